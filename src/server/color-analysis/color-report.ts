@@ -80,7 +80,7 @@ export interface ColorWarning {
   readonly table: string;
   /** Fields that the row had before the removal, and has lost. */
   readonly lostFields: readonly string[];
-  /** What happens, and what to do. */
+  /** Describes the pair, the state of the row, and the ways out. */
   readonly message: string;
   readonly times: number;
   /** Seed of a run that shows it. */

@@ -2,7 +2,7 @@
  * Finds rows that come back: one site writes to a row while another one removes it. A removal takes
  * only what was written before it (RedBlue, OSDI 2012, Figure 7), so the later write stays. That is
  * wanted if it makes the row anew, as a line of a cart that is added again. So a row counts only if
- * it has lost fields that the write does not set, or if the write would not be made without the row.
+ * it has lost fields that the write does not set, or if the write would not be made without it.
  */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import type { Color, Effect } from '../records/effect.ts';

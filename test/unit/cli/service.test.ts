@@ -8,7 +8,9 @@ import { describeService } from '../../../src/server/service/describe-service.ts
 
 const args = z.object({ key: z.string() });
 const write = { access: 'write', args, result: z.null() } as const;
-type Shadows = Record<string, (args: unknown, reply: null) => unknown>;
+interface Shadows {
+  readonly shadow: { add(args: unknown, reply: null): unknown };
+}
 
 /** A service of these tables, whose operations all do the same. */
 function describeVersion(operations: Record<string, typeof write>, tables: Record<string, ReturnType<typeof table>>) {
@@ -16,10 +18,7 @@ function describeVersion(operations: Record<string, typeof write>, tables: Recor
     tables: { ...tables, base: table({ count: counter() }) },
     shadowOperations: ({ base }) => ({ add: blue((a: { key: string }) => [base.row(a.key).count.add(1)]) }),
     generators: Object.fromEntries(
-      Object.keys(operations).map((name) => [
-        name,
-        (a: never, { shadow }: never) => (shadow as Shadows)['add']!(a, null),
-      ]),
+      Object.keys(operations).map((name) => [name, (a: unknown, { shadow }: Shadows) => shadow.add(a, null)]),
     ) as never,
   });
   return describeService(service as never);
