@@ -2,6 +2,7 @@
 import * as React from 'react';
 import type { AnyClient, Session } from '../correctable/client/client.ts';
 import { check } from '../correctable/errors.ts';
+import { CommitWitness } from './commit-witness.ts';
 import { getReads } from './reads.ts';
 
 /** The client of hooks, and the session in which they invoke. */
@@ -55,7 +56,8 @@ export function CorrectablesProvider(properties: CorrectablesProviderProps): Rea
       else globalThis.addEventListener?.(name, refresh, unmounting);
     return () => unmounting.abort();
   }, [client, events]);
-  return React.createElement(ClientContext.Provider, { value }, children);
+  const witness = React.createElement(CommitWitness);
+  return React.createElement(ClientContext.Provider, { value }, children, witness);
 }
 
 /**

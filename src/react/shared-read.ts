@@ -10,6 +10,7 @@ import type { Levels } from '../correctable/level-types.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { structurallyEqual } from '../correctable/structural-equality.ts';
 import type { AnyView } from '../correctable/view.ts';
+import { prepareWitnesses, reportCommit } from './commit-witness.ts';
 import type { RequestStatus } from './fields.ts';
 
 /**
@@ -17,12 +18,6 @@ import type { RequestStatus } from './fields.ts';
  * milliseconds.
  */
 export const DEFAULT_KEEP_MS = 30_000;
-
-/**
- * React renders a component that throws once more before it asks the error boundary. A render that
- * comes later, in milliseconds, is one that was asked to try again.
- */
-const REACT_RETRY_MS = 100;
 
 /**
  * React does not report that it gave up a suspended component. So suspended components are asked to
@@ -46,6 +41,15 @@ export interface Wakeable {
   status: 'pending' | 'fulfilled';
   // oxlint-disable-next-line unicorn/no-thenable -- that is what React waits for
   then(wake: () => void): void;
+}
+
+/** An error on its way to the error boundaries. */
+interface ThrownError {
+  readonly error: CorrectableError;
+  /** Whether a component has thrown it. */
+  isRendered: boolean;
+  /** Whether the next commit is awaited. */
+  isWatched: boolean;
 }
 
 /** What a read needs of its surroundings. */
@@ -77,8 +81,8 @@ export interface SharedRead extends RequestStatus {
   wait(rank: number): Promise<void>;
   /**
    * Returns what a suspended component waits for, `pending` until there is a view of this rank.
-   * Asks for that view, or throws the error of the component's request. Cancels the request if
-   * React gives that component up.
+   * Asks for that view, or throws the error of the request that a component has waited for, until
+   * the error boundary shows it. Cancels the request if React gives that component up.
    */
   await(rank: number, keepMs: number): Wakeable | undefined;
   /**
@@ -141,15 +145,14 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
   let request: Correctable<unknown, Levels, string> | undefined;
   /** Whether the view may be outdated, so that only the strongest level is as good. */
   let isStale = false;
-  /**
-   * Whether a component waits for the request, and its error boundary has not shown the error yet.
-   */
+  /** Whether a component waits for the request, or has waited for it and is not mounted yet. */
   let isAwaited = false;
+  /** The error of a request that components wait for, until React has committed their boundaries. */
+  let thrown: ThrownError | undefined;
   /** Whether all components have left. */
   let isLeft = false;
   let retentionMs = DEFAULT_KEEP_MS;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let errorTimer: ReturnType<typeof setTimeout> | undefined;
 
   const getRank = ({ level }: AnyView): number => levels.indexOf(level);
   const hasReached = (rank: number, item = view): boolean =>
@@ -181,14 +184,13 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
     },
     await(rank, keepMs) {
       if (hasReached(rank)) return awaited.get(rank);
-      if (error && isAwaited && !request) {
-        errorTimer ??= setTimeout(() => {
-          errorTimer = undefined;
-          isAwaited = false;
-        }, REACT_RETRY_MS);
-        throw error;
+      if (thrown) {
+        thrown.isRendered = true;
+        watchCommit(thrown);
+        throw thrown.error;
       }
       send();
+      prepareWitnesses();
       isAwaited = true;
       let item = awaited.get(rank);
       // oxlint-disable-next-line unicorn/no-thenable -- that is what React waits for
@@ -274,12 +276,15 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
     const sent = client.invoke(operation, { levels: levels.slice(from), session } as InvokeOptions);
     request = sent;
     isAwaited = false;
+    thrown = undefined;
     sent.subscribe({
       next: (next) => request === sent && accept(next),
       error(failure) {
         if (request !== sent) return;
         request = undefined;
         error = failure;
+        if ([...awaited.values()].some(({ status }) => status === 'pending'))
+          watchCommit((thrown = { error: failure, isRendered: false, isWatched: false }));
         notify();
       },
     });
@@ -299,6 +304,19 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
     // already.
     if (isWriting()) cancel();
     notify();
+  }
+
+  /**
+   * React renders a failed component again and again until its boundary shows the error. A
+   * component that renders after that is a new one, or its boundary was reset: it asks again.
+   */
+  function watchCommit(item: ThrownError): void {
+    if (item.isWatched) return;
+    item.isWatched = true;
+    reportCommit(() => {
+      item.isWatched = false;
+      if (thrown === item && item.isRendered) thrown = undefined;
+    });
   }
 
   function cancel(): void {
@@ -359,6 +377,8 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
   function leave(keepMs: number): void {
     isLeft = true;
     wakers.clear();
+    for (const [rank, { status }] of awaited) if (status === 'pending') awaited.delete(rank);
+    if (!thrown?.isRendered) thrown = undefined;
     if (prefetches.size === 0) cancel();
     expireAfter(keepMs);
   }
