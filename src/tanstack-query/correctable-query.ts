@@ -60,8 +60,8 @@ type ViewOf<C> = C extends Correctable<infer T, infer L, infer F> ? View<T, L, F
  * stops fetching with the final view. If the last component that uses it unmounts, the read is
  * canceled.
  *
- * A preliminary view never counts as fresh, for any `staleTime` but `'static'`. If it has an older
- * version than the view that the page shows, it is skipped.
+ * A preliminary view never counts as fresh, for any `staleTime` but `'static'`. If it is weaker than
+ * the view that the page shows, or has an older version, it is skipped.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the operation is an update: a query runs as often
  * as it likes; `INVALID_VALUE` if its arguments are no plain data
@@ -114,32 +114,47 @@ export function correctableQuery<T>(
     client.invoke(operation, { ...invokeOptions, signal } as InvokeOptions);
   return {
     queryKey: key as readonly unknown[] as CorrectableQuery<AnyView<T>>['queryKey'],
-    queryFn: (context) => fetchViews(context, read),
+    queryFn: (context) => fetchViews(context, read, client.levels),
   };
 }
 
-/** Puts each preliminary view into the cache, and returns the final one. */
+/**
+ * Puts each preliminary view into the cache, and returns the final one. A view that is weaker or
+ * older than the one on the page is skipped: the page would go back at each refetch.
+ */
 async function fetchViews<T>(
   { client: queryClient, queryKey, signal }: QueryFunctionContext,
   read: (signal: AbortSignal) => Correctable<T, Levels, string>,
+  levels: Levels,
 ): Promise<FinalView<T, Levels, string>> {
   // A component that unmounts at once, as in StrictMode, cancels the query before anything was
   // submitted.
   await Promise.resolve();
   if (signal.aborted) throw signal.reason;
   const { queryHash } = queryClient.defaultQueryOptions({ queryKey });
-  const invalidate = (): void => queryClient.getQueryCache().get(queryHash)?.invalidate();
+  const getQuery = () => queryClient.getQueryCache().get<AnyView<T>>(queryHash);
+  // Marked as fetched long ago, and as invalid: a page that comes back, or is hydrated, then asks
+  // for a stronger view.
+  const show = (view: AnyView<T>): void => {
+    queryClient.setQueryData<AnyView<T>>(queryKey, view, { updatedAt: 0 });
+    getQuery()?.invalidate();
+  };
+  const getRank = (view?: AnyView<T>): number => (view ? levels.indexOf(view.level) : -1);
+  let latest: AnyView<T> | undefined;
+  // A query that is canceled forgets the mark. Before version 5.95 of TanStack Query it also forgets
+  // a first view.
+  const keepLatest = (): void => {
+    const query = getQuery();
+    if (!latest || !query) return;
+    if (query.state.data) query.invalidate();
+    else show(latest);
+  };
+  signal.addEventListener('abort', keepLatest, { once: true });
   const views = read(signal);
   views.onUpdate((_value, view) => {
-    if (signal.aborted) return;
-    // Marked as fetched long ago, and as invalid: a page that comes back, or is hydrated, then asks
-    // for a stronger view.
-    const keepNewer = (shown?: AnyView<T>) =>
-      isOlder(view.version, shown?.version) ? undefined : view;
-    if (!queryClient.setQueryData<AnyView<T>>(queryKey, keepNewer, { updatedAt: 0 })) return;
-    invalidate();
-    // A query that is canceled forgets the mark.
-    signal.addEventListener('abort', invalidate, { once: true });
+    const shown = getQuery()?.state.data;
+    const isWorse = getRank(view) < getRank(shown) || isOlder(view.version, shown?.version);
+    if (!signal.aborted && !isWorse) show((latest = view));
   });
   return views.settle();
 }

@@ -1,13 +1,21 @@
 /** The table of docs/spec/tanstack-query.md, run through cell by cell. */
 import { QueryClient, QueryObserver } from '@tanstack/query-core';
-import { expect, test } from 'vitest';
+import * as oldest from 'query-core-oldest';
+import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
 import { correctableQuery } from '../../../src/tanstack-query/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
-import { readStateTable } from '../../support/state-table.ts';
+import { readStateTable, type Cell } from '../../support/state-table.ts';
 
-function open() {
+const current = { QueryClient, QueryObserver };
+/** The current version of TanStack Query, and the oldest of the peer range. */
+const VERSIONS: Readonly<Record<string, typeof current>> = {
+  current,
+  oldest: oldest as unknown as typeof current,
+};
+
+function open({ QueryClient, QueryObserver }: typeof current = current) {
   const binding = scriptedBinding(['weak', 'causal', 'strong']);
   const options = correctableQuery(createClient(binding), get('k'));
   const queryClient = new QueryClient({ defaultOptions: { queries: { retry: false } } });
@@ -45,8 +53,47 @@ const EVENTS: Readonly<Record<string, (call: Call, query: Query) => unknown>> = 
 
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
-test.each(readStateTable('tanstack-query'))('$state, $event → $outcome', async ({ state, event, outcome }) => {
-  const query = open();
+describe.each(Object.entries(VERSIONS))('%s version', (_, version) => {
+  test.each(readStateTable('tanstack-query'))('$state, $event → $outcome', (cell) => runCell(version, cell));
+
+  test('an optimistic change after cancelQueries → on top of the early view, which stays', async () => {
+    const { binding, options, queryClient, unmount } = open(version);
+    (await binding.next()).view(12, 'weak');
+    await settled();
+    await queryClient.cancelQueries({ queryKey: options.queryKey });
+    queryClient.setQueryData(options.queryKey, (view) => view && { ...view, value: 11, final: false });
+    const { data, status } = queryClient.getQueryState(options.queryKey)!;
+    expect([data?.value, status]).toEqual([11, 'success']);
+    unmount();
+    queryClient.clear();
+  });
+
+  test('refetched while the final view is shown → the page shows each final view, and nothing between', async () => {
+    const { binding, options, queryClient, unmount } = open(version);
+    const shown: unknown[] = [];
+    queryClient.getQueryCache().subscribe(({ query }) => {
+      const value = (query.state.data as { value?: unknown } | undefined)?.value;
+      if (shown.at(-1) !== value) shown.push(value);
+    });
+    const answer = async (final: number): Promise<void> => {
+      const call = await binding.next();
+      call.view(12, 'weak');
+      call.view(12, 'causal');
+      await settled();
+      call.view(final, 'strong');
+      await settled();
+    };
+    await answer(11);
+    void queryClient.refetchQueries(options);
+    await answer(10);
+    expect(shown).toEqual([12, 11, 10]);
+    unmount();
+    queryClient.clear();
+  });
+});
+
+async function runCell(version: typeof current, { state, event, outcome }: Cell): Promise<void> {
+  const query = open(version);
   const call = await STATES[state]!(query);
   const { signal } = call.context;
   await settled();
@@ -57,4 +104,4 @@ test.each(readStateTable('tanstack-query'))('$state, $event → $outcome', async
   query.queryClient.clear();
   expect(parts.join(' ')).toBe(outcome);
   expect(query.binding.calls.length).toBe(state === 'final, fetching again' ? 2 : 1);
-});
+}
