@@ -2,7 +2,7 @@
 import * as React from 'react';
 import type { AnyClient, Session } from '../correctable/client/client.ts';
 import { check } from '../correctable/errors.ts';
-import { CommitWitness } from './commit-witness.ts';
+import { CommitWitness, createWitness, type Witness } from './commit-witness.ts';
 import { getReads } from './reads.ts';
 
 /** The client of hooks, and the session in which they invoke. */
@@ -30,7 +30,21 @@ export interface CorrectablesProviderProps {
   readonly children?: React.ReactNode;
 }
 
-const ClientContext = /* @__PURE__ */ React.createContext<ClientOptions>({});
+/** What a provider gives the components below. */
+interface Provided extends ClientOptions {
+  readonly witness?: Witness;
+}
+
+let context: React.Context<Provided> | undefined;
+
+/** Creates the context at its first use: in server components, React has no `createContext`. */
+function getContext(): React.Context<Provided> {
+  const canCreate = context ?? Reflect.get(React, 'createContext');
+  const advice =
+    "use its hooks and components in a client component, whose file starts with 'use client'";
+  check(canCreate, 'correctables/react', advice);
+  return (context ??= React.createContext<Provided>({}));
+}
 
 /**
  * Provides the hooks below with their client. On a server, create a client for each request: all
@@ -45,7 +59,9 @@ const ClientContext = /* @__PURE__ */ React.createContext<ClientOptions>({});
  */
 export function CorrectablesProvider(properties: CorrectablesProviderProps): React.ReactNode {
   const { client, session, refreshOn = [], children } = properties;
-  const value = React.useMemo(() => ({ client, session }), [client, session]);
+  const { Provider } = getContext();
+  const [witness] = React.useState(createWitness);
+  const value = React.useMemo(() => ({ client, session, witness }), [client, session]);
   const events = refreshOn.join();
   React.useEffect(() => {
     const unmounting = new AbortController();
@@ -56,20 +72,21 @@ export function CorrectablesProvider(properties: CorrectablesProviderProps): Rea
       else globalThis.addEventListener?.(name, refresh, unmounting);
     return () => unmounting.abort();
   }, [client, events]);
-  const witness = React.createElement(CommitWitness);
-  return React.createElement(ClientContext.Provider, { value }, children, witness);
+  const last = React.createElement(CommitWitness, { witness });
+  return React.createElement(Provider, { value }, children, last);
 }
 
 /**
- * Returns the client and the session that hold for a hook. A client of its own comes without the
- * session of others.
+ * Returns the client and the session that hold for a hook, and the witness of the nearest provider.
+ * A client of its own comes without the session of others.
  */
-export function useClient(options: ClientOptions): ClientOptions & { readonly client: AnyClient } {
-  const context = React.useContext(ClientContext);
-  const client = options.client ?? context.client;
+export function useClient(options: ClientOptions): Provided & { readonly client: AnyClient } {
+  const provided = React.useContext(getContext());
+  const client = options.client ?? provided.client;
   check(client, 'client', 'add a CorrectablesProvider');
   return {
     client,
-    session: options.session ?? (client === context.client ? context.session : undefined),
+    ...(provided.witness && { witness: provided.witness }),
+    session: options.session ?? (client === provided.client ? provided.session : undefined),
   };
 }

@@ -16,98 +16,128 @@ type Report = () => void;
 interface Pause {
   isOver: boolean;
   readonly reports: Set<Report>;
-  readonly wakers: Set<() => void>;
+  readonly endIfAwaited: () => void;
   // oxlint-disable-next-line unicorn/no-thenable -- that is what React waits for
   then(wake: () => void): void;
 }
 
-/** Suspends if it does not wait yet. With a report, it is woken, and calls that at its commit. */
-type Witness = (report?: Report) => void;
-
-const witnesses = /* @__PURE__ */ new Set<Witness>();
+/** The witness of one provider. It calls back in its own time, never while React renders. */
+export interface Witness {
+  /** Suspends, as a component below does. */
+  readonly suspend: () => void;
+  /** Calls `report` once React has committed what it was asked to render until now. */
+  readonly report: (report: Report) => void;
+  /** Starts with the component that suspends. The returned function ends that. */
+  readonly attach: (setPause: (pause: Pause) => void) => () => void;
+  /** Calls the reports: what was woken is committed. */
+  readonly onCommit: () => void;
+}
 
 /**
- * How long a failed component may be rendered again if there is no provider, in milliseconds. A
- * later render counts as a new component.
+ * How long a failed component may be rendered again if no witness is on its page, in milliseconds.
+ * A later render counts as a new component.
  */
 const UNWITNESSED_MS = 2_000;
 
-/** Prepares the witnesses for `reportCommit`: a component waits for a read. */
-export function prepareWitnesses(): void {
-  queueMicrotask(() => witnesses.forEach((witness) => witness()));
+function callLater(callback: () => void): void {
+  const timer = setTimeout(callback, UNWITNESSED_MS);
+  // A browser's timer is a number.
+  (timer as { unref?: () => void }).unref?.();
 }
 
-/** Calls `report` when React has committed what it was asked to render until now, on all pages. */
-export function reportCommit(report: Report): void {
-  // React may be rendering now.
-  queueMicrotask(() => {
-    let missing = witnesses.size;
-    if (missing === 0) {
-      const timer = setTimeout(report, UNWITNESSED_MS);
-      // A browser's timer is a number.
-      (timer as { unref?: () => void }).unref?.();
-    }
-    const countDown = (): void => {
+/** Calls `report` once all have reported. */
+export function reportCommit(witnesses: ReadonlySet<Witness>, report: Report): void {
+  let missing = witnesses.size;
+  if (missing === 0) callLater(report);
+  for (const witness of witnesses)
+    witness.report(() => {
       missing--;
       if (missing === 0) report();
-    };
-    // Each witness has a function of its own, since it keeps them in a set.
-    witnesses.forEach((witness) => witness(() => countDown()));
-  });
+    });
 }
 
+/** A pause ends once it has a report and React waits for it. Then React renders the witness again. */
 function createPause(): Pause {
   const wakers = new Set<() => void>();
-  return {
+  const pause: Pause = {
     isOver: false,
     reports: new Set(),
-    wakers,
+    endIfAwaited() {
+      if (wakers.size === 0 || pause.reports.size === 0) return;
+      pause.isOver = true;
+      wakers.forEach((wake) => wake());
+      wakers.clear();
+    },
     // oxlint-disable-next-line unicorn/no-thenable -- that is what React waits for
     then(wake) {
-      if (this.isOver) queueMicrotask(wake);
-      else wakers.add(wake);
+      wakers.add(wake);
+      // React is rendering, or commits.
+      queueMicrotask(pause.endIfAwaited);
     },
+  };
+  return pause;
+}
+
+export function createWitness(): Witness {
+  let setPause: ((pause: Pause) => void) | undefined;
+  let pause: Pause | undefined;
+
+  const onCommit = (): void => {
+    const reports = pause?.reports;
+    pause = undefined;
+    reports?.forEach((report) => report());
+  };
+
+  const getPause = (): Pause => {
+    if (!pause) {
+      pause = createPause();
+      setPause?.(pause);
+    }
+    return pause;
+  };
+
+  return {
+    suspend: () => queueMicrotask(getPause),
+    report: (report) =>
+      queueMicrotask(() => {
+        const { reports, endIfAwaited } = getPause();
+        reports.add(report);
+        endIfAwaited();
+        // A provider that suspends itself is not mounted, and has no witness.
+        if (!setPause) callLater(() => !setPause && reports.delete(report) && report());
+      }),
+    attach(set) {
+      setPause = set;
+      if (pause) set(pause);
+      return () => {
+        setPause = undefined;
+        onCommit();
+      };
+    },
+    onCommit,
   };
 }
 
 /** Rendered by each provider, after the components that it reports on. */
-export function CommitWitness(): React.ReactNode {
+export function CommitWitness({ witness }: { readonly witness: Witness }): React.ReactNode {
   const [pause, setPause] = React.useState<Pause>();
-  const latest = React.useRef<Pause | undefined>(undefined);
-
-  const onCommit = React.useCallback(() => {
-    const reports = latest.current?.reports;
-    latest.current = undefined;
-    reports?.forEach((report) => report());
-  }, []);
-
-  React.useEffect(() => {
-    const witness: Witness = (report) => {
-      if (!latest.current) setPause((latest.current = createPause()));
-      if (!report) return;
-      latest.current.isOver = true;
-      latest.current.reports.add(report);
-      latest.current.wakers.forEach(queueMicrotask);
-      latest.current.wakers.clear();
-    };
-    witnesses.add(witness);
-    return () => {
-      witnesses.delete(witness);
-      onCommit();
-    };
-  }, []);
-
+  React.useEffect(() => witness.attach(setPause), [witness]);
   return (
     pause &&
     React.createElement(
       React.Suspense,
       { fallback: null },
-      React.createElement(Waiting, { pause, onCommit }),
+      React.createElement(Waiting, { pause, onCommit: witness.onCommit }),
     )
   );
 }
 
-function Waiting({ pause, onCommit }: { readonly pause: Pause; readonly onCommit: () => void }) {
+interface WaitingProps {
+  readonly pause: Pause;
+  readonly onCommit: () => void;
+}
+
+function Waiting({ pause, onCommit }: WaitingProps): null {
   if (!pause.isOver) throw pause as unknown;
   React.useEffect(onCommit, [pause]);
   return null;

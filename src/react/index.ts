@@ -1,10 +1,13 @@
-/** `correctables/react`: reads and writes in components. Needs the package `react`. */
-export {
-  CorrectablesProvider,
-  type ClientOptions,
-  type CorrectablesProviderProps,
-} from './client-context.ts';
-export { useCorrectable } from './use-correctable.ts';
+/**
+ * `correctables/react`: reads and writes in components. Needs the package `react`. Server components
+ * can import it: `prefetch` and `dehydrate` work there.
+ */
+export { CorrectablesProvider, Hydrate, useCorrectable, useOperation, usePrefetch } from './client.ts';
+export { prefetch, type PrefetchOptions } from './prefetch.ts';
+export { dehydrate } from './dehydrate.ts';
+export type { DehydratedRead, DehydratedState, DehydratedView } from './dehydrate.ts';
+export type { ClientOptions, CorrectablesProviderProps } from './client-context.ts';
+export type { HydrateProps } from './hydrate.ts';
 export type {
   CorrectableResult,
   IdleResult,
@@ -12,14 +15,10 @@ export type {
   UseCorrectableOptions,
   WaitingResult,
 } from './use-correctable.ts';
-export { useOperation } from './use-operation.ts';
 export type {
   AffectRead,
   OperationState,
   OperationStateWith,
   UseOperationOptions,
 } from './use-operation.ts';
-export { prefetch, usePrefetch, type PrefetchOptions } from './prefetch.ts';
-export { dehydrate, Hydrate } from './hydration.ts';
-export type { DehydratedRead, DehydratedState, DehydratedView, HydrateProps } from './hydration.ts';
 export type { ClientLevels, FinalLevelFor, Register, RegisteredClient } from './types.ts';

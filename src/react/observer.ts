@@ -8,9 +8,12 @@ import type { SharedRead } from './shared-read.ts';
 
 export interface Observer {
   readonly subscribe: (onChange: () => void) => () => void;
+  /** Returns the same object until a field changes that the component has used. */
   readonly getSnapshot: () => Fields;
   /** Returns what the server has rendered: hydration has to render the same. */
   readonly getServerSnapshot: () => Fields;
+  /** Returns the fields as they are when the component renders. They never change later. */
+  readonly getResult: (snapshot: Fields) => Fields;
 }
 
 const doNothing = (): void => {};
@@ -27,21 +30,15 @@ export function createObserver(
   const used = new Set<string>();
   /** The fields for which the component has rendered. */
   let last: Fields | undefined;
+  /** The fields of the latest result, which may have changed since in a field that is not used. */
+  let latest: Fields | undefined;
   let result: Fields;
   let serverResult: Fields | undefined;
 
   const getSnapshot = (): Fields => {
     const current = getCurrent();
-    if (!last || [...used].some((name) => !Object.is(last![name], current[name]))) {
-      last = current;
-      // Fields that no render has used may have changed since.
-      const get = (_: Fields, name: string): unknown => {
-        used.add(name);
-        return getCurrent()[name];
-      };
-      result = new Proxy(current, { get });
-    }
-    return result;
+    if (!last || hasChanged(last, current, used)) last = current;
+    return last;
   };
 
   return {
@@ -55,5 +52,23 @@ export function createObserver(
         refresh,
       });
     },
+    getResult(snapshot) {
+      if (snapshot === serverResult) return snapshot;
+      const current = getCurrent();
+      if (!latest || hasChanged(latest, current, Object.keys(current))) {
+        latest = current;
+        result = new Proxy(current, { get: noteUse });
+      }
+      return result;
+    },
   };
+
+  function noteUse(fields: Fields, name: string): unknown {
+    used.add(name);
+    return fields[name];
+  }
+}
+
+function hasChanged(before: Fields, after: Fields, names: Iterable<string>): boolean {
+  return [...names].some((name) => !Object.is(before[name], after[name]));
 }

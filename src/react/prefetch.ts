@@ -1,8 +1,6 @@
 /** Reads that begin before a component asks for them. */
-import * as React from 'react';
 import type { AnyClient, Session } from '../correctable/client/client.ts';
 import type { Operation } from '../correctable/operation.ts';
-import { useClient, type ClientOptions } from './client-context.ts';
 import { getReads } from './reads.ts';
 
 /** Options of `prefetch`. */
@@ -32,19 +30,4 @@ export function prefetch(
   const read = reads.get(operation, options.session);
   read.request();
   return read.wait(rank);
-}
-
-/**
- * Returns `prefetch` for the client and the session of the component.
- *
- * @example
- * const prefetch = usePrefetch();
- * return <a href={url} onMouseEnter={() => prefetch(get(`article:${id}`))}>{title}</a>;
- */
-export function usePrefetch(options: ClientOptions = {}): (operation: Operation) => Promise<void> {
-  const { client, session } = useClient(options);
-  return React.useCallback(
-    (operation) => prefetch(client, operation, { session }),
-    [client, session],
-  );
 }

@@ -10,7 +10,7 @@ import type { Levels } from '../correctable/level-types.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { structurallyEqual } from '../correctable/structural-equality.ts';
 import type { AnyView } from '../correctable/view.ts';
-import { prepareWitnesses, reportCommit } from './commit-witness.ts';
+import { reportCommit, type Witness } from './commit-witness.ts';
 import type { RequestStatus } from './fields.ts';
 
 /**
@@ -25,6 +25,9 @@ export const DEFAULT_KEEP_MS = 30_000;
  * count as left.
  */
 const PING_MS = 1_000;
+
+/** The level of a value that the changes of writes in flight are part of. */
+export const OPTIMISTIC = 'optimistic';
 
 /** What a write in flight changes in the value of a read. */
 interface Change {
@@ -84,7 +87,7 @@ export interface SharedRead extends RequestStatus {
    * Asks for that view, or throws the error of the request that a component has waited for, until
    * the error boundary shows it. Cancels the request if React gives that component up.
    */
-  await(rank: number, keepMs: number): Wakeable | undefined;
+  await(rank: number, keepMs: number, witness: Witness | undefined): Wakeable | undefined;
   /**
    * Asks for what is stronger than the view at hand, or for the strongest level if that may be
    * outdated.
@@ -147,6 +150,8 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
   let isStale = false;
   /** Whether a component waits for the request, or has waited for it and is not mounted yet. */
   let isAwaited = false;
+  /** The witnesses of the pages on which components wait for a view. */
+  const witnesses = new Set<Witness>();
   /** The error of a request that components wait for, until React has committed their boundaries. */
   let thrown: ThrownError | undefined;
   /** Whether all components have left. */
@@ -182,15 +187,16 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
         resolveWaiting();
       });
     },
-    await(rank, keepMs) {
+    await(rank, keepMs, witness) {
       if (hasReached(rank)) return awaited.get(rank);
+      if (witness) witnesses.add(witness);
       if (thrown) {
         thrown.isRendered = true;
         watchCommit(thrown);
         throw thrown.error;
       }
       send();
-      prepareWitnesses();
+      witness?.suspend();
       isAwaited = true;
       let item = awaited.get(rank);
       // oxlint-disable-next-line unicorn/no-thenable -- that is what React waits for
@@ -313,9 +319,9 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
   function watchCommit(item: ThrownError): void {
     if (item.isWatched) return;
     item.isWatched = true;
-    reportCommit(() => {
+    reportCommit(witnesses, () => {
       item.isWatched = false;
-      if (thrown === item && item.isRendered) thrown = undefined;
+      if (thrown === item && (item.isRendered || isLeft)) thrown = undefined;
     });
   }
 
@@ -327,12 +333,12 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
 
   function notify(): void {
     shown = unguessed;
-    // The client guessed this value, so its level is the weakest.
+    // The client guessed this value: no store has achieved a level for it.
     if (view && changes.length > 0)
       shown = {
         ...view,
         value: changes.reduce((value, { apply }) => (apply ? apply(value) : value), view.value),
-        level: levels[0],
+        level: OPTIMISTIC,
         final: false,
         confirms: false,
       };
@@ -378,7 +384,7 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
     isLeft = true;
     wakers.clear();
     for (const [rank, { status }] of awaited) if (status === 'pending') awaited.delete(rank);
-    if (!thrown?.isRendered) thrown = undefined;
+    if (!thrown?.isWatched) thrown = undefined;
     if (prefetches.size === 0) cancel();
     expireAfter(keepMs);
   }

@@ -4,11 +4,12 @@ import type { AnyClient } from '../correctable/client/client.ts';
 import type { CorrectableError } from '../correctable/errors.ts';
 import type { Levels, Weakest } from '../correctable/level-types.ts';
 import type { Operation } from '../correctable/operation.ts';
-import type { AnyView, FinalView, ViewFrom } from '../correctable/view.ts';
+import type { AnyView, FinalView, PreliminaryView, ViewFrom } from '../correctable/view.ts';
 import { useClient, type ClientOptions } from './client-context.ts';
+import type { Witness } from './commit-witness.ts';
 import { createObserver } from './observer.ts';
 import { getReads } from './reads.ts';
-import { DEFAULT_KEEP_MS, type Wakeable, type SharedRead } from './shared-read.ts';
+import { DEFAULT_KEEP_MS, type OPTIMISTIC, type Wakeable, type SharedRead } from './shared-read.ts';
 import type { ClientLevels, FinalLevelFor, RegisteredClient } from './types.ts';
 
 /** Options of `useCorrectable`. */
@@ -36,7 +37,8 @@ export interface UseCorrectableOptions<
 }
 
 /**
- * The state of a read for one component, which renders again if a field changes that it has used.
+ * The state of a read for one component when it rendered. The component renders again if a field
+ * changes that it has used.
  */
 export type CorrectableResult<V extends AnyView = AnyView> = V extends AnyView
   ? {
@@ -88,7 +90,15 @@ export interface IdleResult extends WaitingResult {
  */
 type ViewUntil<T, L extends Levels, F extends string, K extends string> =
   | ViewFrom<T, L, F, K>
-  | FinalView<T, L, F>;
+  | FinalView<T, L, F>
+  | OptimisticView<T, L, K>;
+
+/**
+ * A value that a write in flight has changed on the page. Components that show the weakest level
+ * get it.
+ */
+type OptimisticView<T, L extends Levels, K extends string> =
+  Weakest<L> extends K ? PreliminaryView<T, readonly [typeof OPTIMISTIC]> : never;
 
 /**
  * The result of `useCorrectable` for the operation `O`, the client `C`, `until: K` and
@@ -125,7 +135,7 @@ export function useCorrectable<
   S extends boolean = true,
 >(operation: O, options: UseCorrectableOptions<C, K, S> = {}): ResultFor<O, C, K, S> {
   const { until, keepMs = DEFAULT_KEEP_MS, suspend = true } = options;
-  const { client, session } = useClient(options);
+  const { client, session, witness } = useClient(options);
   const reads = getReads(client);
   const rank = reads.getRank(until);
   const id = operation ? reads.locate(operation, session) : '';
@@ -134,20 +144,22 @@ export function useCorrectable<
     const read = operation ? reads.get(operation, session, id) : undefined;
     return [read, createObserver(read, rank, keepMs)] as const;
   }, [reads, id, rank, keepMs]);
-  if (read && suspend) suspendUntil(read, rank, keepMs);
-  const { subscribe, getSnapshot, getServerSnapshot } = observer;
-  return React.useSyncExternalStore(
-    subscribe,
-    getSnapshot,
-    getServerSnapshot,
-  ) as unknown as ResultFor<O, C, K, S>;
+  if (read && suspend) suspendUntil(read, rank, keepMs, witness);
+  const { subscribe, getSnapshot, getServerSnapshot, getResult } = observer;
+  const snapshot = React.useSyncExternalStore(subscribe, getSnapshot, getServerSnapshot);
+  return getResult(snapshot) as unknown as ResultFor<O, C, K, S>;
 }
 
 /** React 18 has no `use`, and bundlers complain about an import that is missing. */
 const use = /* @__PURE__ */ Reflect.get(React, 'use') as ((awaited: Wakeable) => void) | undefined;
 
-function suspendUntil(read: SharedRead, rank: number, keepMs: number): void {
-  const awaited = read.await(rank, keepMs);
+function suspendUntil(
+  read: SharedRead,
+  rank: number,
+  keepMs: number,
+  witness: Witness | undefined,
+): void {
+  const awaited = read.await(rank, keepMs, witness);
   // A component that has waited by `use` has to call it again once there is a view.
   if (awaited && use) use(awaited);
   else if (awaited?.status === 'pending') throw awaited as unknown;

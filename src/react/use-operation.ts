@@ -13,8 +13,8 @@ import type { ClientLevels, FinalLevelFor, RegisteredClient } from './types.ts';
 
 /**
  * Names a read that the write changes. Until the write has its final, the page shows `apply(value)`
- * in place of the value of the read, at the weakest level. If the write fails, that is undone. In
- * any case, the read is then refreshed.
+ * in place of the value of the read, at the level `optimistic`. If the write fails, that is undone.
+ * In any case, the read is then refreshed.
  */
 export type AffectRead = <T>(read: Operation<T>, apply?: (value: T) => T) => void;
 

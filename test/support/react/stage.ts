@@ -11,6 +11,11 @@ export type StageLevels = typeof LEVELS;
 /** How long a scenario waits for what it expects, in milliseconds. */
 const PATIENCE_MS = 30_000;
 
+export interface PageOptions extends Partial<CorrectablesProviderProps> {
+  /** Whether there is a provider. Default: true */
+  readonly isProvided?: boolean;
+}
+
 export interface Stage {
   readonly binding: ScriptedBinding<StageLevels>;
   readonly client: Client<StageLevels>;
@@ -19,7 +24,7 @@ export interface Stage {
   readonly log: string[];
   readonly provider: Omit<CorrectablesProviderProps, 'client' | 'children'>;
   /** Renders below a provider, an error boundary and a `Suspense` boundary. */
-  render(node: ReactNode, options?: Partial<CorrectablesProviderProps>): void;
+  render(node: ReactNode, options?: PageOptions): void;
   hydrate(html: string, node: ReactNode): void;
   unmount(): void;
   text(): string;
@@ -68,13 +73,10 @@ export function openStage(): Stage {
 export function page(
   client: Client<StageLevels>,
   node: ReactNode,
-  options?: Partial<CorrectablesProviderProps>,
+  { isProvided = true, ...options }: PageOptions = {},
 ): ReactNode {
-  return h(CorrectablesProvider, {
-    client,
-    ...options,
-    children: h(Boundary, null, h(Suspense, { fallback: 'loading' }, node)),
-  });
+  const children = h(Boundary, null, h(Suspense, { fallback: 'loading' }, node));
+  return isProvided ? h(CorrectablesProvider, { client, ...options, children }) : children;
 }
 
 export const strict = (node: ReactNode): ReactNode => h(StrictMode, null, node);

@@ -85,12 +85,12 @@ export const writing: Readonly<Record<string, Scenario>> = {
     await open(stage, LAMP, false, writer);
     writer.run(true);
     const call = await next(stage, 'put');
-    await stage.shows('true weak…');
+    await stage.shows('true optimistic…');
     call.fail(new CorrectableError('CONFLICT', 'another write was first'));
     await stage.shows('false strong');
     (await next(stage, 'get')).view(false, 'strong');
     await idle();
-    same(shownIn(stage), ['true weak…', 'false strong']);
+    same(shownIn(stage), ['true optimistic…', 'false strong']);
     same(stage.log.includes('write CONFLICT'), true);
   },
 
@@ -99,10 +99,10 @@ export const writing: Readonly<Record<string, Scenario>> = {
     await open(stage, LAMP, false, writer);
     writer.run(true);
     const on = await next(stage, 'put');
-    await stage.shows('true weak…');
+    await stage.shows('true optimistic…');
     writer.run(false);
     const off = await next(stage, 'put');
-    await stage.shows('false weak…');
+    await stage.shows('false optimistic…');
     on.view(undefined, 'strong');
     await idle();
     same(stage.binding.calls.length, 3);
@@ -110,10 +110,10 @@ export const writing: Readonly<Record<string, Scenario>> = {
     const read = await next(stage, 'get');
     same(read.levels, ['strong']);
     await idle();
-    await stage.shows('false weak…');
+    await stage.shows('false optimistic…');
     read.view(false, 'strong');
     await stage.shows('false strong');
-    same(shownIn(stage), ['true weak…', 'false weak…', 'false strong']);
+    same(shownIn(stage), ['true optimistic…', 'false optimistic…', 'false strong']);
   },
 
   async 'writes that add → each counts once, whatever the answers have seen'(stage) {
@@ -121,19 +121,19 @@ export const writing: Readonly<Record<string, Scenario>> = {
     await open(stage, COUNT, 1, writer);
     writer.run(2);
     const first = await next(stage, 'put');
-    await stage.shows('2 weak…');
+    await stage.shows('2 optimistic…');
     first.view(undefined, 'strong');
     const late = await next(stage, 'get');
     writer.run(3);
     const second = await next(stage, 'put');
-    await stage.shows('3 weak…');
+    await stage.shows('3 optimistic…');
     late.view(3, 'strong');
     await idle();
-    await stage.shows('3 weak…');
+    await stage.shows('3 optimistic…');
     second.view(undefined, 'strong');
     (await next(stage, 'get')).view(3, 'strong');
     await stage.shows('3 strong');
-    same(shownIn(stage), ['2 weak…', '3 weak…', '3 strong']);
+    same(shownIn(stage), ['2 optimistic…', '3 optimistic…', '3 strong']);
   },
 
   async 'a write while the first view is on its way → is shown on top of that view'(stage) {
@@ -147,7 +147,7 @@ export const writing: Readonly<Record<string, Scenario>> = {
     const write = await next(stage, 'put');
     stage.render([writer.node, h(Shown, { key: 'read', stage, operation: LAMP })]);
     read.view(false, 'weak');
-    await stage.shows('true weak…');
+    await stage.shows('true optimistic…');
     await until(() => read.context.signal.aborted);
     write.view(undefined, 'strong');
     (await next(stage, 'get')).view(true, 'strong');
@@ -160,7 +160,7 @@ export const writing: Readonly<Record<string, Scenario>> = {
     writer.run(true);
     (await next(stage, 'put')).fail(new CorrectableError('UNKNOWN', 'lost'));
     const read = await next(stage, 'get');
-    await stage.shows('true weak…');
+    await stage.shows('true optimistic…');
     read.view(false, 'strong');
     await stage.shows('false strong');
   },
@@ -218,7 +218,7 @@ export const writing: Readonly<Record<string, Scenario>> = {
     await open(stage, LIST, ['a'], writer);
     writer.run('b');
     const write = await next(stage, 'put');
-    await stage.shows('["a"] weak…');
+    await stage.shows('["a"] optimistic…');
     write.view(undefined, 'strong');
     (await next(stage, 'get')).view(['a', 'b'], 'strong');
     await stage.shows('["a","b"] strong');

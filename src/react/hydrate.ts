@@ -1,0 +1,38 @@
+/** A component that gives the views of a server's rendering to the page. */
+import * as React from 'react';
+import type { Operation } from '../correctable/operation.ts';
+import type { AnyView } from '../correctable/view.ts';
+import { useClient, type ClientOptions } from './client-context.ts';
+import type { DehydratedState } from './dehydrate.ts';
+import { getReads } from './reads.ts';
+
+/** Properties of `Hydrate`. */
+export interface HydrateProps extends ClientOptions {
+  /** What `dehydrate` returned at the server. */
+  readonly state: DehydratedState;
+  readonly children?: React.ReactNode;
+}
+
+/**
+ * Gives the components below the views that the server has rendered. They show these at once. Then
+ * they ask for stronger views only, and for none if the view is final.
+ *
+ * @example hydrateRoot(element, <CorrectablesProvider client={client}><Hydrate state={state}><App
+ * /></Hydrate></CorrectablesProvider>);
+ */
+export function Hydrate({ state, children, ...options }: HydrateProps): React.ReactNode {
+  const { client, session } = useClient(options);
+  React.useMemo(() => {
+    const reads = getReads(client);
+    for (const { operation, views } of state) {
+      let value: unknown;
+      const read = reads.get({ ...operation, access: 'read' } as Operation, session);
+      read.hydrate(
+        views.map(
+          (view) => ({ ...view, value: (value = 'value' in view ? view.value : value) }) as AnyView,
+        ),
+      );
+    }
+  }, [client, session, state]);
+  return children;
+}
