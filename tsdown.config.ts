@@ -12,8 +12,6 @@ export default defineConfig({
   entry: {
     ...published,
     'cli/main': 'src/cli/main.ts',
-    // A file of its own, because it starts with the directive 'use client'.
-    'react/client': 'src/react/client.ts',
     'transport/options/no-ws': 'src/transport/options/no-ws.ts',
   },
   format: 'esm',

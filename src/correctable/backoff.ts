@@ -13,13 +13,13 @@ export interface Backoff {
 /** Options of `exponentialBackoff`. */
 export interface BackoffOptions {
   /** Upper bound of the first delay. Default: 100 */
-  readonly initialDelayMs?: number;
+  readonly initialDelayMs?: number | undefined;
   /** Factor from one attempt to the next. Default: 2 */
-  readonly factor?: number;
+  readonly factor?: number | undefined;
   /** Upper bound of every delay. Default: 5000 */
-  readonly maxDelayMs?: number;
+  readonly maxDelayMs?: number | undefined;
   /** Attempts before giving up. Default: no limit */
-  readonly maxAttempts?: number;
+  readonly maxAttempts?: number | undefined;
 }
 
 /**

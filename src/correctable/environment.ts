@@ -40,11 +40,11 @@ export type CorrectableEvent =
 /** The clock and the listeners of a client, or of one Correctable. */
 export interface EnvironmentOptions {
   /** Source of time. Default: the clock of the process */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Receives what a callback throws. Default: `reportError`, or a process warning in Node */
-  readonly onUncaught?: (error: unknown) => void;
+  readonly onUncaught?: ((error: unknown) => void) | undefined;
   /** Receives dropped views, late failures and late corrections. */
-  readonly onEvent?: (event: CorrectableEvent) => void;
+  readonly onEvent?: ((event: CorrectableEvent) => void) | undefined;
 }
 
 /** How many views and calls were dropped, by reason. */

@@ -20,7 +20,7 @@ export interface DequeueOptions {
    * another if both have an item or neither has, and work begun for the guessed item goes on.
    * Default: `false`
    */
-  readonly anyItem?: boolean;
+  readonly anyItem?: boolean | undefined;
 }
 
 export interface PeekArgs {

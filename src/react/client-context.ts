@@ -27,7 +27,7 @@ export interface CorrectablesProviderProps {
    * none
    */
   readonly refreshOn?: readonly ('focus' | 'online' | 'reconnect')[] | undefined;
-  readonly children?: React.ReactNode;
+  readonly children?: React.ReactNode | undefined;
 }
 
 /** What a provider gives the components below. */

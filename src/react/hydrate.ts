@@ -10,7 +10,7 @@ import { getReads } from './reads.ts';
 export interface HydrateProps extends ClientOptions {
   /** What `dehydrate` returned at the server. */
   readonly state: DehydratedState;
-  readonly children?: React.ReactNode;
+  readonly children?: React.ReactNode | undefined;
 }
 
 /**

@@ -1,8 +1,13 @@
 /**
  * `correctables/react`: reads and writes in components. Needs the package `react`. Server components
- * can import it: `prefetch` and `dehydrate` work there.
+ * can import it, because nothing here calls React when it loads. There, use `prefetch` and
+ * `dehydrate`.
  */
-export { CorrectablesProvider, Hydrate, useCorrectable, useOperation, usePrefetch } from './client.ts';
+export { CorrectablesProvider } from './client-context.ts';
+export { Hydrate } from './hydrate.ts';
+export { useCorrectable } from './use-correctable.ts';
+export { useOperation } from './use-operation.ts';
+export { usePrefetch } from './use-prefetch.ts';
 export { prefetch, type PrefetchOptions } from './prefetch.ts';
 export { dehydrate } from './dehydrate.ts';
 export type { DehydratedRead, DehydratedState, DehydratedView } from './dehydrate.ts';

@@ -28,13 +28,13 @@ export interface ScriptedBinding<L extends Levels> extends Binding<L> {
 /** Options of `scriptedBinding`. */
 export interface ScriptedBindingOptions {
   /** Returns whether the binding supports an operation. Default: all */
-  readonly supports?: (operation: Operation) => boolean;
+  readonly supports?: ((operation: Operation) => boolean) | undefined;
   /** Answers a submission immediately. */
-  readonly onCall?: (call: ScriptedCall) => void;
+  readonly onCall?: ((call: ScriptedCall) => void) | undefined;
   /** Whether it supports sessions. Default: `false` */
-  readonly hasSessions?: boolean;
+  readonly hasSessions?: boolean | undefined;
   /** Compares versions. */
-  readonly isOlder?: (version: unknown, than: unknown) => boolean;
+  readonly isOlder?: ((version: unknown, than: unknown) => boolean) | undefined;
 }
 
 const OPTIONS: OptionNamesOf<ScriptedBindingOptions> = {

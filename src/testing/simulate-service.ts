@@ -57,13 +57,13 @@ export interface SimulateServiceOptions {
    * checks after each operation, take longer. A service of eight writes with one took more than two
    * seconds a run on a busy machine. Start with few. Default: 100
    */
-  readonly runs?: number;
+  readonly runs?: number | undefined;
   /** Seed of the first run. Each further run adds 1. Default: 1 */
-  readonly seed?: number;
+  readonly seed?: number | undefined;
   /** Kind of faults. `swarm`: a random mix of all. `calm`: only delays. Default: `swarm` */
-  readonly profile?: Profile;
+  readonly profile?: Profile | undefined;
   /** Circumstances that replace drawn ones, as in the message of a `ServiceCheckError`. */
-  readonly overrides?: Partial<SimulationOptions>;
+  readonly overrides?: Partial<SimulationOptions> | undefined;
 }
 
 /** Outcomes of the calls of one operation, by the first answer of each. */

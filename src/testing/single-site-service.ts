@@ -50,9 +50,9 @@ export interface SingleSiteServiceOptions {
    * Checks the invariants of the service after each change. Default: `true`, unless `NODE_ENV` is
    * `production`
    */
-  readonly checkInvariants?: boolean;
+  readonly checkInvariants?: boolean | undefined;
   /** Receives broken invariants, and undeclared errors of generators. Default: a process warning */
-  readonly onAlarm?: OnAlarm;
+  readonly onAlarm?: OnAlarm | undefined;
 }
 
 const CALL = 'singleSiteService(service, { onAlarm })';

@@ -1,5 +1,5 @@
 /** What the types promise: levels inferred from the binding, subsets as tuples, honest levels of the final view. */
-import type { Operation } from '../../src/index.ts';
+import type { Client, Operation } from '../../src/index.ts';
 import { expectTypeOf, test } from 'vitest';
 import { memory } from '../../src/bindings/memory/index.ts';
 import type {
@@ -394,4 +394,10 @@ test('operation: equals takes two of its values', () => {
   // @ts-expect-error compares what the operation does not give
   const wrong: Operation<number> = { name: 'read', args: {}, access: 'read', equals };
   expectTypeOf(wrong).not.toBeAny();
+});
+
+test('invoke of one name or another → can be called', () => {
+  const client = {} as Client<readonly ['cache', 'primary'], false>;
+  const call = (name: 'invoke' | 'invokeWeak' | 'invokeStrong') => client[name]({} as Operation<number>);
+  expectTypeOf<ReturnType<typeof call>>().toExtend<PromiseLike<number>>();
 });

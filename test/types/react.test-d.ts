@@ -21,7 +21,7 @@ const read = () => useCorrectable(STOCK, { client });
 test('useCorrectable → the value of the operation, and the levels of the client', () => {
   type Read = ReturnType<typeof read>;
   expectTypeOf<Read['value']>().toEqualTypeOf<number>();
-  expectTypeOf<Read['level']>().toEqualTypeOf<Three[number]>();
+  expectTypeOf<Read['level']>().toEqualTypeOf<Three[number] | 'optimistic'>();
   expectTypeOf<Read['view']['confirms']>().toExtend<boolean | undefined>();
   expectTypeOf<Read['error']>().toEqualTypeOf<CorrectableError | undefined>();
 });

@@ -31,30 +31,30 @@ export interface CacheOptions<L extends Levels = Levels> {
    * results in flight for the former one. For `remote` and `redblue`, set the function in their own
    * options, because their connection has a principal. Otherwise `cached` rejects it.
    */
-  readonly principal?: string | (() => string);
+  readonly principal?: (string | (() => string)) | undefined;
   /** The levels of the binding behind whose views may be cached. Default: all but `tentative`. */
-  readonly committedLevels?: readonly L[number][];
+  readonly committedLevels?: readonly L[number][] | undefined;
   /**
    * Selects the result if level `cache` is requested alone and misses. `'fail'`: `UNAVAILABLE`,
    * without a request to the store behind. `'fetch'`: a view of the store's weakest level, labeled
    * as such. Default: `'fail'`.
    */
-  readonly onMiss?: 'fail' | 'fetch';
+  readonly onMiss?: 'fail' | 'fetch' | undefined;
   /** Maximum number of cached views; the least recently used are dropped first. Default: 1 000. */
-  readonly maxEntries?: number;
+  readonly maxEntries?: number | undefined;
   /** Approximate maximum size of the cached views in bytes. Default: 16 MiB. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
   /**
    * How long a view may be shown after it was cached, in milliseconds. Default: no limit. An older
    * view is a miss, and the cache drops it from memory and the store. After a reload, the wall
    * clock determines the age; a negative age counts as too old.
    */
-  readonly ttlMs?: number;
+  readonly ttlMs?: number | undefined;
   /**
    * Stores views beyond the life of the process. Default: none. The binding's `close` closes it
    * too.
    */
-  readonly store?: CacheStore;
+  readonly store?: CacheStore | undefined;
   /**
    * Returns the objects that an operation reads or changes, or `undefined` if it may be any. Every
    * write then drops the views of such a read, and such a write drops all. Default: `args.keys` if
@@ -69,17 +69,17 @@ export interface CacheOptions<L extends Levels = Levels> {
    */
   readonly writeThrough?: (operation: Operation, result: unknown) => CachedWrite | undefined;
   /** Returns whether the views of this read may be cached. Default: all may. */
-  readonly isCacheable?: (operation: Operation) => boolean;
+  readonly isCacheable?: ((operation: Operation) => boolean) | undefined;
   /**
    * Called with errors that fail no operation: a store that cannot be read or written, or a value
    * that cannot be copied. The cache continues in memory. Default: `reportError`, or a process
    * warning in Node.
    */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
   /** Returns milliseconds since the epoch, for `meta.cachedAt`. Default: the time of `clock`. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
   /** Measures ages and timeouts. Default: the clock of the process. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 export const DEFAULT_MAX_ENTRIES = 1_000;

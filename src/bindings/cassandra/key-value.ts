@@ -17,7 +17,7 @@ import type { ValueCodec } from './value-converter.ts';
 /** Options of `getKeyValueTableCql`: the keyspace and name of the table. */
 export interface KeyValueTableOptions {
   readonly keyspace: string;
-  readonly table?: string;
+  readonly table?: string | undefined;
 }
 
 /**

@@ -27,69 +27,74 @@ export interface CassandraOptions {
    * Returns where a client reaches a node that the cluster knows by this address, as `host` or
    * `host:port`. Use it for nodes behind address translation. Default: the address itself.
    */
-  readonly translateAddress?: (address: string) => string;
+  readonly translateAddress?: ((address: string) => string) | undefined;
   /**
    * The keyspace of tables that a statement names without one, and of the table of `get` and `put`.
    */
   readonly keyspace: string;
   /** How many replicas a final view reads. Default: `QUORUM`. */
-  readonly read?: Consistency;
+  readonly read?: Consistency | undefined;
   /** How many replicas must have a write before it is acknowledged. Default: `QUORUM`. */
-  readonly write?: Consistency;
+  readonly write?: Consistency | undefined;
   /**
    * Which single replica a preliminary view reads: any, or one of the coordinator's data center.
    * Default: `ONE`.
    */
-  readonly weak?: 'ONE' | 'LOCAL_ONE';
+  readonly weak?: 'ONE' | 'LOCAL_ONE' | undefined;
   /**
    * Declares that all replicas are in one data center, so that `LOCAL_QUORUM` counts as a quorum of
    * all. The binding checks this against the replication of every keyspace that it uses. Default:
    * `false`.
    */
-  readonly singleDataCenter?: boolean;
+  readonly singleDataCenter?: boolean | undefined;
   /**
    * The application's own prepared statements, made by `defineStatements` or `implementStatements`.
    */
-  readonly statements?: Statements | readonly Statements[];
+  readonly statements?: Statements | readonly Statements[] | undefined;
   /**
    * The table of `get`, `put` and `getMany`, see `getKeyValueTableCql`. Default:
    * `correctables_values`.
    */
-  readonly table?: string;
+  readonly table?: string | undefined;
   /**
    * Creates that table if missing. For development: concurrent creations conflict. Default:
    * `false`.
    */
-  readonly createTable?: boolean;
+  readonly createTable?: boolean | undefined;
   /** Converts the values of `put` to text and back. Default: JSON. */
-  readonly codec?: ValueCodec;
+  readonly codec?: ValueCodec | undefined;
   /** Whether to use a coordinator that gives preliminary replies. Default: `auto`. */
-  readonly preliminaryReplies?: PreliminaryRepliesOption;
+  readonly preliminaryReplies?: PreliminaryRepliesOption | undefined;
   /** How long to wait for a reply of the coordinator, in milliseconds. Default: 12 000. */
-  readonly requestTimeoutMs?: number;
+  readonly requestTimeoutMs?: number | undefined;
   /** The user as whom the binding connects. */
-  readonly credentials?: { readonly username: string; readonly password: string };
+  readonly credentials?: { readonly username: string; readonly password: string } | undefined;
   /**
    * Options of `tls.connect`: the binding connects by TLS. It rejects a node whose certificate is
    * not trusted (`ca`), or names neither its address nor a name in `contactPoints`. Default:
    * `clientOptions.sslOptions`.
    */
-  readonly tls?: object;
+  readonly tls?: object | undefined;
   /** The module `cassandra-driver`. Default: the installed one. */
-  readonly driver?: CassandraDriver;
+  readonly driver?: CassandraDriver | undefined;
   /**
    * Further options for the driver's client, under its own names. Options of this binding take
    * precedence. It does not use `profiles` and speculative executions.
    */
-  readonly clientOptions?: object;
+  readonly clientOptions?: object | undefined;
 }
 
 /** What stays `undefined` unless given. */
 type OptionalField = 'credentials' | 'tls' | 'driver' | 'translateAddress';
 
-export type ResolvedOptions = Required<
-  Omit<CassandraOptions, OptionalField | 'contactPoints' | 'statements'>
-> & {
+type DefaultedField = Exclude<
+  keyof CassandraOptions,
+  OptionalField | 'contactPoints' | 'statements'
+>;
+
+export type ResolvedOptions = {
+  readonly [K in DefaultedField]-?: Exclude<CassandraOptions[K], undefined>;
+} & {
   readonly [K in OptionalField]: CassandraOptions[K] | undefined;
 } & {
   readonly contactPoints: readonly ServerAddress[];

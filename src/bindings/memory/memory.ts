@@ -50,20 +50,20 @@ export type MemoryLevels = readonly ['weak', 'strong'];
 
 export interface MemoryOptions<L extends Levels = MemoryLevels> {
   /** Names of the levels, weakest first. Default: `['weak', 'strong']`. */
-  readonly levels?: L;
+  readonly levels?: L | undefined;
   /**
    * When each level answers, in milliseconds after the call. Default: evenly spaced from 0
    * (weakest) to 20.
    */
-  readonly delaysMs?: { readonly [level in L[number]]?: number };
+  readonly delaysMs?: { readonly [level in L[number]]?: number } | undefined;
   /**
    * How long a write takes from the primary to the backup, in milliseconds. Default: half the
    * strongest delay.
    */
-  readonly lagMs?: number;
+  readonly lagMs?: number | undefined;
   /** The primary, which other bindings can share. Default: one of its own. */
-  readonly store?: MemoryStore;
-  readonly clock?: Clock;
+  readonly store?: MemoryStore | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 export interface MemoryBinding<L extends Levels> extends Binding<L> {

@@ -25,13 +25,13 @@ export interface TieredOptions {
    * delays no other. `'sequential'` calls the next tier after the weaker one has answered, as in
    * Listing 7, and spares the strongest tier when the caller cancels early. Default: `'parallel'`.
    */
-  readonly mode?: TierMode;
+  readonly mode?: TierMode | undefined;
   /** Returns whether the tiers can execute an operation. Default: they can execute all of them. */
-  readonly supports?: (operation: Operation) => boolean;
+  readonly supports?: ((operation: Operation) => boolean) | undefined;
   /** The name in error messages. Default: `'tiered'`. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Called once by `close()`, to release pools and sockets. */
-  readonly close?: () => void | PromiseLike<void>;
+  readonly close?: (() => void | PromiseLike<void>) | undefined;
   /**
    * Called with each error that a tier throws, unless its caller has left. Default:
    * `console.error`, except for refusals: `INVALID_ARGUMENT`, `UNAUTHENTICATED`, `FORBIDDEN`,

@@ -25,44 +25,46 @@ export interface ZooKeeperBindingOptions {
    */
   readonly servers: string;
   /** The node below which the binding keeps everything. Default: `/correctables`. */
-  readonly root?: string;
+  readonly root?: string | undefined;
   /** How long the ensemble keeps a session without messages, in milliseconds. Default: 12 000. */
-  readonly sessionTimeoutMs?: number;
+  readonly sessionTimeoutMs?: number | undefined;
   /**
    * Maximum number of this binding's dequeues in flight in one queue; others wait. Other bindings
    * read the value: it bounds how many of these dequeues their estimates cannot include. Default:
    * 100.
    */
-  readonly maxInFlight?: number;
+  readonly maxInFlight?: number | undefined;
   /**
    * How soon a slot of `maxInFlight` is reused, in milliseconds. Other bindings read this value
    * too. Set it if several bindings take from one queue. Without it, nothing bounds what they take
    * unknown to each other, and `getSafeThreshold` permits no early decision. Default: 0.
    */
-  readonly minSlotIntervalMs?: number;
+  readonly minSlotIntervalMs?: number | undefined;
   /** Recovers the items of crashed consumers. Default: no recovery. */
-  readonly orphanRecovery?: OrphanRecoveryOptions;
+  readonly orphanRecovery?: OrphanRecoveryOptions | undefined;
   /** Converts values to bytes and back. Default: JSON. */
-  readonly codec?: ValueCodec;
+  readonly codec?: ValueCodec | undefined;
   /** The identity of the client, for ACLs: `{ scheme: 'digest', secret: 'user:password' }`. */
-  readonly auth?: { readonly scheme: string; readonly secret: string };
+  readonly auth?: { readonly scheme: string; readonly secret: string } | undefined;
   /**
    * Called with failures of background work: cleanup and the recovery of orphans. Default: a
    * process warning.
    */
-  readonly onBackgroundError?: (error: unknown) => void;
+  readonly onBackgroundError?: ((error: unknown) => void) | undefined;
 }
 
 export interface OrphanRecoveryOptions {
   readonly delivery: DeliveryGuarantee;
   /** How often to look for orphans, in milliseconds. Default: 5 000. */
-  readonly intervalMs?: number;
+  readonly intervalMs?: number | undefined;
 }
 
-export type ResolvedBindingOptions = Required<
+type Resolved<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> };
+
+export type ResolvedBindingOptions = Resolved<
   Omit<ZooKeeperBindingOptions, 'orphanRecovery' | 'auth'>
 > & {
-  readonly orphanRecovery: Required<OrphanRecoveryOptions> | undefined;
+  readonly orphanRecovery: Resolved<OrphanRecoveryOptions> | undefined;
   readonly auth: ZooKeeperBindingOptions['auth'];
 };
 

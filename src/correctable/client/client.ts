@@ -42,9 +42,9 @@ export interface ClientOptions extends EnvironmentOptions {
    * Timeout of an operation that sets none, in milliseconds; `Infinity` for no limit. Default: 30
    * 000
    */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Returns the trace context of an operation. Called at each invocation. */
-  readonly trace?: () => unknown;
+  readonly trace?: (() => unknown) | undefined;
   /**
    * Retries an operation that failed, could succeed next time, and certainly had no effect.
    * Default: no retries. Pass `retryPolicy({ attempts: 3 })` of `correctables/policies`.
@@ -111,6 +111,9 @@ export type CorrectableForLevels<
   R extends FinalLevels = FinalLevels,
 > = Correctable<T, RequestedLevels<L, S>, FinalLevel<L, S, R>>;
 
+/** The levels that a call requests of a binding with the levels `L`. */
+export type LevelChoice<L extends Levels> = readonly [L[number], ...L[number][]];
+
 const CLIENT_OPTIONS =
   'clock:object,onUncaught:function,onEvent:function,timeoutMs:number,trace:function,retry:function,dedupeReads:function';
 
@@ -139,20 +142,21 @@ export interface Client<L extends Levels, C extends boolean = boolean> extends A
    */
   invoke<
     T,
-    const S extends readonly [L[number], ...L[number][]],
     R extends FinalLevels = FinalLevels,
+    const S extends LevelChoice<L> | undefined = undefined,
   >(
     this: void,
     operation: Operation<T, R>,
-    options: InvokeOptions<L[number]> & { readonly levels: S },
-  ): CorrectableForLevels<T, L, S, ContractFinalLevels<R, C>>;
-  invoke<T, R extends FinalLevels = FinalLevels>(
-    this: void,
-    operation: Operation<T, R>,
-    options?: InvokeOptions<L[number]> & { readonly levels?: undefined },
-  ): Correctable<T, L, FinalLevel<L, L, ContractFinalLevels<R, C>>>;
+    options?: InvokeOptions<L[number]> & { readonly levels?: S },
+  ): [S] extends [LevelChoice<L>]
+    ? CorrectableForLevels<T, L, S, ContractFinalLevels<R, C>>
+    : Correctable<T, L, FinalLevel<L, L, ContractFinalLevels<R, C>>>;
   /** Invokes `operation` for one view at the weakest level: fast, possibly stale. */
-  invokeWeak<T, R extends FinalLevels = FinalLevels>(
+  invokeWeak<
+    T,
+    R extends FinalLevels = FinalLevels,
+    const _S extends LevelChoice<L> | undefined = undefined,
+  >(
     this: void,
     operation: Operation<T, R>,
     options?: InvokeOptions<L[number]>,
@@ -160,7 +164,11 @@ export interface Client<L extends Levels, C extends boolean = boolean> extends A
   /**
    * Invokes `operation` for one view at the strongest level that it has: correct, possibly slow.
    */
-  invokeStrong<T, R extends FinalLevels = FinalLevels>(
+  invokeStrong<
+    T,
+    R extends FinalLevels = FinalLevels,
+    const _S extends LevelChoice<L> | undefined = undefined,
+  >(
     this: void,
     operation: Operation<T, R>,
     options?: InvokeOptions<L[number]>,

@@ -29,17 +29,17 @@ export interface CorrectableOptions<T> extends EnvironmentOptions {
    * Lets one level have several views: results that accumulate, a search that refines. Default:
    * `false`
    */
-  readonly isRefining?: boolean;
+  readonly isRefining?: boolean | undefined;
   /** Returns whether two values mean the same. Default: structural equality */
-  readonly equals?: (a: T, b: T) => boolean;
+  readonly equals?: ((a: T, b: T) => boolean) | undefined;
   /**
    * Returns whether a version is older than another. Default: by size of numbers, bigints and dates
    */
-  readonly isOlder?: (version: unknown, than: unknown) => boolean;
+  readonly isOlder?: ((version: unknown, than: unknown) => boolean) | undefined;
   /** Closes with `TIMEOUT` after this many milliseconds. Default: no limit */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Cancels the Correctable when it aborts. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 const OPTIONS =

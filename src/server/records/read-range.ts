@@ -19,17 +19,17 @@ export interface Entry {
 /** The part of an order to read. You can combine bounds. */
 export interface ScanOptions<V extends Scalar = Scalar> {
   /** Only this value. */
-  readonly equals?: V;
+  readonly equals?: V | undefined;
   /** Only strings that start with this. */
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
   /** Start of the range, included. */
-  readonly from?: V;
+  readonly from?: V | undefined;
   /** End of the range, not included. */
-  readonly before?: V;
+  readonly before?: V | undefined;
   /** Maximum number of results. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Reads from the end backwards. */
-  readonly reverse?: boolean;
+  readonly reverse?: boolean | undefined;
 }
 
 /**

@@ -31,7 +31,7 @@ export interface DeclaredInvariants {
 /** How a condition does not hold. */
 export interface InvariantFailure {
   /** What it did instead of saying whether it holds, as the end of a sentence about it. */
-  readonly error?: string;
+  readonly error?: string | undefined;
 }
 
 /**

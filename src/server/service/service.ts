@@ -173,32 +173,34 @@ export interface ServiceImplementation<
   /** Creates the shadow operations by name, from the builders of effects. */
   readonly shadowOperations: (tables: EffectTables<T>) => S;
   /** Colors of the shadow operations that `shadow` created. */
-  readonly colors?: C & FittingColors<S, C>;
+  readonly colors?: (C & FittingColors<S, C>) | undefined;
   readonly generators: Generators<O, T, S, G, C>;
   /**
    * Operations that are red, even if they choose a blue shadow operation. Their clients can retry
    * at another site if the first one is away. Any other operation that may be blue belongs to the
    * first site's log until it turns out red.
    */
-  readonly alwaysRed?: readonly (keyof O & string)[];
+  readonly alwaysRed?: readonly (keyof O & string)[] | undefined;
   /**
    * Red writes that share a limit at each site: at most `maxInFlight` in flight, each place used
    * once in `minSlotIntervalMs`. More wait at the site, before their preliminary view. Since every
    * site keeps the limit, a view can carry how much may happen elsewhere, for `getSafeThreshold`.
    * Name all operations that take from the same field.
    */
-  readonly throttled?: Throttle & { readonly operations: readonly (keyof O & string)[] };
+  readonly throttled?:
+    | (Throttle & { readonly operations: readonly (keyof O & string)[] })
+    | undefined;
   /**
    * Checked after every operation by `simulateService`, and at sites with `checkInvariants`: not in
    * production.
    */
-  readonly invariants?: Invariants<T>;
+  readonly invariants?: Invariants<T> | undefined;
   /**
    * Conditions on all tables together, for example that all names are unique. Checked like
    * `invariants`, after an operation changes a table that the condition read last time. A site
    * spends at most a twentieth of its time on it.
    */
-  readonly snapshotInvariants?: SnapshotInvariants<T>;
+  readonly snapshotInvariants?: SnapshotInvariants<T> | undefined;
 }
 
 const IMPLEMENTATION_PARTS: OptionNamesOf<

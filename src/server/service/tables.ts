@@ -27,7 +27,7 @@ declare const effectsType: unique symbol;
 export interface Field<out V = unknown, out E = unknown> {
   readonly kind: FieldKindName;
   /** Minimum of a bounded field. */
-  readonly min?: number;
+  readonly min?: number | undefined;
   readonly [valueType]?: V;
   readonly [effectsType]?: E;
 }
@@ -68,12 +68,12 @@ export interface TableOptions<I extends string = string, R extends boolean = boo
    * Indexed fields, to look up rows in the order of values:
    * `tables.notes.by.owner({ equals: 'ann' })`. Default: none
    */
-  readonly indexes?: readonly I[];
+  readonly indexes?: readonly I[] | undefined;
   /**
    * Allows removing rows: `notes.remove(key)`. Each counter then remembers its additions, since a
    * removal affects only earlier ones. Default: `false`
    */
-  readonly removable?: R;
+  readonly removable?: R | undefined;
 }
 
 /**

@@ -31,9 +31,9 @@ export interface OpenedBinding {
    * Returns another binding to the same store, if there can be one. It sees the writes of a closed
    * one.
    */
-  readonly secondBinding?: () => Promise<Binding>;
+  readonly secondBinding?: (() => Promise<Binding>) | undefined;
   /** Stops the store behind the binding. The suite has closed the binding before. */
-  readonly release?: () => Promise<void>;
+  readonly release?: (() => Promise<void>) | undefined;
 }
 
 /** One step of a history, which starts after the previous one has its final view. */
@@ -72,37 +72,37 @@ export interface ConformanceSubject {
    *   { operation: count(object), expected: 2 },
    * ]
    */
-  readonly history?: (object: string) => readonly HistoryStep[];
+  readonly history?: ((object: string) => readonly HistoryStep[]) | undefined;
   /** An operation whose final view fails, if the store has one. */
-  readonly failingOperation?: Operation;
+  readonly failingOperation?: Operation | undefined;
   /**
    * Functions that create bindings like `createBinding`, if possible, whose weaker levels give no
    * view. The key names what they do instead:
    * `{ fail: createFailing…, 'stay away': createSilent… }`.
    */
-  readonly weakLevelFails?: Readonly<Record<string, () => Promise<OpenedBinding>>>;
+  readonly weakLevelFails?: Readonly<Record<string, () => Promise<OpenedBinding>>> | undefined;
   /**
    * Creates a binding like `createBinding`, if possible, that is offline. The strongest level of a
    * read fails at once while a weaker one is still pending. The weaker one then gives a view.
    */
-  readonly strongLevelFails?: () => Promise<OpenedBinding>;
+  readonly strongLevelFails?: (() => Promise<OpenedBinding>) | undefined;
   /**
    * Creates a binding like `createBinding`, if possible, whose weaker levels never answer a read.
    * Its strongest level fails at once. Leave it out if the binding queries its levels one after
    * another.
    */
-  readonly neverResponds?: () => Promise<OpenedBinding>;
+  readonly neverResponds?: (() => Promise<OpenedBinding>) | undefined;
   /**
    * Creates a binding like `createBinding`, if possible, whose reads take about half a second. With
    * a faster one the suite cannot check how the binding handles canceled reads.
    */
-  readonly slowBinding?: () => Promise<OpenedBinding>;
+  readonly slowBinding?: (() => Promise<OpenedBinding>) | undefined;
   /**
    * How long the suite waits for an event before a test fails, in milliseconds. The default is less
    * than the timeout of test runners. For a slower store, raise the timeout of the runner too.
    * Default: 4 000
    */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /**

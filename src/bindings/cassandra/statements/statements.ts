@@ -36,7 +36,7 @@ export interface StatementText<Args, R> {
    */
   readonly cql: string;
   /** Converts rows to the result. Required for reads. */
-  readonly result?: ResultShape<R>;
+  readonly result?: ResultShape<R> | undefined;
   /**
    * Returns a value for each marker, in their order. Default: the arguments with the markers'
    * names.
@@ -46,7 +46,7 @@ export interface StatementText<Args, R> {
    * Whether a write may be resent if its outcome is unknown. Not for counters, lists that grow,
    * `now()` and conditions. Default: `false`. Reads may always be resent.
    */
-  readonly isIdempotent?: boolean;
+  readonly isIdempotent?: boolean | undefined;
 }
 
 /** One statement: its interface for callers, and how it is executed. */
@@ -120,8 +120,8 @@ export interface AnySpec {
   readonly access: Access;
   readonly cql: string;
   readonly args: AnySchema;
-  readonly result?: ResultShape<unknown>;
-  readonly isIdempotent?: boolean;
+  readonly result?: ResultShape<unknown> | undefined;
+  readonly isIdempotent?: boolean | undefined;
   params?(args: never): readonly unknown[];
   key?(args: never): string;
   equals?(a: never, b: never): boolean;

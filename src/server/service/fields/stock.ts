@@ -25,7 +25,7 @@ export interface AddResult {
 /** Options of a `take`. */
 export interface TakeOptions {
   /** The integer that must remain. If less would remain, nothing is taken. Default: 0 */
-  readonly atLeast?: number;
+  readonly atLeast?: number | undefined;
 }
 
 class StockState extends CounterState {
