@@ -56,7 +56,7 @@ export function reportCommit(witnesses: ReadonlySet<Witness>, report: Report): v
     });
 }
 
-/** A pause ends once it has a report and React waits for it. Then React renders the witness again. */
+/** A pause ends once it has a report and React waits for it. React then renders it again. */
 function createPause(): Pause {
   const wakers = new Set<() => void>();
   const pause: Pause = {
@@ -97,7 +97,7 @@ export function createWitness(): Witness {
   };
 
   return {
-    suspend: () => queueMicrotask(getPause),
+    suspend: () => queueMicrotask(() => void getPause()),
     report: (report) =>
       queueMicrotask(() => {
         const { reports, endIfAwaited } = getPause();

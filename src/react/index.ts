@@ -1,7 +1,7 @@
 /**
- * `correctables/react`: reads and writes in components. Needs the package `react`. Server components
- * can import it, because nothing here calls React when it loads. There, use `prefetch` and
- * `dehydrate`.
+ * `correctables/react`: reads and writes in components. Needs the package `react`. Server
+ * components can import it, because nothing here calls React when it loads. There, use `prefetch`
+ * and `dehydrate`.
  */
 export { CorrectablesProvider } from './client-context.ts';
 export { Hydrate } from './hydrate.ts';

@@ -152,7 +152,7 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
   let isAwaited = false;
   /** The witnesses of the pages on which components wait for a view. */
   const witnesses = new Set<Witness>();
-  /** The error of a request that components wait for, until React has committed their boundaries. */
+  /** The error of a request that components wait for, until React has committed it. */
   let thrown: ThrownError | undefined;
   /** Whether all components have left. */
   let isLeft = false;

@@ -60,8 +60,8 @@ type ViewOf<C> = C extends Correctable<infer T, infer L, infer F> ? View<T, L, F
  * stops fetching with the final view. If the last component that uses it unmounts, the read is
  * canceled.
  *
- * A preliminary view never counts as fresh, for any `staleTime` but `'static'`. If it is weaker than
- * the view that the page shows, or has an older version, it is skipped.
+ * A preliminary view never counts as fresh, for any `staleTime` but `'static'`. If it is weaker
+ * than the view that the page shows, or has an older version, it is skipped.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the operation is an update: a query runs as often
  * as it likes; `INVALID_VALUE` if its arguments are no plain data
@@ -141,8 +141,8 @@ async function fetchViews<T>(
   };
   const getRank = (view?: AnyView<T>): number => (view ? levels.indexOf(view.level) : -1);
   let latest: AnyView<T> | undefined;
-  // A query that is canceled forgets the mark. Before version 5.95 of TanStack Query it also forgets
-  // a first view.
+  // A query that is canceled forgets the mark. Before version 5.95 of TanStack Query it also
+  // forgets a first view.
   const keepLatest = (): void => {
     const query = getQuery();
     if (!latest || !query) return;
