@@ -53,8 +53,8 @@ export interface CacheOperation {
   readonly knownTransaction: KnownTransaction;
   readonly session: CacheSession | undefined;
   /**
-   * Whether the store behind may answer with the outcome of an earlier submission. Then an update may
-   * have been executed long before it began here, with others since.
+   * Whether the store behind may answer with the outcome of an earlier submission. Then an update
+   * may have been executed long before it began here, with others since.
    */
   readonly mayBeReplay: boolean;
   /**
@@ -581,7 +581,7 @@ export class CacheCoherence {
     });
   }
 
-  /** A replay may be older than what the session knows, and so tells nothing of the object's state. */
+  /** A replay may be older than what the session knows, so it tells nothing of the object. */
   #learnWrite({ session, touches, mayBeReplay }: CacheOperation, floor: SessionFloor): void {
     if (mayBeReplay) session?.learnReplay(touches, floor.learnedAt);
     else session?.learnWrite(touches, floor);

@@ -1,7 +1,8 @@
 /**
- * A directory with cached views in a LevelDB database. LevelDB opens a log whose end is lost without
- * a sign, and its repair may bring back what was replaced or removed. Then views from before an own
- * update would be shown again. So a damaged database is emptied: a view may be absent, never old.
+ * A directory with cached views in a LevelDB database. LevelDB opens a log whose end is lost
+ * without a sign, and its repair may bring back what was replaced or removed. Then views from
+ * before an own update would be shown again. So a damaged database is emptied: a view may be
+ * absent, never old.
  */
 import { constants } from 'node:fs';
 import { mkdir, open, readFile, realpath, type FileHandle } from 'node:fs/promises';
@@ -52,7 +53,7 @@ export class CacheDirectory {
   }
 
   /**
-   * Opens a directory, and creates it if it is missing. Empties it if it is damaged, with a warning.
+   * Opens a directory, and creates it if it is missing. Empties it if it is damaged, and warns.
    *
    * @throws CorrectableError `UNAVAILABLE` if the directory is in use or cannot be opened,
    *   `INVALID_ARGUMENT` if another program keeps its data there
@@ -115,7 +116,7 @@ export class CacheDirectory {
     return found;
   }
 
-  /** Writes all changes or none. Throws what `serialize` throws for a value that it cannot write. */
+  /** Writes all changes or none. Throws what `serialize` throws for a value that it cannot copy. */
   async write(changes: readonly CacheChange[], isDurable: boolean): Promise<void> {
     const operations = changes.map(([id, entry]) => {
       const key = toKey(id);

@@ -75,8 +75,8 @@ export class CacheSession implements BindingSession {
   }
 
   /**
-   * The session was answered for an update of unknown age. So it is unknown whether what it knows of
-   * these objects is newer, and only what begins from now on is newer than both.
+   * The session was answered for an update of unknown age. So it is unknown whether what it knows
+   * of these objects is newer, and only what begins from now on is newer than both.
    */
   learnReplay(touches: readonly string[] | undefined, learnedAt: number): void {
     this.#learnWrite(touches, { ...UNKNOWN_VIEW, learnedAt });

@@ -39,7 +39,7 @@ const LOST_CONNECTION_ERRORS: ReadonlySet<unknown> = new Set([
   'UnknownError',
 ]);
 
-/** Errors of a value that the browser has lost or cannot read, such as a large one in a file of its own. */
+/** Errors of a value that the browser has lost, such as a large one in a file of its own. */
 const UNREADABLE_VALUE_ERRORS: ReadonlySet<unknown> = new Set(['DataError', 'NotReadableError']);
 
 type Database = IDBPDatabase<DatabaseSchema>;

@@ -22,14 +22,14 @@ const CALL = "directoryStore({ directory: './cache' })";
 
 /**
  * Creates a store that keeps a cache in a directory, unencrypted. If several caches use the
- * directory at a time, pass the same store object to all. While one of them is open, any other store
- * on the directory fails with `UNAVAILABLE`, also in another process. Its cache then continues in
- * memory. The operating system releases the lock of a killed process.
+ * directory at a time, pass the same store object to all. While one of them is open, any other
+ * store on the directory fails with `UNAVAILABLE`, also in another process. Its cache then
+ * continues in memory. The operating system releases the lock of a killed process.
  *
- * What hides views from before your writes, a `clear` or an `invalidate` is synced to disk. Views of
- * reads are not: after a power failure, the latest may be missing, or an earlier view is in their
- * place. A damaged directory is emptied, with a warning of the process. A full disk or a missing
- * permission is reported to `onError` with the path, and changes nothing.
+ * What hides views from before your writes, a `clear` or an `invalidate` is synced to disk. Views
+ * of reads are not: after a power failure, the latest may be missing, or an earlier view is in
+ * their place. A damaged directory is emptied, with a warning of the process. A full disk or a
+ * missing permission is reported to `onError` with the path, and changes nothing.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the option is missing. If another program has a
  *   LevelDB database in the directory, `onError` receives `INVALID_ARGUMENT`

@@ -64,8 +64,8 @@ export interface CacheOptions<L extends Levels = Levels> {
   /**
    * Returns the read whose result is known once a write has been committed with `result`. If it
    * returns `undefined`, the cache drops the views of what the write touches. Default: `put`
-   * determines `get` of its key. Not called for a write with an idempotency key, since its answer may
-   * be from an earlier attempt.
+   * determines `get` of its key. Not called for a write with an idempotency key, since its answer
+   * may be from an earlier attempt.
    */
   readonly writeThrough?: (operation: Operation, result: unknown) => CachedWrite | undefined;
   /** Returns whether the views of this read may be cached. Default: all may. */
