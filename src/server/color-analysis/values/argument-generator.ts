@@ -59,6 +59,8 @@ export class ArgumentGenerator {
   readonly #contract: ContractOperations;
   readonly #arbitraries: Arbitraries;
   readonly #schemas = new Map<string, JsonSchema>();
+  /** Explanations by operation: one is needed in each run that lacks arguments. */
+  readonly #missing = new Map<string, string>();
 
   /**
    * @throws CorrectableError `INVALID_ARGUMENT` naming the arbitrary that belongs to no operation,
@@ -107,6 +109,12 @@ export class ArgumentGenerator {
    * module of a service, or a test, gives functions that draw them.
    */
   describeMissing(operation: string): string {
+    let problem = this.#missing.get(operation);
+    if (problem === undefined) this.#missing.set(operation, (problem = this.#explain(operation)));
+    return problem;
+  }
+
+  #explain(operation: string): string {
     if (Object.hasOwn(this.#arbitraries, operation))
       return `its contract refuses all that arbitraries.${operation} draws: ${this.#describeRefusal(operation)}`;
     const { properties = {} } = this.#getSchema(operation) as { properties?: object };
