@@ -64,9 +64,9 @@ export function drawServer(report: Report): Drawn {
     ['ephemeral-blue-vs-ioredis', 'in memory'],
     ['durable-blue-vs-ioredis-aof', 'on disk'],
   ] as const;
-  const dots = groups.flatMap(([bar, where]) => [
-    ...[1, 64, 1024].flatMap((window) => dotsOf(report, { [`${bar}-${window}`]: `${where}, ${window} in flight` })),
-  ]);
+  const dots = groups.flatMap(([bar, where]) =>
+    [1, 64, 1024].flatMap((window) => dotsOf(report, { [`${bar}-${window}`]: `${where}, ${window} in flight` })),
+  );
   const values = dots.map(({ value }) => value);
   const server = intervalsFigure({
     title: `One site does ${short(Math.min(...values))} to ${short(Math.max(...values))} times as many updates a second as Redis`,

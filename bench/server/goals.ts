@@ -13,11 +13,11 @@ export function computeGoalResults(
   const red = samplesOf(closed, { workload: 'withdraw' });
   const rate = (name: Name): Estimate => figureOf(red.get(name) ?? [], 'opsPerSecond');
   return [
-    ...PAIRS.flatMap(({ bar, of, to, aims, floors }) => [
-      ...WINDOWS.map((window) =>
+    ...PAIRS.flatMap(({ bar, of, to, aims, floors }) =>
+      WINDOWS.map((window) =>
         atLeast(`${bar}-${window}`, ratioOf(set(window), of, to), { floor: floors[window], aim: aims[window] }),
       ),
-    ]),
+    ),
     ...PAIRS.flatMap((pair, index) => {
       const { bar, of, to } = pair;
       return [
