@@ -3,12 +3,15 @@
  * stand.
  */
 import type { ActivateReply } from '../server/cluster/activate.ts';
+import type { ChangeReply } from '../server/cluster/become-member.ts';
 import type { NodeStatus } from '../server/cluster/node-status.ts';
 import type { ClusterFile } from '../server/cluster/cluster-file.ts';
 import type { Command } from './command.ts';
 import { findDeployedSites, type DeployedSites, type SiteReport } from './deployed-sites.ts';
-import { createUsageError, readNames, readText, type RawOptions } from './options.ts';
+import { createUsageError, readText, type RawOptions } from './options.ts';
+import { printResult } from './print-result.ts';
 import { printLines } from './print.ts';
+import { restoreRed } from './restore-red.ts';
 
 type Action = readonly [
   what: string,
@@ -28,8 +31,6 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   ],
   activate: ['Bring the version that all sites run into force, after an upgrade', activateVersion],
 };
-/** A site that is sealed lets its operations in flight end before. */
-const RESTORE_TIMEOUT_MS = 40_000;
 const ACTION_NAMES = Object.keys(ACTIONS).join(', ');
 
 export const CLUSTER: Command = {
@@ -44,6 +45,10 @@ export const CLUSTER: Command = {
     [
       '--without <sites>',
       'Restore the red log without these sites, which are lost; separated by commas',
+    ],
+    [
+      '--accept-loss',
+      'Restore the red log although red writes that the lost sites confirmed may be lost',
     ],
     ['--json', 'Print the result as one JSON line'],
   ],
@@ -110,12 +115,12 @@ async function retireSite(file: ClusterFile, options: RawOptions): Promise<void>
       `--site ${name}: this site leads the red log. First stop it, and run: ${command}`,
     );
   }
-  const reply = await requestFirst(deployed, {
+  const { problem, isUnknown } = await requestFirst<ChangeReply>('retire', deployed, {
     kind: CHANGE,
     body: { name, directory: null },
     without: name,
   });
-  const { problem } = reply as { readonly problem?: string };
+  if (isUnknown === true) throw unknownOutcomeError('retire', problem);
   if (problem !== undefined)
     throw new Error(`--site ${name}: the site was not retired: ${problem}.`);
   const text = `Retired ${name}. Remove it from the cluster file of each site. Its clients use other sites.`;
@@ -127,8 +132,12 @@ async function activateVersion(file: ClusterFile, options: RawOptions): Promise<
     findDeployedSites(file),
     import('../server/cluster/activate.ts'),
   ]);
-  const reply = await requestFirst(deployed, { kind: ACTIVATE, body: null });
-  const { version, isNew, problem } = reply as ActivateReply;
+  const reply = await requestFirst<ActivateReply>('activate', deployed, {
+    kind: ACTIVATE,
+    body: null,
+  });
+  const { version, isNew, problem, isUnknown } = reply;
+  if (isUnknown === true) throw unknownOutcomeError('activate', problem);
   if (version === undefined)
     throw new Error(`cluster activate: nothing was activated: ${problem}.`);
   const name = formatVersion(version);
@@ -137,72 +146,43 @@ async function activateVersion(file: ClusterFile, options: RawOptions): Promise<
   await printResult(options, { version, isNew }, text);
 }
 
-/** Sends a request to the sites, one after the other, until one of them replies. */
-async function requestFirst(
+/**
+ * Sends a request to the sites, one after the other, until one of them takes it. One that has taken
+ * it and does not reply may still do it: then no other site is asked.
+ */
+async function requestFirst<R>(
+  action: string,
   { request, members }: DeployedSites,
   {
     kind,
     body,
     without,
   }: { readonly kind: string; readonly body: unknown; readonly without?: string },
-): Promise<unknown> {
-  const { CHANGE_TIMEOUT_MS } = await import('../server/cluster/become-member.ts');
+): Promise<R> {
+  const [{ CHANGE_TIMEOUT_MS }, { NoReplyError }] = await Promise.all([
+    import('../server/cluster/become-member.ts'),
+    import('../server/cluster/operator-request.ts'),
+  ]);
   const problems: string[] = [];
   for (const site of members.filter((item) => item !== without)) {
     try {
-      return await request(site, kind, body, CHANGE_TIMEOUT_MS);
+      return (await request(site, kind, body, CHANGE_TIMEOUT_MS)) as R;
     } catch (error) {
-      problems.push(`${site}: ${(error as Error).message}`);
+      const problem = `${site}: ${(error as Error).message}`;
+      if (error instanceof NoReplyError) throw unknownOutcomeError(action, problem);
+      problems.push(problem);
     }
   }
-  throw new Error(`no site confirmed the change, and it may be in force. ${problems.join('. ')}`);
-}
-
-/** Lets the red log go on at another site, since that of its leader is lost. */
-async function restoreRed(file: ClusterFile, options: RawOptions): Promise<void> {
-  const [{ request: ask, members: names }, { restoreRedLog }] = await Promise.all([
-    findDeployedSites(file),
-    import('../server/cluster/red-log/red-generation.ts'),
-  ]);
-  const read = (flag: string): readonly string[] =>
-    options[flag] === undefined ? [] : readNames(options, flag);
-  const [without, [leader]] = [read('without'), read('leader')];
-  const unknown = [...without, ...(leader === undefined ? [] : [leader])].find(
-    (name) => !names.includes(name),
+  throw new Error(
+    `cluster ${action}: no site took it. Nothing was changed. ${problems.join('. ')}`,
   );
-  if (unknown !== undefined)
-    throw createUsageError(
-      'cluster',
-      `is of a deployment without a site ${unknown}. Its sites: ${names.join(', ')}`,
-    );
-  if (leader !== undefined && without.includes(leader))
-    throw createUsageError('leader', `is ${leader}, which --without takes for lost`);
-  const sites = names.filter((name) => !without.includes(name));
-  const request = async (to: string, kind: string, body: unknown): Promise<unknown> => {
-    try {
-      return await ask(to, kind, body, RESTORE_TIMEOUT_MS);
-    } catch (error) {
-      const advice = `Start it, or give --without ${to} if it is lost: then what only it had is lost`;
-      throw new Error(`${to} does not answer (${(error as Error).message}). ${advice}.`, {
-        cause: error,
-      });
-    }
-  };
-  const opened = await restoreRedLog({ request, sites, leader });
-  const isEtcd = file.redLog.engine === 'etcd';
-  const advice = isEtcd
-    ? ''
-    : ` Write redLog.leader "${opened.leader}" into the cluster file of each site.`;
-  const place = isEtcd
-    ? `The red log goes on from the copy of ${opened.leader}`
-    : `${opened.leader} leads the red log now`;
-  const lost =
-    without.length === 0 ? '' : ` If ${without.join(', ')} will not come back, run cluster retire.`;
-  await printResult(options, opened, `${place}, generation ${opened.generation}.${advice}${lost}`);
 }
 
-function printResult(options: RawOptions, result: object, text: string): Promise<void> {
-  return printLines([options['json'] === true ? JSON.stringify(result) : text]);
+function unknownOutcomeError(action: string, problem: string | undefined): Error {
+  return new Error(
+    `cluster ${action}: the outcome is not known: ${problem}. It may still be carried out once the red log goes on. ` +
+      'Look with cluster status. To repeat the command does no harm.',
+  );
 }
 
 /**

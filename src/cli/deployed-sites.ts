@@ -21,6 +21,8 @@ export interface DeployedSites {
   readonly reports: readonly SiteReport[];
   /** The names of the sites that are members now. If no site answers, those of the file. */
   readonly members: readonly string[];
+  /** Those of them that count for what the red log has confirmed. */
+  readonly voters: readonly string[];
   readonly retired: readonly string[];
   readonly request: RequestNode;
 }
@@ -69,8 +71,9 @@ export async function findDeployedSites({ keyFile, sites }: ClusterFile): Promis
   const known = findLatest(reports);
   const members =
     known.length === 0 ? [...sites.keys()] : known.filter(isMember).map(({ site }) => site);
+  const open = known.filter(({ state }) => state === 'open').map(({ site }) => site);
   const retired = known.map(({ site }) => site).filter((site) => !members.includes(site));
-  return { reports, members, retired, request };
+  return { reports, members, voters: known.length === 0 ? members : open, retired, request };
 }
 
 async function report(site: string, request: RequestNode): Promise<SiteReport> {

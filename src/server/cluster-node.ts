@@ -18,7 +18,7 @@ import {
   parseChange,
   waitWhileJoining,
   PendingChanges,
-  type ChangeOutcome,
+  type ChangeReply,
 } from './cluster/become-member.ts';
 import { catchUp } from './cluster/catch-up.ts';
 import { ClusterLinks, type ControlRequest } from './cluster/cluster-links.ts';
@@ -41,7 +41,9 @@ import {
   type NodeStatus,
 } from './cluster/node-status.ts';
 import { OneAtATime } from './cluster/one-at-a-time.ts';
-import { RedFollower } from './cluster/red-log/red-follower.ts';
+import { saveDroppedRecords } from './cluster/red-log/dropped-records.ts';
+import { RedFollower, type FollowedLog } from './cluster/red-log/red-follower.ts';
+import { releaseRoom, reserveRoom } from './cluster/red-log/reserved-room.ts';
 import type { RedGeneration } from './cluster/red-log/red-generation.ts';
 import { NodeDirectory } from './cluster/node-directory.ts';
 import { closedDirectoryError } from './cluster/node-file.ts';
@@ -257,8 +259,15 @@ export class ClusterNode {
           await this.#reportStopping();
           await this.stopSite();
         },
+        reserveRoom: () => reserveRoom(this.#directory.files),
+        releaseRoom: () => releaseRoom(this.#directory.files),
+        onSealed: (problem, isLasting) => {
+          const message = `Site ${this.name}: ${problem}.`;
+          if (isLasting) this.#onAlarm({ kind: 'red-log-sealed', site: this.name, message });
+          else this.#events.onProgress?.(problem);
+        },
         countEntries: () => this.#directory.recover().lengths.red,
-        catchUp: (message, onCopied) => this.#catchUp(message, onCopied),
+        catchUp: (message, to, onCopied) => this.#catchUp(message, { to, onCopied }),
         getConnectedPeers: () => this.links.peers.filter((peer) => this.links.isConnected(peer)),
         request: (peer, kind, body) => this.links.request(peer, kind, body),
       },
@@ -282,8 +291,14 @@ export class ClusterNode {
     this.#directory.saveIdentity({ origin });
   }
 
-  /** Takes the state of another site. With `onCopied` the own end of the red log does not count. */
-  async #catchUp(message: string, onCopied?: () => void): Promise<void> {
+  /**
+   * Takes the state of another site. If the red log was restored without this one, the own end of
+   * it does not count.
+   */
+  async #catchUp(
+    message: string,
+    restored?: { readonly to: FollowedLog; onCopied(): void },
+  ): Promise<void> {
     const { signal } = this.#aborted;
     this.#onAlarm({
       kind: 'site-behind',
@@ -293,9 +308,15 @@ export class ClusterNode {
     await this.restartSite(async () => {
       const transfers = this.#transfers as StateTransfers;
       const origin = this.#directory.identity.origin as Origin;
+      if (restored !== undefined)
+        saveDroppedRecords(this.#directory.recover().stored, restored.to, {
+          site: this.name,
+          files: this.#directory.files,
+          onAlarm: this.#onAlarm,
+        });
       const closed = await catchUp({
         origin,
-        keepsRed: onCopied === undefined,
+        keepsRed: restored === undefined,
         signal,
         getPeers: () => this.links.peers,
         receive: (donors, ...ending) => transfers.receive(origin, () => donors, ...ending),
@@ -304,7 +325,7 @@ export class ClusterNode {
         onProblem: (problem) => this.#onProgress(problem),
         ...createTransferAlarms(this.name, this.#onAlarm),
       });
-      if (closed === undefined) return onCopied?.();
+      if (closed === undefined) return restored?.onCopied();
       await this.#ending.retire(closed, this.links);
       throw closedDirectoryError(this.name, closed.message);
     });
@@ -369,6 +390,8 @@ export class ClusterNode {
       send: (envelope) => sendEnvelope(envelope, this.#messagesHost),
     }));
     storage.adopt();
+    this.#waitingFor = undefined;
+    this.#ending.noteStarted();
     this.#updateLinks();
     made.driver.start();
     this.#redLog.connect((reply) => made.driver.onReply(reply));
@@ -400,7 +423,13 @@ export class ClusterNode {
 
   get state(): Pick<NodeStatus, 'state' | 'problem'> {
     const problem = this.#site === undefined ? this.#waitingFor : this.#joiningProblem;
-    return describeState(this.#site?.driver, this.#transfers?.progress, problem);
+    return describeState({
+      driver: this.#site?.driver,
+      transfer: this.#transfers?.progress,
+      waitingFor: problem,
+      cannotStart: this.#ending.failedStart,
+      sealed: this.#follower.sealedProblem,
+    });
   }
 
   get status(): NodeStatus {
@@ -480,8 +509,17 @@ export class ClusterNode {
   }
 
   /** Proposes a change of the members, and resolves with what became of it. */
-  proposeChange(change: MemberChange): Promise<ChangeOutcome> {
-    return this.#changes.wait(this.site.driver.proposeChange(change));
+  proposeChange(change: MemberChange): Promise<ChangeReply> {
+    return this.#changes.wait(this.site.driver.proposeChange(change), () => this.#redProblem);
+  }
+
+  /** Why red operations wait, as far as this site knows. */
+  get #redProblem(): string | undefined {
+    const leader = this.#redLog.getLeader(this.red);
+    const isAway = leader !== null && this.links.peers.includes(leader);
+    return isAway && !this.links.isConnected(leader)
+      ? `${leader}, which orders red operations, is not connected to ${this.name}`
+      : undefined;
   }
 
   /** What was in force when the deployment was created, as far as no checkpoint says more. */
@@ -497,7 +535,8 @@ export class ClusterNode {
       getOthers: () =>
         this.origins.getOthers(this.site.driver.site).map((origin) => this.origins.getName(origin)),
       request: (peer, kind, body) => this.links.request(peer, kind, body),
-      propose: async () => (await this.#changes.wait(this.site.driver.proposeActivation())).problem,
+      propose: () =>
+        this.#changes.wait(this.site.driver.proposeActivation(), () => this.#redProblem),
     };
   }
 

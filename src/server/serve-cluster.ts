@@ -36,6 +36,12 @@ export interface ServeClusterOptions extends ClusterNodeOptions, Pick<ServeOptio
 const CALL = "serveCluster({ service, cluster: 'cluster.json', site: 'ireland', dataDir: 'data' })";
 
 const PROGRESS_INTERVAL_MS = 1000;
+/**
+ * How long clients may end what is in flight before a site that is stopped and started again cuts
+ * them off. They go on at another site, or here. What waits for the red order would not end in any
+ * time.
+ */
+const STOPPING_DRAIN_MS = 500;
 
 const OPTIONS: OptionNamesOf<ServeClusterOptions> = {
   service: true,
@@ -152,7 +158,7 @@ class ClientListener {
    * back.
    */
   async open(node: ClusterNode, driver?: SiteDriver): Promise<void> {
-    await this.close();
+    await this.close({ drainMs: STOPPING_DRAIN_MS });
     const { service, origins, authenticate, authorize, limits, logger, ...options } = this.#options;
     const { name: site } = node;
     const { contract } = service;

@@ -66,6 +66,16 @@ export interface SiteAlarm {
      */
     | 'site-behind'
     /**
+     * The red log was restored without records that this site had, and may have confirmed. They are
+     * in a file in its data directory.
+     */
+    | 'red-records-dropped'
+    /**
+     * An operator began to restore the red log, and did not end it. The site serves nothing until
+     * that is repeated.
+     */
+    | 'red-log-sealed'
+    /**
      * The site needs the state of another site, and nothing of it has come for 60 s. It goes on
      * trying.
      */

@@ -32,7 +32,9 @@ export interface ActivateReply {
   /** Whether another version was in force before. */
   readonly isNew?: boolean;
   /** Why nothing was activated, if so. */
-  readonly problem?: string;
+  readonly problem?: string | undefined;
+  /** Whether it may still be activated; `problem` is why that is not known. */
+  readonly isUnknown?: boolean | undefined;
 }
 
 export interface VersionHost {
@@ -44,7 +46,7 @@ export interface VersionHost {
   /** How long a site that has just started may take until it is connected. Default: 5000 */
   readonly connectTimeoutMs?: number;
   /** Proposes the own version; resolves with why it is not in force, if so. */
-  propose(): Promise<string | undefined>;
+  propose(): Promise<Pick<ActivateReply, 'problem' | 'isUnknown'>>;
 }
 
 export function getNodeVersion({ own, getInForce }: VersionHost): NodeVersion {
@@ -78,8 +80,9 @@ async function activateVersion(host: VersionHost): Promise<ActivateReply> {
   const { rules, service } = version;
   const activated = { version: { rules, service } };
   if (isSameName(version, inForce)) return { ...activated, isNew: false };
-  const refused = await propose();
-  return refused === undefined ? { ...activated, isNew: true } : { problem: refused };
+  const { problem: refused, isUnknown } = await propose();
+  if (refused !== undefined) return { problem: refused, isUnknown };
+  return { ...activated, isNew: true };
 }
 
 /** Asks a site again until it answers: the last one to be upgraded has often just started. */

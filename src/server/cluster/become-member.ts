@@ -58,8 +58,12 @@ export async function requestChange(change: MemberChange, targets: ChangeTargets
           change,
           CHANGE_TIMEOUT_MS,
         );
-        const { origin, problem } = parseReply(reply);
+        const { origin, problem, isUnknown } = parseReply(reply);
         if (problem === null) return origin as number;
+        if (isUnknown) {
+          onProblem(`${to}: ${problem}`);
+          continue;
+        }
         refusedSinceMs = Math.min(refusedSinceMs, performance.now());
         if (performance.now() - refusedSinceMs >= REFUSED_FOR_MS) {
           const message = `${change.name}: the members of the deployment were not changed: ${problem}.`;
@@ -179,11 +183,13 @@ export function install(installation: SiteInstallation): Promise<void> {
 function parseReply(reply: unknown): {
   readonly origin: number | null;
   readonly problem: string | null;
+  readonly isUnknown: boolean;
 } {
-  const { origin = null, problem = null } = isRecord(reply) ? reply : {};
-  if (problem !== null) return { origin: null, problem: String(problem) };
+  const { origin = null, problem = null, isUnknown = false } = isRecord(reply) ? reply : {};
+  if (problem !== null)
+    return { origin: null, problem: String(problem), isUnknown: isUnknown === true };
   if (!Number.isSafeInteger(origin)) throw new Error('the reply to a change could not be read');
-  return { origin: origin as number, problem };
+  return { origin: origin as number, problem, isUnknown: false };
 }
 
 function redLeaderError(name: string, path: string): CorrectableError {
@@ -195,6 +201,12 @@ function redLeaderError(name: string, path: string): CorrectableError {
 /** What became of a proposed change. */
 export type ChangeOutcome = Extract<MemberOutput, { kind: 'changed' }>;
 
+/** A reply to a request for a change: what became of it, or that this is not known. */
+export interface ChangeReply extends Partial<Pick<ChangeOutcome, 'origin' | 'problem'>> {
+  /** Whether it may still be carried out; `problem` is why that is not known. */
+  readonly isUnknown?: boolean;
+}
+
 /** How long a proposed change may take. */
 const OUTCOME_TIMEOUT_MS = 30_000;
 
@@ -205,13 +217,20 @@ const OUTCOME_TIMEOUT_MS = 30_000;
 export class PendingChanges {
   readonly #waiting = new Map<string, (outcome: ChangeOutcome) => void>();
 
-  /** Resolves with what became of the change of this name. */
-  wait(name: string): Promise<ChangeOutcome> {
-    return new Promise((resolve, reject) => {
+  /**
+   * Resolves with what became of the change of this name, or that this is not known. `findCause`
+   * says why the red log may not answer.
+   */
+  wait(name: string, findCause: () => string | undefined): Promise<ChangeReply> {
+    return new Promise((resolve) => {
       const timer = setTimeout(() => {
         this.#waiting.delete(name);
-        const advice = 'the red log does not answer. Run cluster status later';
-        reject(new Error(`the outcome of the change is not known: ${advice}`));
+        const cause = findCause();
+        const problem = `the red log did not answer within ${OUTCOME_TIMEOUT_MS / 1000} s`;
+        resolve({
+          problem: cause === undefined ? problem : `${problem}: ${cause}`,
+          isUnknown: true,
+        });
       }, OUTCOME_TIMEOUT_MS);
       this.#waiting.set(name, (outcome) => {
         clearTimeout(timer);

@@ -88,8 +88,10 @@ export class NodeDirectory {
 
   /** @throws CorrectableError `UNAVAILABLE` if the directory was taken over */
   saveIdentity(change: Partial<NodeIdentity>): void {
-    this.#identity = { ...this.#identity, ...change };
-    writeNodeIdentity(this.files, this.#identity);
+    const identity = { ...this.#identity, ...change };
+    // First on the disk: without room for it, the node goes on as before.
+    writeNodeIdentity(this.files, identity);
+    this.#identity = identity;
   }
 
   /** Reads what the site has on its disk. */

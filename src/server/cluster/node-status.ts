@@ -14,10 +14,10 @@ export interface NodeStatus {
   readonly site: string;
   /**
    * `waiting`: for other sites, before the first start. `transferring`: it takes the state of
-   * another site. `joining`: it is a member, and other members have not confirmed it. `stopped`:
-   * the site has failed.
+   * another site. `joining`: it is a member, and other members have not confirmed it. `sealed`: an
+   * operator restores the red log, and no site has opened it yet. `stopped`: the site has failed.
    */
-  readonly state: 'waiting' | 'transferring' | 'joining' | 'serving' | 'stopped';
+  readonly state: 'waiting' | 'transferring' | 'joining' | 'serving' | 'sealed' | 'stopped';
   /** Why it has failed, or what it waits for. */
   readonly problem?: string | undefined;
   readonly members: readonly MemberStatus[];
@@ -67,18 +67,34 @@ export interface RecentAlarm {
   readonly message: string;
 }
 
+/** What is known of a site that may not run. */
+export interface NodeSituation {
+  readonly driver: { readonly failure?: Error | undefined } | undefined;
+  readonly transfer: TransferProgress | undefined;
+  /** What it waits for, by itself. */
+  readonly waitingFor: string | undefined;
+  /** Why its process has to be started again. */
+  readonly cannotStart: string | undefined;
+  /** Why it waits for an operator to open the red log. */
+  readonly sealed: string | undefined;
+}
+
 /** What a site does, and why it does not serve. */
-export function describeState(
-  driver: { readonly failure?: Error | undefined } | undefined,
-  transfer: TransferProgress | undefined,
-  waitingFor: string | undefined,
-): Pick<NodeStatus, 'state' | 'problem'> {
+export function describeState({
+  driver,
+  transfer,
+  waitingFor,
+  cannotStart,
+  sealed,
+}: NodeSituation): Pick<NodeStatus, 'state' | 'problem'> {
   if (driver?.failure !== undefined) return { state: 'stopped', problem: driver.failure.message };
   if (driver !== undefined)
     return { state: waitingFor === undefined ? 'serving' : 'joining', problem: waitingFor };
-  return transfer === undefined
+  if (cannotStart !== undefined) return { state: 'stopped', problem: cannotStart };
+  if (transfer !== undefined) return { state: 'transferring' };
+  return sealed === undefined
     ? { state: 'waiting', problem: waitingFor }
-    : { state: 'transferring' };
+    : { state: 'sealed', problem: sealed };
 }
 
 const ALARM_AGE_MS = 3_600_000;

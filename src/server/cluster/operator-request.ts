@@ -4,7 +4,7 @@
  */
 import type { ClusterAddress } from './cluster-file.ts';
 import type { ClusterKeys } from './key-file.ts';
-import { LinkConnection } from './link-connection.ts';
+import { HEARTBEAT_INTERVAL_MS, LinkConnection } from './link-connection.ts';
 import { dialSecurely, explainDialError } from './link-security.ts';
 import { introduce } from './outgoing-link.ts';
 
@@ -15,30 +15,68 @@ export interface OperatorTarget {
   readonly keys: ClusterKeys;
 }
 
+const REPLY_TIMEOUT_MS = 5000;
+/** The time limit here ends first: it says that there was no reply. */
+const SPARE_MS = 1000;
+
+/** The node could not be asked: nothing was done. */
+export class NotReachedError extends Error {}
+
+/** The node was asked and did not reply: what it was asked for may have been done, or not. */
+export class NoReplyError extends Error {}
+
 /**
- * Resolves with the reply. Rejects if the node cannot be reached, refuses the key or the request,
- * or does not answer.
+ * Resolves with the reply. Rejects with `NotReachedError` if the node cannot be reached or refuses
+ * the key, with `NoReplyError` if it does not reply, and with another error if it refuses the
+ * request.
  */
 export function requestOfOperator(
   { address, to, keys }: OperatorTarget,
   kind: string,
   body: unknown,
-  timeoutMs?: number,
+  timeoutMs: number = REPLY_TIMEOUT_MS,
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
+    let isAsked = false;
+    const fail = (error: Error): void =>
+      reject(
+        isAsked
+          ? new NoReplyError(error.message, { cause: error })
+          : new NotReachedError(error.message, { cause: error }),
+      );
     const socket = dialSecurely(address, keys, () => {
       introduce(connection, { deployment: keys.deployment, from: null, to })
-        .then(() => connection.request(kind, body, timeoutMs))
-        .then(resolve, reject)
+        .then(() => {
+          isAsked = true;
+          const late = (): void =>
+            connection.close(new Error(`no reply to ${kind} within ${timeoutMs} ms`));
+          timer = setTimeout(late, timeoutMs);
+          heartbeat = setInterval(() => ping(connection, timeoutMs), HEARTBEAT_INTERVAL_MS);
+          return connection.request(kind, body, timeoutMs + SPARE_MS);
+        })
+        .then(resolve, (error: Error) => (isAsked ? reject(error) : fail(error)))
         .finally(() => connection.close());
     });
+    let timer: NodeJS.Timeout | undefined;
+    let heartbeat: NodeJS.Timeout | undefined;
     const connection = new LinkConnection(socket, {
       onRequest: () => {
         throw new Error('a command answers no requests');
       },
-      onClosed: (error) =>
-        reject(explainDialError(error ?? new Error('the node has closed the connection'))),
+      onClosed: (error) => {
+        clearTimeout(timer);
+        clearInterval(heartbeat);
+        fail(explainDialError(error ?? new Error('the node has closed the connection')));
+      },
     });
     connection.isKnown = true;
   });
+}
+
+/**
+ * A node closes a connection on which nothing comes, and its reply may take longer. How long it is
+ * silent itself does not matter: while it reads its data it answers nothing.
+ */
+function ping(connection: LinkConnection, timeoutMs: number): void {
+  connection.request('ping', null, timeoutMs).catch(() => {});
 }

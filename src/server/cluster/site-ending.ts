@@ -33,9 +33,19 @@ export class SiteEnding {
   readonly #options: SiteEndingOptions;
   /** The site was closed. It raises `site-retired`, and no other alarm after that. */
   #isRetired = false;
+  #failedStart: string | undefined;
 
   constructor(options: SiteEndingOptions) {
     this.#options = options;
+  }
+
+  /** Why the site does not run, and will not before its process is started again. */
+  get failedStart(): string | undefined {
+    return this.#failedStart;
+  }
+
+  noteStarted(): void {
+    this.#failedStart = undefined;
   }
 
   /** Has the next start on this directory refused, unless it replaces the directory. */
@@ -69,6 +79,7 @@ export class SiteEnding {
     if (signal.aborted || this.#isRetired) return;
 
     const message = `Site ${site} cannot start again: ${cause.message}. Start its process again.`;
+    this.#failedStart = message;
     onAlarm({ kind: 'site-stopped', site, message, cause });
   }
 }

@@ -2,6 +2,7 @@
 import { isRecord } from '../../correctable/validate.ts';
 import type { Origin, StreamEnd } from '../records/origin.ts';
 import type { Files } from '../storage/disk/files.ts';
+import { encodeValue } from '../storage/format/value-text.ts';
 
 interface UnsentOperation {
   readonly sequence: number;
@@ -40,7 +41,7 @@ export async function saveUnsent(
   const { files } = options;
   if (unsent.length === 0) return '';
   const write = (note: string, operations: readonly UnsentOperation[]): void =>
-    files.replace(UNSENT_FILE, Buffer.from(`${JSON.stringify({ note, operations }, null, 2)}\n`));
+    files.replace(UNSENT_FILE, Buffer.from(`${formatUnsent({ note, operations })}\n`));
   // First of all, since the process may end at any time.
   write(NOTES.uncertain, unsent);
   const final = await findEnd(options);
@@ -53,6 +54,11 @@ export async function saveUnsent(
   }
   files.removeNow(UNSENT_FILE);
   return ' All its operations are at another site.';
+}
+
+/** Values of the application may be bytes, dates and bigints. */
+function formatUnsent(content: object): string {
+  return JSON.stringify(JSON.parse(encodeValue(content)), null, 2);
 }
 
 /** The end of the own stream as another site knows it; `undefined` if none reports it in time. */

@@ -28,15 +28,33 @@ export interface RedFollowerHost {
   start(): Promise<void>;
   /** The site cannot start. */
   onFailed(error: Error): void;
+  /**
+   * Takes the room on the disk that the site needs to start again; `releaseRoom` gives it back.
+   * Throws if there is none.
+   */
+  reserveRoom(): void;
+  releaseRoom(): void;
+  /** The site is down until the log is opened. Called when that begins, and if it lasts. */
+  onSealed(message: string, isLasting: boolean): void;
   /** Entries of the red log on the disk of a site that is stopped. */
   countEntries(): number;
-  /** Takes the state of another site, calls `onCopied` once it is on the disk, and starts. */
-  catchUp(message: string, onCopied: () => void): Promise<void>;
+  /**
+   * Takes the state of another site, calls `onCopied` once it is on the disk, and starts. `to` is
+   * the generation that takes the place of the one of the own copy.
+   */
+  catchUp(message: string, to: FollowedLog, onCopied: () => void): Promise<void>;
   getConnectedPeers(): readonly string[];
   request(peer: string, kind: string, body: unknown): Promise<unknown>;
 }
 
+/** The log that a site follows, and the generation of the copy that it has. */
+export interface FollowedLog extends RedGeneration {
+  readonly copy: number;
+}
+
 const RETRY_MS = 200;
+/** To restore the log takes a moment: a site that is sealed for longer reports it. */
+const SEALED_ALARM_MS = 3000;
 /** How often peers are asked: a link may stay up while the log is restored without this site. */
 const ASK_INTERVAL_MS = 5000;
 
@@ -53,6 +71,8 @@ export class RedFollower {
   #hasBegun = false;
   /** Ends when the site runs again. */
   #starting: Promise<void> | undefined;
+  /** What was reported of being sealed. */
+  #reported: string | undefined;
   #sealCount = 0;
 
   constructor({ copy, ...red }: StoredGeneration, host: RedFollowerHost, signal: AbortSignal) {
@@ -74,6 +94,15 @@ export class RedFollower {
    */
   get isSealing(): boolean {
     return this.#sealCount > 0;
+  }
+
+  /** What keeps the site from running, as long as the log is sealed. */
+  get sealedProblem(): string | undefined {
+    if (this.#red.leader !== null) return undefined;
+    return (
+      `the red log is sealed for generation ${this.#red.generation}, and no site has opened it yet. ` +
+      'All data is kept. Reads and writes go on once it is opened: repeat cluster restore-red'
+    );
   }
 
   get #isRestarting(): boolean {
@@ -106,8 +135,10 @@ export class RedFollower {
   }
 
   async #begin(): Promise<void> {
+    const fromMs = performance.now();
     while (this.#red.leader === null) {
       this.#signal.throwIfAborted();
+      this.#reportSealed(performance.now() - fromMs >= SEALED_ALARM_MS);
       await this.#askEach();
       if (this.#red.leader === null) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
@@ -115,7 +146,16 @@ export class RedFollower {
     if (!this.#isCurrent())
       return this.#catchUp('while its log was sealed or its state was on the way');
     if (this.#copy !== this.#red.generation) this.#follow(this.#red, this.#red.generation);
+    this.#host.releaseRoom();
     return this.#host.start();
+  }
+
+  #reportSealed(isLasting: boolean): void {
+    const problem = this.sealedProblem;
+    const report = `${problem} ${isLasting}`;
+    if (problem === undefined || report === this.#reported) return;
+    this.#reported = report;
+    this.#host.onSealed(problem, isLasting);
   }
 
   /** The link to a peer is up: it may have gone on without this site. */
@@ -136,7 +176,9 @@ export class RedFollower {
   #catchUp(when: string): Promise<void> {
     const { generation, leader } = this.#red;
     const message = `generation ${generation} of the red log began at ${leader} ${when}`;
-    return this.#host.catchUp(message, () => this.#follow(this.#red, generation));
+    this.#host.releaseRoom();
+    const to = { ...this.#red, copy: this.#copy };
+    return this.#host.catchUp(message, to, () => this.#follow(this.#red, generation));
   }
 
   /** Whether the copy on the disk is a beginning of the log. */
@@ -165,15 +207,18 @@ export class RedFollower {
 
   #follow(red: RedGeneration, copy = this.#copy): void {
     const { generation, leader, base } = red;
-    this.#red = { generation, leader, ...(base !== undefined && { base }) };
+    const followed = { generation, leader, ...(base !== undefined && { base }) };
+    // First on the disk: without room for it, the site goes on as before.
+    this.#host.save({ ...followed, copy });
+    this.#red = followed;
     this.#copy = copy;
-    this.#host.save({ ...this.#red, copy });
   }
 
-  /** To count the entries takes long: only operators ask for that. */
+  /** To count the entries takes long, and so does to look for room: only operators ask for that. */
   #read(isCopyAsked: boolean): ReadReply {
     const { isTransferring } = this.#host;
-    if (!isTransferring || !isCopyAsked) return { ...this.#red, isTransferring };
+    if (!isCopyAsked) return { ...this.#red, isTransferring };
+    if (!isTransferring) return { ...this.#red, isTransferring, problem: this.#findProblem() };
     return {
       ...this.#red,
       isTransferring,
@@ -181,16 +226,37 @@ export class RedFollower {
     };
   }
 
+  /** Why the site could not start again once it is sealed, if so. */
+  #findProblem(): string | undefined {
+    try {
+      this.#host.reserveRoom();
+      return undefined;
+    } catch (error) {
+      return `there is no room on its disk to start again (${(error as Error).message})`;
+    } finally {
+      this.#host.releaseRoom();
+    }
+  }
+
   async #seal({ generation }: RedGeneration): Promise<SealReply> {
     if (this.#host.isTransferring) throw new Error('it is taking the state of another site');
     // Each attempt has a number of its own: of two at once, none goes on where the other has been.
     if (generation <= this.#red.generation)
       throw new Error(`generation ${this.#red.generation} is known already`);
+    this.#host.reserveRoom();
     this.#follow({ generation, leader: null });
-    if (this.#host.isRunning) await this.#stop();
-    const length = this.#host.countEntries();
-    if (this.#hasBegun) this.begin().catch((error: Error) => this.#host.onFailed(error));
-    return { generation, leader: null, length, copy: this.#copy };
+    try {
+      if (this.#host.isRunning) await this.#stop();
+      return {
+        generation,
+        leader: null,
+        length: this.#host.countEntries(),
+        copy: this.#copy,
+      };
+    } finally {
+      // Whatever has failed: only a site that asks the others goes on again.
+      if (this.#hasBegun) this.begin().catch((error: Error) => this.#host.onFailed(error));
+    }
   }
 
   async #stop(): Promise<void> {

@@ -40,6 +40,8 @@ export interface ReadReply extends RedGeneration {
   readonly isTransferring?: boolean;
   /** Its copy of the log, if it takes a state and was asked for that. */
   readonly own?: LogCopy | undefined;
+  /** Why it cannot be sealed and opened again, if it was asked for that. */
+  readonly problem?: string | undefined;
 }
 
 /** The reply of a sealed site: with its copy of the log. */
@@ -76,75 +78,4 @@ export function isSuperseded(own: RedGeneration, other: RedGeneration): boolean 
     other.generation > own.generation ||
     (other.generation === own.generation && own.leader === null)
   );
-}
-
-/** What happens to the sites of a log that is restored. */
-export interface RestoreTargets {
-  /** Sends a request to a site. */
-  request(site: string, kind: string, body: unknown): Promise<unknown>;
-  /** All sites that are not lost. */
-  readonly sites: readonly string[];
-  /** The site that is to lead; the one with the longest log unless given. */
-  readonly leader: string | undefined;
-}
-
-/**
- * Seals the log at all sites, and opens it at its new leader. May be repeated. A minority may be
- * taking the state of others. Throws an error with the site that cannot be reached, or that has
- * more of the log than the new leader.
- */
-export async function restoreRedLog({
-  request,
-  sites: all,
-  leader,
-}: RestoreTargets): Promise<RedGeneration> {
-  const read = async (site: string): Promise<ReadReply> => {
-    const reply = await request(site, READ_RED, { isCopyAsked: true });
-    const red = parseRedGeneration(reply);
-    const { isTransferring = false, own } = reply as ReadReply;
-    return { ...red, isTransferring, own };
-  };
-  const known = await Promise.all(all.map(read));
-  const transferring = all.filter((_, place) => known[place]?.isTransferring);
-  const sites = all.filter((site) => !transferring.includes(site));
-  const isRefused =
-    2 * sites.length <= all.length || (leader !== undefined && transferring.includes(leader));
-  if (isRefused)
-    throw new Error(
-      `${transferring[0]} is taking the state of another site: wait until it serves. Nothing was changed`,
-    );
-  // Each attempt has a number of its own, so that no site follows two leaders of one generation.
-  const generation = Math.max(...known.map((item) => item.generation)) + 1;
-  const sealed = await Promise.all(
-    sites.map(async (site) => {
-      const { length, copy } = (await request(site, SEAL_RED, {
-        generation,
-        leader: null,
-      })) as SealReply;
-      return { site, length, copy };
-    }),
-  );
-  // What a site has of an earlier generation was confirmed, or does not count, however much it is.
-  const isLonger = (a: LogCopy, b: LogCopy): boolean =>
-    a.copy > b.copy || (a.copy === b.copy && a.length > b.length);
-  const longest = sealed.reduce((a, b) => (isLonger(b, a) ? b : a));
-  const hasMore = all.find((_, place) => isLonger(known[place]?.own ?? longest, longest));
-  if (hasMore !== undefined)
-    throw new Error(
-      `${hasMore} has more entries of the red log, and is taking the state of another site: ` +
-        `repeat this once it serves, or leave it out (--without) if what it alone has may be lost`,
-    );
-  const chosen = sealed.find(({ site }) => site === leader) ?? longest;
-  if (isLonger(longest, chosen)) {
-    const count = ({ site, length, copy }: (typeof sealed)[number]): string =>
-      `${site} has ${length} entries of the red log${longest.copy === chosen.copy ? '' : ` of generation ${copy}`}`;
-    throw new Error(
-      `${count(longest)}, and ${count(chosen).replace(' entries of the red log', '')}: the first must lead, so that none is lost`,
-    );
-  }
-  const { copy, length } = chosen;
-  const opened = { generation, leader: chosen.site, base: { copy, length } };
-  await request(chosen.site, OPEN_RED, opened);
-  for (const site of sites) if (site !== chosen.site) await request(site, OPEN_RED, opened);
-  return { generation, leader: chosen.site };
 }

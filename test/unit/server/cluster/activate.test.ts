@@ -8,7 +8,7 @@ function versionOf(hash: string, rules = 1): DeploymentVersion {
 }
 
 function hostOf(others: Readonly<Record<string, object | Error>>, changes: Partial<VersionHost> = {}) {
-  const propose = vi.fn(async (): Promise<string | undefined> => undefined);
+  const propose = vi.fn<VersionHost['propose']>(async () => ({}));
   const host: VersionHost = {
     site: 'ireland',
     own: versionOf('new'),
@@ -71,6 +71,15 @@ test('the node that is asked runs the old one → it is named', async () => {
 });
 
 test('another version was activated meanwhile → the problem is reported', async () => {
-  const { activate } = hostOf({ frankfurt: current }, { propose: async () => 'another version was activated' });
+  const { activate } = hostOf(
+    { frankfurt: current },
+    { propose: async () => ({ problem: 'another version was activated' }) },
+  );
   expect(await activate()).toEqual({ problem: 'another version was activated' });
+});
+
+test('the red log does not answer → the reply says that the outcome is not known', async () => {
+  const unknown = { problem: 'the red log did not answer within 30 s', isUnknown: true };
+  const { activate } = hostOf({ frankfurt: current }, { propose: async () => unknown });
+  expect(await activate()).toEqual(unknown);
 });

@@ -62,3 +62,20 @@ test('another site has all → no file', async () => {
     saved: undefined,
   });
 });
+
+test('operations with bytes, dates and bigints are written down', async () => {
+  const files = new Map<string, string>();
+  const unsent = [{ sequence: 7, reply: { value: 12n } }];
+  await saveUnsent(unsent, {
+    files: {
+      replace: (path, bytes) => files.set(path, Buffer.from(bytes).toString()),
+      removeNow: (path) => files.delete(path),
+    },
+    origin: ORIGIN,
+    peers: [],
+    request: () => Promise.reject(new Error('the link is down')),
+    signal: new AbortController().signal,
+    maxWaitMs: 1,
+  });
+  expect(files.get('unsent-operations.json')).toContain('"$bigint": "12"');
+});

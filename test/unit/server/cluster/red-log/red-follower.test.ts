@@ -5,10 +5,10 @@ import {
   OPEN_RED,
   READ_RED,
   SEAL_RED,
-  restoreRedLog,
   type RedGeneration,
   type StoredGeneration,
 } from '../../../../../src/server/cluster/red-log/red-generation.ts';
+import { restoreRedLog, type RestoredLog } from '../../../../../src/server/cluster/red-log/restore-red-log.ts';
 
 const aborted: AbortController[] = [];
 afterEach(() => {
@@ -30,6 +30,11 @@ class Node {
   /** Whether the process ends before the state is there. */
   isKilledInTransfer = false;
   startError: Error | undefined;
+  /** Why its disk has no room, or cannot be written. */
+  diskError: Error | undefined;
+  hasReserved = false;
+  /** What it has reported of being sealed. */
+  sealed: string[] = [];
   /** What a stop waits for. */
   whenDrained: Promise<void> = Promise.resolve();
   follower!: RedFollower;
@@ -56,7 +61,16 @@ class Node {
         get isTransferring() {
           return node.isTransferring;
         },
-        save: (red) => (this.stored = structuredClone(red)),
+        save: (red) => {
+          if (this.diskError !== undefined) throw this.diskError;
+          this.stored = structuredClone(red);
+        },
+        reserveRoom: () => {
+          if (this.diskError !== undefined) throw this.diskError;
+          this.hasReserved = true;
+        },
+        releaseRoom: () => (this.hasReserved = false),
+        onSealed: (message, isLasting) => this.sealed.push(`${isLasting ? 'alarm' : 'log'}: ${message}`),
         start: async () => {
           if (this.startError !== undefined) throw this.startError;
           this.starts += 1;
@@ -69,7 +83,7 @@ class Node {
         },
         onFailed: ({ message }) => this.failures.push(message),
         countEntries: () => this.length,
-        catchUp: async (message, onCopied) => {
+        catchUp: async (message, _to, onCopied) => {
           this.caughtUp.push(message);
           this.isRunning = false;
           if (this.isKilledInTransfer) return new Promise(() => {});
@@ -167,10 +181,15 @@ test('the copy of the latest generation leads, however long one of an earlier ge
   const nodes = { ireland, frankfurt };
   for (const node of Object.values(nodes)) await node.follower.begin();
   await expect(
-    restoreRedLog({ request: request(nodes), sites: ['ireland', 'frankfurt'], leader: 'ireland' }),
+    restoreRedLog({ request: request(nodes), sites: ['ireland', 'frankfurt'], leader: 'ireland', voters: [] }),
   ).rejects.toThrow('frankfurt has 12 entries of the red log of generation 1, and ireland has 15 of generation 0');
-  const opened = await restoreRedLog({ request: request(nodes), sites: ['ireland', 'frankfurt'], leader: undefined });
-  expect(opened).toEqual({ generation: 3, leader: 'frankfurt' });
+  const opened = await restoreRedLog({
+    request: request(nodes),
+    sites: ['ireland', 'frankfurt'],
+    leader: undefined,
+    voters: [],
+  });
+  expect(opened).toMatchObject({ generation: 3, leader: 'frankfurt', length: 12 });
   await expect.poll(() => [ireland.isRunning, frankfurt.isRunning]).toEqual([true, true]);
   expect([ireland.caughtUp.length, frankfurt.caughtUp.length]).toEqual([1, 0]);
 });
@@ -178,8 +197,8 @@ test('the copy of the latest generation leads, however long one of an earlier ge
 test('two operators at once: no two sites follow different leaders of one generation', async () => {
   const nodes = { frankfurt: new Node(7), virginia: new Node(7) };
   for (const node of Object.values(nodes)) await node.follower.begin();
-  const restore = (leader: 'frankfurt' | 'virginia', sites: readonly string[]): Promise<RedGeneration> =>
-    restoreRedLog({ request: request(nodes), sites, leader });
+  const restore = (leader: 'frankfurt' | 'virginia', sites: readonly string[]): Promise<RestoredLog> =>
+    restoreRedLog({ request: request(nodes), sites, leader, voters: [] });
   await Promise.allSettled([
     restore('frankfurt', ['frankfurt', 'virginia']),
     restore('virginia', ['virginia', 'frankfurt']),
@@ -195,7 +214,12 @@ test('a site that takes a state is not sealed, and no other site is then', async
   const nodes = { frankfurt: new Node(7), virginia: new Node(7) };
   for (const node of Object.values(nodes)) await node.follower.begin();
   nodes.virginia.isTransferring = true;
-  const restored = restoreRedLog({ request: request(nodes), sites: ['frankfurt', 'virginia'], leader: undefined });
+  const restored = restoreRedLog({
+    request: request(nodes),
+    sites: ['frankfurt', 'virginia'],
+    leader: undefined,
+    voters: [],
+  });
   await expect(restored).rejects.toThrow('virginia is taking the state of another site');
   expect(nodes.frankfurt.isRunning).toBe(true);
 });
@@ -207,7 +231,7 @@ test.each([
   const nodes = { ireland: new Node(7), frankfurt: new Node(7), virginia: new Node(length) };
   for (const node of Object.values(nodes)) await node.follower.begin();
   nodes.virginia.isTransferring = true;
-  const restored = restoreRedLog({ request: request(nodes), sites: Object.keys(nodes), leader: undefined });
+  const restored = restoreRedLog({ request: request(nodes), sites: Object.keys(nodes), leader: undefined, voters: [] });
   if (problem === undefined) expect(await restored).toMatchObject({ generation: 1 });
   else await expect(restored).rejects.toThrow(problem);
 });
@@ -227,4 +251,51 @@ test(`${READ_RED} is asked again while a link stays up`, { timeout: 10_000 }, as
   await node.follower.begin();
   node.peers = { virginia: { generation: 1, leader: 'virginia', base: { copy: 0, length: 7 } } };
   await expect.poll(() => node.caughtUp.length, { timeout: 8000 }).toBe(1);
+});
+
+test('a site whose disk is full is not sealed, nor is any other one, and goes on', async () => {
+  const nodes = { frankfurt: new Node(7), virginia: new Node(7) };
+  for (const node of Object.values(nodes)) await node.follower.begin();
+  nodes.frankfurt.diskError = new Error('ENOSPC: no space left on device');
+  const restore = (): Promise<RestoredLog> =>
+    restoreRedLog({ request: request(nodes), sites: Object.keys(nodes), leader: undefined, voters: [] });
+  await expect(restore()).rejects.toThrow(/^frankfurt cannot be sealed: .*ENOSPC.*Nothing was changed/);
+  for (const node of Object.values(nodes))
+    expect([node.isRunning, node.stops, node.follower.red.leader]).toEqual([true, 0, 'ireland']);
+  nodes.frankfurt.diskError = undefined;
+  expect(await restore()).toMatchObject({ generation: 1 });
+});
+
+test('a site whose disk becomes full before it is sealed goes on under the old generation', async () => {
+  const node = new Node(7);
+  await node.follower.begin();
+  node.diskError = new Error('ENOSPC: no space left on device');
+  await expect(node.answer(SEAL_RED, { generation: 1, leader: null })).rejects.toThrow('ENOSPC');
+  expect([node.isRunning, node.follower.red]).toEqual([true, { generation: 0, leader: 'ireland' }]);
+});
+
+test(
+  'a sealed site keeps the room to start again, says so at once, and raises an alarm if it lasts',
+  { timeout: 10_000 },
+  async () => {
+    const node = new Node(7);
+    await node.follower.begin();
+    await node.answer(SEAL_RED, { generation: 1, leader: null });
+    expect([node.hasReserved, node.isRunning]).toEqual([true, false]);
+    expect(node.follower.sealedProblem).toMatch(/sealed for generation 1.*repeat cluster restore-red$/);
+    await expect.poll(() => node.sealed, { timeout: 8000 }).toHaveLength(2);
+    expect(node.sealed).toEqual([`log: ${node.follower.sealedProblem}`, `alarm: ${node.follower.sealedProblem}`]);
+    await node.answer(OPEN_RED, { generation: 1, leader: 'virginia', base: { copy: 0, length: 7 } });
+    expect([node.hasReserved, node.isRunning, node.follower.sealedProblem]).toEqual([false, true, undefined]);
+  },
+);
+
+test('a site that fails while it is stopped for a seal goes on once the log is opened', async () => {
+  const node = new Node(7);
+  await node.follower.begin();
+  node.whenDrained = Promise.reject(new Error('the port is taken'));
+  await expect(node.answer(SEAL_RED, { generation: 1, leader: null })).rejects.toThrow('the port is taken');
+  node.isRunning = false;
+  await node.answer(OPEN_RED, { generation: 1, leader: 'virginia', base: { copy: 0, length: 7 } });
+  expect([node.isRunning, node.starts]).toEqual([true, 2]);
 });

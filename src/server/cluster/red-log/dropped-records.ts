@@ -1,0 +1,47 @@
+/**
+ * What a returning site has of the red log beyond the end of the copy with which the log went on
+ * elsewhere: the site drops it, so it is kept for people, who may want to do it again.
+ */
+import { createAlarmRaiser, type OnAlarm } from '../../alarms/site-alarm.ts';
+import type { RecoveredState } from '../../log/recovered-state.ts';
+import type { Files } from '../../storage/disk/files.ts';
+import { encodeValue } from '../../storage/format/value-text.ts';
+import type { FollowedLog } from './red-follower.ts';
+
+const NOTES = {
+  certain:
+    'The red log was restored without these records. This site may have confirmed them. Look whether you repeat them.',
+  uncertain:
+    'The red log was restored more than once since this site had these records, so that it cannot tell which of them are still in the log. Look whether they are missing before you repeat them.',
+} as const;
+
+export interface DroppedRecordsOptions {
+  readonly site: string;
+  readonly files: Pick<Files, 'replace'>;
+  readonly onAlarm: OnAlarm;
+}
+
+/** Writes down the records that are about to be dropped, and raises an alarm that names the file. */
+export function saveDroppedRecords(
+  { red }: Pick<RecoveredState, 'red'>,
+  { generation, leader, base, copy }: FollowedLog,
+  { site, files, onAlarm }: DroppedRecordsOptions,
+): void {
+  const isCertain = base !== undefined && base.copy === copy;
+  const from = isCertain ? Math.max(0, base.length - red.start) : 0;
+  const records = red.entries.slice(from).map(({ record }) => record);
+  if (records.length === 0) return;
+
+  const file = `dropped-red-records-${generation}.json`;
+  const note = isCertain ? NOTES.certain : NOTES.uncertain;
+  // Values of the application may be bytes, dates and bigints.
+  const content: unknown = JSON.parse(encodeValue({ note, records }));
+  files.replace(file, Buffer.from(`${JSON.stringify(content, null, 2)}\n`));
+  const what = isCertain
+    ? `${records.length} red records of this site are lost: generation ${generation} of the red log began at ${leader} without them`
+    : `${records.length} red records of this site may be lost: the red log was restored without this site, and is at generation ${generation} now`;
+  createAlarmRaiser(site, onAlarm)(
+    'red-records-dropped',
+    `${what}. It may have confirmed them to clients. They are in ${file} in its data directory: look whether they have to be done again.`,
+  );
+}

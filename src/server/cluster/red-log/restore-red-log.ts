@@ -1,0 +1,191 @@
+/**
+ * What an operator's command does to restore the red log: it looks at all sites that are left,
+ * seals them, and opens the log at its new leader.
+ */
+import {
+  OPEN_RED,
+  READ_RED,
+  SEAL_RED,
+  parseRedGeneration,
+  type LogCopy,
+  type ReadReply,
+  type RedGeneration,
+  type SealReply,
+} from './red-generation.ts';
+
+/** What happens to the sites of a log that is restored. */
+export interface RestoreTargets {
+  /** Sends a request to a site. */
+  request(site: string, kind: string, body: unknown): Promise<unknown>;
+  /** All sites that are not lost. */
+  readonly sites: readonly string[];
+  /**
+   * The sites that count for what was confirmed. There are several such lists if a change of the
+   * members may be under way.
+   */
+  readonly voters: readonly (readonly string[])[];
+  /**
+   * Whether a record is confirmed once one site has it, as with etcd. Default: once a majority of
+   * the voters has it
+   */
+  readonly isConfirmedByOne?: boolean;
+  /** The site that is to lead; the one with the longest log unless given. */
+  readonly leader: string | undefined;
+  /** Goes on although records that were confirmed may be lost. */
+  readonly acceptsLoss?: boolean;
+}
+
+/** A log that was restored. */
+export interface RestoredLog {
+  readonly generation: number;
+  readonly leader: string;
+  /** How many records it begins with. */
+  readonly length: number;
+  /** Sites that may have confirmed more than these. It is lost. */
+  readonly losing: readonly string[];
+  /** Sites that have not confirmed that they follow it: they ask the others until they do. */
+  readonly late: readonly { readonly site: string; readonly problem: string }[];
+}
+
+type SiteCopy = LogCopy & { readonly site: string };
+
+/**
+ * Seals the log at all sites, and opens it at its new leader. May be repeated. A minority may be
+ * taking the state of others. Throws an error with the site that cannot be reached or sealed, that
+ * may have confirmed what no sealed site has, or that has more of the log than the new leader.
+ */
+export async function restoreRedLog(targets: RestoreTargets): Promise<RestoredLog> {
+  const { request, sites: all, leader } = targets;
+  const known = await Promise.all(all.map((site) => read(site, request)));
+  const transferring = all.filter((_, place) => known[place]?.isTransferring);
+  const sites = all.filter((site) => !transferring.includes(site));
+  rejectTransferring(transferring, sites, leader);
+  const losing = findLosing(targets, sites, transferring);
+  if (losing.length > 0 && targets.acceptsLoss !== true) throw lossError(targets, sites, losing);
+  for (const [place, { problem }] of known.entries())
+    if (problem !== undefined)
+      throw new Error(
+        `${all[place]} cannot be sealed: ${problem}. Nothing was changed. Repeat this once that is fixed`,
+      );
+
+  // Each attempt has a number of its own, so that no site follows two leaders of one generation.
+  const generation = Math.max(...known.map((item) => item.generation)) + 1;
+  const sealed = await seal(sites, generation, request);
+  const longest = sealed.reduce((a, b) => (isLonger(b, a) ? b : a));
+  const hasMore = all.find((_, place) => isLonger(known[place]?.own ?? longest, longest));
+  if (hasMore !== undefined)
+    throw new Error(
+      `${hasMore} has more entries of the red log, and is taking the state of another site: ` +
+        `repeat this once it serves, or stop it and leave it out (--without) if what it alone has may be lost`,
+    );
+  const chosen = sealed.find(({ site }) => site === leader) ?? longest;
+  if (isLonger(longest, chosen)) throw shorterLeaderError(longest, chosen);
+
+  const { copy, length } = chosen;
+  const opened = { generation, leader: chosen.site, base: { copy, length } };
+  await request(chosen.site, OPEN_RED, opened);
+  const others = sites.filter((site) => site !== chosen.site);
+  const outcomes = await Promise.allSettled(others.map((site) => request(site, OPEN_RED, opened)));
+  const late = outcomes.flatMap((outcome, place) =>
+    outcome.status === 'rejected'
+      ? [{ site: others[place] as string, problem: (outcome.reason as Error).message }]
+      : [],
+  );
+  return { generation, leader: chosen.site, length, losing, late };
+}
+
+async function read(site: string, request: RestoreTargets['request']): Promise<ReadReply> {
+  const reply = await request(site, READ_RED, { isCopyAsked: true });
+  const red = parseRedGeneration(reply);
+  const { isTransferring = false, own, problem } = reply as ReadReply;
+  return { ...red, isTransferring, own, problem };
+}
+
+function rejectTransferring(
+  transferring: readonly string[],
+  sites: readonly string[],
+  leader: string | undefined,
+): void {
+  const isMinority = transferring.length < sites.length;
+  if (isMinority && !(leader !== undefined && transferring.includes(leader))) return;
+  throw new Error(
+    `${transferring[0]} is taking the state of another site: wait until it serves. Nothing was changed`,
+  );
+}
+
+/**
+ * Returns the sites that may have confirmed a record which no sealed site has: those that make a
+ * majority of the voters among themselves.
+ */
+function findLosing(
+  { voters, isConfirmedByOne = false }: RestoreTargets,
+  sealed: readonly string[],
+  transferring: readonly string[],
+): readonly string[] {
+  // One that takes a state may end that at any time, and confirm what the old leader sends.
+  const known = isConfirmedByOne ? [...sealed, ...transferring] : sealed;
+  for (const list of voters) {
+    const others = list.filter((site) => !known.includes(site));
+    const confirming = isConfirmedByOne ? 1 : Math.floor(list.length / 2) + 1;
+    if (others.length >= confirming) return others;
+  }
+  return [];
+}
+
+function lossError(
+  { voters, isConfirmedByOne = false }: RestoreTargets,
+  sealed: readonly string[],
+  losing: readonly string[],
+): Error {
+  const [list = []] = voters;
+  const confirming = isConfirmedByOne ? 1 : Math.floor(list.length / 2) + 1;
+  const missing = Math.max(1, losing.length - confirming + 1);
+  const [names, rest] = [losing.join(', '), sealed.join(', ')];
+  const cause = isConfirmedByOne
+    ? 'a record is confirmed once one site has it'
+    : `a record is confirmed once ${confirming} of the ${list.length} voters of the red log have it`;
+  return new Error(
+    `confirmed red records may be lost: ${cause}, so ${names} can have confirmed what ${rest} ${sealed.length === 1 ? 'lacks' : 'lack'}. ` +
+      `Nothing was changed. Start ${missing === losing.length ? names : `${missing} of ${names}`}, and do not name what runs in --without. ` +
+      `If that cannot be done, repeat this with --accept-loss: all that they confirmed beyond the records of ${rest} is lost then`,
+  );
+}
+
+/** Seals all of them, also if one fails: a site that is sealed goes on once this is repeated. */
+async function seal(
+  sites: readonly string[],
+  generation: number,
+  request: RestoreTargets['request'],
+): Promise<SiteCopy[]> {
+  const outcomes = await Promise.allSettled(
+    sites.map(async (site) => {
+      const { length, copy } = (await request(site, SEAL_RED, {
+        generation,
+        leader: null,
+      } satisfies RedGeneration)) as SealReply;
+      return { site, length, copy };
+    }),
+  );
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+  if (failed === undefined)
+    return outcomes.flatMap((outcome) => ('value' in outcome ? outcome.value : []));
+  const sealed = sites.filter((_, place) => outcomes[place]?.status === 'fulfilled');
+  const state =
+    sealed.length === 0
+      ? ''
+      : ` Sealed, and without reads and writes until this is repeated: ${sealed.join(', ')}.`;
+  throw new Error(`${(failed.reason as Error).message}${state}`);
+}
+
+/** What a site has of an earlier generation was confirmed, or does not count, however much it is. */
+function isLonger(a: LogCopy, b: LogCopy): boolean {
+  return a.copy > b.copy || (a.copy === b.copy && a.length > b.length);
+}
+
+function shorterLeaderError(longest: SiteCopy, chosen: SiteCopy): Error {
+  const count = ({ site, length, copy }: SiteCopy): string =>
+    `${site} has ${length} entries of the red log${longest.copy === chosen.copy ? '' : ` of generation ${copy}`}`;
+  return new Error(
+    `${count(longest)}, and ${count(chosen).replace(' entries of the red log', '')}: the first must lead, so that none is lost`,
+  );
+}

@@ -1,0 +1,50 @@
+/** What a site had of the red log beyond the end with which the log went on without it. */
+import { expect, test } from 'vitest';
+import type { SiteAlarm } from '../../../../../src/server/alarms/site-alarm.ts';
+import { saveDroppedRecords } from '../../../../../src/server/cluster/red-log/dropped-records.ts';
+import type { FollowedLog } from '../../../../../src/server/cluster/red-log/red-follower.ts';
+import type { RecoveredState } from '../../../../../src/server/log/recovered-state.ts';
+
+/** What a site with five records, the first of which a checkpoint has taken up, leaves of them. */
+function drop(to: Pick<FollowedLog, 'base' | 'copy'>): {
+  readonly alarms: SiteAlarm[];
+  readonly files: Map<string, string>;
+} {
+  const entries = [1, 2, 3, 4].map((sequence) => ({
+    sequence,
+    record: { id: `c/${sequence}`, value: BigInt(sequence) },
+  }));
+  const stored = { red: { start: 1, entries } } as unknown as RecoveredState;
+  const [alarms, files]: [SiteAlarm[], Map<string, string>] = [[], new Map()];
+  saveDroppedRecords(
+    stored,
+    { generation: 3, leader: 'virginia', ...to },
+    {
+      site: 'ireland',
+      files: { replace: (path, bytes) => void files.set(path, Buffer.from(bytes).toString()) },
+      onAlarm: (alarm) => alarms.push(alarm),
+    },
+  );
+  return { alarms, files };
+}
+
+test('records beyond the new log go into a file, with all kinds of values, and the alarm names both', () => {
+  const { alarms, files } = drop({ base: { copy: 0, length: 3 }, copy: 0 });
+  expect(alarms).toMatchObject([{ kind: 'red-records-dropped', site: 'ireland' }]);
+  expect(alarms[0]?.message).toMatch(/2 red records of this site are lost.*virginia.*dropped-red-records-3\.json/);
+  const { records } = JSON.parse(files.get('dropped-red-records-3.json') as string);
+  expect(records).toEqual([
+    { id: 'c/3', value: { $bigint: '3' } },
+    { id: 'c/4', value: { $bigint: '4' } },
+  ]);
+});
+
+test('a copy that is a beginning of the new log → no alarm and no file', () => {
+  const { alarms, files } = drop({ base: { copy: 0, length: 5 }, copy: 0 });
+  expect([alarms, files.size]).toEqual([[], 0]);
+});
+
+test('the log was restored more than once meanwhile → all records are kept, and the alarm says that they may be lost', () => {
+  const { alarms } = drop({ base: { copy: 1, length: 9 }, copy: 0 });
+  expect(alarms[0]?.message).toContain('4 red records of this site may be lost');
+});
