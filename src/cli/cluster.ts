@@ -217,6 +217,8 @@ async function formatReports(deployed: DeployedSites): Promise<string[]> {
     lines.push(`${new Date(atMs).toISOString()}  ${site}  ${kind}: ${message}`);
   for (const { site, status } of reports) {
     if (status?.problem !== undefined) lines.push(`${site}: ${status.problem}`);
+    if (status?.redProblem !== undefined)
+      lines.push(`${site}: red writes and strong reads wait for ${status.redProblem}`);
     if (status?.redLog.engine === 'etcd') lines.push(`${site}: ${formatEtcd(status.redLog)}`);
   }
   return lines;

@@ -394,6 +394,7 @@ export class ClusterNode {
     this.#ending.noteStarted();
     this.#updateLinks();
     made.driver.start();
+    for (const name of this.links.peers) this.#noteConnected(name, this.links.isConnected(name));
     this.#redLog.connect((reply) => made.driver.onReply(reply));
     this.#transfers?.setStorage(siteStorage);
     // Another call may have stopped the site meanwhile: then that call starts it again.
@@ -442,6 +443,7 @@ export class ClusterNode {
         this.#origins.sites.map((origin) => ({ ...this.#origins.get(origin), origin })),
       redLeader: this.#redLog.getLeader(this.red),
       redGeneration: this.red.generation,
+      redProblem: driver?.redProblem,
       redLog: this.#redLog.status,
       version: getNodeVersion(this.#versionHost),
       directory: this.#directory.identity.directory,
@@ -468,9 +470,13 @@ export class ClusterNode {
     await this.#directory.close();
   }
 
-  #setConnected(name: string, isConnected: boolean): void {
+  #noteConnected(name: string, isConnected: boolean): void {
     const origin = this.origins.find(name);
     if (origin !== undefined) this.#site?.driver.setConnected(origin, isConnected);
+  }
+
+  #setConnected(name: string, isConnected: boolean): void {
+    this.#noteConnected(name, isConnected);
     if (!isConnected) return;
     this.#transfers?.onConnected(name);
     this.#follower.onConnected(name);
@@ -510,16 +516,10 @@ export class ClusterNode {
 
   /** Proposes a change of the members, and resolves with what became of it. */
   proposeChange(change: MemberChange): Promise<ChangeReply> {
-    return this.#changes.wait(this.site.driver.proposeChange(change), () => this.#redProblem);
-  }
-
-  /** Why red operations wait, as far as this site knows. */
-  get #redProblem(): string | undefined {
-    const leader = this.#redLog.getLeader(this.red);
-    const isAway = leader !== null && this.links.peers.includes(leader);
-    return isAway && !this.links.isConnected(leader)
-      ? `${leader}, which orders red operations, is not connected to ${this.name}`
-      : undefined;
+    return this.#changes.wait(
+      this.site.driver.proposeChange(change),
+      () => this.#site?.driver.redProblem,
+    );
   }
 
   /** What was in force when the deployment was created, as far as no checkpoint says more. */
@@ -536,7 +536,10 @@ export class ClusterNode {
         this.origins.getOthers(this.site.driver.site).map((origin) => this.origins.getName(origin)),
       request: (peer, kind, body) => this.links.request(peer, kind, body),
       propose: () =>
-        this.#changes.wait(this.site.driver.proposeActivation(), () => this.#redProblem),
+        this.#changes.wait(
+          this.site.driver.proposeActivation(),
+          () => this.#site?.driver.redProblem,
+        ),
     };
   }
 

@@ -83,7 +83,7 @@ export class MemberWorld extends SiteWorld {
 
   /** The connection of a site to another one is there again. */
   connect(site: number, other: number): void {
-    this.machine(site).setConnected(siteAt(other), true);
+    this.machine(site).setConnected(siteAt(other), true, this.nowMs);
     // What it sends leaves with the next input.
     this.sync(site);
     this.tick();

@@ -228,7 +228,7 @@ export class PendingChanges {
         const cause = findCause();
         const problem = `the red log did not answer within ${OUTCOME_TIMEOUT_MS / 1000} s`;
         resolve({
-          problem: cause === undefined ? problem : `${problem}: ${cause}`,
+          problem: cause === undefined ? problem : `${problem}, since it waits for ${cause}`,
           isUnknown: true,
         });
       }, OUTCOME_TIMEOUT_MS);

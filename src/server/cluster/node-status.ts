@@ -25,6 +25,8 @@ export interface NodeStatus {
   readonly redLeader: string | null;
   /** How often the red log was restored at another site. */
   readonly redGeneration: number;
+  /** What red writes and strong reads wait for, if none can be ordered for now. */
+  readonly redProblem?: string | undefined;
   /** The version that the node runs, and the one in force. */
   readonly version: NodeVersion;
   /** The engine of the red log, and its servers if it has any. */

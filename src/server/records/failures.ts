@@ -142,6 +142,21 @@ export function redLogFullError(because: string): CorrectableError {
   return new CorrectableError('OVERLOADED', message);
 }
 
+/** How soon it may be worth a try again. */
+const AWAY_RETRY_MS = 1000;
+
+/** Returns the error of what has to be ordered and was not proposed, since none can order it now. */
+export function redAwayError(waitsFor: string): CorrectableError {
+  const message = `Red writes and strong reads wait for ${waitsFor}. Nothing was done; blue writes and causal reads go on. Retry once it is back.`;
+  return new CorrectableError('UNAVAILABLE', message, { retryAfterMs: AWAY_RETRY_MS });
+}
+
+/** Returns the error of what may have been proposed by now, or by another site. */
+export function redAwayUnknownError(waitsFor: string): CorrectableError {
+  const message = `Red writes wait for ${waitsFor}. This one may have been proposed: it may still take effect.`;
+  return new CorrectableError('UNKNOWN', `${message} ${UNKNOWN_ADVICE}`);
+}
+
 /**
  * Returns the error of a site that takes no more of the red log, because the log does not continue
  * as it should.

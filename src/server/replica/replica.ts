@@ -274,6 +274,16 @@ export class Replica implements ReplicaCore, WritesHost {
     else this.reply(waiting, 'strong', droppedError(waiting, false));
   }
 
+  /**
+   * Proposes the marker of this start while the red order can be reached: behind it a new operation
+   * is known to be new.
+   */
+  markStart(): void {
+    const { origins, site } = this.options;
+    if (origins.get(site).state !== 'open' || this.red.isFull) return;
+    this.red.ensureMarkerPassed(this.createOperationId(0));
+  }
+
   hasWaiter(id: OperationId): boolean {
     return (
       this.coverage.hasOperation(id) ||

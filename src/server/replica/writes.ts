@@ -9,6 +9,7 @@ import { isKeyed } from '../records/operation-id.ts';
 import {
   toFailure,
   mayHaveStartedError,
+  redAwayUnknownError,
   replicaBehindError,
   unacknowledgedError,
 } from '../records/failures.ts';
@@ -133,7 +134,9 @@ export class Writes implements OperationLookupHost {
       const isSure =
         identity === undefined ||
         (this.#isCertainlyNew(identity) && !this.core.hasWaiter(identity.id));
-      this.replyCommitted(submission, isSure ? rejection : mayHaveStartedError());
+      const { waitsFor } = red;
+      const unsure = waitsFor === undefined ? mayHaveStartedError() : redAwayUnknownError(waitsFor);
+      this.replyCommitted(submission, isSure ? rejection : unsure);
       return true;
     };
     if (!isRefused()) this.escalateToRed(submission, isRefused);
@@ -267,12 +270,14 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * What was handed over earlier has no result here any more: another site may have brought it into
+   * What was handed over earlier has no result here for now: another site may have brought it into
    * the red log.
    */
   #isHalted(submission: Submission): boolean {
-    if (this.#host.red.halted === undefined) return false;
-    this.replyCommitted(submission, mayHaveStartedError());
+    const { halted, waitsFor } = this.#host.red;
+    if (halted === undefined && waitsFor === undefined) return false;
+    const error = waitsFor === undefined ? mayHaveStartedError() : redAwayUnknownError(waitsFor);
+    this.replyCommitted(submission, error);
     return true;
   }
 
@@ -299,7 +304,9 @@ export class Writes implements OperationLookupHost {
   ): void {
     const { submission, identity, hop } = lookup;
     const { stable } = this.core.state;
-    if (outcome === this.#host.red.halted) return this.#leaveSlotOpen(lookup, outcome);
+    // What is in the way may be gone when the operation is retried.
+    if (isCorrectableError(outcome) && this.#host.red.isTemporary(outcome))
+      return this.#leaveSlotOpen(lookup, outcome);
     // A retry with the same key has to be able to succeed.
     if (isCorrectableError(outcome) && outcome.retryable && isKeyed(identity.id))
       return this.#leaveSlotOpen(lookup, outcome);

@@ -181,6 +181,11 @@ export class SiteDriver implements SubmissionPort {
     return this.#machine.isBusy;
   }
 
+  /** What red operations wait for, if none can be ordered for now. */
+  get redProblem(): string | undefined {
+    return this.#machine.findRedProblem(performance.now());
+  }
+
   get progress(): SiteProgress {
     return this.#machine.progress;
   }
@@ -195,7 +200,7 @@ export class SiteDriver implements SubmissionPort {
   }
 
   setConnected(site: Origin, isConnected: boolean): void {
-    this.#machine.setConnected(site, isConnected);
+    this.#machine.setConnected(site, isConnected, performance.now());
     if (!this.#closed && !this.#isActing) this.#applyOutputs();
   }
 

@@ -17,6 +17,8 @@ import {
   expiredError,
   toFailure,
   callerLeftError,
+  redAwayError,
+  redAwayUnknownError,
   redFullError,
   replicaBehindError,
 } from '../../records/failures.ts';
@@ -60,6 +62,9 @@ export class RedPath {
   halted: CorrectableError | undefined;
   /** Why the red log takes nothing new for now. */
   overload: CorrectableError | undefined;
+  /** What red operations wait for, if none can be ordered for now. */
+  #waitsFor: string | undefined;
+  #away: CorrectableError | undefined;
   protected readonly certifier: Certifier;
   readonly #core: ReplicaCore;
   readonly #requests = new RedRequests();
@@ -108,16 +113,36 @@ export class RedPath {
     return this.#requests.size > 0 || this.#reads.waitedCount > 0 || this.#gate.size > 0;
   }
 
+  /** What red operations wait for, if none can be ordered for now. Then none begins. */
+  get waitsFor(): string | undefined {
+    return this.#waitsFor;
+  }
+
+  set waitsFor(waitsFor: string | undefined) {
+    if (waitsFor === this.#waitsFor) return;
+    this.#waitsFor = waitsFor;
+    this.#away = waitsFor === undefined ? undefined : redAwayError(waitsFor);
+  }
+
+  /** Whether this is why no red operation begins, and a retry may be executed later. */
+  isTemporary(failure: unknown): boolean {
+    return failure !== undefined && (failure === this.halted || failure === this.#away);
+  }
+
   /** Whether as much waits for the red order as may. */
   get isFull(): boolean {
-    if (this.halted !== undefined || this.overload !== undefined) return true;
+    const isClosed = [this.halted, this.overload, this.#away].some((item) => item !== undefined);
+    if (isClosed) return true;
     return isRedFull(this.#core.options, this.#requests, this.#reads);
   }
 
   /** Returns the error of an operation that comes while `isRedFull`. */
   fullError(): CorrectableError {
     return (
-      this.halted ?? this.overload ?? redFullError(this.#core.options.maxRedInFlight ?? Infinity)
+      this.halted ??
+      this.overload ??
+      this.#away ??
+      redFullError(this.#core.options.maxRedInFlight ?? Infinity)
     );
   }
 
@@ -150,6 +175,24 @@ export class RedPath {
   }
 
   /**
+   * Nothing can be ordered for now: what was not proposed, and reads, end with nothing done. With
+   * `endsProposed` the callers of all others hear that the outcome is not known.
+   */
+  endWaiting(endsProposed: boolean): void {
+    for (const { submission, record } of this.#reads.takeAll()) {
+      this.#core.emit({ kind: 'withdraw', record });
+      this.#core.reply(submission, 'strong', this.fullError());
+    }
+    for (const id of [...this.#requests.ids]) {
+      const request = this.#requests.get(id);
+      if (request === undefined || request.waiters.length === 0) continue;
+      if (!request.isProposed) this.#drop(request);
+      else if (endsProposed && request.record !== undefined)
+        this.#core.emit({ kind: 'withdraw', record: request.record });
+    }
+  }
+
+  /**
    * The record may have left this site: only the red order decides about it, and no caller waits
    * for that.
    */
@@ -174,10 +217,18 @@ export class RedPath {
     this.#throttled.release(request, this.#core.nowMs, false);
     // Another copy that waits here may still be executed.
     const isAllKnown = this.#hasMarkerPassed && !this.#core.hasWaiter(request.id);
-    for (const requester of request.waiters)
-      this.#core.reply(requester, 'strong', droppedError(requester, isAllKnown));
+    for (const requester of request.waiters) this.#replyDropped(requester, isAllKnown);
     for (const follower of this.#requests.drop(request)) this.#release(follower);
     this.#pendingDurability.filter(({ record }) => this.#isStillWanted(record));
+  }
+
+  #replyDropped(requester: Submission, isAllKnown: boolean): void {
+    if (this.#waitsFor === undefined)
+      return this.#core.reply(requester, 'strong', droppedError(requester, isAllKnown));
+    const isSure = requester.identity === undefined || (requester.identity.hop === 0 && isAllKnown);
+    // The red log says nothing of it: a retry with the same key is executed.
+    const error = isSure ? redAwayError(this.#waitsFor) : redAwayUnknownError(this.#waitsFor);
+    this.#core.reply(requester, 'committed', error);
   }
 
   /** Whether the operation is in flight here, or has ended. */
@@ -245,7 +296,10 @@ export class RedPath {
 
   /** Of those who retry the latest is answered by the operation's end. */
   #leave(requester: Submission | undefined): void {
-    if (requester !== undefined) this.#core.reply(requester, 'strong', callerLeftError());
+    if (requester === undefined) return;
+    const error =
+      this.#waitsFor === undefined ? callerLeftError() : redAwayUnknownError(this.#waitsFor);
+    this.#core.reply(requester, 'strong', error);
   }
 
   /**

@@ -39,6 +39,13 @@ export class StrongReads {
     return read;
   }
 
+  /** No caller waits for any of them any more: gives those that were awaited. */
+  takeAll(): readonly StrongRead[] {
+    const awaited = [...this.#reads.values()];
+    for (const id of [...this.#reads.keys()]) this.abandon(id);
+    return awaited;
+  }
+
   /** Its marker is through, or will never be; gives who waits for it. */
   end(id: OperationId): Submission | undefined {
     const read = this.#reads.get(id);

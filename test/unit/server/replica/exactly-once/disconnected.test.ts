@@ -15,10 +15,10 @@ test('an operation whose home is not connected ends with UNKNOWN soon, and one w
   world.nowMs += LONG_MS / 2;
   world.tick();
   expect(waiting).toEqual({});
-  world.machines[1]?.setConnected(siteAt(0), false);
+  world.machines[1]?.setConnected(siteAt(0), false, world.nowMs);
   world.tick();
   expect(waiting.code).toBe('UNKNOWN');
-  world.machines[1]?.setConnected(siteAt(0), true);
+  world.machines[1]?.setConnected(siteAt(0), true, world.nowMs);
   const later = world.ask(1, put('a', 2), moved('c/2'));
   world.nowMs += LONG_MS / 2;
   world.tick();

@@ -9,6 +9,7 @@ import { defineService } from '../../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../../src/server/service/shadow-operation.ts';
 import { SiteBinding } from '../../../../../src/server/site/site-binding.ts';
 import { counter, queue, table } from '../../../../../src/server/service/tables.ts';
+import { siteAt } from '../../../../support/origins.ts';
 import { startSecondSite } from '../second-site.ts';
 import { Sites } from '../sites.ts';
 import type { Outcome } from '../sites.ts';
@@ -286,6 +287,124 @@ describe('budget of what waits for the red order', () => {
     const second = sites.ask(S, take, { id: 'c/1', home: S });
     sites.settle();
     expect([second.code, sites.read(S, total)]).toEqual(['OVERLOADED', -1]);
+  });
+});
+
+describe('the connection to the leader is lost', () => {
+  const THIRD = 2;
+  const setConnected = (sites: Sites, isConnected: boolean, [site, other]: readonly [number, number] = [S, LEADER]) => {
+    sites.machines[site]?.setConnected(siteAt(other), isConnected, sites.nowMs);
+    sites.sync(site);
+  };
+
+  /** Sites whose connections were up, so that their starts are known. The leader has been away for so long. */
+  function withLostLeader(awayMs: number): Sites {
+    const sites = new Sites(service, 3);
+    for (const site of [S, THIRD]) setConnected(sites, true, [site, LEADER]);
+    sites.settle();
+    sites.crash(LEADER);
+    setConnected(sites, false);
+    sites.pass(awayMs);
+    return sites;
+  }
+
+  test('for a moment → what waits goes on once it is back', () => {
+    const sites = withLostLeader(0);
+    const asked = [sites.submit(S, total, STRONG), sites.submit(S, push), sites.ask(S, take, { id: 'c/1', home: S })];
+    sites.pass(1500);
+    expect(asked.map(({ code }) => code)).toEqual([undefined, undefined, undefined]);
+    sites.start(LEADER);
+    setConnected(sites, true);
+    sites.pass(100);
+    expect(asked.map(({ value }) => value)).toEqual([0, null, null]);
+  });
+
+  test('for longer → reads end, what was proposed waits longer and is UNKNOWN then, and all is done once', () => {
+    const sites = withLostLeader(0);
+    const read = sites.submit(S, total, STRONG);
+    const proposed = sites.ask(S, order, { id: 'c/1', home: S });
+    sites.pass(2100);
+    expect([read.code, read.retryable, proposed.code]).toEqual(['UNAVAILABLE', true, undefined]);
+    sites.pass(3000);
+    expect([proposed.code, proposed.retryable]).toEqual(['UNKNOWN', false]);
+    const again = sites.ask(S, order, { id: 'c/1', home: S });
+    sites.pass(20);
+    expect(again.code).toBe('UNKNOWN');
+    sites.start(LEADER);
+    setConnected(sites, true);
+    sites.pass(100);
+    const last = sites.ask(S, order, { id: 'c/1', home: S });
+    sites.settle();
+    expect([last.value, sites.read(S, total)]).toEqual([null, -1]);
+  });
+
+  test.each([
+    ['a red write', take],
+    ['one that is always red', order],
+    ['a "no" that has to be certified', spare],
+  ])('%s that comes then → UNAVAILABLE at once, and a retry is executed once', (_, operation) => {
+    const sites = withLostLeader(3000);
+    const named = { id: 'c/1', home: S };
+    const first = sites.ask(S, operation, named);
+    sites.sync(S);
+    expect([first.code, first.retryable]).toEqual(['UNAVAILABLE', true]);
+    sites.start(LEADER);
+    setConnected(sites, true);
+    sites.pass(100);
+    const again = sites.ask(S, operation, named);
+    sites.settle();
+    sites.pass(50);
+    expect([again.code, sites.read(S, total)]).toEqual([undefined, operation === spare ? 0 : -1]);
+  });
+
+  test('blue writes and causal reads go on', () => {
+    const sites = withLostLeader(3000);
+    const added = sites.submit(S, add);
+    sites.sync(S);
+    expect([added.value, sites.read(S, total)]).toEqual([null, 5]);
+  });
+
+  test('a write that may have been begun elsewhere → UNKNOWN', () => {
+    const sites = withLostLeader(3000);
+    expect(sites.ask(S, order, { id: 'c/3', home: THIRD, hop: 1 }).code).toBe('UNKNOWN');
+  });
+
+  test('a retry with the same key is executed, although its first try failed', () => {
+    const sites = withLostLeader(3000);
+    const keyed = { id: '\u0001p/k/1', home: S, hop: 1 };
+    expect(sites.ask(S, take, keyed).code).not.toBe(undefined);
+    sites.start(LEADER);
+    setConnected(sites, true);
+    sites.pass(100);
+    const again = sites.ask(S, take, keyed);
+    sites.settle();
+    sites.pass(50);
+    expect([again.value, sites.read(S, total)]).toEqual([null, -1]);
+  });
+
+  test('the error names the site, and so does what operators see', () => {
+    const sites = withLostLeader(3000);
+    const { machines, nowMs } = sites;
+    expect(machines[S]?.findRedProblem(nowMs)).toBe('the site h, which orders them and is not connected to s');
+    expect(machines[S]?.replica.red.fullError().message).toContain('wait for the site h');
+  });
+
+  test('at the leader: without a majority reads end, with one they go on', () => {
+    const sites = new Sites(service, 3);
+    setConnected(sites, false, [LEADER, S]);
+    sites.pass(3000);
+    expect(sites.machines[LEADER]?.findRedProblem(sites.nowMs)).toBe(undefined);
+    setConnected(sites, false, [LEADER, THIRD]);
+    sites.pass(3000);
+    expect(sites.submit(LEADER, total, STRONG).code).toBe('UNAVAILABLE');
+    expect(sites.machines[LEADER]?.findRedProblem(sites.nowMs)).toBe(
+      'a majority of the sites, of which s, t are not connected to h',
+    );
+    setConnected(sites, true, [LEADER, THIRD]);
+    const read = sites.submit(LEADER, total, STRONG);
+    sites.settle();
+    sites.pass(50);
+    expect(read.value).toBe(0);
   });
 });
 

@@ -1,0 +1,58 @@
+/**
+ * Whether red operations can be ordered, as far as the connections of this site tell: its leader is
+ * one site, and a majority has to be there.
+ */
+import type { Origin, Origins } from '../records/origin.ts';
+
+export interface RedReachOptions {
+  readonly site: Origin;
+  readonly origins: Origins;
+  /** The site that orders red operations; none where servers do. */
+  readonly leader: Origin | undefined;
+}
+
+/** A leader that is started again, or a link that is made again, takes less. */
+export const RED_GRACE_MS = 2000;
+/**
+ * What may have been proposed waits longer: its end is not known before the leader is back, so
+ * there is less to gain.
+ */
+export const PROPOSED_GRACE_MS = 5000;
+
+export class RedReach {
+  readonly #options: RedReachOptions;
+  readonly #lost = new Set<Origin>();
+  #outSinceMs: number | undefined;
+
+  constructor(options: RedReachOptions) {
+    this.#options = options;
+  }
+
+  setConnected(site: Origin, isConnected: boolean, nowMs: number): void {
+    if (isConnected) this.#lost.delete(site);
+    else this.#lost.add(site);
+    this.#outSinceMs = this.#findMissing().length === 0 ? undefined : (this.#outSinceMs ?? nowMs);
+  }
+
+  /** Why red operations wait, once that has lasted for so long. */
+  findProblem(nowMs: number, forMs: number): string | undefined {
+    if (this.#outSinceMs === undefined || nowMs - this.#outSinceMs < forMs) return undefined;
+    const { site, leader, origins } = this.#options;
+    const missing = this.#findMissing();
+    const names = missing.map((origin) => origins.getName(origin)).join(', ');
+    if (missing.length === 0) return undefined;
+    return site === leader
+      ? `a majority of the sites, of which ${names} ${missing.length === 1 ? 'is' : 'are'} not connected to ${origins.getName(site)}`
+      : `the site ${names}, which orders them and is not connected to ${origins.getName(site)}`;
+  }
+
+  /** The sites without which nothing can be ordered, and which are not connected. */
+  #findMissing(): readonly Origin[] {
+    const { site, leader, origins } = this.#options;
+    if (leader === undefined) return [];
+    if (site !== leader) return this.#lost.has(leader) ? [leader] : [];
+    const voters = origins.sites.filter((origin) => origins.get(origin).state === 'open');
+    const missing = voters.filter((origin) => this.#lost.has(origin));
+    return 2 * (voters.length - missing.length) > voters.length ? [] : missing;
+  }
+}
