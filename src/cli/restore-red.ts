@@ -101,7 +101,7 @@ function describe(
   ];
   if (losing.length > 0)
     parts.push(
-      `It begins with ${length} confirmed records. All that ${losing.join(', ')} confirmed beyond these is lost; how many that are, only they know. ` +
+      `It begins with ${length} records. All that ${losing.join(', ')} confirmed beyond these is lost; how many that are, only they know. ` +
         `If one of them comes back, it writes what it has beyond that to dropped-red-records-${generation}.json in its data directory, with the alarm red-records-dropped.`,
     );
   for (const { site, problem } of late)

@@ -5,6 +5,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { CLUSTER } from '../../../src/cli/cluster.ts';
 import { findDeployedSites, type DeployedSites } from '../../../src/cli/deployed-sites.ts';
 import { printLines } from '../../../src/cli/print.ts';
+import { NoReplyError, NotReachedError } from '../../../src/server/cluster/operator-request.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 vi.mock(import('../../../src/cli/deployed-sites.ts'));
@@ -26,7 +27,12 @@ function reportOf(site: string, redGeneration: number, redLeader: string, stream
 }
 
 /** Runs an action in a deployment that ireland leads, as far as frankfurt does not know better. Gives what it prints. */
-async function run(action: string, site?: string, reply: object = {}): Promise<readonly string[]> {
+async function run(
+  action: string,
+  site?: string,
+  reply: object = {},
+  changes: Partial<DeployedSites> = {},
+): Promise<readonly string[]> {
   const folder = temporaryFolder();
   const cluster = join(folder, 'cluster.json');
   const sites = { ireland: { url: 'ws://127.0.0.1:1', cluster: '127.0.0.1:2' } };
@@ -36,7 +42,7 @@ async function run(action: string, site?: string, reply: object = {}): Promise<r
     reportOf('ireland', 1, 'ireland', [0, 3, 3, 1]),
   ];
   const members = ['ireland', 'frankfurt'];
-  const deployed = { reports, members, retired: ['virginia'], request: async () => reply };
+  const deployed = { reports, members, retired: ['virginia'], request: async () => reply, ...changes };
   vi.mocked(findDeployedSites).mockResolvedValue(deployed as unknown as DeployedSites);
   vi.mocked(printLines).mockClear();
   await CLUSTER.run({ cluster, ...(site !== undefined && { site }) }, action);
@@ -61,4 +67,38 @@ test('retire → one clear line for a site that was retired before, has no such 
     /leads the red log. First .+ restore-red .+ --without ireland$/,
   );
   await expect(run('retire', 'frankfurt', { problem: 'busy' })).rejects.toThrow(/the site was not retired: busy\.$/);
+});
+
+test('a change whose outcome the node does not know → the words say so, and no other site is asked', async () => {
+  const problem = 'the red log did not answer within 30 s';
+  const unknown = /the outcome is not known: .*30 s\. It may still be carried out.*cluster status/;
+  await expect(run('retire', 'frankfurt', { problem, isUnknown: true })).rejects.toThrow(unknown);
+  await expect(run('activate', undefined, { problem, isUnknown: true })).rejects.toThrow(unknown);
+});
+
+test('a site that took the change and does not reply → the outcome is not known; one that did not → the next is asked', async () => {
+  const requested: string[] = [];
+  const failWith = (error: Error): Partial<DeployedSites> => ({
+    request: (to) => {
+      requested.push(to);
+      return Promise.reject(error);
+    },
+  });
+  const silent = failWith(new NoReplyError('no reply'));
+  await expect(run('activate', undefined, {}, silent)).rejects.toThrow('the outcome is not known: ireland: no reply');
+  expect(requested.splice(0)).toEqual(['ireland']);
+  const away = failWith(new NotReachedError('it is down'));
+  await expect(run('activate', undefined, {}, away)).rejects.toThrow(
+    /no site took it\. Nothing was changed\. ireland: it/,
+  );
+  expect(requested).toEqual(['ireland', 'frankfurt']);
+});
+
+test('status → what red operations wait for', async () => {
+  const report = reportOf('ireland', 0, 'frankfurt', [0, 1, 4, 2]) as { status: object };
+  const status = { ...report.status, redProblem: 'the site frankfurt, which orders them' };
+  const reports = [{ ...report, status }] as unknown as DeployedSites['reports'];
+  expect(await run('status', undefined, {}, { reports })).toContain(
+    'ireland: red writes and strong reads wait for the site frankfurt, which orders them',
+  );
 });

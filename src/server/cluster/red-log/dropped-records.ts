@@ -29,7 +29,11 @@ export function saveDroppedRecords(
 ): void {
   const isCertain = base !== undefined && base.copy === copy;
   const from = isCertain ? Math.max(0, base.length - red.start) : 0;
-  const records = red.entries.slice(from).map(({ record }) => record);
+  const records = red.entries
+    .slice(from)
+    .map(({ record }) => record)
+    // Reads and failures leave records too, which change nothing.
+    .filter(({ kind }) => kind !== 'marker' && kind !== 'close');
   if (records.length === 0) return;
 
   const file = `dropped-red-records-${generation}.json`;

@@ -12,9 +12,10 @@ function drop(to: Pick<FollowedLog, 'base' | 'copy'>): {
 } {
   const entries = [1, 2, 3, 4].map((sequence) => ({
     sequence,
-    record: { id: `c/${sequence}`, value: BigInt(sequence) },
+    record: { kind: 'operation', id: `c/${sequence}`, value: BigInt(sequence) },
   }));
-  const stored = { red: { start: 1, entries } } as unknown as RecoveredState;
+  const marker = { sequence: 5, record: { kind: 'marker', id: 'ireland-0-1/0' } };
+  const stored = { red: { start: 1, entries: [...entries, marker] } } as unknown as RecoveredState;
   const [alarms, files]: [SiteAlarm[], Map<string, string>] = [[], new Map()];
   saveDroppedRecords(
     stored,
@@ -34,12 +35,12 @@ test('records beyond the new log go into a file, with all kinds of values, and t
   expect(alarms[0]?.message).toMatch(/2 red records of this site are lost.*virginia.*dropped-red-records-3\.json/);
   const { records } = JSON.parse(files.get('dropped-red-records-3.json') as string);
   expect(records).toEqual([
-    { id: 'c/3', value: { $bigint: '3' } },
-    { id: 'c/4', value: { $bigint: '4' } },
+    { kind: 'operation', id: 'c/3', value: { $bigint: '3' } },
+    { kind: 'operation', id: 'c/4', value: { $bigint: '4' } },
   ]);
 });
 
-test('a copy that is a beginning of the new log → no alarm and no file', () => {
+test('nothing but the marker of a read is beyond the new log → no alarm and no file', () => {
   const { alarms, files } = drop({ base: { copy: 0, length: 5 }, copy: 0 });
   expect([alarms, files.size]).toEqual([[], 0]);
 });
