@@ -169,8 +169,13 @@ class ClientListener {
     // an earlier one has.
     const home = driver && formatHome(driver.origins.get(driver.site));
     const common = { binding, contract, origins, authenticate, authorize, limits, logger };
-    const gateway = createGatewayWith({}, { site: home, ...common }, () =>
-      findWaiting(node.state, driver),
+    const gateway = createGatewayWith(
+      {},
+      { site: home, ...common },
+      {
+        findWaiting: () => findWaiting(node.state, driver),
+        findProblem: () => describeRedProblem(driver),
+      },
     );
     const listening = listenGateways({
       sites: { [site]: gateway },
@@ -218,6 +223,12 @@ function findWaiting(
   driver: SiteDriver | undefined,
 ): string | undefined {
   return state === 'serving' && driver !== undefined ? undefined : (problem ?? state);
+}
+
+/** What operations wait for at a site that serves. */
+function describeRedProblem(driver: SiteDriver | undefined): string | undefined {
+  const problem = driver?.redProblem;
+  return problem === undefined ? undefined : `red writes and strong reads wait for ${problem}`;
 }
 
 /** Where a node listens unless that is set. A `wss:` address is that of a proxy, which ends TLS. */

@@ -85,6 +85,8 @@ export interface GatewayStatus extends Readonly<GatewayStats> {
   readonly waitingFor?: string | undefined;
   /** Why the hosted binding refuses updates for now, if it does. Reads are served. */
   readonly writeRefusal?: string | undefined;
+  /** What some operations wait for while others are served. */
+  readonly problem?: string | undefined;
   readonly connections: number;
   /**
    * Operations that the store has not ended or that wait for `authorize`, even if no client waits
@@ -147,16 +149,21 @@ export function createGateway<L extends Levels>(options: GatewayOptions<L>): Gat
   return new BindingGateway(options);
 }
 
-/**
- * Creates a gateway with internal bounds that no option sets, which accepts no clients while
- * `findWaiting` gives a reason.
- */
+/** What a gateway asks of the site that it serves. */
+export interface HostedSite {
+  /** Why it accepts no clients, if so. */
+  findWaiting(): string | undefined;
+  /** What some of its operations wait for, if so. */
+  findProblem(): string | undefined;
+}
+
+/** Creates a gateway with internal bounds that no option sets, for a site that may not serve. */
 export function createGatewayWith<L extends Levels>(
   bounds: Partial<InternalLimits>,
   options: GatewayOptions<L>,
-  findWaiting?: () => string | undefined,
+  site?: HostedSite,
 ): Gateway {
-  return new BindingGateway(options, bounds, findWaiting);
+  return new BindingGateway(options, bounds, site);
 }
 
 const CODECS: readonly Codec[] = [msgpackCodec, jsonCodec];
@@ -188,18 +195,14 @@ class BindingGateway implements Gateway, GatewayContext {
   readonly #addresses = new ConnectionsPerAddress();
   readonly #levelSets = new Map<number, readonly string[]>();
   readonly #authenticate: Authenticate;
-  readonly #findWaiting: (() => string | undefined) | undefined;
+  readonly #hosted: HostedSite | undefined;
   readonly #stopTimers: readonly (() => void)[];
   #state: GatewayStatus['state'] = 'serving';
   #shutdown: Shutdown | undefined;
 
-  constructor(
-    options: GatewayOptions,
-    bounds: Partial<InternalLimits> = {},
-    findWaiting?: () => string | undefined,
-  ) {
+  constructor(options: GatewayOptions, bounds: Partial<InternalLimits> = {}, hosted?: HostedSite) {
     checkGatewayOptions(options, OPTIONS);
-    this.#findWaiting = findWaiting;
+    this.#hosted = hosted;
     const { binding, contract, authenticate } = options;
     this.site = options.site;
     this.binding = binding.openHandle?.() ?? binding;
@@ -251,7 +254,7 @@ class BindingGateway implements Gateway, GatewayContext {
    */
   get #currentState(): GatewayStatus['state'] {
     if (this.binding.failure !== undefined) return 'stopped';
-    return this.#state === 'serving' && this.#findWaiting?.() !== undefined
+    return this.#state === 'serving' && this.#hosted?.findWaiting() !== undefined
       ? 'waiting'
       : this.#state;
   }
@@ -313,8 +316,9 @@ class BindingGateway implements Gateway, GatewayContext {
     const { stats, clients, load } = this;
     return {
       state: this.#currentState,
-      waitingFor: this.#currentState === 'waiting' ? this.#findWaiting?.() : undefined,
+      waitingFor: this.#currentState === 'waiting' ? this.#hosted?.findWaiting() : undefined,
       writeRefusal: this.binding.writeRefusal?.message,
+      problem: this.#hosted?.findProblem(),
       connections: this.#connections.size,
       inFlight: load.operations,
       inFlightBytes: load.bytes,
