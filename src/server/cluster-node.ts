@@ -516,10 +516,8 @@ export class ClusterNode {
 
   /** Proposes a change of the members, and resolves with what became of it. */
   proposeChange(change: MemberChange): Promise<ChangeReply> {
-    return this.#changes.wait(
-      this.site.driver.proposeChange(change),
-      () => this.#site?.driver.redProblem,
-    );
+    const findCause = (): string | undefined => this.#site?.driver.redProblem;
+    return this.#changes.wait(this.site.driver.proposeChange(change), findCause);
   }
 
   /** What was in force when the deployment was created, as far as no checkpoint says more. */
@@ -535,11 +533,10 @@ export class ClusterNode {
       getOthers: () =>
         this.origins.getOthers(this.site.driver.site).map((origin) => this.origins.getName(origin)),
       request: (peer, kind, body) => this.links.request(peer, kind, body),
-      propose: () =>
-        this.#changes.wait(
-          this.site.driver.proposeActivation(),
-          () => this.#site?.driver.redProblem,
-        ),
+      propose: () => {
+        const findCause = (): string | undefined => this.#site?.driver.redProblem;
+        return this.#changes.wait(this.site.driver.proposeActivation(), findCause);
+      },
     };
   }
 

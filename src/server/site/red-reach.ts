@@ -3,21 +3,23 @@
  * one site, and a majority has to be there.
  */
 import type { Origin, Origins } from '../records/origin.ts';
+import type { RedPath } from '../replica/red/red-path.ts';
 
 export interface RedReachOptions {
   readonly site: Origin;
   readonly origins: Origins;
   /** The site that orders red operations; none where servers do. */
   readonly leader: Origin | undefined;
+  readonly red: Pick<RedPath, 'waitsFor' | 'endWaiting'>;
 }
 
 /** A leader that is started again, or a link that is made again, takes less. */
-export const RED_GRACE_MS = 2000;
+const GRACE_MS = 3000;
 /**
  * What may have been proposed waits longer: its end is not known before the leader is back, so
  * there is less to gain.
  */
-export const PROPOSED_GRACE_MS = 5000;
+const PROPOSED_GRACE_MS = 6000;
 
 export class RedReach {
   readonly #options: RedReachOptions;
@@ -32,11 +34,24 @@ export class RedReach {
     if (isConnected) this.#lost.delete(site);
     else this.#lost.add(site);
     this.#outSinceMs = this.#findMissing().length === 0 ? undefined : (this.#outSinceMs ?? nowMs);
+    this.note(nowMs);
   }
 
-  /** Why red operations wait, once that has lasted for so long. */
-  findProblem(nowMs: number, forMs: number): string | undefined {
-    if (this.#outSinceMs === undefined || nowMs - this.#outSinceMs < forMs) return undefined;
+  /** Lets no red operation begin while none can be ordered. */
+  note(nowMs: number): void {
+    this.#options.red.waitsFor = this.findProblem(nowMs);
+  }
+
+  /** Those who wait for the red order hear it if that may take long. */
+  tick(nowMs: number): void {
+    this.note(nowMs);
+    const { red } = this.#options;
+    if (red.waitsFor !== undefined) red.endWaiting(this.#isOutFor(PROPOSED_GRACE_MS, nowMs));
+  }
+
+  /** What red operations wait for, if none can be ordered and that has lasted for a while. */
+  findProblem(nowMs: number): string | undefined {
+    if (!this.#isOutFor(GRACE_MS, nowMs)) return undefined;
     const { site, leader, origins } = this.#options;
     const missing = this.#findMissing();
     const names = missing.map((origin) => origins.getName(origin)).join(', ');
@@ -44,6 +59,10 @@ export class RedReach {
     return site === leader
       ? `a majority of the sites, of which ${names} ${missing.length === 1 ? 'is' : 'are'} not connected to ${origins.getName(site)}`
       : `the site ${names}, which orders them and is not connected to ${origins.getName(site)}`;
+  }
+
+  #isOutFor(ms: number, nowMs: number): boolean {
+    return this.#outSinceMs !== undefined && nowMs - this.#outSinceMs >= ms;
   }
 
   /** The sites without which nothing can be ordered, and which are not connected. */

@@ -183,7 +183,7 @@ export class SiteDriver implements SubmissionPort {
 
   /** What red operations wait for, if none can be ordered for now. */
   get redProblem(): string | undefined {
-    return this.#machine.findRedProblem(performance.now());
+    return this.#machine.redReach.findProblem(performance.now());
   }
 
   get progress(): SiteProgress {

@@ -47,7 +47,7 @@ import {
 } from '../messages/validate-content.ts';
 import type { ReplicaOutput } from '../records/replica-output.ts';
 import type { Submission } from '../records/submissions.ts';
-import { PROPOSED_GRACE_MS, RED_GRACE_MS, RedReach } from './red-reach.ts';
+import { RedReach } from './red-reach.ts';
 import { ALONE_AFTER_MS, createLogOptions, toReplicaOptions } from './site-options.ts';
 import type {
   MemberStatus,
@@ -66,6 +66,7 @@ export class SiteMachine {
   readonly replica: Replica;
   readonly log: RedLog<RedRecord>;
   readonly messageFilter: MessageFilter;
+  readonly redReach: RedReach;
   readonly #options: SiteOptions;
   readonly #engine: RedLogEngine;
   readonly #redLogReader: RedLogConsumer<RedRecord>;
@@ -82,7 +83,6 @@ export class SiteMachine {
   readonly #handshake: NodeHandshake;
   #hasStopped = false;
   readonly #early: EarlyUpdates;
-  readonly #redReach: RedReach;
   #nowMs: number;
 
   constructor(
@@ -137,7 +137,7 @@ export class SiteMachine {
     if (this.#redLogReader.halt !== undefined) this.#onHalt(this.#redLogReader.halt);
     this.#handshake = this.#createHandshake(options);
     const leader = redLog.hasServers === true ? undefined : options.redLeader;
-    this.#redReach = new RedReach({ site, origins, leader });
+    this.redReach = new RedReach({ site, origins, leader, red: this.replica.red });
     // Before all else that is sent: it is what others need in order to take the rest.
     this.#handshake.greetAll(nowMs);
     this.replica.blue.isHeld = options.needsPeer === true && origins.sites.length > 1;
@@ -240,7 +240,7 @@ export class SiteMachine {
     const { contract } = this.#options.service;
     const isHeld =
       this.#early.isWaiting && contract.operations[submission.operation]?.access !== 'read';
-    this.#noteRedReach(nowMs);
+    this.redReach.note(nowMs);
     if (isHeld) this.#early.hold(submission);
     else this.replica.submit(submission, nowMs, wallMs);
   }
@@ -342,16 +342,10 @@ export class SiteMachine {
     this.#exchangeOutputs();
   }
 
-  /** What red operations wait for, if none can be ordered for now. */
-  findRedProblem(nowMs: number): string | undefined {
-    return this.#redReach.findProblem(nowMs, RED_GRACE_MS);
-  }
-
   setConnected(site: Origin, isConnected: boolean, nowMs: number): void {
     this.#nowMs = nowMs;
     this.replica.lookups.setConnected(site, isConnected);
-    this.#redReach.setConnected(site, isConnected, nowMs);
-    this.#noteRedReach(nowMs);
+    this.redReach.setConnected(site, isConnected, nowMs);
     if (isConnected) this.replica.markStart();
     // This site may have been closed meanwhile: the reply to its hello reports that, even if it has
     // nothing else to send.
@@ -382,7 +376,7 @@ export class SiteMachine {
     if (untilMs !== undefined) this.#awaitPeer(untilMs, nowMs, wallMs);
     this.replica.tick(nowMs, wallMs);
     this.log.tick(nowMs);
-    this.#endWaitingForRed(nowMs);
+    this.redReach.tick(nowMs);
     this.#leaveBehind(nowMs);
     this.#checkGone();
     this.#exchangeOutputs();
@@ -459,17 +453,6 @@ export class SiteMachine {
       this.#outputs.push({ kind: 'behind', message: this.#lacking });
     this.replica.blue.isHeld = false;
     for (const submission of this.#early.end()) this.replica.submit(submission, nowMs, wallMs);
-  }
-
-  #noteRedReach(nowMs: number): void {
-    this.replica.red.waitsFor = this.findRedProblem(nowMs);
-  }
-
-  /** Those who wait for the red order hear it if that may take long. */
-  #endWaitingForRed(nowMs: number): void {
-    this.#noteRedReach(nowMs);
-    if (this.replica.red.waitsFor === undefined) return;
-    this.replica.red.endWaiting(this.#redReach.findProblem(nowMs, PROPOSED_GRACE_MS) !== undefined);
   }
 
   /**

@@ -15,7 +15,7 @@ const NAMES = ['ireland', 'frankfurt', 'virginia'];
 /** Restores a deployment of which these sites answer, each with the connections that it has. Gives what is printed. */
 async function run(
   answering: Readonly<Record<string, readonly string[]>>,
-  options: object,
+  options: Readonly<Record<string, unknown>>,
   onRequest: (site: string, kind: string) => void = () => {},
 ): Promise<string> {
   const reports = NAMES.map((site) => {

@@ -183,7 +183,9 @@ export class RedPath {
       this.#core.emit({ kind: 'withdraw', record });
       this.#core.reply(submission, 'strong', this.fullError());
     }
-    for (const id of [...this.#requests.ids]) {
+    // The last first: none is to go on because one before it has ended.
+    const ids = [...this.#requests.ids].toReversed();
+    for (const id of ids) {
       const request = this.#requests.get(id);
       if (request === undefined || request.waiters.length === 0) continue;
       if (!request.isProposed) this.#drop(request);

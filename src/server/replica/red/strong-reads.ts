@@ -42,7 +42,7 @@ export class StrongReads {
   /** No caller waits for any of them any more: gives those that were awaited. */
   takeAll(): readonly StrongRead[] {
     const awaited = [...this.#reads.values()];
-    for (const id of [...this.#reads.keys()]) this.abandon(id);
+    for (const { record } of awaited) this.abandon(record.id);
     return awaited;
   }
 

@@ -311,7 +311,7 @@ describe('the connection to the leader is lost', () => {
   test('for a moment → what waits goes on once it is back', () => {
     const sites = withLostLeader(0);
     const asked = [sites.submit(S, total, STRONG), sites.submit(S, push), sites.ask(S, take, { id: 'c/1', home: S })];
-    sites.pass(1500);
+    sites.pass(2500);
     expect(asked.map(({ code }) => code)).toEqual([undefined, undefined, undefined]);
     sites.start(LEADER);
     setConnected(sites, true);
@@ -323,9 +323,9 @@ describe('the connection to the leader is lost', () => {
     const sites = withLostLeader(0);
     const read = sites.submit(S, total, STRONG);
     const proposed = sites.ask(S, order, { id: 'c/1', home: S });
-    sites.pass(2100);
+    sites.pass(3100);
     expect([read.code, read.retryable, proposed.code]).toEqual(['UNAVAILABLE', true, undefined]);
-    sites.pass(3000);
+    sites.pass(4000);
     expect([proposed.code, proposed.retryable]).toEqual(['UNKNOWN', false]);
     const again = sites.ask(S, order, { id: 'c/1', home: S });
     sites.pass(20);
@@ -343,7 +343,7 @@ describe('the connection to the leader is lost', () => {
     ['one that is always red', order],
     ['a "no" that has to be certified', spare],
   ])('%s that comes then → UNAVAILABLE at once, and a retry is executed once', (_, operation) => {
-    const sites = withLostLeader(3000);
+    const sites = withLostLeader(4000);
     const named = { id: 'c/1', home: S };
     const first = sites.ask(S, operation, named);
     sites.sync(S);
@@ -358,19 +358,19 @@ describe('the connection to the leader is lost', () => {
   });
 
   test('blue writes and causal reads go on', () => {
-    const sites = withLostLeader(3000);
+    const sites = withLostLeader(4000);
     const added = sites.submit(S, add);
     sites.sync(S);
     expect([added.value, sites.read(S, total)]).toEqual([null, 5]);
   });
 
   test('a write that may have been begun elsewhere → UNKNOWN', () => {
-    const sites = withLostLeader(3000);
+    const sites = withLostLeader(4000);
     expect(sites.ask(S, order, { id: 'c/3', home: THIRD, hop: 1 }).code).toBe('UNKNOWN');
   });
 
   test('a retry with the same key is executed, although its first try failed', () => {
-    const sites = withLostLeader(3000);
+    const sites = withLostLeader(4000);
     const keyed = { id: '\u0001p/k/1', home: S, hop: 1 };
     expect(sites.ask(S, take, keyed).code).not.toBe(undefined);
     sites.start(LEADER);
@@ -383,21 +383,21 @@ describe('the connection to the leader is lost', () => {
   });
 
   test('the error names the site, and so does what operators see', () => {
-    const sites = withLostLeader(3000);
+    const sites = withLostLeader(4000);
     const { machines, nowMs } = sites;
-    expect(machines[S]?.findRedProblem(nowMs)).toBe('the site h, which orders them and is not connected to s');
+    expect(machines[S]?.redReach.findProblem(nowMs)).toBe('the site h, which orders them and is not connected to s');
     expect(machines[S]?.replica.red.fullError().message).toContain('wait for the site h');
   });
 
   test('at the leader: without a majority reads end, with one they go on', () => {
     const sites = new Sites(service, 3);
     setConnected(sites, false, [LEADER, S]);
-    sites.pass(3000);
-    expect(sites.machines[LEADER]?.findRedProblem(sites.nowMs)).toBe(undefined);
+    sites.pass(4000);
+    expect(sites.machines[LEADER]?.redReach.findProblem(sites.nowMs)).toBe(undefined);
     setConnected(sites, false, [LEADER, THIRD]);
-    sites.pass(3000);
+    sites.pass(4000);
     expect(sites.submit(LEADER, total, STRONG).code).toBe('UNAVAILABLE');
-    expect(sites.machines[LEADER]?.findRedProblem(sites.nowMs)).toBe(
+    expect(sites.machines[LEADER]?.redReach.findProblem(sites.nowMs)).toBe(
       'a majority of the sites, of which s, t are not connected to h',
     );
     setConnected(sites, true, [LEADER, THIRD]);
