@@ -223,6 +223,33 @@ test(
   },
 );
 
+test(
+  'a majority is lost that confirmed more than the rest has → restore-red is refused, or the returning sites keep that in a file',
+  { timeout: 120_000 },
+  async () => {
+    await using cluster = await ClusterProcesses.create();
+    await cluster.startAll();
+    await cluster.client('virginia').invokeStrong(take({ key: 'everywhere' }));
+    await cluster.end('virginia', 'SIGKILL');
+    await cluster.client('frankfurt').invokeStrong(take({ key: 'at a majority' }));
+    await Promise.all([cluster.end('ireland', 'SIGKILL'), cluster.end('frankfurt', 'SIGKILL')]);
+    // It serves once it has waited for another site.
+    await cluster.start('virginia');
+    const lost = ['--without', 'ireland,frankfurt'];
+    const refused = await cluster.command('restore-red', ...lost);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('confirmed red records may be lost')]);
+
+    const accepted = await cluster.command('restore-red', ...lost, '--accept-loss');
+    expect([accepted.code, accepted.stderr]).toEqual([0, '']);
+    expect(JSON.parse(accepted.stdout)).toMatchObject({ leader: 'virginia', losing: ['ireland', 'frankfurt'] });
+    await Promise.all([cluster.start('ireland'), cluster.start('frankfurt')]);
+    const reader = cluster.client('ireland');
+    await expect.poll(() => reader.invokeStrong(keys({})), { timeout: 20_000 }).toEqual(['everywhere']);
+    for (const site of ['ireland', 'frankfurt'])
+      expect(await readdir(cluster.dataDir(site))).toContain('dropped-red-records-1.json');
+  },
+);
+
 test('all sites go back to a backup of one → the others are rebuilt from it', { timeout: 120_000 }, async () => {
   await using cluster = await ClusterProcesses.create();
   await cluster.startAll();
