@@ -145,7 +145,7 @@ export function redLogFullError(because: string): CorrectableError {
 /** How soon it may be worth a try again. */
 const AWAY_RETRY_MS = 1000;
 
-/** Returns the error of what has to be ordered and was not proposed, since none can order it now. */
+/** Returns the error of what has to be ordered and was not proposed, since none can order it. */
 export function redAwayError(waitsFor: string): CorrectableError {
   const message = `Red writes and strong reads wait for ${waitsFor}. Nothing was done; blue writes and causal reads go on. Retry once it is back.`;
   return new CorrectableError('UNAVAILABLE', message, { retryAfterMs: AWAY_RETRY_MS });

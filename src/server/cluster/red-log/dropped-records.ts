@@ -12,7 +12,7 @@ const NOTES = {
   certain:
     'The red log was restored without these records. This site may have confirmed them. Look whether you repeat them.',
   uncertain:
-    'The red log was restored more than once since this site had these records, so that it cannot tell which of them are still in the log. Look whether they are missing before you repeat them.',
+    'The red log was restored more than once since this site had these records, so that it does not know which of them are still in the log. Look whether they are missing before you repeat them.',
 } as const;
 
 export interface DroppedRecordsOptions {
@@ -21,7 +21,7 @@ export interface DroppedRecordsOptions {
   readonly onAlarm: OnAlarm;
 }
 
-/** Writes down the records that are about to be dropped, and raises an alarm that names the file. */
+/** Writes down the records that are about to be dropped, and raises an alarm that names it. */
 export function saveDroppedRecords(
   { red }: Pick<RecoveredState, 'red'>,
   { generation, leader, base, copy }: FollowedLog,

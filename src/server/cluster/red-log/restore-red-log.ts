@@ -177,7 +177,7 @@ async function seal(
   throw new Error(`${(failed.reason as Error).message}${state}`);
 }
 
-/** What a site has of an earlier generation was confirmed, or does not count, however much it is. */
+/** What a site has of an earlier generation was confirmed, or does not count, however much. */
 function isLonger(a: LogCopy, b: LogCopy): boolean {
   return a.copy > b.copy || (a.copy === b.copy && a.length > b.length);
 }
