@@ -37,6 +37,11 @@ export class RedReach {
     this.note(nowMs);
   }
 
+  /** A message of the site has come: it is there, and a connection to it is soon. */
+  noteHeard(site: Origin, nowMs: number): void {
+    if (this.#lost.has(site)) this.setConnected(site, true, nowMs);
+  }
+
   /** Lets no red operation begin while none can be ordered. */
   note(nowMs: number): void {
     this.#options.red.waitsFor = this.findProblem(nowMs);

@@ -273,6 +273,7 @@ export class SiteMachine {
     }
     const from = envelope.from.site;
     if (this.#absent.noteHeard(from, nowMs)) this.#updateLeftBehind();
+    this.redReach.noteHeard(from, nowMs);
     if (isNodeMessage(message)) {
       this.#handshake.receive(from, envelope.term, message);
       if (this.#handshake.isConfirmed) this.#takeEarly(nowMs, wallMs);

@@ -357,6 +357,15 @@ describe('the connection to the leader is lost', () => {
     expect([again.code, sites.read(S, total)]).toEqual([undefined, operation === spare ? 0 : -1]);
   });
 
+  test('a message of the leader comes before the connection to it is up → operations wait for it again', () => {
+    const sites = withLostLeader(4000);
+    sites.start(LEADER);
+    const read = sites.submit(S, total, STRONG);
+    sites.settle();
+    sites.pass(50);
+    expect([read.code, read.value]).toEqual([undefined, 0]);
+  });
+
   test('blue writes and causal reads go on', () => {
     const sites = withLostLeader(4000);
     const added = sites.submit(S, add);
