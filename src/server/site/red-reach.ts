@@ -2,14 +2,13 @@
  * Whether red operations can be ordered, as far as the connections of this site tell: its leader is
  * one site, and a majority has to be there.
  */
-import type { Origin, Origins } from '../records/origin.ts';
+import type { Origin } from '../records/origin.ts';
+import type { ReplicaOptions } from '../replica/core/replica-port.ts';
 import type { RedPath } from '../replica/red/red-path.ts';
 
-export interface RedReachOptions {
-  readonly site: Origin;
-  readonly origins: Origins;
-  /** The site that orders red operations; none where servers do. */
-  readonly leader: Origin | undefined;
+/** The replica whose operations wait. Its options name no leader where servers order them. */
+export interface RedReachHost {
+  readonly options: Pick<ReplicaOptions, 'site' | 'origins' | 'redLeader'>;
   readonly red: Pick<RedPath, 'waitsFor' | 'endWaiting'>;
 }
 
@@ -22,12 +21,12 @@ const GRACE_MS = 3000;
 const PROPOSED_GRACE_MS = 6000;
 
 export class RedReach {
-  readonly #options: RedReachOptions;
+  readonly #host: RedReachHost;
   readonly #lost = new Set<Origin>();
   #outSinceMs: number | undefined;
 
-  constructor(options: RedReachOptions) {
-    this.#options = options;
+  constructor(host: RedReachHost) {
+    this.#host = host;
   }
 
   setConnected(site: Origin, isConnected: boolean, nowMs: number): void {
@@ -44,20 +43,20 @@ export class RedReach {
 
   /** Lets no red operation begin while none can be ordered. */
   note(nowMs: number): void {
-    this.#options.red.waitsFor = this.findProblem(nowMs);
+    this.#host.red.waitsFor = this.findProblem(nowMs);
   }
 
   /** Those who wait for the red order hear it if that may take long. */
   tick(nowMs: number): void {
     this.note(nowMs);
-    const { red } = this.#options;
+    const { red } = this.#host;
     if (red.waitsFor !== undefined) red.endWaiting(this.#isOutFor(PROPOSED_GRACE_MS, nowMs));
   }
 
   /** What red operations wait for, if none can be ordered and that has lasted for a while. */
   findProblem(nowMs: number): string | undefined {
     if (!this.#isOutFor(GRACE_MS, nowMs)) return undefined;
-    const { site, leader, origins } = this.#options;
+    const { site, redLeader: leader, origins } = this.#host.options;
     const missing = this.#findMissing();
     const names = missing.map((origin) => origins.getName(origin)).join(', ');
     if (missing.length === 0) return undefined;
@@ -72,7 +71,7 @@ export class RedReach {
 
   /** The sites without which nothing can be ordered, and which are not connected. */
   #findMissing(): readonly Origin[] {
-    const { site, leader, origins } = this.#options;
+    const { site, redLeader: leader, origins } = this.#host.options;
     if (leader === undefined) return [];
     if (site !== leader) return this.#lost.has(leader) ? [leader] : [];
     const voters = origins.sites.filter((origin) => origins.get(origin).state === 'open');

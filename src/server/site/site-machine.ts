@@ -136,8 +136,7 @@ export class SiteMachine {
     this.#redLogReader = this.createRedLogReader(this.log, saved?.shared.log);
     if (this.#redLogReader.halt !== undefined) this.#onHalt(this.#redLogReader.halt);
     this.#handshake = this.#createHandshake(options);
-    const leader = redLog.hasServers === true ? undefined : options.redLeader;
-    this.redReach = new RedReach({ site, origins, leader, red: this.replica.red });
+    this.redReach = new RedReach(this.replica);
     // Before all else that is sent: it is what others need in order to take the rest.
     this.#handshake.greetAll(nowMs);
     this.replica.blue.isHeld = options.needsPeer === true && origins.sites.length > 1;
