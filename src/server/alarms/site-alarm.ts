@@ -315,7 +315,7 @@ export function createSiteAlarms(site: string, origins: Origins, onAlarm: OnAlar
       onAlarm({ kind: 'rights-lost', site, peer, message });
     },
     onAlone: () => {
-      const message = `Site ${site} has heard no other site since its start, and accepts updates without that. Check the links. If the data directory is a copy, stop the site, unless all sites go back to this backup.`;
+      const message = `Site ${site} is confirmed by no other site since its start: another node may have gone on as this site. It refuses updates until one has confirmed it. Check the links, and that the other sites have its address in their cluster.json.`;
       onAlarm({ kind: 'site-alone', site, message });
     },
   };

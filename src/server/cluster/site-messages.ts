@@ -8,7 +8,7 @@ import type { SiteDriver } from '../site/site-driver.ts';
 import type { ClusterLinks } from './cluster-links.ts';
 
 /** By these messages a node learns that another node runs as its site. */
-const REFUSALS: readonly string[] = ['node.fork', 'term.superseded'];
+const SENT_BACK: readonly string[] = ['node.fork', 'node.known', 'term.superseded'];
 
 export interface SiteMessagesHost {
   readonly codec: EnvelopeCodec;
@@ -36,7 +36,7 @@ export function sendEnvelope(
     for (const bytes of parts) {
       links.send(name, bytes);
       // The node that they are meant for may not be the one at the address of the site.
-      if (REFUSALS.includes(envelope.message.kind)) links.sendBack(name, bytes);
+      if (SENT_BACK.includes(envelope.message.kind)) links.sendBack(name, bytes);
     }
   } catch (error) {
     if (!(error instanceof RejectedMessageError)) throw error;

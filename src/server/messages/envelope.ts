@@ -40,6 +40,33 @@ export interface HelloMessage {
   readonly redBefore?: StreamPoint | undefined;
   /** Whether it asks for the same in return. */
   readonly isRequest: boolean;
+  /**
+   * The start of the receiver of which it has had a hello. A node that others do not reach at the
+   * address of its site has had none.
+   */
+  readonly heard?: number | undefined;
+}
+
+/**
+ * Says to the start of a site with this term, which is not accepted yet, what is here of its stream
+ * and of the red log. The start itself finds out by that whether its directory is an older one. It
+ * is sent back to a node that is not at the address of its site, too.
+ */
+export interface KnownMessage {
+  readonly kind: 'node.known';
+  readonly term: number;
+  readonly known: StreamPoint;
+  readonly red?: StreamPoint | undefined;
+}
+
+/**
+ * Says that two nodes run as the site that sends it, and that the start with this term is the one
+ * that does not go on. That start says it too, before it stops.
+ */
+export interface TwinMessage {
+  readonly kind: 'node.twin';
+  readonly term: number;
+  readonly reason: string;
 }
 
 /**
@@ -53,7 +80,7 @@ export interface ForkMessage {
 }
 
 /** What sites say of who they are: taken of starts too that were not accepted yet. */
-export type NodeMessage = HelloMessage | ForkMessage;
+export type NodeMessage = HelloMessage | ForkMessage | KnownMessage | TwinMessage;
 
 /** Whether a message is about the node that sends it. */
 export function isNodeMessage(message: { readonly kind: string }): message is NodeMessage {

@@ -206,6 +206,7 @@ export class MessageFilter {
       return createRejection('origin', `it is from ordinal ${ordinal}, which is no member`, from);
     }
     const known = this.#terms.get(from.site) ?? 0;
+    if (isLastWord(envelope)) return undefined;
     if (!this.isCurrent(term, known)) {
       this.#responses.push(this.seal(from.site, { kind: 'term.superseded', term: known }));
       return createRejection('term', `it is of term ${term}, and ${known} has been heard of`, from);
@@ -217,6 +218,11 @@ export class MessageFilter {
     this.#options.onUnknownStart?.(from.site, term);
     return createRejection('start', `the start with term ${term} is not accepted`, from);
   }
+}
+
+/** A start that stops, since another one has gone on, says so of itself: however late it is. */
+function isLastWord({ term, message }: Envelope): boolean {
+  return message.kind === 'node.twin' && message.term === term;
 }
 
 function createRejection(

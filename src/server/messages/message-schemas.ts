@@ -215,9 +215,11 @@ const MESSAGE_SCHEMAS: Readonly<Record<Kind, RecordSchema>> = {
       known: point,
       isRequest: flag,
     },
-    { red: point, ownBefore: point, redBefore: point },
+    { red: point, ownBefore: point, redBefore: point, heard: start },
   ),
   'node.fork': record({ kind: word, term: start, reason: word }),
+  'node.known': record({ kind: word, term: start, known: point }, { red: point }),
+  'node.twin': record({ kind: word, term: start, reason: word }),
   'term.superseded': record({ kind: word, term: start }),
 };
 

@@ -7,11 +7,21 @@
  * A hello may be late: a receiver may have more by then, from others. So the start itself judges a
  * receiver that has more, by what it has now. Different entries at one place prove a fork,
  * whichever site sees them.
+ *
+ * A copy of a directory may have all that the others have, and run beside the node that it was made
+ * of. Only one of the two is at the address of the site. So a later start is accepted only once it
+ * has heard this site at that address. If the earlier node is there instead, it reports the copy.
  */
 import { getStartNumber } from '../records/epoch.ts';
 import { RED, type Origin, type Origins } from '../records/origin.ts';
 import type { StreamPoint } from '../records/records.ts';
-import type { ForkMessage, HelloMessage, NodeMessage } from './envelope.ts';
+import type {
+  ForkMessage,
+  HelloMessage,
+  KnownMessage,
+  NodeMessage,
+  TwinMessage,
+} from './envelope.ts';
 
 /** What a site has of each stream. That of the red order is its copy of the red log. */
 export interface KnownStreams {
@@ -60,6 +70,8 @@ export class NodeHandshake {
   readonly #forked = new Map<Origin, ForkMessage[]>();
   /** Sites that have accepted this start. */
   readonly #confirmed = new Set<Origin>();
+  /** By site: the start of which the last hello was. */
+  readonly #heard = new Map<Origin, number>();
 
   constructor(options: NodeHandshakeOptions) {
     this.#options = options;
@@ -115,8 +127,15 @@ export class NodeHandshake {
 
   receive(from: Origin, term: number, message: NodeMessage): void {
     if (message.kind === 'node.hello') this.#onHello(from, term, message);
+    else if (message.kind === 'node.known') this.#onKnown(from, message);
+    else if (message.kind === 'node.twin') this.#onTwin(from, term, message);
     else if (message.term === this.#options.getTerm())
       this.#options.onForked(`${this.#options.origins.getName(from)} reports: ${message.reason}`);
+  }
+
+  /** This start stops, since another node of its site goes on: the other sites are told why. */
+  reportOwnFork(reason: string): void {
+    for (const site of this.#others) this.#sendTwin(site, this.#options.getTerm(), reason);
   }
 
   /**
@@ -134,6 +153,7 @@ export class NodeHandshake {
   #onHello(from: Origin, term: number, hello: HelloMessage): void {
     const { directory, accepted, isRequest, generation } = hello;
     if (generation !== this.#options.generation) return;
+    this.#heard.set(from, term);
     const known = this.#getFork(from, term);
     if (known !== undefined) return this.#options.send(from, known);
     const ownFork = this.#findOwnFork(from, hello);
@@ -141,13 +161,59 @@ export class NodeHandshake {
     const fork = this.#findUnknownStart(from, term) ?? this.#findFork(from, hello);
     if (fork !== undefined) return this.noteFork(from, fork, term);
     if (accepted === this.#options.getTerm()) this.#confirmed.add(from);
-    const isProven = this.#isProven(from, hello);
+    const isProven = this.#isProven(from, hello) && this.#isReached(from, term, hello);
     if (isProven) this.#options.onAccepted(from, term, directory);
+    else this.#tellKnown(from, term);
     if (isRequest || !isProven) this.#send(from, !isProven || !this.#confirmed.has(from), hello);
   }
 
+  /** Whether a start is known to be at the address of its site, where this one can reach it. */
+  #isReached(from: Origin, term: number, { heard }: HelloMessage): boolean {
+    const { refusesUnknownStarts, getTerm, getAccepted } = this.#options;
+    return !refusesUnknownStarts || term === getAccepted(from) || heard === getTerm();
+  }
+
+  /** Says to a start that is not accepted yet what is here of its site. */
+  #tellKnown(to: Origin, term: number): void {
+    const { refusesUnknownStarts, streams, send } = this.#options;
+    if (!refusesUnknownStarts) return;
+    const [known, red] = [to, RED].map((origin) => streams.getEnd(origin));
+    send(to, {
+      kind: 'node.known',
+      term,
+      known: toPlain(known ?? { length: 0 }),
+      ...(red !== undefined && { red: toPlain(red) }),
+    });
+  }
+
+  #onKnown(from: Origin, message: KnownMessage): void {
+    const { getTerm, onForked } = this.#options;
+    const own = getTerm();
+    if (message.term === own) {
+      const fork = this.#findOwnFork(from, message);
+      if (fork !== undefined) onForked(fork);
+      return;
+    }
+    // A start of before is over. A later one cannot be, as long as this one goes on.
+    if (getStartNumber(message.term) < getStartNumber(own)) return;
+    this.#sendTwin(from, message.term, 'another node runs at the address of the site');
+  }
+
+  /** Only the start itself, and the one that is accepted, are believed. */
+  #onTwin(from: Origin, term: number, { term: twin, reason }: TwinMessage): void {
+    if (twin === term) this.noteFork(from, `it has stopped: ${reason}`, twin);
+    else if (term === this.#options.getAccepted(from)) this.noteFork(from, reason, twin);
+  }
+
+  #sendTwin(to: Origin, term: number, reason: string): void {
+    this.#options.send(to, { kind: 'node.twin', term, reason });
+  }
+
   /** Why this node is not the one of its site that has gone on furthest, if so. */
-  #findOwnFork(from: Origin, { known, red }: HelloMessage): string | undefined {
+  #findOwnFork(
+    from: Origin,
+    { known, red }: Pick<HelloMessage, 'known' | 'red'>,
+  ): string | undefined {
     const { site, redLeader } = this.#options;
     return (
       this.#findExcess(from, site, known) ??
@@ -222,6 +288,7 @@ export class NodeHandshake {
   /** @param hello that is answered: what its sender has is compared with what is here */
   #send(to: Origin, isRequest: boolean, hello?: HelloMessage): void {
     const { site, directory, generation, streams, getAccepted, send } = this.#options;
+    const heard = this.#heard.get(to);
     const [own, red, known] = [site, RED, to].map((origin) => streams.getEnd(origin));
     send(to, {
       kind: 'node.hello',
@@ -231,6 +298,7 @@ export class NodeHandshake {
       own: toPlain(own ?? { length: 0 }),
       known: toPlain(known ?? { length: 0 }),
       isRequest,
+      ...(heard === undefined ? {} : { heard }),
       ...(red === undefined ? {} : { red: toPlain(red) }),
       ...(hello === undefined ? {} : { ownBefore: this.#pointAt(site, hello.known) }),
       ...(hello?.red === undefined ? {} : { redBefore: this.#pointAt(RED, hello.red) }),

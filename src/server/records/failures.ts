@@ -15,6 +15,9 @@ interface SessionLimits {
 export const UNKNOWN_ADVICE =
   'Retry only with the same idempotency key, or it may be done twice. Without a key, read the state once all sites can be reached.';
 
+/** When to ask a start again that no other site has confirmed yet. */
+const CONFIRM_RETRY_MS = 1000;
+
 /**
  * The plain form of an error: what a log keeps of it. Generators may cut text anywhere; logs take
  * no halves of pairs.
@@ -169,6 +172,13 @@ export function redHaltedError(because: string): CorrectableError {
 export function haltedFullError(maxBytes: number): CorrectableError {
   const message = `The red log of this site has halted, and the site has come to keep ${maxBytes} bytes until it goes on, as many as it may. Nothing was done: repair the log and restart the site, or ask another site meanwhile; causal reads go on.`;
   return new CorrectableError('OVERLOADED', message);
+}
+
+/** Returns the error of a start that may be on an older directory, for all that is known. */
+export function unconfirmedError(): CorrectableError {
+  const message =
+    'No other site has confirmed this start of the site, so another node may have gone on as this site. Nothing was done: ask another site, or retry once the links to the others are up; reads are served.';
+  return new CorrectableError('UNAVAILABLE', message, { retryAfterMs: CONFIRM_RETRY_MS });
 }
 
 /**

@@ -153,10 +153,11 @@ export class Writes implements OperationLookupHost {
     return identity !== undefined && !red.isFull ? undefined : red.getRejection(operation);
   }
 
-  /** What may be blue has begun here or at a site that it was sent to before, or nowhere. */
+  /** It may have begun before: here, or at a site that it was sent to before this one. */
   refuse(submission: Submission, rejection: CorrectableError): void {
-    const hasMoved = submission.identity !== undefined && submission.identity.hop > 0;
-    this.replyCommitted(submission, hasMoved ? mayHaveStartedError() : rejection);
+    const { identity } = submission;
+    const hasBegun = identity !== undefined && (identity.hop > 0 || this.#isKnown(identity));
+    this.replyCommitted(submission, hasBegun ? mayHaveStartedError() : rejection);
   }
 
   /** Whether this site knows of it: then it is asked for again, or waits here. */

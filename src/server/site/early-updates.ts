@@ -1,21 +1,32 @@
-/** The updates of a start that no other site has accepted so far (docs/spec/cluster.md, I8). */
+/** The updates of a start that no other site has confirmed so far (docs/spec/cluster.md, I8). */
 import type { Submission } from '../records/submissions.ts';
 
 export class EarlyUpdates {
+  #isUnconfirmed: boolean;
   #untilMs: number | undefined;
   #updates: Submission[] = [];
 
-  /** @param untilMs when the wait ends at the latest; `undefined` if nothing has to wait */
+  /**
+   * @param untilMs until when updates are held, and refused after that; `undefined` if the start
+   *   needs nothing
+   */
   constructor(untilMs: number | undefined) {
+    this.#isUnconfirmed = untilMs !== undefined;
     this.#untilMs = untilMs;
   }
 
-  get isWaiting(): boolean {
-    return this.#untilMs !== undefined;
+  /** Whether no update may be answered yet. */
+  get isUnconfirmed(): boolean {
+    return this.#isUnconfirmed;
   }
 
+  /** Until when updates are held; `undefined` if none is held. */
   get untilMs(): number | undefined {
     return this.#untilMs;
+  }
+
+  get areRefused(): boolean {
+    return this.#isUnconfirmed && this.#untilMs === undefined;
   }
 
   hold(update: Submission): void {
@@ -28,9 +39,15 @@ export class EarlyUpdates {
     return place < 0 ? undefined : this.#updates.splice(place, 1)[0];
   }
 
-  /** Ends the wait, and returns what was held. */
-  end(): Submission[] {
+  /** Returns what was held, which is refused, as all is that comes after it. */
+  refuse(): Submission[] {
     this.#untilMs = undefined;
     return this.#updates.splice(0);
+  }
+
+  /** The start is confirmed, or over. Returns what was held. */
+  end(): Submission[] {
+    this.#isUnconfirmed = false;
+    return this.refuse();
   }
 }

@@ -78,7 +78,7 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
   readonly onRightsLost?: ((origin: Origin, lost: readonly LostRight[]) => void) | undefined;
   /** A newer version is in force than the one that the site runs, so that it has ended. */
   readonly onOutdated?: ((message: string) => void) | undefined;
-  /** No other site has answered since the start, and updates are taken without that. */
+  /** No other site has confirmed the start for long, and updates are refused until one has. */
   readonly onAlone?: (() => void) | undefined;
 }
 
@@ -165,8 +165,9 @@ export class SiteDriver implements SubmissionPort {
     return this.#end?.cause === undefined ? undefined : siteStoppedError(this.#end);
   }
 
+  /** Why all updates are refused although the site runs, if they are: until it has passed. */
   get writeRefusal(): CorrectableError | undefined {
-    return this.#findWriteRejection() ?? this.#machine.replica.writes.rejection;
+    return this.#findWriteRejection() ?? this.#machine.writeRefusal;
   }
 
   get rejectedMessages(): RejectedMessageCounts {
@@ -332,10 +333,9 @@ export class SiteDriver implements SubmissionPort {
     // Runs after the messages that have already arrived were read, and before the loop waits for
     // more.
     setImmediate(() => this.endTurn());
-    const writeRejection = this.#findWriteRejection();
     const [nowMs, wallMs] = [performance.now(), Date.now()];
     this.#noticeSetClock(wallMs - nowMs);
-    return { nowMs, wallMs, writeRejection };
+    return { nowMs, wallMs, writeRejection: this.#findWriteRejection() };
   }
 
   #findWriteRejection(): CorrectableError | undefined {

@@ -1,6 +1,7 @@
 /**
  * One site as a pure state machine: its replica and its node of the red log, wired to each other.
  */
+import type { CorrectableError } from '../../correctable/errors.ts';
 import { AbsentSites } from '../messages/absent-sites.ts';
 import type { LogKind } from '../log/local-log.ts';
 import {
@@ -35,6 +36,7 @@ import {
   haltedFullError,
   redHaltedError,
   redLogFullError,
+  unconfirmedError,
 } from '../records/failures.ts';
 import { EarlyUpdates } from './early-updates.ts';
 import { createSiteHandshake } from './site-handshake.ts';
@@ -139,14 +141,14 @@ export class SiteMachine {
     this.redReach = new RedReach(this.replica);
     // Before all else that is sent: it is what others need in order to take the rest.
     this.#handshake.greetAll(nowMs);
-    this.replica.blue.isHeld = options.needsPeer === true && origins.sites.length > 1;
+    this.replica.blue.isHeld = options.needsPeer === true && this.#hasPeers;
     this.#early = new EarlyUpdates(this.replica.blue.isHeld ? nowMs + ALONE_AFTER_MS : undefined);
     this.#exchangeOutputs();
   }
 
   /** Whether something is in flight that a lost message could hold up: then ticks are needed. */
   get isBusy(): boolean {
-    const isWaiting = this.#early.isWaiting || this.#absent.isWaiting;
+    const isWaiting = this.#early.isUnconfirmed || this.#absent.isWaiting;
     return this.replica.isBusy || this.log.isBusy || isWaiting;
   }
 
@@ -238,10 +240,16 @@ export class SiteMachine {
     this.#nowMs = nowMs;
     const { contract } = this.#options.service;
     const isHeld =
-      this.#early.isWaiting && contract.operations[submission.operation]?.access !== 'read';
+      this.#early.isUnconfirmed && contract.operations[submission.operation]?.access !== 'read';
     this.redReach.note(nowMs);
-    if (isHeld) this.#early.hold(submission);
-    else this.replica.submit(submission, nowMs, wallMs);
+    if (!isHeld) this.replica.submit(submission, nowMs, wallMs);
+    else if (this.#early.areRefused) this.replica.writes.refuse(submission, unconfirmedError());
+    else this.#early.hold(submission);
+  }
+
+  /** Why all updates are refused, if they are. */
+  get writeRefusal(): CorrectableError | undefined {
+    return this.#early.areRefused ? unconfirmedError() : this.replica.writes.rejection;
   }
 
   get rejections(): RejectedMessageCounts {
@@ -275,7 +283,7 @@ export class SiteMachine {
     this.redReach.noteHeard(from, nowMs);
     if (isNodeMessage(message)) {
       this.#handshake.receive(from, envelope.term, message);
-      if (this.#handshake.isConfirmed) this.#takeEarly(nowMs, wallMs);
+      if (this.#handshake.isConfirmed) this.#onConfirmed(nowMs, wallMs);
       return this.#exchangeOutputs();
     }
     if (message.kind === 'member.closed') {
@@ -372,8 +380,7 @@ export class SiteMachine {
   tick(nowMs: number, wallMs = nowMs): void {
     if (this.#isRetired || this.#hasStopped) return;
     this.#nowMs = nowMs;
-    const { untilMs } = this.#early;
-    if (untilMs !== undefined) this.#awaitPeer(untilMs, nowMs, wallMs);
+    if (this.#early.isUnconfirmed) this.#awaitPeer(nowMs, wallMs);
     this.replica.tick(nowMs, wallMs);
     this.log.tick(nowMs);
     this.redReach.tick(nowMs);
@@ -427,7 +434,12 @@ export class SiteMachine {
     this.#onForked(`${this.#options.origins.getName(by)} knows ${start}`);
   }
 
-  readonly #onForked = (message: string): void => this.#stop({ kind: 'forked', message });
+  readonly #onForked = (message: string): void => {
+    if (this.#hasStopped) return;
+    this.#exchangeOutputs();
+    this.#handshake.reportOwnFork(message);
+    this.#stop({ kind: 'forked', message });
+  };
 
   readonly #onOutdated = (problem: string): void =>
     this.#stop({ kind: 'outdated', message: new NeedsNewerVersionError(problem).message });
@@ -435,21 +447,36 @@ export class SiteMachine {
   /** What was promised by then stays; nothing follows. */
   #stop(output: SiteOutput): void {
     if (this.#hasStopped) return;
+    this.#refuseEarly();
     this.#exchangeOutputs();
     this.#hasStopped = true;
     this.#early.end();
     this.#outputs.push(output);
   }
 
-  /** No other site has accepted this start so far: asks again, or goes on without that. */
-  #awaitPeer(untilMs: number, nowMs: number, wallMs: number): void {
-    if (nowMs < untilMs) return this.#handshake.tick(nowMs);
-    this.#outputs.push({ kind: 'alone' });
-    this.#takeEarly(nowMs, wallMs);
+  get #hasPeers(): boolean {
+    const { origins, site } = this.#options;
+    return origins.getOthers(site).length > 0;
   }
 
-  #takeEarly(nowMs: number, wallMs: number): void {
-    if (this.#early.isWaiting && this.#lacking !== undefined)
+  /** No other site has confirmed this start so far: asks again. After a while updates are refused. */
+  #awaitPeer(nowMs: number, wallMs: number): void {
+    // The others may have been retired meanwhile.
+    if (!this.#hasPeers) return this.#onConfirmed(nowMs, wallMs);
+    this.#handshake.tick(nowMs);
+    const { untilMs } = this.#early;
+    if (untilMs === undefined || nowMs < untilMs) return;
+    this.#refuseEarly();
+    this.#outputs.push({ kind: 'alone' });
+  }
+
+  #refuseEarly(): void {
+    for (const submission of this.#early.refuse())
+      this.replica.writes.refuse(submission, unconfirmedError());
+  }
+
+  #onConfirmed(nowMs: number, wallMs: number): void {
+    if (this.#early.isUnconfirmed && this.#lacking !== undefined)
       this.#outputs.push({ kind: 'behind', message: this.#lacking });
     this.replica.blue.isHeld = false;
     for (const submission of this.#early.end()) this.replica.submit(submission, nowMs, wallMs);
@@ -486,7 +513,8 @@ export class SiteMachine {
     if (this.#lacking !== undefined) return;
     this.#lacking = `the site lacks ${lacking} that no other site keeps for it any more: it needs the state of one`;
     // A node on an older directory stops first: with the state of another site it would not notice.
-    if (!this.#early.isWaiting) this.#outputs.push({ kind: 'behind', message: this.#lacking });
+    if (!this.#early.isUnconfirmed)
+      this.#outputs.push({ kind: 'behind', message: this.#lacking });
   }
 
   /** Hands outputs of one part to the other until neither has any. */

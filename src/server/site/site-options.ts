@@ -30,7 +30,7 @@ export type SiteOutput =
   | { readonly kind: 'outdated'; readonly message: string }
   /** The site takes no more of that start of another site, since another node of it has gone on. */
   | { readonly kind: 'peer-forked'; readonly peer: Origin; readonly message: string }
-  /** No other site has answered since the start: updates are taken without that. */
+  /** No other site has confirmed this start for long: updates are refused until one has. */
   | { readonly kind: 'alone' }
   | Extract<ReplicaOutput, { kind: 'view' | 'failed' | 'rights-lost' }>;
 
@@ -72,7 +72,10 @@ export interface SiteOptions extends ReplicaOptions {
    * last one accepted here.
    */
   readonly stopsOnUnknownStart?: boolean | undefined;
-  /** Whether updates wait until another site has accepted this start, or for `ALONE_AFTER_MS`. */
+  /**
+   * Whether no update is answered before another site has accepted this start. Updates wait for
+   * that for `ALONE_AFTER_MS`, and are refused after that.
+   */
   readonly needsPeer?: boolean | undefined;
 }
 
@@ -108,7 +111,7 @@ export interface SiteProgress {
   readonly halt: string | undefined;
 }
 
-/** How long updates wait at a start for another site. */
+/** How long updates wait at a start for another site, before they are refused. */
 export const ALONE_AFTER_MS = 10_000;
 
 export function createLogOptions(options: SiteOptions): Omit<RedLogOptions<RedRecord>, 'sites'> {

@@ -74,6 +74,8 @@ describe('envelopes', () => {
       'log.propose 77fb379e013e',
       'node.hello f4fe55900522',
       'node.fork d961370815a5',
+      'node.known 36ddd6a70356',
+      'node.twin 499214090d5e',
     ]);
     expect(Buffer.from(bytesOf({ kind: 'blue.have', synced: [0, 1, 2, 3], isRequest: true })).toString('hex')).toBe(
       '0399a673686f702331010200010005c083a46b696e64a9626c75652e68617665a673796e6365649400010203a9697352657175657374c3',

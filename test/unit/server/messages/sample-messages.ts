@@ -129,6 +129,8 @@ export const MESSAGES: readonly Message[] = [
     redBefore: { length: 2 },
   },
   { kind: 'node.fork', term: 7, reason: 'another node has gone on' },
+  { kind: 'node.known', term: 7, known: { length: 3, digest: 9 }, red: { length: 2 } },
+  { kind: 'node.twin', term: 7, reason: 'another node runs at the address of the site' },
 ];
 
 /** An envelope from the second site to the first. */

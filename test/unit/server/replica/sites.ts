@@ -107,8 +107,11 @@ export class Sites {
     for (const site of this.aheadMs.keys()) this.start(site);
   }
 
-  /** Starts a site on what it has synced, or on `value`: what another one has given it, or a copy of logs. */
-  start(site: number, value?: RecoveredState): void {
+  /**
+   * Starts a site on what it has synced, or on `value`: what another one has given it, or a copy of logs. What it sends
+   * first is answered at once, unless it is not to be reached yet.
+   */
+  start(site: number, value?: RecoveredState, isReached = true): void {
     if (value !== undefined) {
       const [local, red] = [value.local, value.red].map(({ start, entries }) => [
         ...Array.from({ length: start }),
@@ -138,7 +141,7 @@ export class Sites {
     };
     this.machines[site] = new SiteMachine(options, stored, this.nowMs, this.#clockOf(site));
     this.#act(site);
-    this.#greet();
+    if (isReached) this.#greet();
   }
 
   /** Sites that are up say which nodes they are before a test goes on. */

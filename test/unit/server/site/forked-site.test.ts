@@ -85,15 +85,16 @@ test('the start of another site that is a fork → an alarm that names it', () =
   ]);
 });
 
-test('no site answers a start → the site serves updates after a while, with an alarm', async () => {
+test('no site answers a start → the site refuses updates after a while, with an alarm', async () => {
   const { driver, alarms } = startSite({ needsPeer: true });
-  const views: unknown[] = [];
-  submit(driver, [], views);
-  expect(views).toEqual([]);
+  const failures: unknown[] = [];
+  submit(driver, failures);
+  expect([failures, driver.writeRefusal]).toEqual([[], undefined]);
   const startedAt = performance.now();
   vi.spyOn(performance, 'now').mockReturnValue(startedAt + ALONE_AFTER_MS);
-  await vi.waitFor(() => expect(views).toEqual(['committed']));
+  await vi.waitFor(() => expect(failures).toEqual([expect.objectContaining({ code: 'UNAVAILABLE' })]));
   vi.restoreAllMocks();
   expect(alarms).toEqual([expect.objectContaining({ kind: 'site-alone', site: 'b' })]);
+  expect(driver.writeRefusal?.message).toContain('No other site has confirmed this start');
   driver.close();
 });

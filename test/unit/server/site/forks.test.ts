@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { enqueue, get, put } from '../../../../src/operations/index.ts';
 import type { Envelope } from '../../../../src/server/messages/envelope.ts';
 import { createEpoch } from '../../../../src/server/records/epoch.ts';
+import type { RecoveredState } from '../../../../src/server/log/recovered-state.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { SiteWorld, type WorldNode } from '../../../support/site-world.ts';
 import { contract as sale, service as saleService } from '../replica/rights/sale.ts';
@@ -77,7 +78,7 @@ describe('a node on an older directory', () => {
     expect(world.read(0, get('a'))).toBe('a');
     world.putNode(1, other);
     world.pass(50);
-    expect([late, world.forked.length]).toStrictEqual([{}, 1]);
+    expect([late, world.forked.length]).toStrictEqual([{ code: 'UNAVAILABLE', retryable: true }, 1]);
   });
 
   test('with needsPeer: gives no rights away before another site has accepted its start', () => {
@@ -214,6 +215,87 @@ describe('two nodes of one site on copies of a directory', () => {
   });
 });
 
+describe('a second node on a copy of a directory, behind another address', () => {
+  const options = {
+    redLeader: siteAt(2),
+    needsPeer: true,
+    stopsOnUnknownStart: true,
+    createEpoch: (count: number) => createEpoch(count, 0),
+  };
+  const SENT_BACK = ['node.fork', 'node.known', 'term.superseded'];
+
+  /** A world whose site 0 has a second node: what that one sends arrives, and it gets what is sent back. */
+  function runCopy(world: SiteWorld, copy: RecoveredState): { submit(key: string): Outcome; pass(ms: number): void } {
+    let away = world.takeNode(0);
+    world.start(0, copy, false);
+    const swap = (): void => {
+      away = world.putNode(0, away);
+    };
+    swap();
+    return {
+      submit: (key) => {
+        swap();
+        const outcome = world.submit(0, put(key, key));
+        swap();
+        return outcome;
+      },
+      pass: (ms) => {
+        for (const untilMs = world.nowMs + ms; world.nowMs < untilMs;) {
+          world.tick();
+          swap();
+          world.tick();
+          swap();
+          while (world.sent.length > 0) {
+            const back = world.sent.filter(({ to, message }) => to === 0 && SENT_BACK.includes(message.kind));
+            world.deliver();
+            for (const site of [0, 1, 2]) world.sync(site);
+            const others = world.sent;
+            world.sent = back;
+            swap();
+            world.deliver();
+            world.sync(0);
+            swap();
+            world.sent.push(...others);
+          }
+        }
+      },
+    };
+  }
+
+  test.each([
+    ['older', 2],
+    ['of the same length', 0],
+  ])('%s → it stops before it answers an update, the first node goes on, and the others report it', (_what, more) => {
+    const world = new SiteWorld(options);
+    write(world, 0, 'a');
+    const copy = world.copyLogs(0);
+    for (let count = 0; count < more; count += 1) write(world, 0, `b${count}`);
+    const twin = runCopy(world, copy);
+    const update = twin.submit('of the copy');
+    twin.pass(100);
+    expect([world.forked.map(([site]) => site), update]).toEqual([[0], { code: 'UNAVAILABLE', retryable: true }]);
+    expect(new Set(world.forkedPeers.map(([site, peer]) => `${site} ${peer}`))).toEqual(new Set(['1 0', '2 0']));
+    expect(write(world, 0, 'c')).toHaveProperty('value');
+    expect([...valuesOf(world, 'c'), ...valuesOf(world, 'of the copy')]).toEqual(['c', 'c', undefined, undefined]);
+  });
+
+  test('of the same length, and the first node is away → it answers no update, and nothing is taken of it', () => {
+    const world = new SiteWorld(options);
+    write(world, 0, 'a');
+    const copy = world.copyLogs(0);
+    world.crash(0);
+    const twin = runCopy(world, copy);
+    const update = twin.submit('of the copy');
+    twin.pass(10_100);
+    expect([world.forked, world.alone, update]).toEqual([[], [0], { code: 'UNAVAILABLE', retryable: true }]);
+    world.start(0);
+    expect(write(world, 0, 'c')).toHaveProperty('value');
+    expect(valuesOf(world, 'c')).toEqual(['c', 'c']);
+    twin.pass(100);
+    expect(world.forked.map(([site]) => site)).toEqual([0]);
+  });
+});
+
 describe('a start that waits for another site', () => {
   test('is answered once it is accepted, and not before', () => {
     const world = new SiteWorld({ needsPeer: true });
@@ -229,16 +311,40 @@ describe('a start that waits for another site', () => {
     expect(world.read(1, get('k'))).toBe('v');
   });
 
-  test('hears no other site for 10 s → goes on, and reports it', () => {
+  test('hears no other site for 10 s → refuses updates and reports it, until one has confirmed it', () => {
     const world = new SiteWorld({ needsPeer: true });
-    for (const site of [0, 1, 2]) world.crash(site);
+    world.crash(0);
+    const others = [world.takeNode(1), world.takeNode(2)] as const;
     world.start(0);
     const early = world.submit(0, put('k', 'v'));
     expect(world.machines[0]?.wakeAtMs).toBe(world.nowMs + 10_000);
     world.pass(9_980);
     expect([early, world.alone]).toStrictEqual([{}, []]);
     world.pass(50);
-    expect([early, world.alone]).toStrictEqual([{ value: undefined, seen: undefined }, [0]]);
+    const refused = { code: 'UNAVAILABLE', retryable: true };
+    expect([early, world.alone]).toStrictEqual([refused, [0]]);
+    const [late, red] = [world.submit(0, put('k', 'v')), world.submit(0, enqueue('q', 'red'))];
+    expect([late, red, world.machines[0]?.writeRefusal?.message]).toStrictEqual([
+      refused,
+      refused,
+      expect.stringContaining('confirmed'),
+    ]);
+    world.putNode(1, others[0]);
+    world.pass(50);
+    expect(write(world, 0, 'k')).toHaveProperty('value');
+    expect([world.read(1, get('k')), world.machines[0]?.writeRefusal?.message]).toEqual(['k', undefined]);
+  });
+
+  test('the only other site is retired → it goes on alone', () => {
+    const world = new SiteWorld({ needsPeer: true, siteCount: 2 });
+    world.crash(1);
+    world.crash(0);
+    world.start(0);
+    world.pass(10_050);
+    expect(write(world, 0, 'k')).toMatchObject({ code: 'UNAVAILABLE' });
+    world.change(0, { name: 's', directory: null });
+    world.pass(50);
+    expect(write(world, 0, 'k')).toHaveProperty('value');
   });
 
   test('given up while it waits → nothing of it is done', () => {
