@@ -2,13 +2,10 @@
  * What the site of a node sends to other sites, as bytes over its links, and what comes over them.
  */
 import type { EnvelopeCodec } from '../messages/envelope-codec.ts';
-import { RejectedMessageError, type Envelope } from '../messages/envelope.ts';
+import { RejectedMessageError, SENT_BACK, type Envelope } from '../messages/envelope.ts';
 import type { Origins } from '../records/origin.ts';
 import type { SiteDriver } from '../site/site-driver.ts';
 import type { ClusterLinks } from './cluster-links.ts';
-
-/** By these messages a node learns that another node runs as its site. */
-const SENT_BACK: readonly string[] = ['node.fork', 'node.known', 'term.superseded'];
 
 export interface SiteMessagesHost {
   readonly codec: EnvelopeCodec;
@@ -35,7 +32,6 @@ export function sendEnvelope(
     );
     for (const bytes of parts) {
       links.send(name, bytes);
-      // The node that they are meant for may not be the one at the address of the site.
       if (SENT_BACK.includes(envelope.message.kind)) links.sendBack(name, bytes);
     }
   } catch (error) {

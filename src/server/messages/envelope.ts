@@ -82,6 +82,17 @@ export interface ForkMessage {
 /** What sites say of who they are: taken of starts too that were not accepted yet. */
 export type NodeMessage = HelloMessage | ForkMessage | KnownMessage | TwinMessage;
 
+/**
+ * By these messages a node learns that it must not go on. They are sent back on each connection
+ * that was dialed as its site, too: the node that they are meant for may not be at its address.
+ */
+export const SENT_BACK: readonly string[] = [
+  'node.fork',
+  'node.known',
+  'term.superseded',
+  'member.closed',
+];
+
 /** Whether a message is about the node that sends it. */
 export function isNodeMessage(message: { readonly kind: string }): message is NodeMessage {
   return message.kind.startsWith('node.');

@@ -247,6 +247,11 @@ export class SiteMachine {
     else this.#early.hold(submission);
   }
 
+  /** Whether another site has confirmed this start, where one has to, and it has not stopped. */
+  get isConfirmed(): boolean {
+    return !this.#isUnconfirmed && !this.#hasStopped;
+  }
+
   /** Why all updates are refused, if they are. */
   get writeRefusal(): CorrectableError | undefined {
     return this.#early.areRefused ? unconfirmedError() : this.replica.writes.rejection;

@@ -23,6 +23,7 @@ import { PropertyViolation } from './checkers/checker.ts';
 import type { SimulatedDisk } from './disk.ts';
 import type { SimulationOptions } from './options.ts';
 import { REPLICA_LIMITS } from './replica-limits.ts';
+import { SENT_BACK } from '../../server/messages/envelope.ts';
 import { EPOCH_MS, SITE_DIRECTORY, createTiming, type SimulatedSite } from './simulated-site.ts';
 import {
   countOperations,
@@ -87,6 +88,8 @@ export class ClusterEvents {
   /** Nodes that must stop: directories that were put back, or copied, when all others knew more. */
   readonly #forks = new Set<SimulatedSite>();
   readonly #twins: SimulatedSite[] = [];
+  /** Those that are not at the address of their site. */
+  readonly #distant = new Set<SimulatedSite>();
   /** Copies that were put on disks. */
   #installed = 0;
   /** Of which such nodes there were. */
@@ -118,13 +121,24 @@ export class ClusterEvents {
       this.#onceAllKnowMore((backup) => this.#putBack(backup)),
     );
     this.#at(options.twinAtMs, () => this.#onceAllKnowMore((backup) => this.#runTwice(backup)));
+    this.#at(options.distantTwinAtMs, () =>
+      this.#onceSettled((site) =>
+        this.#distant.add(this.#runTwice({ site, files: site.disk.copyFiles() })),
+      ),
+    );
   }
 
-  /** One of the nodes that a message to a site reaches, where there are two. */
-  pickReceiver(site: SimulatedSite | undefined): SimulatedSite | undefined {
-    const twins = this.#twins.filter(({ origin, isLost }) => origin === site?.origin && !isLost);
-    const [twin] = twins;
-    return twin !== undefined && this.#random.chance(0.5) ? twin : site;
+  /**
+   * The nodes that a message to a site reaches, where there are two: one of them. One at another
+   * address gets what is sent back on the connections that it has dialed.
+   */
+  pickReceivers(site: SimulatedSite | undefined, kind: string): readonly SimulatedSite[] {
+    if (site === undefined) return [];
+    const twins = this.#twins.filter(({ origin, isLost }) => origin === site.origin && !isLost);
+    const near = twins.find((twin) => !this.#distant.has(twin));
+    const reached = near !== undefined && this.#random.chance(0.5) ? near : site;
+    if (!SENT_BACK.includes(kind)) return [reached];
+    return [reached, ...twins.filter((twin) => this.#distant.has(twin))];
   }
 
   /**
@@ -408,7 +422,7 @@ export class ClusterEvents {
   }
 
   /** Another node runs on a copy: it must stop, and show nothing before. */
-  #runTwice({ site, files }: Backup): void {
+  #runTwice({ site, files }: Pick<Backup, 'site' | 'files'>): SimulatedSite {
     this.counts.twins += 1;
     const disk = this.#host.makeDisk();
     disk.putFiles(files);
@@ -416,5 +430,6 @@ export class ClusterEvents {
     this.#twins.push(twin);
     this.#forks.add(twin);
     this.#forked.add(site.origin);
+    return twin;
   }
 }

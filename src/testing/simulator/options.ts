@@ -127,6 +127,8 @@ export interface SimulationOptions {
    */
   readonly oldDirectoryAtMs: number;
   readonly twinAtMs: number;
+  /** When a second node runs on a copy of a directory, where no other site reaches it. */
+  readonly distantTwinAtMs: number;
   /** For how long sites keep what one lacks that is away, and how much of it. */
   readonly keepForMs: number;
   readonly maxBacklogEntries: number;
@@ -281,6 +283,7 @@ const NO_CLUSTER = {
   awayForMs: 0,
   oldDirectoryAtMs: Infinity,
   twinAtMs: Infinity,
+  distantTwinAtMs: Infinity,
   keepForMs: Infinity,
   maxBacklogEntries: Infinity,
 } as const;
@@ -304,6 +307,7 @@ function drawCluster(seed: number): Partial<SimulationOptions> {
     twinAtMs: at(0.3),
     keepForMs: random.pick([500, 1500, Infinity]),
     maxBacklogEntries: random.pick([10, 100, Infinity]),
+    distantTwinAtMs: at(0.3),
     loseSiteAtMs: Infinity,
     damageChance: 0,
   };

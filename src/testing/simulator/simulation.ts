@@ -86,10 +86,10 @@ export class Simulation {
     this.#traced = new TracedService(world.service);
     this.#history = new History(this.#scenario.traits);
     this.#random = new Random(seed);
-    const receive = (sent: SentMessage): void =>
-      this.#cluster
-        .pickReceiver(this.#sites.find(({ origin }) => origin === sent.to))
-        ?.receive(sent);
+    const receive = (sent: SentMessage): void => {
+      const site = this.#sites.find(({ origin }) => origin === sent.to);
+      for (const receiver of this.#cluster.pickReceivers(site, sent.kind)) receiver.receive(sent);
+    };
     this.#network = new HostileNetwork(
       this.#options,
       this.#random,

@@ -74,7 +74,7 @@ export class RejectionChecker implements Checker {
     if (code === 'OVERLOADED') this.#checkOverloaded(site, operation);
     else if (code === 'REPLICA_BEHIND')
       this.#checkWaited(operation, code, options.sessionTimeoutMs);
-    else if (code === 'UNAVAILABLE' && !this.#isHalted(site) && !this.#isJoining(site))
+    else if (code === 'UNAVAILABLE' && !this.#refusesUpdates(site))
       this.#checkWaited(operation, code, reachTimeoutMs);
     // What has been left here, or begun elsewhere, may go on.
     if (isEnd && code !== 'UNKNOWN' && code !== 'ABORTED') this.#waiting.get(site)?.delete(serial);
@@ -100,6 +100,11 @@ export class RejectionChecker implements Checker {
       () =>
         `${id} got OVERLOADED at site ${site}, although there was room: ${options.maxRedInFlight} may wait`,
     );
+  }
+
+  #refusesUpdates(site: Origin): boolean {
+    const machine = this.#context.sites.find(({ origin }) => origin === site)?.machine;
+    return this.#isHalted(site) || this.#isJoining(site) || machine?.isConfirmed === false;
   }
 
   /** The red log of the site. */
