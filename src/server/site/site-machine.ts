@@ -249,7 +249,7 @@ export class SiteMachine {
 
   /** Whether another site has confirmed this start, where one has to, and it has not stopped. */
   get isConfirmed(): boolean {
-    return !this.#isUnconfirmed && !this.#hasStopped;
+    return !this.#early.isUnconfirmed && !this.#hasStopped;
   }
 
   /** Why all updates are refused, if they are. */
