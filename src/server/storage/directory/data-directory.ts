@@ -7,7 +7,7 @@
  *     lock              there while a process has the directory open
  *     sites/<name>/     the logs and checkpoints of a site
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { check, CorrectableError } from '../../../correctable/errors.ts';
@@ -27,6 +27,7 @@ import {
   type Deployment,
   type Manifest,
 } from './manifest.ts';
+import { formatCheckedJson } from '../format/checked-json.ts';
 import { getLogDirectory, parseFileNumbers, formatSegmentName } from '../format/file-names.ts';
 import { NodeFiles } from '../disk/node-files.ts';
 import { readLog } from '../format/log-file-reader.ts';
@@ -53,6 +54,7 @@ export interface DataDirectory {
 
 const KEY_FILE = 'cluster.key';
 const KEY_BYTES = 32;
+const KEY_HASH_LENGTH = 16;
 /** A key that is shorter can be guessed. */
 export const MIN_KEY_BYTES = 32;
 const SITE_NAME = /^[\w-]+$/;
@@ -92,25 +94,32 @@ export function openDataDirectory(
     const requested = createManifest(deployment);
     const found = readManifest(files);
     if (found !== undefined) checkManifest(found, requested, path);
-    const key = readKey(files);
+    const key = readKey(files, found);
     const clusterKey = key ?? randomBytes(KEY_BYTES);
-    const manifest = requested.site === undefined ? requested : keepFounding(requested, found);
+    const kept = requested.site === undefined ? requested : keepFounding(requested, found);
+    const manifest = { ...kept, key: hashKey(clusterKey) };
+    const hasLostKey = key === undefined && found !== undefined;
     const adopt = (): void => {
       // Where nothing has to be written nothing else would ask.
       if (!lock.isHeld()) throw lockLostError();
-      const isSame =
-        found?.service.hash === manifest.service.hash && found.format === manifest.format;
-      const text = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
-      try {
+      const text = formatCheckedJson(manifest);
+      const writeKey = (): void => {
         if (key === undefined) withSpaceErrors(KEY_FILE, () => files.replace(KEY_FILE, clusterKey));
+      };
+      const writeManifest = (): void => {
+        const isSame = found !== undefined && Buffer.compare(files.read(MANIFEST_FILE), text) === 0;
         if (!isSame) withSpaceErrors(MANIFEST_FILE, () => files.replace(MANIFEST_FILE, text));
+      };
+      // A key that the manifest does not name would count as damaged after a crash.
+      const writes = hasLostKey ? [writeManifest, writeKey] : [writeKey, writeManifest];
+      try {
+        for (const write of writes) write();
       } catch (error) {
         // Left there, it would hide from the next start that there was another one.
         if (key === undefined) files.removeNow(KEY_FILE);
         throw error;
       }
     };
-    const hasLostKey = key === undefined && found !== undefined;
     const close = async (): Promise<void> => {
       try {
         // At once where none is.
@@ -193,15 +202,27 @@ function readManifest(files: Files): Manifest | undefined {
   );
 }
 
-/** @throws CorrectableError `UNAVAILABLE` where there is a key that can be guessed */
-export function readKey(files: Files): Uint8Array | undefined {
+/**
+ * @throws CorrectableError `UNAVAILABLE` where there is a key that can be guessed, or another one
+ *   than the manifest says
+ */
+export function readKey(files: Files, manifest: Manifest | undefined): Uint8Array | undefined {
   if (!files.list('.').includes(KEY_FILE)) return undefined;
   const key = files.read(KEY_FILE);
-  if (key.length >= MIN_KEY_BYTES) return key;
-  const without = 'Or remove it: then sessions of before do not go on';
-  throw unusableDirectoryError(
-    `${KEY_FILE} is damaged: it has ${key.length} bytes, and a key has at least ${MIN_KEY_BYTES}. ${without}`,
-  );
+  const refuse = (problem: string): never => {
+    const without = 'Or remove it: then sessions of before do not go on';
+    throw unusableDirectoryError(`${KEY_FILE} is damaged: ${problem}. ${without}`);
+  };
+  if (key.length < MIN_KEY_BYTES)
+    refuse(`it has ${key.length} bytes, and a key has at least ${MIN_KEY_BYTES}`);
+  if (manifest?.key !== undefined && manifest.key !== hashKey(key))
+    refuse(`it is not the key that ${MANIFEST_FILE} describes`);
+  return key;
+}
+
+function hashKey(key: Uint8Array): string {
+  const hash = createHash('sha256').update('correctables session key').update(key);
+  return hash.digest('hex').slice(0, KEY_HASH_LENGTH);
 }
 
 /**

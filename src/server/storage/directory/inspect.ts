@@ -5,8 +5,14 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { check, CorrectableError } from '../../../correctable/errors.ts';
-import { getHolding, rejectMissingHistories, type Holding } from './missing-history.ts';
-import type { LogPositions } from '../../log/recovered-state.ts';
+import {
+  getHolding,
+  rejectMissingHistories,
+  unusableDirectoryError,
+  type Holding,
+} from './missing-history.ts';
+import { NODE_FILE, parseIdentity, rejectForeignOrigin } from './node-identity.ts';
+import { getSavedSite, type LogPositions } from '../../log/recovered-state.ts';
 import { readCheckpoint } from '../format/checkpoint-file.ts';
 import { readKey, rejectMissingSites } from './data-directory.ts';
 import type { Files } from '../disk/files.ts';
@@ -116,7 +122,9 @@ function inspectOnce(
     const holdings = all.length === names.length ? all : undefined;
     const rejection = getRejection(() => {
       checkFormat(manifest, dataDir);
-      readKey(files);
+      readKey(files, manifest);
+      if (onlySite !== undefined)
+        inspectIdentity(files, manifest, { site: onlySite, isReadable: holdings !== undefined });
       rejectMissingSites(files, folders, true);
       if (holdings !== undefined && onlySite === undefined)
         rejectMissingHistories(holdings, names, redLeader, before?.holdings);
@@ -129,6 +137,29 @@ function inspectOnce(
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/** Throws `UNAVAILABLE` if the file is gone or damaged, or is not of the site whose data there are. */
+function inspectIdentity(
+  files: Files,
+  manifest: Manifest,
+  { site, isReadable }: { readonly site: string; readonly isReadable: boolean },
+): void {
+  if (!files.list('.').includes(NODE_FILE))
+    throw unusableDirectoryError(`there is no ${NODE_FILE}, which names its owner`);
+  const identity = parseIdentity(files.read(NODE_FILE));
+  if (identity.site !== site)
+    throw unusableDirectoryError(
+      `${NODE_FILE} is of the site '${identity.site}', and ${MANIFEST_FILE} of '${site}'`,
+    );
+  if (identity.forked !== undefined) throw unusableDirectoryError(identity.forked);
+  if (!isReadable) return;
+  const { checkpoint } = recoverSite(files, getLogDirectory(site), site).stored;
+  const origins = Origins.create(checkpoint === undefined ? manifest.sites : []);
+  if (checkpoint !== undefined) origins.load(getSavedSite(checkpoint).shared.replica.origins);
+  rejectForeignOrigin(identity, (origin) =>
+    origins.isSite(origin) ? origins.get(origin).site : undefined,
+  );
 }
 
 function isHealthy({ sites, startError }: Inspection): boolean {

@@ -14,6 +14,7 @@ import {
 import { describeService } from '../../service/describe-service.ts';
 import type { Service } from '../../service/service.ts';
 import { unusableDirectoryError } from './missing-history.ts';
+import { parseCheckedJson } from '../format/checked-json.ts';
 import { FORMAT_VERSION, describeFormat } from '../format/file-names.ts';
 
 export const MANIFEST_FILE = 'manifest.json';
@@ -31,6 +32,8 @@ export interface Manifest {
   readonly redLeader: string;
   /** The one site whose data it is, where each site is a process of its own. */
   readonly site?: string;
+  /** Recognizes the key of session tokens, without saying anything of it. */
+  readonly key?: string;
 }
 
 export interface Deployment {
@@ -57,11 +60,11 @@ export function getFoundingVersion({ rules, service }: Manifest): DeploymentVers
 export function parseManifest(bytes: Uint8Array): Manifest {
   let found: unknown;
   try {
-    found = JSON.parse(Buffer.from(bytes).toString());
+    found = parseCheckedJson(bytes, isOfOtherFormat);
   } catch (error) {
     throw unusableDirectoryError(`${MANIFEST_FILE} is damaged (${(error as Error).message})`);
   }
-  const { format, service, sites, redLeader } = (found ?? {}) as Partial<Manifest>;
+  const { format, service, sites, redLeader } = found as Partial<Manifest>;
   const isWhole =
     typeof format === 'number' &&
     typeof redLeader === 'string' &&
@@ -72,6 +75,10 @@ export function parseManifest(bytes: Uint8Array): Manifest {
       `${MANIFEST_FILE} is damaged (it does not say what the data is for)`,
     );
   return found as Manifest;
+}
+
+function isOfOtherFormat({ format }: Readonly<Record<string, unknown>>): boolean {
+  return Number.isSafeInteger(format) && format !== FORMAT_VERSION;
 }
 
 function isServiceVersion(service: Manifest['service'] | undefined): boolean {

@@ -15,6 +15,8 @@ import type { Embedded, OpenedDeployment } from '../../../../../src/server/embed
 import { serve } from '../../../../../src/server/serve.ts';
 import type { SiteAlarm } from '../../../../../src/server/alarms/site-alarm.ts';
 import { inspectDataDirectory } from '../../../../../src/server/storage/directory/inspect.ts';
+import { parseManifest } from '../../../../../src/server/storage/directory/manifest.ts';
+import { formatCheckedJson } from '../../../../../src/server/storage/format/checked-json.ts';
 import { notesService, valuesService } from '../notes-service.ts';
 
 const SITES = ['ireland', 'frankfurt'] as const;
@@ -151,6 +153,34 @@ test.each([5, 99])('the manifest is of format %i → the start fails; inspect re
   expect(inspectDataDirectory(dataDir).startError).toContain(`has format ${format}`);
 });
 
+test.each([
+  ['a name in it', /"ireland"/, '"irelanf"'],
+  ['the leader', /"redLeader": "\w/, '"redLeader": "x'],
+])('one bit of the manifest is another one: %s → the start fails; inspect reports the same', async (_what, from, to) => {
+  await work();
+  const damaged = readFileSync(pathOf('manifest.json'), 'utf8').replace(from, to);
+  writeFileSync(pathOf('manifest.json'), damaged);
+  await refuse(start, /manifest\.json is damaged/);
+  await refuse(() => inspectDataDirectory(dataDir), /manifest\.json is damaged/);
+});
+
+test('one bit of the key is another one → the start fails; inspect reports the same', async () => {
+  await work();
+  const key = readFileSync(pathOf('cluster.key'));
+  key[7]! ^= 1;
+  writeFileSync(pathOf('cluster.key'), key);
+  await refuse(start, /cluster\.key is damaged: it is not the key that manifest\.json describes/);
+  expect(inspectDataDirectory(dataDir).startError).toMatch(/cluster\.key is damaged/);
+});
+
+test('a manifest that was written without a checksum → the start adds it', async () => {
+  await work();
+  const { checksum, key, ...earlier } = JSON.parse(readFileSync(pathOf('manifest.json'), 'utf8')) as Record<string, unknown>;
+  writeFileSync(pathOf('manifest.json'), JSON.stringify(earlier));
+  await start().close();
+  expect(JSON.parse(readFileSync(pathOf('manifest.json'), 'utf8'))).toEqual({ ...earlier, key, checksum });
+});
+
 test('a key that is too short → the start fails; inspect reports the same', async () => {
   await work();
   writeFileSync(pathOf('cluster.key'), '');
@@ -211,9 +241,9 @@ test.each(['cluster.key', 'manifest.json'])(
 test('the key is gone, and there is no room for a manifest that must change → the next start reports the lost key', async () => {
   await work();
   rmSync(pathOf('cluster.key'));
-  const manifest = JSON.parse(readFileSync(pathOf('manifest.json'), 'utf8')) as { service: object };
+  const manifest = parseManifest(readFileSync(pathOf('manifest.json')));
   const service = { ...manifest.service, hash: 'of fewer tables', tables: {} };
-  writeFileSync(pathOf('manifest.json'), JSON.stringify({ ...manifest, service }));
+  writeFileSync(pathOf('manifest.json'), formatCheckedJson({ ...manifest, service }));
   const makeRoom = leaveNoRoomFor('manifest.json');
   await refuse(start, /not even for manifest\.json/);
   makeRoom();
