@@ -22,6 +22,7 @@ import {
 } from './cluster/become-member.ts';
 import { catchUp } from './cluster/catch-up.ts';
 import { ClusterLinks, type ControlRequest } from './cluster/cluster-links.ts';
+import { DiskRoom } from './cluster/disk-room.ts';
 import {
   forEachLinkAddress,
   formatAddress,
@@ -72,6 +73,7 @@ import type { MemberChange } from './replica/membership.ts';
 import { describeService } from './service/describe-service.ts';
 import type { Service } from './service/service.ts';
 import { hashDeploymentName } from './site/deployment-name.ts';
+import { rejectForeignOrigin } from './storage/directory/node-identity.ts';
 import type { DeploymentStorage } from './storage/directory/open-storage.ts';
 import type { DurableStorage } from './storage/durable-storage.ts';
 
@@ -95,6 +97,7 @@ export class ClusterNode {
   readonly #codec: EnvelopeCodec;
   readonly #aborted = new AbortController();
   readonly #alarms = new RecentAlarms();
+  readonly #room: DiskRoom;
   readonly #directory: NodeDirectory;
   readonly #events: ClusterNodeEvents;
   /** The table of the site that runs: it changes with the red log. */
@@ -133,6 +136,11 @@ export class ClusterNode {
       return onAlarm(alarm);
     };
     this.#deploymentName = hashDeploymentName(this.#keys.sessionKey, service.contract.name);
+    this.#room = new DiskRoom({
+      site: this.name,
+      onAlarm: this.#onAlarm,
+      signal: this.#aborted.signal,
+    });
     this.#directory = new NodeDirectory({
       dataDir: options.dataDir,
       deploymentName: this.#keys.deployment,
@@ -145,10 +153,12 @@ export class ClusterNode {
         onAlarm: this.#onAlarm,
       },
       rebuilds: options.rebuild === true,
+      room: this.#room,
     });
     this.#ending = new SiteEnding({
       site: this.name,
       directory: this.#directory,
+      room: this.#room,
       signal: this.#aborted.signal,
       onAlarm: this.#onAlarm,
     });
@@ -223,7 +233,7 @@ export class ClusterNode {
         signal: this.#aborted.signal,
       });
     }
-    await this.#follower.begin();
+    await this.#room.repeat(() => this.#follower.begin());
     // If the site is behind, it has begun to restart at once: wait until it serves.
     await this.#restarts.run(async () => {});
     const onProblem = (message: string): void => this.#onProgress(message);
@@ -253,7 +263,7 @@ export class ClusterNode {
           return isTransferring();
         },
         save: (value) => this.#directory.saveIdentity({ red: value }),
-        start: () => this.startSite(),
+        start: () => this.#startWithRoom(),
         onFailed: (error) => this.#ending.reportFailedStart(error),
         stop: async () => {
           await this.#reportStopping();
@@ -284,11 +294,12 @@ export class ClusterNode {
       keys: this.#keys,
       directory: this.#directory,
       transfers,
+      room: this.#room,
       signal: this.#aborted.signal,
       onProblem: (message) => this.#onProgress(`waiting to become a member: ${message}`),
     });
-    await this.#follower.adopt();
-    this.#directory.saveIdentity({ origin });
+    await this.#room.repeat(() => this.#follower.adopt());
+    await this.#room.repeat(() => this.#directory.saveIdentity({ origin }));
   }
 
   /**
@@ -325,7 +336,7 @@ export class ClusterNode {
         onProblem: (problem) => this.#onProgress(problem),
         ...createTransferAlarms(this.name, this.#onAlarm),
       });
-      if (closed === undefined) return restored?.onCopied();
+      if (closed === undefined) return this.#room.repeat(() => restored?.onCopied());
       await this.#ending.retire(closed, this.links);
       throw closedDirectoryError(this.name, closed.message);
     });
@@ -337,9 +348,22 @@ export class ClusterNode {
       await this.#reportStopping();
       await this.stopSite();
       await change();
-      await this.startSite();
+      await this.#startWithRoom();
     });
     this.#follower.askAll();
+  }
+
+  /** Starts the site, once there is room on the disk for that. */
+  #startWithRoom(): Promise<void> {
+    return this.#room.repeat(async () => {
+      try {
+        await this.startSite();
+      } catch (error) {
+        // A part of it may have begun.
+        await this.stopSite();
+        throw error;
+      }
+    });
   }
 
   /** Takes up what the directory has, and begins. */
@@ -355,6 +379,9 @@ export class ClusterNode {
     ));
     if (checkpoint !== undefined) origins.load(getSavedSite(checkpoint).shared.replica.origins);
     const site = this.#directory.identity.origin as Origin;
+    rejectForeignOrigin(this.#directory.identity, (origin) =>
+      origins.isSite(origin) ? origins.get(origin).site : undefined,
+    );
     if (!origins.isMember(site)) {
       const reason = `${this.name} was retired, or rebuilt on another data directory`;
       this.#ending.markClosed(reason);
@@ -423,11 +450,11 @@ export class ClusterNode {
   }
 
   get state(): Pick<NodeStatus, 'state' | 'problem'> {
-    const problem = this.#site === undefined ? this.#waitingFor : this.#joiningProblem;
+    const waiting = this.#room.problem ?? this.#waitingFor;
     return describeState({
       driver: this.#site?.driver,
       transfer: this.#transfers?.progress,
-      waitingFor: problem,
+      waitingFor: this.#site === undefined ? waiting : this.#joiningProblem,
       cannotStart: this.#ending.failedStart,
       sealed: this.#follower.sealedProblem,
     });

@@ -12,9 +12,10 @@ import { installSite, type SiteInstallation } from '../storage/transfer/install-
 import { parseAddress, type ClusterFile } from './cluster-file.ts';
 import type { ClusterKeys } from './key-file.ts';
 import type { MemberChange } from '../replica/membership.ts';
+import type { DiskRoom } from './disk-room.ts';
 import type { NodeDirectory } from './node-directory.ts';
 import { requestOfOperator } from './operator-request.ts';
-import { READ_RED, parseRedGeneration } from './red-log/red-generation.ts';
+import { READ_RED, parseRedGeneration, type RedGeneration } from './red-log/red-generation.ts';
 import type { MemberOutput } from '../records/replica-output.ts';
 import type { StateTransfers } from './state-transfers.ts';
 
@@ -45,12 +46,15 @@ export async function requestChange(change: MemberChange, targets: ChangeTargets
   const { file, keys, signal, onProblem } = targets;
   let refusedSinceMs = Infinity;
   for (;;) {
+    const { redLeader, away } = await askOthers(change.name, targets);
     // No site can deliver the change while the log has no leader.
-    if ((await findRedLeader(change.name, targets)) === change.name)
-      throw redLeaderError(change.name, file.path);
+    if (redLeader === change.name) throw redLeaderError(change.name, file.path);
+    const absent = [...away].map(([site, problem]) => `; ${site} cannot be reached (${problem})`);
     for (const [to, { cluster: address }] of file.sites) {
       if (to === change.name) continue;
       signal.throwIfAborted();
+      if (away.has(to) && away.size < file.sites.size - 1) continue;
+      if (!away.has(to)) onProblem(`${to} was asked, and has not answered yet${absent.join('')}`);
       try {
         const reply = await requestOfOperator(
           { address, to, keys },
@@ -69,31 +73,42 @@ export async function requestChange(change: MemberChange, targets: ChangeTargets
           const message = `${change.name}: the members of the deployment were not changed: ${problem}.`;
           throw new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'site' });
         }
-        onProblem(`${to}: ${problem}`);
+        onProblem(`${to}: ${problem}${absent.join('')}`);
       } catch (error) {
         if (error instanceof CorrectableError) throw error;
-        onProblem(`${to}: ${(error as Error).message}`);
+        const others = away.has(to) ? '' : absent.join('');
+        onProblem(`${to}: ${(error as Error).message}${others}`);
       }
     }
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
 }
 
-/** Returns the leader of the built-in red log, as the other sites that reply follow it. */
-async function findRedLeader(
-  name: string,
-  { file, keys }: ChangeTargets,
-): Promise<string | null | undefined> {
-  if (file.redLog.engine !== 'built-in') return undefined;
+interface OtherSites {
+  /** The leader of the built-in red log, as those follow it that have answered. */
+  readonly redLeader: string | null | undefined;
+  /** The sites that have not answered, and why. */
+  readonly away: ReadonlyMap<string, string>;
+}
+
+async function askOthers(name: string, { file, keys }: ChangeTargets): Promise<OtherSites> {
+  const away = new Map<string, string>();
+  const known: RedGeneration[] = [];
   const others = [...file.sites].filter(([to]) => to !== name);
-  const replies = await Promise.allSettled(
-    others.map(async ([to, { cluster: address }]) =>
-      parseRedGeneration(await requestOfOperator({ address, to, keys }, READ_RED, null)),
-    ),
+  await Promise.all(
+    others.map(async ([to, { cluster: address }]) => {
+      try {
+        known.push(parseRedGeneration(await requestOfOperator({ address, to, keys }, READ_RED, null)));
+      } catch (error) {
+        away.set(to, (error as Error).message);
+      }
+    }),
   );
-  const known = replies.flatMap((reply) => (reply.status === 'fulfilled' ? [reply.value] : []));
+  if (file.redLog.engine !== 'built-in') return { redLeader: undefined, away };
+
   const latest = Math.max(...known.map(({ generation }) => generation));
-  return known.find(({ generation, leader }) => generation === latest && leader !== null)?.leader;
+  const followed = known.find(({ generation, leader }) => generation === latest && leader !== null);
+  return { redLeader: followed?.leader, away };
 }
 
 /** @throws Error if it is no change */
@@ -142,18 +157,19 @@ export interface BecomeMemberOptions extends ChangeTargets {
   readonly address: NonNullable<MemberChange['address']>;
   readonly directory: NodeDirectory;
   readonly transfers: Pick<StateTransfers, 'receive'>;
+  readonly room: DiskRoom;
 }
 
 /** Has the directory added as a member, and takes the state of another site. Returns the origin. */
 export async function becomeMember(options: BecomeMemberOptions): Promise<Origin> {
-  const { site, address, directory, transfers, file, signal } = options;
+  const { site, address, directory, transfers, room, file, signal } = options;
   const change = { name: site, directory: directory.identity.directory, address };
   const origin = (await requestChange(change, options)) as Origin;
 
   const donors = [...file.sites.keys()].filter((name) => name !== site);
   const { shared } = await transfers.receive(origin, () => donors, signal);
-  await installShared(shared, directory.place);
-  directory.adopt();
+  await room.repeat(() => installShared(shared, directory.place));
+  await room.repeat(() => directory.adopt());
   return origin;
 }
 

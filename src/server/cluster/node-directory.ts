@@ -14,6 +14,7 @@ import type { Files } from '../storage/disk/files.ts';
 import { getLogDirectory } from '../storage/format/file-names.ts';
 import { recoverSite, type RecoveredSite } from '../storage/recovery.ts';
 import { finishInstallation, type SiteInstallation } from '../storage/transfer/install-site.ts';
+import type { DiskRoom } from './disk-room.ts';
 import { claimDirectory, writeNodeIdentity, type NodeIdentity } from './node-file.ts';
 import type { StoredGeneration } from './red-log/red-generation.ts';
 
@@ -24,6 +25,7 @@ export interface NodeDirectoryOptions {
   readonly deployment: DurableDeployment & { readonly site: string };
   /** Whether a directory that is new, or was forked, begins with the state of another site. */
   readonly rebuilds: boolean;
+  readonly room: DiskRoom;
 }
 
 /** An open data directory. It stays open while its site is stopped and started again. */
@@ -32,11 +34,13 @@ export class NodeDirectory {
   readonly founders: readonly string[];
   readonly #deployment: NodeDirectoryOptions['deployment'];
   readonly #directory: DataDirectory;
+  readonly #room: DiskRoom;
   #identity: NodeIdentity;
 
   /** @throws CorrectableError as `openDirectory` and `claimDirectory` */
-  constructor({ dataDir, deploymentName, deployment, rebuilds }: NodeDirectoryOptions) {
+  constructor({ dataDir, deploymentName, deployment, rebuilds, room }: NodeDirectoryOptions) {
     this.#deployment = deployment;
+    this.#room = room;
     this.#directory = openDirectory(dataDir, deployment);
 
     try {
@@ -89,8 +93,8 @@ export class NodeDirectory {
   /** @throws CorrectableError `UNAVAILABLE` if the directory was taken over */
   saveIdentity(change: Partial<NodeIdentity>): void {
     const identity = { ...this.#identity, ...change };
-    // First on the disk: without room for it, the node goes on as before.
-    writeNodeIdentity(this.files, identity);
+    // First: if there is no room for it, the node goes by what the next start will find.
+    this.#room.write(() => writeNodeIdentity(this.files, identity));
     this.#identity = identity;
   }
 

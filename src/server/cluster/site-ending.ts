@@ -3,6 +3,7 @@ import type { OnAlarm } from '../alarms/site-alarm.ts';
 import type { Origin } from '../records/origin.ts';
 import type { ClosedMeanwhile } from './catch-up.ts';
 import type { ClusterLinks } from './cluster-links.ts';
+import type { DiskRoom } from './disk-room.ts';
 import type { NodeDirectory } from './node-directory.ts';
 import { STATUS } from './node-status.ts';
 import { saveUnsent } from './unsent-operations.ts';
@@ -24,6 +25,7 @@ export async function waitWhileSending(isSending: () => boolean): Promise<void> 
 export interface SiteEndingOptions {
   readonly site: string;
   readonly directory: NodeDirectory;
+  readonly room: DiskRoom;
   /** Aborted once the node is closed: nothing is reported after that. */
   readonly signal: AbortSignal;
   readonly onAlarm: OnAlarm;
@@ -50,7 +52,9 @@ export class SiteEnding {
 
   /** Has the next start on this directory refused, unless it replaces the directory. */
   markClosed(forked: string): void {
-    this.#options.directory.saveIdentity({ forked });
+    const { directory, room } = this.#options;
+    // The site has ended, and that is known here: the mark is made once there is room for it.
+    room.repeat(() => directory.saveIdentity({ forked })).catch(() => {});
   }
 
   /** Saves what no other site is known to have, and reports that the site was closed. */
@@ -58,17 +62,19 @@ export class SiteEnding {
     { message, unsent }: ClosedMeanwhile,
     links: Pick<ClusterLinks, 'peers' | 'request'>,
   ): Promise<void> {
-    const { site, directory, signal, onAlarm } = this.#options;
+    const { site, directory, room, signal, onAlarm } = this.#options;
     this.#isRetired = true;
     this.markClosed(message);
 
-    const saved = await saveUnsent(unsent, {
-      files: directory.files,
-      origin: directory.identity.origin as Origin,
-      peers: links.peers,
-      request: (peer) => links.request(peer, STATUS, null),
-      signal,
-    });
+    const saved = await room.repeat(() =>
+      saveUnsent(unsent, {
+        files: directory.files,
+        origin: directory.identity.origin as Origin,
+        peers: links.peers,
+        request: (peer) => links.request(peer, STATUS, null),
+        signal,
+      }),
+    );
 
     const text = `Site ${site} has stopped: ${message}.${saved}`;
     onAlarm({ kind: 'site-retired', site, message: text });

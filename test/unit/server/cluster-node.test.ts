@@ -13,6 +13,7 @@ import { openClusterNode } from '../../../src/server/serve-cluster.ts';
 import { createKeyFile } from '../../../src/server/cluster/key-file.ts';
 import { silentLogger } from '../../../src/server/gateway/context/logger.ts';
 import { serveCluster, type RunningNode, type ServeClusterOptions } from '../../../src/server/serve-cluster.ts';
+import { inspectDataDirectory } from '../../../src/server/storage/directory/inspect.ts';
 import { SiteBinding } from '../../../src/server/site/site-binding.ts';
 import type { Service } from '../../../src/server/service/service.ts';
 import { clusterContract, service as marks } from '../../support/cluster-service.ts';
@@ -97,10 +98,11 @@ test('a second node on a copied directory, which no site can dial → one of the
   const cluster = join(dirname(files.cluster), 'second.json');
   writeFileSync(cluster, JSON.stringify(file));
   const second = await open({ ...files, cluster }, 'b', files.dataDir('b-copy'));
-  const findStopped = (): ClusterNode | undefined => [first, second].find(({ status }) => status.state === 'stopped');
-  await vi.waitFor(() => expect(findStopped()?.status.problem ?? '').toMatch(/does not know|another node/), {
-    timeout: 20_000,
-  });
+  await vi.waitFor(() => expect(second.status.problem ?? '').toMatch(/another node/), { timeout: 20_000 });
+  const reported = (): string[] => alarms.filter(({ kind, peer }) => kind === 'site-forked' && peer === 'b').map(({ site }) => site);
+  await vi.waitFor(() => expect(new Set(reported())).toEqual(new Set(['a', 'c'])));
+  expect(first.status.state).toBe('serving');
+  await clientOf(first).invokeStrong(take({ key: 'three' }));
 });
 
 test('a directory of another site, deployment or service, or of one process → is refused', async () => {
@@ -128,6 +130,38 @@ test('node.json that is gone or damaged → is refused', async () => {
   await expect(open(files, 'a')).rejects.toThrow('node.json is damaged');
   rmSync(path);
   await expect(open(files, 'a')).rejects.toThrow('there is no node.json');
+});
+
+test('node.json names the origin of another site → is refused; inspect reports the same', async () => {
+  const files = await createFiles();
+  const [, , c] = (await openAll(files)) as [ClusterNode, ClusterNode, ClusterNode];
+  await clientOf(c).invokeStrong(add({ key: 'one' }));
+  await c.close();
+  const path = join(files.dataDir('c'), 'node.json');
+  const { checksum, ...identity } = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
+  expect(checksum).toEqual(expect.any(String));
+  writeFileSync(path, JSON.stringify({ ...identity, origin: 2 }));
+  const problem = "node.json is damaged (its site is c, and its origin is 2, which is b's)";
+  await expect(open(files, 'c')).rejects.toThrow(problem);
+  expect(inspectDataDirectory(files.dataDir('c')).startError).toContain(problem);
+  writeFileSync(path, '');
+  expect(inspectDataDirectory(files.dataDir('c')).startError).toContain('node.json is damaged (it is empty)');
+  rmSync(path);
+  expect(inspectDataDirectory(files.dataDir('c')).startError).toContain('there is no node.json');
+});
+
+test('a site is rebuilt while the red log has no majority → it names the site that is away', async () => {
+  const files = await createFiles();
+  const [, b, c] = (await openAll(files)) as [ClusterNode, ClusterNode, ClusterNode];
+  await b.close();
+  await c.close();
+  const log: string[] = [];
+  const logger = { ...silentLogger, info: (_: object, message: string) => log.push(message) };
+  const opening = serveSite(files, 'c', { rebuild: true, dataDir: files.dataDir('new'), logger });
+  const reason = expect.stringMatching(/^waiting to become a member: a was asked.*; b cannot be reached \(/);
+  await vi.waitFor(() => expect(log).toContainEqual(reason), { timeout: 20_000 });
+  await open(files, 'b');
+  expect((await opening).status().state).toBe('serving');
 });
 
 test.each([

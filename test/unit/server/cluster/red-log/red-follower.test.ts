@@ -299,3 +299,22 @@ test('a site that fails while it is stopped for a seal goes on once the log is o
   await node.answer(OPEN_RED, { generation: 1, leader: 'virginia', base: { copy: 0, length: 7 } });
   expect([node.isRunning, node.starts]).toEqual([true, 2]);
 });
+
+test('a generation for which there is no room on the disk is not followed in memory either', async () => {
+  const node = new Node(3);
+  await node.follower.begin();
+  node.diskError = new Error('ENOSPC');
+  node.peers = { virginia: { generation: 1, leader: 'virginia', base: { copy: 0, length: 3 } } };
+  await expect(Promise.resolve(node.answer(SEAL_RED, { generation: 1, leader: null }))).rejects.toThrow('ENOSPC');
+  node.follower.askAll();
+  await new Promise(setImmediate);
+  expect([node.follower.red, node.stored.generation, node.isRunning]).toEqual([
+    { generation: 0, leader: 'ireland' },
+    0,
+    true,
+  ]);
+  node.diskError = undefined;
+  node.follower.askAll();
+  await vi.waitFor(() => expect(node.follower.red).toMatchObject({ generation: 1, leader: 'virginia' }));
+  expect(node.stored).toMatchObject({ generation: 1, leader: 'virginia' });
+});

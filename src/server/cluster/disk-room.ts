@@ -1,0 +1,80 @@
+/** What a node writes beside its logs, on a disk that may be full: it says so, and tries again. */
+import type { OnAlarm } from '../alarms/site-alarm.ts';
+import { isNoSpace } from '../storage/disk/files.ts';
+
+export interface DiskRoomOptions {
+  readonly site: string;
+  readonly onAlarm: OnAlarm;
+  /** Ends the repetitions. */
+  readonly signal: AbortSignal;
+  /** Default: 1000 */
+  readonly retryAfterMs?: number;
+}
+
+const RETRY_AFTER_MS = 1000;
+
+export class DiskRoom {
+  readonly #options: DiskRoomOptions;
+  #problem: string | undefined;
+
+  constructor(options: DiskRoomOptions) {
+    this.#options = options;
+  }
+
+  /** What could not be written last; `undefined` if all was. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Writes, and raises an alarm if there is no room. The error is thrown all the same. */
+  write<T>(step: () => T): T {
+    try {
+      const result = step();
+      this.#onRoom();
+      return result;
+    } catch (error) {
+      if (isFullDisk(error)) this.#onFull(error);
+      throw error;
+    }
+  }
+
+  /** Repeats a step until there is room for what it writes. Other errors end it. */
+  async repeat<T>(step: () => T | Promise<T>): Promise<T> {
+    const { signal, retryAfterMs = RETRY_AFTER_MS } = this.#options;
+    for (;;) {
+      signal.throwIfAborted();
+      try {
+        const result = await step();
+        this.#onRoom();
+        return result;
+      } catch (error) {
+        if (!isFullDisk(error)) throw error;
+        this.#onFull(error);
+      }
+      await new Promise((resolve) => setTimeout(resolve, retryAfterMs));
+    }
+  }
+
+  #onFull({ message: cause }: Error): void {
+    const isKnown = this.#problem !== undefined;
+    this.#problem = `waiting for room on the disk: ${cause}`;
+    if (isKnown) return;
+    const { site, onAlarm } = this.#options;
+    const message = `Site ${site}: there is no room on the disk for what it has to write down: ${cause} Nothing is lost. It goes on once there is room.`;
+    onAlarm({ kind: 'disk-full', site, message });
+  }
+
+  #onRoom(): void {
+    if (this.#problem === undefined) return;
+    this.#problem = undefined;
+    const { site, onAlarm } = this.#options;
+    const message = `Site ${site}: there is room on the disk again, and it has written down what it had to.`;
+    onAlarm({ kind: 'disk-has-room', site, message });
+  }
+}
+
+/** Whether it says that the disk is full, or is caused by that. */
+function isFullDisk(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  return isNoSpace(error) || (error.cause instanceof Error && isNoSpace(error.cause));
+}
