@@ -1,10 +1,16 @@
-/** The updates of a start that no other site has confirmed so far (docs/spec/cluster.md, I8). */
+/**
+ * The updates of a start that no other site has confirmed so far, and what it has to say to the red
+ * log (docs/spec/cluster.md, I8). In a log that etcd keeps, the first record of a start ends the
+ * start before it: a node on a copy would end the one that goes on.
+ */
+import type { RedRecord } from '../records/records.ts';
 import type { Submission } from '../records/submissions.ts';
 
 export class EarlyUpdates {
   #isUnconfirmed: boolean;
   #untilMs: number | undefined;
   #updates: Submission[] = [];
+  #records: RedRecord[] = [];
 
   /**
    * @param untilMs until when updates are held, and refused after that; `undefined` if the start
@@ -37,6 +43,20 @@ export class EarlyUpdates {
   remove(serial: number): Submission | undefined {
     const place = this.#updates.findIndex((update) => update.serial === serial);
     return place < 0 ? undefined : this.#updates.splice(place, 1)[0];
+  }
+
+  holdRecord(record: RedRecord): void {
+    this.#records.push(record);
+  }
+
+  /** Whether a record was held. It is not any more. */
+  removeRecord(record: RedRecord): boolean {
+    const place = this.#records.indexOf(record);
+    return place >= 0 && this.#records.splice(place, 1).length > 0;
+  }
+
+  takeRecords(): RedRecord[] {
+    return this.#records.splice(0);
   }
 
   /** Returns what was held, which is refused, as all is that comes after it. */

@@ -484,7 +484,9 @@ export class SiteMachine {
     if (this.#early.isUnconfirmed && this.#lacking !== undefined)
       this.#outputs.push({ kind: 'behind', message: this.#lacking });
     this.replica.blue.isHeld = false;
-    for (const submission of this.#early.end()) this.replica.submit(submission, nowMs, wallMs);
+    const submissions = this.#early.end();
+    for (const record of this.#early.takeRecords()) this.log.propose(record, nowMs);
+    for (const submission of submissions) this.replica.submit(submission, nowMs, wallMs);
   }
 
   /**
@@ -535,7 +537,7 @@ export class SiteMachine {
   }
 
   #onReplicaOutput(output: ReplicaOutput): void {
-    if (output.kind === 'propose') this.log.propose(output.record, this.#nowMs);
+    if (output.kind === 'propose') this.#propose(output.record);
     else if (output.kind === 'withdraw') this.#withdraw(output.record);
     else if (output.kind === 'send') this.#send(output.to, output.message);
     else if (output.kind === 'store') this.#onStore(output);
@@ -560,9 +562,15 @@ export class SiteMachine {
     if (this.#halted.isFull) this.replica.writes.rejection = haltedFullError(this.#halted.max);
   }
 
+  /** A change of the members may be what brings the site that confirms this start. */
+  #propose(record: RedRecord): void {
+    if (this.#early.isUnconfirmed && record.kind !== 'member') this.#early.holdRecord(record);
+    else this.log.propose(record, this.#nowMs);
+  }
+
   #withdraw(record: RedRecord): void {
     const { red } = this.replica;
-    if (this.log.withdraw(record)) red.onWithdrawn(record);
+    if (this.#early.removeRecord(record) || this.log.withdraw(record)) red.onWithdrawn(record);
     else red.onNotWithdrawn(record);
   }
 

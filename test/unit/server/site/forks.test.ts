@@ -335,6 +335,19 @@ describe('a start that waits for another site', () => {
     expect([world.read(1, get('k')), world.machines[0]?.writeRefusal?.message]).toEqual(['k', undefined]);
   });
 
+  test('a strong read before that says nothing to the red log', () => {
+    const world = new SiteWorld({ needsPeer: true, redLeader: siteAt(2) });
+    world.crash(0);
+    const others = [world.takeNode(1), world.takeNode(2)] as const;
+    world.start(0);
+    const early = world.submit(0, get('k'), { wantedStages: { tentative: false, causal: false, strong: true } });
+    world.sync(0);
+    expect(world.sent.map(({ message }) => message.kind)).not.toContain('log.propose');
+    for (const [place, node] of others.entries()) world.putNode(place + 1, node);
+    world.pass(100);
+    expect(early).toHaveProperty('value');
+  });
+
   test('the only other site is retired → it goes on alone', () => {
     const world = new SiteWorld({ needsPeer: true, siteCount: 2 });
     world.crash(1);
