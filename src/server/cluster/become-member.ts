@@ -98,7 +98,9 @@ async function askOthers(name: string, { file, keys }: ChangeTargets): Promise<O
   await Promise.all(
     others.map(async ([to, { cluster: address }]) => {
       try {
-        known.push(parseRedGeneration(await requestOfOperator({ address, to, keys }, READ_RED, null)));
+        known.push(
+          parseRedGeneration(await requestOfOperator({ address, to, keys }, READ_RED, null)),
+        );
       } catch (error) {
         away.set(to, (error as Error).message);
       }

@@ -464,7 +464,7 @@ export class SiteMachine {
     return origins.getOthers(site).length > 0;
   }
 
-  /** No other site has confirmed this start so far: asks again. After a while updates are refused. */
+  /** No other site has confirmed this start so far: asks again, and refuses updates after a while. */
   #awaitPeer(nowMs: number, wallMs: number): void {
     // The others may have been retired meanwhile.
     if (!this.#hasPeers) return this.#onConfirmed(nowMs, wallMs);
@@ -520,8 +520,7 @@ export class SiteMachine {
     if (this.#lacking !== undefined) return;
     this.#lacking = `the site lacks ${lacking} that no other site keeps for it any more: it needs the state of one`;
     // A node on an older directory stops first: with the state of another site it would not notice.
-    if (!this.#early.isUnconfirmed)
-      this.#outputs.push({ kind: 'behind', message: this.#lacking });
+    if (!this.#early.isUnconfirmed) this.#outputs.push({ kind: 'behind', message: this.#lacking });
   }
 
   /** Hands outputs of one part to the other until neither has any. */

@@ -127,7 +127,7 @@ export interface SimulationOptions {
    */
   readonly oldDirectoryAtMs: number;
   readonly twinAtMs: number;
-  /** When a second node runs on a copy of a directory, where no other site reaches it. */
+  /** When a second node runs on a copy of a directory and no other site reaches it. */
   readonly distantTwinAtMs: number;
   /** For how long sites keep what one lacks that is away, and how much of it. */
   readonly keepForMs: number;

@@ -99,7 +99,8 @@ test('a second node on a copied directory, which no site can dial → one of the
   writeFileSync(cluster, JSON.stringify(file));
   const second = await open({ ...files, cluster }, 'b', files.dataDir('b-copy'));
   await vi.waitFor(() => expect(second.status.problem ?? '').toMatch(/another node/), { timeout: 20_000 });
-  const reported = (): string[] => alarms.filter(({ kind, peer }) => kind === 'site-forked' && peer === 'b').map(({ site }) => site);
+  const reported = (): string[] =>
+    alarms.filter(({ kind, peer }) => kind === 'site-forked' && peer === 'b').map(({ site }) => site);
   await vi.waitFor(() => expect(new Set(reported())).toEqual(new Set(['a', 'c'])));
   expect(first.status.state).toBe('serving');
   await clientOf(first).invokeStrong(take({ key: 'three' }));

@@ -139,7 +139,7 @@ function inspectOnce(
   }
 }
 
-/** Throws `UNAVAILABLE` if the file is gone or damaged, or is not of the site whose data there are. */
+/** Throws `UNAVAILABLE` if `node.json` is gone or damaged, or is not of the site of the data. */
 function inspectIdentity(
   files: Files,
   manifest: Manifest,

@@ -1,4 +1,4 @@
-/** `node.json` in the data directory of a site that is a process of its own: whose directory it is. */
+/** `node.json` in the directory of a site that is a process of its own: whose directory it is. */
 import { formatCheckedJson, parseCheckedJson } from '../format/checked-json.ts';
 import { unusableDirectoryError } from './missing-history.ts';
 

@@ -35,7 +35,7 @@ export function parseCheckedJson(
   const { checksum, ...value } = found;
   const isDamaged = checksum !== undefined && checksum !== sumUp(value);
   if (isDamaged && !isOtherFormat(value))
-    throw new Error('its content is not what its checksum says');
+    throw new Error('its content does not match its checksum');
   return value;
 }
 

@@ -156,13 +156,16 @@ test.each([5, 99])('the manifest is of format %i → the start fails; inspect re
 test.each([
   ['a name in it', /"ireland"/, '"irelanf"'],
   ['the leader', /"redLeader": "\w/, '"redLeader": "x'],
-])('one bit of the manifest is another one: %s → the start fails; inspect reports the same', async (_what, from, to) => {
-  await work();
-  const damaged = readFileSync(pathOf('manifest.json'), 'utf8').replace(from, to);
-  writeFileSync(pathOf('manifest.json'), damaged);
-  await refuse(start, /manifest\.json is damaged/);
-  await refuse(() => inspectDataDirectory(dataDir), /manifest\.json is damaged/);
-});
+])(
+  'one bit of the manifest is another one: %s → the start fails; inspect reports the same',
+  async (_what, from, to) => {
+    await work();
+    const damaged = readFileSync(pathOf('manifest.json'), 'utf8').replace(from, to);
+    writeFileSync(pathOf('manifest.json'), damaged);
+    await refuse(start, /manifest\.json is damaged/);
+    await refuse(() => inspectDataDirectory(dataDir), /manifest\.json is damaged/);
+  },
+);
 
 test('one bit of the key is another one → the start fails; inspect reports the same', async () => {
   await work();
@@ -175,7 +178,10 @@ test('one bit of the key is another one → the start fails; inspect reports the
 
 test('a manifest that was written without a checksum → the start adds it', async () => {
   await work();
-  const { checksum, key, ...earlier } = JSON.parse(readFileSync(pathOf('manifest.json'), 'utf8')) as Record<string, unknown>;
+  const { checksum, key, ...earlier } = JSON.parse(readFileSync(pathOf('manifest.json'), 'utf8')) as Record<
+    string,
+    unknown
+  >;
   writeFileSync(pathOf('manifest.json'), JSON.stringify(earlier));
   await start().close();
   expect(JSON.parse(readFileSync(pathOf('manifest.json'), 'utf8'))).toEqual({ ...earlier, key, checksum });
