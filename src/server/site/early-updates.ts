@@ -1,12 +1,22 @@
 /**
- * The updates of a start that no other site has confirmed so far, and what it has to say to the red
- * log (docs/spec/cluster.md, I8). In a log that etcd keeps, the first record of a start ends the
- * start before it: a node on a copy would end the one that goes on.
+ * What a start that no other site has confirmed so far keeps back: its updates, and what it has to
+ * say to the red log (docs/spec/cluster.md, I8). In a log that etcd keeps, the first record of a
+ * start ends the start before it: a node on a copy would end the one that goes on.
  */
+import type { CorrectableError } from '../../correctable/errors.ts';
+import type { RedLog } from '../log/red-log.ts';
+import { unconfirmedError } from '../records/failures.ts';
 import type { RedRecord } from '../records/records.ts';
 import type { Submission } from '../records/submissions.ts';
+import type { Replica } from '../replica/replica.ts';
+
+export interface EarlyUpdatesHost {
+  readonly replica: Replica;
+  readonly log: RedLog<RedRecord>;
+}
 
 export class EarlyUpdates {
+  readonly #host: EarlyUpdatesHost;
   #isUnconfirmed: boolean;
   #untilMs: number | undefined;
   #updates: Submission[] = [];
@@ -14,11 +24,13 @@ export class EarlyUpdates {
 
   /**
    * @param untilMs until when updates are held, and refused after that; `undefined` if the start
-   *   needs nothing
+   *   needs no other site
    */
-  constructor(untilMs: number | undefined) {
+  constructor(untilMs: number | undefined, host: EarlyUpdatesHost) {
+    this.#host = host;
     this.#isUnconfirmed = untilMs !== undefined;
     this.#untilMs = untilMs;
+    host.replica.blue.isHeld = this.#isUnconfirmed;
   }
 
   /** Whether no update may be answered yet. */
@@ -31,12 +43,16 @@ export class EarlyUpdates {
     return this.#untilMs;
   }
 
-  get areRefused(): boolean {
-    return this.#isUnconfirmed && this.#untilMs === undefined;
+  /** Why updates are refused, if they are. */
+  get refusal(): CorrectableError | undefined {
+    const areRefused = this.#isUnconfirmed && this.#untilMs === undefined;
+    return areRefused ? unconfirmedError() : undefined;
   }
 
+  /** Holds an update, or refuses it. */
   hold(update: Submission): void {
-    this.#updates.push(update);
+    if (this.#untilMs === undefined) this.#refuse(update);
+    else this.#updates.push(update);
   }
 
   /** Returns the update of this serial if it was held. It is not any more. */
@@ -45,29 +61,42 @@ export class EarlyUpdates {
     return place < 0 ? undefined : this.#updates.splice(place, 1)[0];
   }
 
-  holdRecord(record: RedRecord): void {
-    this.#records.push(record);
+  /** A change of the members may be what brings the site that confirms this start. */
+  propose(record: RedRecord, nowMs: number): void {
+    if (this.#isUnconfirmed && record.kind !== 'member') this.#records.push(record);
+    else this.#host.log.propose(record, nowMs);
   }
 
-  /** Whether a record was held. It is not any more. */
-  removeRecord(record: RedRecord): boolean {
+  /** Whether nothing of a record has left this site. */
+  withdraw(record: RedRecord): boolean {
     const place = this.#records.indexOf(record);
-    return place >= 0 && this.#records.splice(place, 1).length > 0;
+    return place < 0 ? this.#host.log.withdraw(record) : this.#records.splice(place, 1).length > 0;
   }
 
-  takeRecords(): RedRecord[] {
-    return this.#records.splice(0);
-  }
-
-  /** Returns what was held, which is refused, as all is that comes after it. */
-  refuse(): Submission[] {
+  /** Refuses what was held, and all that comes until the start is confirmed. */
+  refuse(): void {
     this.#untilMs = undefined;
-    return this.#updates.splice(0);
+    for (const update of this.#updates.splice(0)) this.#refuse(update);
   }
 
-  /** The start is confirmed, or over. Returns what was held. */
-  end(): Submission[] {
+  /** Refuses updates if they have waited for long enough. Returns whether that begins now. */
+  refuseAfter(nowMs: number): boolean {
+    if (this.#untilMs === undefined || nowMs < this.#untilMs) return false;
+    this.refuse();
+    return true;
+  }
+
+  /** The start is confirmed: what was held goes on. */
+  release(nowMs: number, wallMs: number): void {
+    const { replica, log } = this.#host;
     this.#isUnconfirmed = false;
-    return this.refuse();
+    this.#untilMs = undefined;
+    replica.blue.isHeld = false;
+    for (const record of this.#records.splice(0)) log.propose(record, nowMs);
+    for (const update of this.#updates.splice(0)) replica.submit(update, nowMs, wallMs);
+  }
+
+  #refuse(update: Submission): void {
+    this.#host.replica.writes.refuse(update, unconfirmedError());
   }
 }

@@ -36,7 +36,6 @@ import {
   haltedFullError,
   redHaltedError,
   redLogFullError,
-  unconfirmedError,
 } from '../records/failures.ts';
 import { EarlyUpdates } from './early-updates.ts';
 import { createSiteHandshake } from './site-handshake.ts';
@@ -141,15 +140,15 @@ export class SiteMachine {
     this.redReach = new RedReach(this.replica);
     // Before all else that is sent: it is what others need in order to take the rest.
     this.#handshake.greetAll(nowMs);
-    this.replica.blue.isHeld = options.needsPeer === true && this.#hasPeers;
-    this.#early = new EarlyUpdates(this.replica.blue.isHeld ? nowMs + ALONE_AFTER_MS : undefined);
+    const needsPeer = options.needsPeer === true && origins.getOthers(site).length > 0;
+    this.#early = new EarlyUpdates(needsPeer ? nowMs + ALONE_AFTER_MS : undefined, this);
     this.#exchangeOutputs();
   }
 
   /** Whether something is in flight that a lost message could hold up: then ticks are needed. */
   get isBusy(): boolean {
     const isWaiting = this.#early.isUnconfirmed || this.#absent.isWaiting;
-    return this.replica.isBusy || this.log.isBusy || isWaiting;
+    return this.replica.isBusy || this.log.isBusy || (isWaiting && !this.#hasStopped);
   }
 
   /** When a tick is due even if nothing happens; undefined if there is no such time. */
@@ -242,9 +241,8 @@ export class SiteMachine {
     const isHeld =
       this.#early.isUnconfirmed && contract.operations[submission.operation]?.access !== 'read';
     this.redReach.note(nowMs);
-    if (!isHeld) this.replica.submit(submission, nowMs, wallMs);
-    else if (this.#early.areRefused) this.replica.writes.refuse(submission, unconfirmedError());
-    else this.#early.hold(submission);
+    if (isHeld) this.#early.hold(submission);
+    else this.replica.submit(submission, nowMs, wallMs);
   }
 
   /** Whether another site has confirmed this start, where one has to, and it has not stopped. */
@@ -254,7 +252,7 @@ export class SiteMachine {
 
   /** Why all updates are refused, if they are. */
   get writeRefusal(): CorrectableError | undefined {
-    return this.#early.areRefused ? unconfirmedError() : this.replica.writes.rejection;
+    return this.#early.refusal ?? this.replica.writes.rejection;
   }
 
   get rejections(): RejectedMessageCounts {
@@ -452,41 +450,25 @@ export class SiteMachine {
   /** What was promised by then stays; nothing follows. */
   #stop(output: SiteOutput): void {
     if (this.#hasStopped) return;
-    this.#refuseEarly();
+    this.#early.refuse();
     this.#exchangeOutputs();
     this.#hasStopped = true;
-    this.#early.end();
     this.#outputs.push(output);
   }
 
-  get #hasPeers(): boolean {
-    const { origins, site } = this.#options;
-    return origins.getOthers(site).length > 0;
-  }
-
-  /** No other site has confirmed this start so far: asks again, and refuses updates after a while. */
+  /** No other site has confirmed this start so far: updates are refused after a while. */
   #awaitPeer(nowMs: number, wallMs: number): void {
+    const { origins, site } = this.#options;
     // The others may have been retired meanwhile.
-    if (!this.#hasPeers) return this.#onConfirmed(nowMs, wallMs);
+    if (origins.getOthers(site).length === 0) return this.#onConfirmed(nowMs, wallMs);
     this.#handshake.tick(nowMs);
-    const { untilMs } = this.#early;
-    if (untilMs === undefined || nowMs < untilMs) return;
-    this.#refuseEarly();
-    this.#outputs.push({ kind: 'alone' });
-  }
-
-  #refuseEarly(): void {
-    for (const submission of this.#early.refuse())
-      this.replica.writes.refuse(submission, unconfirmedError());
+    if (this.#early.refuseAfter(nowMs)) this.#outputs.push({ kind: 'alone' });
   }
 
   #onConfirmed(nowMs: number, wallMs: number): void {
     if (this.#early.isUnconfirmed && this.#lacking !== undefined)
       this.#outputs.push({ kind: 'behind', message: this.#lacking });
-    this.replica.blue.isHeld = false;
-    const submissions = this.#early.end();
-    for (const record of this.#early.takeRecords()) this.log.propose(record, nowMs);
-    for (const submission of submissions) this.replica.submit(submission, nowMs, wallMs);
+    this.#early.release(nowMs, wallMs);
   }
 
   /**
@@ -536,7 +518,7 @@ export class SiteMachine {
   }
 
   #onReplicaOutput(output: ReplicaOutput): void {
-    if (output.kind === 'propose') this.#propose(output.record);
+    if (output.kind === 'propose') this.#early.propose(output.record, this.#nowMs);
     else if (output.kind === 'withdraw') this.#withdraw(output.record);
     else if (output.kind === 'send') this.#send(output.to, output.message);
     else if (output.kind === 'store') this.#onStore(output);
@@ -561,15 +543,9 @@ export class SiteMachine {
     if (this.#halted.isFull) this.replica.writes.rejection = haltedFullError(this.#halted.max);
   }
 
-  /** A change of the members may be what brings the site that confirms this start. */
-  #propose(record: RedRecord): void {
-    if (this.#early.isUnconfirmed && record.kind !== 'member') this.#early.holdRecord(record);
-    else this.log.propose(record, this.#nowMs);
-  }
-
   #withdraw(record: RedRecord): void {
     const { red } = this.replica;
-    if (this.#early.removeRecord(record) || this.log.withdraw(record)) red.onWithdrawn(record);
+    if (this.#early.withdraw(record)) red.onWithdrawn(record);
     else red.onNotWithdrawn(record);
   }
 
