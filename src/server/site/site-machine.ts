@@ -439,7 +439,6 @@ export class SiteMachine {
 
   readonly #onForked = (message: string): void => {
     if (this.#hasStopped) return;
-    this.#exchangeOutputs();
     this.#handshake.reportOwnFork(message);
     this.#stop({ kind: 'forked', message });
   };
