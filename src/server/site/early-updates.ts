@@ -5,7 +5,7 @@
  */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { RedLog } from '../log/red-log.ts';
-import { unconfirmedError } from '../records/failures.ts';
+import { mayHaveStartedError, unconfirmedError } from '../records/failures.ts';
 import type { RedRecord } from '../records/records.ts';
 import type { Submission } from '../records/submissions.ts';
 import type { Replica } from '../replica/replica.ts';
@@ -44,7 +44,7 @@ export class EarlyUpdates {
   }
 
   /** Why updates are refused, if they are. */
-  get refusal(): CorrectableError | undefined {
+  get rejection(): CorrectableError | undefined {
     const areRefused = this.#isUnconfirmed && this.#untilMs === undefined;
     return areRefused ? unconfirmedError() : undefined;
   }
@@ -96,7 +96,9 @@ export class EarlyUpdates {
     for (const update of this.#updates.splice(0)) replica.submit(update, nowMs, wallMs);
   }
 
+  /** An older directory knows nothing of what its client may have sent before under this name. */
   #refuse(update: Submission): void {
-    this.#host.replica.writes.refuse(update, unconfirmedError());
+    const error = update.identity === undefined ? unconfirmedError() : mayHaveStartedError();
+    this.#host.replica.writes.refuse(update, error);
   }
 }

@@ -345,7 +345,8 @@ export class SiteDriver implements SubmissionPort {
     const isBacklogFull =
       this.#machine.isBacklogFull ||
       (absence === undefined && this.#machine.backlogLength >= maxBacklogEntries);
-    return isBacklogFull ? backlogError(maxBacklogEntries) : undefined;
+    if (isBacklogFull) return backlogError(maxBacklogEntries);
+    return this.#machine.isConfirmed ? undefined : this.#machine.writeRejection;
   }
 
   /** Nothing waits for a clock that was set; but people should know of it. */

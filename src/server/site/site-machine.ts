@@ -252,7 +252,7 @@ export class SiteMachine {
 
   /** Why all updates are refused, if they are. */
   get writeRefusal(): CorrectableError | undefined {
-    return this.#early.refusal ?? this.replica.writes.rejection;
+    return this.#early.rejection ?? this.replica.writes.rejection;
   }
 
   get rejections(): RejectedMessageCounts {
