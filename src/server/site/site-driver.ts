@@ -346,7 +346,7 @@ export class SiteDriver implements SubmissionPort {
       this.#machine.isBacklogFull ||
       (absence === undefined && this.#machine.backlogLength >= maxBacklogEntries);
     if (isBacklogFull) return backlogError(maxBacklogEntries);
-    return this.#machine.isConfirmed ? undefined : this.#machine.writeRejection;
+    return this.#machine.isConfirmed ? undefined : this.#machine.writeRefusal;
   }
 
   /** Nothing waits for a clock that was set; but people should know of it. */
