@@ -218,7 +218,7 @@ export class ClusterLinks {
    */
   sendBack(peer: string, content: Uint8Array): void {
     for (const [connection, from] of this.#incoming)
-      if (from === peer) connection.write(FRAME.envelope, [content]);
+      if (from === peer) connection.write([{ type: FRAME.envelope, content }]);
   }
 
   /**

@@ -4,12 +4,14 @@
  */
 
 export const FRAME = {
-  /** Bytes of `EnvelopeCodec`. */
+  /** Bytes of `EnvelopeCodec`, or the last part of them. */
   envelope: 0,
   /** A control message in JSON. */
   control: 1,
   /** A slice of a state transfer. */
   slice: 2,
+  /** A part of an envelope, which ends with the next frame of the type `envelope`. */
+  part: 3,
 } as const;
 
 export type FrameType = (typeof FRAME)[keyof typeof FRAME];
@@ -17,7 +19,9 @@ export type FrameType = (typeof FRAME)[keyof typeof FRAME];
 const LENGTH_BYTES = 4;
 /** Bytes of a frame beside its content. */
 export const FRAME_OVERHEAD_BYTES: number = LENGTH_BYTES + 1;
-const LAST_TYPE = FRAME.slice;
+const LAST_TYPE = FRAME.part;
+/** A larger envelope travels in parts, so that a heartbeat or a request comes between them. */
+export const MAX_PART_BYTES: number = 1 << 16;
 
 export interface Frame {
   readonly type: FrameType;
@@ -44,6 +48,11 @@ export class FrameReader {
   #size = 0;
   /** Bytes that the frame which has begun needs in all, as far as that is known. */
   #needed = LENGTH_BYTES;
+
+  /** Whether a frame has begun to come, and has not ended. */
+  get isInFrame(): boolean {
+    return this.#size > 0;
+  }
 
   /** @param maxBytes what a frame may have now */
   constructor(maxBytes: () => number) {

@@ -8,8 +8,9 @@ import {
   FrameError,
   FrameReader,
   encodeFrameHead,
-  type FrameType,
+  type Frame,
 } from './frames.ts';
+import { LinkWindow } from './link-window.ts';
 
 /** Messages and bytes on a link, since the process started. */
 export interface LinkTraffic {
@@ -24,8 +25,8 @@ export interface ConnectionEvents {
   onSlice?(content: Uint8Array): void;
   /** Returns the reply to a request, or a promise of it. An error becomes the reply's error. */
   onRequest(kind: string, body: unknown): unknown;
-  /** The socket has taken what was written. */
-  onDrain?(): void;
+  /** The peer has taken some of what was written, so that there may be room for more. */
+  onConfirmed?(): void;
   /** Called once. */
   onClosed(error: Error | undefined): void;
 }
@@ -34,6 +35,8 @@ export interface ConnectionEvents {
 const MAX_SILENT_BEATS = 5;
 export const HEARTBEAT_INTERVAL_MS = 1000;
 const REQUEST_TIMEOUT_MS = 5000;
+/** So much is taken until the other end hears of it, or until the next heartbeat. */
+const MAX_UNREPORTED_BYTES = 1 << 16;
 /** A peer that has not said who it is sends no more than this. */
 const MAX_UNKNOWN_FRAME_BYTES = 1 << 12;
 const PING = 'ping';
@@ -60,6 +63,13 @@ export class LinkConnection {
   readonly #reader = new FrameReader(() =>
     this.isKnown ? MAX_ENVELOPE_BYTES : MAX_UNKNOWN_FRAME_BYTES,
   );
+  readonly #window = new LinkWindow();
+  /** The parts of an envelope that has begun to come. */
+  #parts: Uint8Array[] = [];
+  #partBytes = 0;
+  /** Bytes that were taken in frames other than control messages, and what the peer knows of it. */
+  #takenBytes = 0;
+  #reportedBytes = 0;
   readonly #requests = new Map<number, PendingRequest>();
   #nextRequest = 1;
   #silentBeats = 0;
@@ -71,7 +81,6 @@ export class LinkConnection {
     this.#socket = socket;
     this.#events = events;
     socket.on('data', (chunk: Buffer) => this.#onData(chunk));
-    socket.on('drain', () => events.onDrain?.());
     socket.on('error', (error) => (this.#error ??= error));
     socket.on('close', () => this.#onClosed());
   }
@@ -81,8 +90,19 @@ export class LinkConnection {
     return this.#socket.writableLength;
   }
 
+  /** How much may be written before the peer has taken what was written before. */
+  get room(): number {
+    return this.#window.room;
+  }
+
+  /** Bytes of envelopes and slices that the peer has not confirmed yet. */
+  get unconfirmedBytes(): number {
+    return this.#window.unconfirmed;
+  }
+
   /**
    * Watches that the peer is there; `sends` asks it every interval, otherwise it is expected to.
+   * An end that is busy with a large message hears meanwhile how much of it was taken.
    */
   startHeartbeats(sends: boolean, intervalMs: number = HEARTBEAT_INTERVAL_MS): void {
     this.#heartbeat = setInterval(() => {
@@ -92,6 +112,9 @@ export class LinkConnection {
         return this.close(
           new Error(`nothing was received for ${MAX_SILENT_BEATS * intervalMs} ms`),
         );
+      this.#window.onBeat();
+      const isTakingFrame = this.#silentBeats === 1 && this.#reader.isInFrame;
+      if (isTakingFrame || this.#takenBytes > this.#reportedBytes) this.#reportTaken();
       if (!sends) return;
       const from = performance.now();
       this.request(PING, null).then(
@@ -101,16 +124,17 @@ export class LinkConnection {
     }, intervalMs).unref();
   }
 
-  /** Writes frames of one type at once. */
-  write(type: FrameType, contents: readonly Uint8Array[]): void {
+  /** Writes frames at once. */
+  write(frames: readonly Frame[]): void {
     const { traffic } = this;
     this.#socket.cork();
-    for (const content of contents) {
+    for (const { type, content } of frames) {
       this.#socket.write(encodeFrameHead(type, content.length));
       this.#socket.write(content);
       traffic.sentBytes += FRAME_OVERHEAD_BYTES + content.length;
+      if (type === FRAME.envelope) traffic.sentMessages += 1;
+      if (type !== FRAME.control) this.#window.onSent(content.length);
     }
-    if (type === FRAME.envelope) traffic.sentMessages += contents.length;
     this.#socket.uncork();
   }
 
@@ -141,7 +165,28 @@ export class LinkConnection {
   }
 
   #sendControl(message: object): void {
-    this.write(FRAME.control, [Buffer.from(JSON.stringify(message))]);
+    this.write([{ type: FRAME.control, content: Buffer.from(JSON.stringify(message)) }]);
+  }
+
+  #reportTaken(): void {
+    this.#reportedBytes = this.#takenBytes;
+    this.#sendControl({ taken: this.#takenBytes });
+  }
+
+  /** Returns the envelope that ends with this content. */
+  #completeEnvelope(content: Uint8Array): Uint8Array {
+    if (this.#parts.length === 0) return content;
+    const whole = Buffer.concat([...this.#parts, content]);
+    this.#parts = [];
+    this.#partBytes = 0;
+    return whole;
+  }
+
+  #takePart(content: Uint8Array): void {
+    this.#parts.push(content);
+    this.#partBytes += content.length;
+    if (!this.isKnown || this.#partBytes > MAX_ENVELOPE_BYTES)
+      throw new FrameError(`an envelope of ${this.#partBytes} bytes is not allowed`);
   }
 
   #onData(chunk: Buffer): void {
@@ -157,8 +202,13 @@ export class LinkConnection {
         this.#events.onEnvelopes?.(received);
       };
       for (const { type, content } of this.#reader.read(chunk)) {
+        if (type !== FRAME.control) this.#takenBytes += content.length;
         if (type === FRAME.envelope) {
-          envelopes.push(content);
+          envelopes.push(this.#completeEnvelope(content));
+          continue;
+        }
+        if (type === FRAME.part) {
+          this.#takePart(content);
           continue;
         }
         flush();
@@ -166,6 +216,7 @@ export class LinkConnection {
         else this.#onControl(content);
       }
       flush();
+      if (this.#takenBytes - this.#reportedBytes >= MAX_UNREPORTED_BYTES) this.#reportTaken();
     } catch (error) {
       if (!(error instanceof FrameError)) throw error;
       this.close(error);
@@ -174,11 +225,15 @@ export class LinkConnection {
 
   #onControl(content: Uint8Array): void {
     const message = parseControl(content);
-    const { request, reply, kind, body, error } = message;
+    const { request, reply, kind, body, error, taken } = message;
     if (typeof request === 'number' && typeof kind === 'string')
       return void this.#answer(request, kind, body);
+    if (typeof taken === 'number') {
+      this.#window.onConfirmed(taken);
+      return this.#events.onConfirmed?.();
+    }
     if (typeof reply !== 'number')
-      throw new FrameError('a control message is neither a request nor a reply');
+      throw new FrameError('a control message is no request, reply or confirmation');
     const pending = this.#settle(reply);
     if (error === undefined) pending?.resolve(body);
     else pending?.reject(new Error(String(error)));

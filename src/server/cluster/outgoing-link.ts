@@ -6,7 +6,7 @@ import { isRecord } from '../../correctable/validate.ts';
 import { Fifo } from '../collections/fifo.ts';
 import { LINK_LIMITS, type LinkLimits } from '../site/link.ts';
 import type { ClusterAddress } from './cluster-file.ts';
-import { FRAME } from './frames.ts';
+import { FRAME, MAX_PART_BYTES, type Frame } from './frames.ts';
 import type { ClusterKeys } from './key-file.ts';
 import { LinkConnection, type LinkTraffic } from './link-connection.ts';
 import { RefusedError, dialSecurely, explainDialError } from './link-security.ts';
@@ -52,10 +52,8 @@ const MIN_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 1000;
 /** What waits for a connection longer than this is dropped: sites send again what matters of it. */
 const MAX_OUTAGE_MS = 1000;
-/** More waits in the queue, so that a control message or a heartbeat is soon sent. */
-const MAX_SOCKET_BYTES = 1 << 20;
-/** Slices are sent while less than this waits. */
-const MAX_SOCKET_BYTES_FOR_SLICES = 1 << 16;
+/** Slices are sent while less than this is on its way. */
+const MAX_UNCONFIRMED_BYTES_FOR_SLICES = 1 << 20;
 
 interface QueuedSlice {
   readonly content: Uint8Array;
@@ -70,6 +68,8 @@ export class OutgoingLink {
   readonly #queue = new Fifo<Uint8Array>();
   readonly #slices = new Fifo<QueuedSlice>();
   #queuedBytes = 0;
+  /** How much of the first message in the queue was written. */
+  #writtenOfFirst = 0;
   #droppedMessages = 0;
   #connection: LinkConnection | undefined;
   #isConnected = false;
@@ -170,7 +170,7 @@ export class OutgoingLink {
     const connection = new LinkConnection(socket, {
       onEnvelopes,
       onRequest,
-      onDrain: () => this.#flush(),
+      onConfirmed: () => this.#flush(),
       onClosed: (error) => this.#onClosed(error),
     });
     connection.traffic = traffic;
@@ -207,6 +207,9 @@ export class OutgoingLink {
     if (this.#isConnected) this.#downSinceMs = performance.now();
     this.#isConnected = false;
     this.#connection = undefined;
+    // What has begun to be sent is sent from its beginning again.
+    this.#queuedBytes += this.#writtenOfFirst;
+    this.#writtenOfFirst = 0;
     const lost = error ?? new Error(`the link to ${this.#options.to} is down`);
     for (let slice = this.#slices.shift(); slice !== undefined; slice = this.#slices.shift())
       slice.reject(lost);
@@ -222,32 +225,46 @@ export class OutgoingLink {
     this.#droppedMessages += this.#queue.size;
     while (this.#queue.shift() !== undefined);
     this.#queuedBytes = 0;
+    this.#writtenOfFirst = 0;
   }
 
   #flush(): void {
     this.#isFlushing = false;
     const connection = this.#connection;
     if (connection === undefined || !this.#isConnected || this.#isClosed) return;
-    while (this.#queue.size > 0 && connection.pendingBytes < MAX_SOCKET_BYTES) {
-      const batch: Uint8Array[] = [];
-      let bytes = 0;
-      while (this.#queue.size > 0 && connection.pendingBytes + bytes < MAX_SOCKET_BYTES) {
-        const content = this.#queue.shift() as Uint8Array;
-        bytes += content.length;
-        batch.push(content);
-      }
-      this.#queuedBytes -= bytes;
-      connection.write(FRAME.envelope, batch);
+
+    const frames: Frame[] = [];
+    for (let { room } = connection; room > 0 && this.#queue.size > 0;) {
+      const frame = this.#takePart(this.#queue.at(0) as Uint8Array);
+      room -= frame.content.length;
+      frames.push(frame);
     }
+    if (frames.length > 0) connection.write(frames);
+
     while (
       this.#queue.size === 0 &&
       this.#slices.size > 0 &&
-      connection.pendingBytes < MAX_SOCKET_BYTES_FOR_SLICES
+      connection.room > 0 &&
+      connection.unconfirmedBytes < MAX_UNCONFIRMED_BYTES_FOR_SLICES
     ) {
       const { content, resolve } = this.#slices.shift() as QueuedSlice;
-      connection.write(FRAME.slice, [content]);
+      connection.write([{ type: FRAME.slice, content }]);
       resolve();
     }
+  }
+
+  /** Takes the next part of the first message out of the queue. */
+  #takePart(message: Uint8Array): Frame {
+    const start = this.#writtenOfFirst;
+    const end = Math.min(message.length, start + MAX_PART_BYTES);
+    const content = message.subarray(start, end);
+    this.#queuedBytes -= content.length;
+    this.#writtenOfFirst = end;
+    if (end < message.length) return { type: FRAME.part, content };
+
+    this.#queue.shift();
+    this.#writtenOfFirst = 0;
+    return { type: FRAME.envelope, content };
   }
 }
 

@@ -25,10 +25,10 @@ import { createMessageSchema } from './message-schemas.ts';
  * Two sites use the older of their versions. From the first release on, the version before is read
  * as well, so that one site is upgraded at a time.
  */
-export const ENVELOPE_VERSION = 3;
+export const ENVELOPE_VERSION = 4;
 
 /** The oldest version that is read and written. */
-export const OLDEST_ENVELOPE_VERSION = 3;
+export const OLDEST_ENVELOPE_VERSION = 4;
 
 /**
  * What does not fit into so many bytes goes in several envelopes, if it can: so that others come

@@ -5,8 +5,11 @@
  * Sites propose to the leader, which gives each proposal the next position. The leader sends out
  * what is synced in its own log, so that a restart of it can never give a position to another
  * record. An entry is committed once a majority of the sites has it synced, and is then delivered
- * in order. Whatever is lost is sent again at a tick; whatever comes twice or out of order changes
- * nothing.
+ * in order. Whatever comes twice or out of order changes nothing.
+ *
+ * What is lost is sent again, and nothing else is: a message of tens of megabytes may be on its way,
+ * or be written to a disk, for many ticks. So a tick only sends a probe, behind all that was sent
+ * before. Its answer names what has not arrived by then.
  */
 import { Fifo } from '../../collections/fifo.ts';
 import { computeCommittedLength, type LoggedChange } from '../majority-commit.ts';
@@ -40,8 +43,11 @@ interface Follower {
   sent: number;
   /** Its length, or what it was taken for until it answers: sent is at most a window more. */
   baseLength: number;
-  /** Whether a reminder was sent. Then nothing is sent before the follower has advanced. */
-  wasReminded: boolean;
+  /**
+   * The probe that was sent and is not answered. Nothing else is sent before the answer, or before
+   * the follower has advanced.
+   */
+  probe: number | undefined;
   /** When it last got on, or was last reminded. */
   movedAtMs: number;
 }
@@ -49,6 +55,12 @@ interface Follower {
 interface Progress {
   epoch: number;
   next: number;
+}
+
+/** The question which of the proposals up to the one with the number `last` the leader has. */
+interface ProposalCheck {
+  readonly probe: number;
+  readonly last: number;
 }
 
 const MAX_APPEND_ENTRIES = 256;
@@ -72,8 +84,9 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   #epoch: number;
   #proposalsMoved = true;
   #proposedAtMs = 0;
-  /** The first proposal was sent again: once it has arrived, those after it are. */
-  #isProbing = false;
+  /** The check that was sent and is not answered. */
+  #check: ProposalCheck | undefined;
+  #lastProbe = 0;
   /** At the leader: what it expects from each proposer. */
   readonly #progress = new Map<Origin, Progress>();
   /** The same, counting delivered entries only. */
@@ -222,6 +235,12 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       case 'log.append':
         if (from === this.options.leader) this.#onAppend(message);
         return;
+      case 'log.check':
+        if (this.#isLeader) this.#onCheck(from, message);
+        return;
+      case 'log.checked':
+        if (from === this.options.leader) this.#onChecked(message);
+        return;
       case 'log.appended':
         return this.#onAppended(from, message, nowMs);
       case 'log.gone':
@@ -239,35 +258,31 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   tick(nowMs: number): void {
-    const { leader, resendAfterMs } = this.options;
-    this.#remindFollowers(nowMs);
+    const { resendAfterMs } = this.options;
+    this.#probeFollowers(nowMs);
     // Held entries of which it is not known that they count: the leader answers.
     if (!this.#isLeader && this.#delivered < this.synced) this.#confirm();
     if (this.#proposalsMoved) this.#proposedAtMs = nowMs;
     this.#proposalsMoved = false;
     if (this.#proposals.size === 0 || nowMs - this.#proposedAtMs < resendAfterMs) return;
     this.#proposedAtMs = nowMs;
-    this.#isProbing = true;
-    const { sequence, record } = this.#proposals.at(0) as Proposal<R>;
-    this.#send(leader, { kind: 'log.propose', epoch: this.#epoch, sequence, record });
+    this.#check ??= { probe: ++this.#lastProbe, last: this.#nextSequence - 1 };
+    this.#send(this.options.leader, { kind: 'log.check', epoch: this.#epoch, ...this.#check });
   }
 
   #sendFirst(record: R): void {
+    const proposal = { sequence: this.#nextSequence++, record };
+    this.#proposals.push(proposal);
+    this.#sendProposal(proposal);
+  }
+
+  #sendProposal({ sequence, record }: Proposal<R>): void {
     const { leader } = this.options;
-    const sequence = this.#nextSequence++;
-    this.#proposals.push({ sequence, record });
     this.#send(leader, { kind: 'log.propose', epoch: this.#epoch, sequence, record });
   }
 
-  /** Some proposals have arrived: sends those after them that were lost, and those that waited. */
+  /** Some proposals have arrived: sends those that waited. */
   #sendLater(): void {
-    const { leader } = this.options;
-    if (this.#isProbing) {
-      this.#isProbing = false;
-      for (const { sequence, record } of this.#proposals.slice()) {
-        this.#send(leader, { kind: 'log.propose', epoch: this.#epoch, sequence, record });
-      }
-    }
     for (const record of this.#unsent) {
       if (this.#proposals.size >= this.#windows.maxProposed) return;
       this.#unsent.delete(record);
@@ -310,7 +325,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
         committed: 0,
         sent: this.synced,
         baseLength: this.synced,
-        wasReminded: false,
+        probe: undefined,
         movedAtMs: 0,
       });
     }
@@ -366,11 +381,29 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     if (sequence === next) this.#store([{ origin: from, epoch, sequence, record }]);
   }
 
+  #onCheck(from: Origin, { epoch, probe }: SequencedMessage<R> & { kind: 'log.check' }): void {
+    const progress = this.#progress.get(from);
+    if (progress !== undefined && epoch < progress.epoch) return;
+    const next = progress?.epoch === epoch ? progress.next : 1;
+    this.#send(from, { kind: 'log.checked', epoch, next, probe });
+  }
+
+  /** Sends again what the leader lacks of what was sent before the check. */
+  #onChecked({ epoch, next, probe }: SequencedMessage<R> & { kind: 'log.checked' }): void {
+    const check = this.#check;
+    if (check?.probe !== probe || epoch !== this.#epoch) return;
+    this.#check = undefined;
+    for (const proposal of this.#proposals.slice())
+      if (proposal.sequence >= next && proposal.sequence <= check.last)
+        this.#sendProposal(proposal);
+  }
+
   #onAppend({
     position,
     entries,
     committed,
     digest,
+    probe,
   }: SequencedMessage<R> & { kind: 'log.append' }): void {
     const here = this.#digest.at(position);
     if (here !== undefined && digest !== undefined && here !== digest) {
@@ -387,12 +420,12 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     const answers = news.length === 0 || !isNext;
     this.#committed = Math.max(this.#committed, committed);
     this.#advanceCommitted();
-    if (answers) this.#confirm();
+    if (answers) this.#confirm(probe);
   }
 
   #onAppended(
     from: Origin,
-    { length, committed }: SequencedMessage<R> & { kind: 'log.appended' },
+    { length, committed, received, probe }: SequencedMessage<R> & { kind: 'log.appended' },
     nowMs: number,
   ): void {
     const follower = this.#followers.get(from);
@@ -403,10 +436,14 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     follower.committed = committed;
     // It was taken for one that has all that this start found.
     if (follower.matched === undefined && length < follower.baseLength) follower.sent = length;
+    if (probe !== undefined && probe === follower.probe) {
+      follower.probe = undefined;
+      follower.sent = Math.min(follower.sent, Math.max(received ?? 0, this.#forgotten));
+    }
     if (length > (follower.matched ?? -1)) {
       follower.matched = follower.baseLength = length;
       follower.movedAtMs = nowMs;
-      follower.wasReminded = false;
+      follower.probe = undefined;
       follower.sent = Math.max(follower.sent, length);
     }
     // It asks what counts: by what it has delivered it may have no vote, so it cannot decide by
@@ -416,11 +453,13 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     this.#sendWindow(from, follower);
   }
 
-  #confirm(): void {
+  /** @param probe that this answers, if it does */
+  #confirm(probe?: number): void {
     this.#send(this.options.leader, {
       kind: 'log.appended',
       length: this.synced,
       committed: this.#committed,
+      ...(probe !== undefined && { received: this.length, probe }),
     });
   }
 
@@ -487,6 +526,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   #beginAbove(epoch: number): void {
     this.#epoch = createEpochAbove(epoch, this.options.epoch);
     this.#nextSequence = 1;
+    this.#check = undefined;
     const records = this.#proposals.slice().map(({ record }) => record);
     while (this.#proposals.size > 0) this.#proposals.shift();
     for (const record of records) this.#sendFirst(record);
@@ -501,7 +541,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
    * misses.
    */
   #sendWindow(site: Origin, follower: Follower): void {
-    if (follower.wasReminded) return;
+    if (follower.probe !== undefined) return;
     const sendable = Math.min(
       this.getSendableLength(),
       follower.baseLength + this.#windows.maxAppended,
@@ -519,18 +559,17 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     follower.sent = end;
   }
 
-  #remindFollowers(nowMs: number): void {
+  /** Asks followers that have not got on for long what they have received. */
+  #probeFollowers(nowMs: number): void {
     for (const [site, follower] of this.#followers) {
       if (!this.#isLagging(follower) || nowMs - follower.movedAtMs < this.options.resendAfterMs)
         continue;
       follower.movedAtMs = nowMs;
-      if (follower.matched === undefined || follower.matched === this.length)
-        this.#announceTo(site, follower);
+      // It has everything, and may not know what counts.
+      if (follower.matched === this.length) this.#announceTo(site, follower);
       else {
-        // What it missed, from the first on; the answer to that draws the rest.
-        follower.wasReminded = true;
-        follower.sent = follower.matched;
-        this.#sendBatch(site, follower, this.getSendableLength());
+        follower.probe ??= ++this.#lastProbe;
+        this.#announceTo(site, follower);
       }
     }
   }
@@ -574,14 +613,20 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
    * An append without entries: it reports what is committed, and the answer how much the follower
    * has.
    */
-  #announceTo(site: Origin, { sent }: Follower): void {
-    this.#append(site, sent, []);
+  #announceTo(site: Origin, { sent, probe }: Follower): void {
+    this.#append(site, sent, [], probe);
   }
 
-  #append(site: Origin, position: number, entries: readonly LogEntry<R>[]): void {
-    const [committed, digest] = [this.#committed, this.#digest.at(position)];
-    const message = { kind: 'log.append', position, entries, committed } as const;
-    this.#send(site, digest === undefined ? message : { ...message, digest });
+  #append(site: Origin, position: number, entries: readonly LogEntry<R>[], probe?: number): void {
+    const digest = this.#digest.at(position);
+    this.#send(site, {
+      kind: 'log.append',
+      position,
+      entries,
+      committed: this.#committed,
+      ...(digest !== undefined && { digest }),
+      ...(probe !== undefined && { probe }),
+    });
   }
 
   /** Forgets what is delivered here and, at the leader, synced everywhere. */

@@ -28,6 +28,20 @@ export type SequencedMessage<R> =
       readonly sequence: number;
       readonly record: R;
     }
+  /** Asks the leader which of the proposals up to the one with the number `last` it has. */
+  | {
+      readonly kind: 'log.check';
+      readonly epoch: number;
+      readonly last: number;
+      readonly probe: number;
+    }
+  /** The answer: the leader has all proposals before `next`. */
+  | {
+      readonly kind: 'log.checked';
+      readonly epoch: number;
+      readonly next: number;
+      readonly probe: number;
+    }
   /** Entries from `position` on, of which those before `committed` are held by a majority. */
   | {
       readonly kind: 'log.append';
@@ -36,12 +50,21 @@ export type SequencedMessage<R> =
       readonly committed: number;
       /** Of what stands before `position`. */
       readonly digest?: number | undefined;
+      /** Asks the follower how much it has received, also if that is not synced. */
+      readonly probe?: number | undefined;
     }
   /**
    * All entries before `length` are synced at the sender, which knows of those before `committed`
    * that they count.
    */
-  | { readonly kind: 'log.appended'; readonly length: number; readonly committed: number }
+  | {
+      readonly kind: 'log.appended';
+      readonly length: number;
+      readonly committed: number;
+      /** Of an answer to a probe: how many entries the sender has received. */
+      readonly received?: number | undefined;
+      readonly probe?: number | undefined;
+    }
   /** The leader does not keep any more what comes after the first so many. */
   | { readonly kind: 'log.gone'; readonly length: number };
 
@@ -60,6 +83,8 @@ function createSchemas(redRecord: RecordSchema): Readonly<Record<Message['kind']
   });
   return {
     'log.propose': record({ kind: word, epoch: start, sequence: ordinalNumber, record: redRecord }),
+    'log.check': record({ kind: word, epoch: start, last: ordinalNumber, probe: count }),
+    'log.checked': record({ kind: word, epoch: start, next: ordinalNumber, probe: count }),
     'log.append': record(
       {
         kind: word,
@@ -67,9 +92,12 @@ function createSchemas(redRecord: RecordSchema): Readonly<Record<Message['kind']
         entries: list(entry, MAX_OPERATIONS_PER_MESSAGE),
         committed: count,
       },
-      { digest },
+      { digest, probe: count },
     ),
-    'log.appended': record({ kind: word, length: count, committed: count }),
+    'log.appended': record(
+      { kind: word, length: count, committed: count },
+      { received: count, probe: count },
+    ),
     'log.gone': record({ kind: word, length: count }),
   };
 }

@@ -224,8 +224,8 @@ test('an address in use → the error names it and how to continue', async () =>
 });
 
 test.each([
-  ['the next version, which reads this one', 4, 3, undefined],
-  ['a version that does not read this one', 5, 4, 'b uses version 5 of links, and a uses version 3: upgrade a'],
+  ['the next version, which reads this one', 5, 4, undefined],
+  ['a version that does not read this one', 6, 5, 'b uses version 6 of links, and a uses version 4: upgrade a'],
 ])('%s → %s', async (_, version, oldest, refused) => {
   const addresses = await createAddresses('a', 'b');
   const { links } = await openNode('a', addresses);
@@ -235,7 +235,7 @@ test.each([
   onTestFinished(() => connection.close());
   connection.isKnown = true;
   const reply = await connection.request('connect', { version, oldest, deployment: 'deployment', from: 'b', to: 'a' });
-  const known = { site: 'a', version: 3, oldest: 3 };
+  const known = { site: 'a', version: 4, oldest: 4 };
   expect(reply).toEqual(refused === undefined ? known : { refused: expect.stringContaining(refused) as string });
   expect(links.refusedConnections).toBe(refused === undefined ? 0 : 1);
 });

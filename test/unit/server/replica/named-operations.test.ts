@@ -26,6 +26,8 @@ function namesIn(message: SentMessage): readonly string[] {
     case 'blue.gone':
     case 'rights.request':
     case 'log.appended':
+    case 'log.check':
+    case 'log.checked':
     case 'log.gone':
       return [];
   }

@@ -114,17 +114,44 @@ describe('the red log', () => {
     record,
   });
 
-  test('a leader that is away → a window is proposed, its first again; what it takes draws the rest', () => {
+  const probesIn = (messages: readonly SequencedMessage<string>[]): unknown[] =>
+    messages.flatMap((message) => ('probe' in message && message.probe !== undefined ? [message.probe] : []));
+
+  test('proposals that the leader does not answer → it is asked, and nothing is sent again meanwhile', () => {
     const node = make(1);
     for (const record of ['a', 'b', 'c', 'd', 'e']) node.propose(record, 0);
     expect(records(sentBy(node))).toEqual(['a', 'b', 'c']);
     node.tick(0);
-    for (const atMs of [SILENT_MS, 2 * SILENT_MS]) {
+    for (const atMs of [SILENT_MS, 2 * SILENT_MS, 3 * SILENT_MS]) {
       node.tick(atMs);
-      expect(records(sentBy(node))).toEqual(['a']);
+      const sent = sentBy(node);
+      expect([records(sent), probesIn(sent)]).toEqual([[], [1]]);
     }
-    node.receive(LEADER, { kind: 'log.append', position: 0, entries: [entry('a', 1)], committed: 0 }, 2 * SILENT_MS);
-    expect(records(sentBy(node))).toEqual(['b', 'c', 'd']);
+    node.receive(LEADER, { kind: 'log.append', position: 0, entries: [entry('a', 1)], committed: 0 }, 4 * SILENT_MS);
+    expect(records(sentBy(node))).toEqual(['d']);
+  });
+
+  test('the leader lacks some proposals that were sent before the question → these are sent again, once', () => {
+    const node = make(1);
+    for (const record of ['a', 'b', 'c']) node.propose(record, 0);
+    for (const atMs of [0, SILENT_MS]) node.tick(atMs);
+    sentBy(node);
+    for (const expected of [['b', 'c'], []]) {
+      node.receive(LEADER, { kind: 'log.checked', epoch: 1, next: 2, probe: 1 }, SILENT_MS);
+      expect(records(sentBy(node))).toEqual(expected);
+    }
+  });
+
+  test('a leader that is asked → answers how many proposals of that start it has', () => {
+    const leader = make(0);
+    const record = 'a';
+    leader.receive(FOLLOWER, { kind: 'log.propose', epoch: 1, sequence: 1, record }, 0);
+    sentBy(leader);
+    for (const epoch of [1, 2]) leader.receive(FOLLOWER, { kind: 'log.check', epoch, last: 3, probe: epoch }, 0);
+    expect(sentBy(leader)).toEqual([
+      { kind: 'log.checked', epoch: 1, next: 2, probe: 1 },
+      { kind: 'log.checked', epoch: 2, next: 1, probe: 2 },
+    ]);
   });
 
   test('what is beyond the window → can be taken back; what has left cannot', () => {
@@ -137,7 +164,12 @@ describe('the red log', () => {
     expect(records(sentBy(node))).toEqual(['e']);
   });
 
-  test('a follower that is away → a window is sent; back, it gets what it lacks, once', () => {
+  const sentToFollower = (leader: SequencedLog<string>): SequencedMessage<string>[] =>
+    leader.takeOutputs().flatMap((output) => {
+      return output.kind === 'send' && output.to === FOLLOWER ? [output.message] : [];
+    });
+
+  test('a follower that is away → a window is sent, and then it is only asked; back, it gets what it lacks, once', () => {
     const leader = make(0);
     const all = Array.from({ length: 20 }, (_, index) => `r${index}`);
     leader.receive(FOLLOWER, { kind: 'log.appended', length: 0, committed: 0 }, 0);
@@ -145,32 +177,43 @@ describe('the red log', () => {
       leader.propose(record, 0);
       leader.onSynced(index + 1);
     }
-    expect(records(sentBy(leader).filter((message) => message.kind === 'log.append'))).toHaveLength(2 * 4);
+    const first = records(sentToFollower(leader));
+    expect(first).toEqual(all.slice(0, 4));
     for (let round = 1; round <= 3; round += 1) {
       leader.tick(round * SILENT_MS);
-      const toFirst = leader.takeOutputs().flatMap((output) => {
-        return output.kind === 'send' && output.to === FOLLOWER ? [output.message] : [];
-      });
-      expect(records(toFirst)).toEqual(all);
+      const sent = sentToFollower(leader);
+      expect([records(sent), probesIn(sent)]).toEqual([[], [expect.any(Number)]]);
+      if (round < 3) continue;
+      const [probe] = probesIn(sent) as [number];
+      for (const expected of [all.slice(1, 4), []]) {
+        leader.receive(FOLLOWER, { kind: 'log.appended', length: 0, committed: 0, received: 1, probe }, 4 * SILENT_MS);
+        expect(records(sentToFollower(leader))).toEqual(expected);
+      }
     }
-    leader.receive(FOLLOWER, { kind: 'log.appended', length: 20, committed: 0 }, 4 * SILENT_MS);
-    expect(records(sentBy(leader))).toEqual([]);
   });
 
-  test('a follower was reminded → nothing new is sent to it before it has got on', () => {
-    const node = make(0);
-    const sentTo1 = (): unknown[] =>
-      node.takeOutputs().flatMap((o) => (o.kind === 'send' && o.to === FOLLOWER ? records([o.message]) : []));
-    node.propose('a', 0);
-    node.onSynced(1);
-    node.receive(FOLLOWER, { kind: 'log.appended', length: 0, committed: 0 }, 0);
-    expect(sentTo1()).toEqual(['a']);
-    node.tick(SILENT_MS);
-    expect(sentTo1()).toEqual(['a']);
-    node.propose('b', SILENT_MS);
-    node.onSynced(2);
-    expect(sentTo1()).toEqual([]);
-    node.receive(FOLLOWER, { kind: 'log.appended', length: 1, committed: 0 }, SILENT_MS);
-    expect(sentTo1()).toEqual(['b']);
+  test('a follower that has received everything, and has not synced it → is sent nothing again', () => {
+    const leader = make(0);
+    leader.receive(FOLLOWER, { kind: 'log.appended', length: 0, committed: 0 }, 0);
+    leader.propose('a', 0);
+    leader.onSynced(1);
+    leader.tick(SILENT_MS);
+    const [probe] = probesIn(sentToFollower(leader)) as [number];
+    leader.receive(FOLLOWER, { kind: 'log.appended', length: 0, committed: 0, received: 1, probe }, SILENT_MS);
+    expect(records(sentToFollower(leader))).toEqual([]);
+  });
+
+  test('a follower was asked → nothing new is sent to it before it has got on', () => {
+    const leader = make(0);
+    leader.propose('a', 0);
+    leader.onSynced(1);
+    leader.receive(FOLLOWER, { kind: 'log.appended', length: 0, committed: 0 }, 0);
+    expect(records(sentToFollower(leader))).toEqual(['a']);
+    leader.tick(SILENT_MS);
+    leader.propose('b', SILENT_MS);
+    leader.onSynced(2);
+    expect(records(sentToFollower(leader))).toEqual([]);
+    leader.receive(FOLLOWER, { kind: 'log.appended', length: 1, committed: 0 }, SILENT_MS);
+    expect(records(sentToFollower(leader))).toEqual(['b']);
   });
 });

@@ -94,6 +94,7 @@ test('a late proposal of an earlier start, with a number that this one has used 
   const late = { origin: SITE, epoch: createEpoch(5, 0.5), sequence: 1, record: 'before' };
   log.receive(LEADER, { kind: 'log.append', position: 0, entries: [late], committed: 0 }, 0);
   for (const nowMs of [0, 10]) log.tick(nowMs);
+  log.receive(LEADER, { kind: 'log.checked', epoch: createEpoch(6, 0.5), next: 1, probe: 1 }, 10);
   expect(proposedBy(log)).toEqual([[createEpoch(6, 0.5), 1, 'a']]);
 });
 
