@@ -13,7 +13,12 @@ import { requireService, type Service } from './service/service.ts';
 import { formatHome } from './records/origin.ts';
 import { SiteBinding } from './site/site-binding.ts';
 import type { SiteDriver } from './site/site-driver.ts';
-import { createLinkMetrics, createRedLogMetrics, createSiteMetrics } from './site-metrics.ts';
+import {
+  createLinkMetrics,
+  createRedLogMetrics,
+  createRefusedMetric,
+  createSiteMetrics,
+} from './site-metrics.ts';
 
 /** Options of `serve` that concern clients, and mean the same. */
 type ClientOption = Exclude<keyof typeof CLIENT_OPTIONS, 'host' | 'port'>;
@@ -192,6 +197,7 @@ class ClientListener {
       metrics: [
         ...(driver === undefined ? [] : createNodeMetrics(node)),
         ...createLinkMetrics(site, () => node.links.status),
+        createRefusedMetric(site, () => node.links.refusedConnections),
         ...createRedLogMetrics(site, () => node.status.redLog),
       ],
     });

@@ -123,6 +123,17 @@ export function createLinkMetrics(
   }));
 }
 
+/** Connections to the cluster address that were refused. */
+export function createRefusedMetric(site: string, readCount: () => number): StoreMetric {
+  return {
+    kind: 'counter',
+    name: 'correctables_link_refused_connections_total',
+    help: 'Connections to the cluster address without TLS, or with the wrong key, deployment or site',
+    labels: ['site'],
+    read: () => [{ labels: { site }, value: readCount() }],
+  };
+}
+
 /** What is shown of etcd, if that keeps the red log. */
 const RED_LOG_METRICS: readonly (readonly [
   string,

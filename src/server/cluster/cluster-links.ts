@@ -14,7 +14,7 @@ import { formatAddress, type ClusterAddress } from './cluster-file.ts';
 import type { ClusterKeys } from './key-file.ts';
 import { FRAME } from './frames.ts';
 import { LinkConnection, createTraffic, type LinkTraffic } from './link-connection.ts';
-import { createSecureServer } from './link-security.ts';
+import { createSecureServer, type StrangerKind } from './link-security.ts';
 import {
   OutgoingLink,
   LINK_VERSIONS,
@@ -91,8 +91,8 @@ const LISTEN_ADVICE: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'Give an address of this machine, or let it reach its name server',
 };
 const DOWN_ALARM_MS = 5000;
-/** A stranger that is refused again and again is reported once; so many different ones are. */
-const MAX_REPORTED = 100;
+/** Of peers that have the key and are refused, so many different problems are reported. */
+const MAX_REPORTED_PROBLEMS = 100;
 
 export class ClusterLinks {
   readonly #options: ClusterLinksOptions;
@@ -105,8 +105,12 @@ export class ClusterLinks {
   /** All that this server has accepted, also before the end of their handshake. */
   readonly #sockets = new Set<Socket>();
   readonly #server: Server;
-  /** Problems that are reported and have not passed. */
+  /** Problems that are reported: of this site at a peer by its name, until they have passed. */
   readonly #reported = new Set<string>();
+  /** Problems of peers that have the key, and are refused here. */
+  readonly #reportedProblems = new Set<string>();
+  /** What strangers without the key were reported for. */
+  readonly #reportedStrangers = new Set<StrangerKind>();
   #refusedConnections = 0;
   #isClosed = false;
 
@@ -115,7 +119,7 @@ export class ClusterLinks {
     this.#server = createSecureServer({
       keys: options.keys,
       onConnection: (socket) => this.#accept(socket),
-      onRefused: (problem) => this.#reportStranger(undefined, problem),
+      onRefused: (kind, problem) => this.#reportStranger(kind, problem),
       onFailed: () => (this.#refusedConnections += 1),
     });
     this.#server.on('connection', (socket: Socket) => {
@@ -165,7 +169,7 @@ export class ClusterLinks {
       },
       onRefused: (problem) => {
         const description = `the site ${name} at ${formatAddress(address)} refuses the link: ${problem}`;
-        if (!this.#isJoining) this.#reportOnce(`to ${name}`, name, description);
+        if (!this.#isJoining) this.#reportOnce(this.#reported, name, description, name);
       },
       onFull: createLinkAlarm(site, name, onAlarm),
     });
@@ -307,7 +311,7 @@ export class ClusterLinks {
         if (problem !== undefined) {
           this.#refusedConnections += 1;
           if (!isRecord(body) || body['isJoining'] !== true)
-            this.#reportStranger(socket.remoteAddress, problem);
+            this.#reportProblem(socket.remoteAddress, problem);
           return { refused: problem };
         }
         from = (body as { readonly from: string | null }).from;
@@ -344,18 +348,23 @@ export class ClusterLinks {
     return `it is the site ${shortenText(String(from))}, which ${site} does not know: ${advice}`;
   }
 
-  #reportStranger(address: string | undefined, problem: string): void {
+  /** A peer that has the key is refused. */
+  #reportProblem(address: string | undefined, problem: string): void {
+    if (this.#reportedProblems.size >= MAX_REPORTED_PROBLEMS) return;
     const origin = address === undefined ? '' : ` from ${address}`;
-    this.#reportOnce(
-      `from ${problem}`,
-      undefined,
-      `a connection${origin} to its cluster address was refused: ${problem}`,
-    );
+    const description = `a connection${origin} to its cluster address was refused: ${problem}`;
+    this.#reportOnce(this.#reportedProblems, problem, description);
   }
 
-  #reportOnce(key: string, peer: string | undefined, description: string): void {
-    if (this.#reported.has(key) || this.#reported.size >= MAX_REPORTED) return;
-    this.#reported.add(key);
+  /** Others of the kind are only counted: what they claim may be made up. */
+  #reportStranger(kind: StrangerKind, problem: string): void {
+    const description = `a connection without the key to its cluster address was refused: ${problem}`;
+    this.#reportOnce(this.#reportedStrangers, kind, description);
+  }
+
+  #reportOnce<K>(reported: Set<K>, key: K, description: string, peer?: string): void {
+    if (reported.has(key)) return;
+    reported.add(key);
     this.#report('link-refused', peer, `${description}. It is tried again, and reported once.`);
   }
 
@@ -374,7 +383,7 @@ export class ClusterLinks {
     if (peer === undefined) return;
     clearTimeout(peer.downTimer);
     peer.downTimer = undefined;
-    this.#reported.delete(`to ${name}`);
+    this.#reported.delete(name);
     if (!peer.isReportedDown) return;
     peer.isReportedDown = false;
     this.#report('link-up', name, `the link to ${name} is up again.`);

@@ -2,9 +2,11 @@
  * TLS with a pre-shared key, so that links are encrypted and both ends are authenticated without
  * certificates.
  */
+import type { Socket } from 'node:net';
 import { connect, createServer, type Server, type TLSSocket } from 'node:tls';
 import type { ClusterAddress } from './cluster-file.ts';
 import type { ClusterKeys, LinkKey } from './key-file.ts';
+import { UnknownConnections } from './unknown-connections.ts';
 
 /**
  * A peer can only be authenticated by the key: no other cipher is offered, and none falls back to
@@ -16,8 +18,6 @@ const TLS_OPTIONS = {
   maxVersion: 'TLSv1.2',
 } as const;
 const HANDSHAKE_TIMEOUT_MS = 5000;
-/** Connections at a time, so that a stranger cannot open any number. */
-const MAX_CONNECTIONS = 512;
 
 /** What a stranger claims to be, shortened. */
 const MAX_CLAIM_LENGTH = 64;
@@ -73,11 +73,17 @@ export function explainDialError(error: Error): Error {
   return new RefusedError(reason, { cause: error });
 }
 
+/** What a stranger claims: this deployment with an unknown key, or another deployment. */
+export type StrangerKind = 'key' | 'deployment';
+
 export interface SecureServerOptions {
   readonly keys: ClusterKeys;
   onConnection(socket: TLSSocket): void;
-  /** A stranger has said who it is, and is refused for that. */
-  onRefused(problem: string): void;
+  /**
+   * A stranger is refused, since it has not shown that it has the key. Anybody can claim anything,
+   * so there are two kinds of them only.
+   */
+  onRefused(kind: StrangerKind, problem: string): void;
   /** A handshake has failed, for any reason. */
   onFailed(): void;
 }
@@ -94,11 +100,12 @@ export function createSecureServer({
     const { deployment, keys } = source;
     const key = keys.find((item) => item.id === id);
     if (claimed === deployment && key !== undefined) return key.bytes;
-    onRefused(
-      claimed === deployment
-        ? 'it has another key of this deployment than this site'
-        : `it is of the deployment '${claimed.slice(0, MAX_CLAIM_LENGTH)}', and this is '${deployment}'`,
-    );
+    if (claimed === deployment)
+      onRefused('key', 'it has another key of this deployment than this site');
+    else {
+      const claim = claimed.slice(0, MAX_CLAIM_LENGTH);
+      onRefused('deployment', `it is of the deployment '${claim}', and this is '${deployment}'`);
+    }
     return null;
   };
   const server = createServer(
@@ -108,11 +115,13 @@ export function createSecureServer({
       pskCallback: (_socket, identity) => findKey(identity) as Buffer | null,
     },
     (socket) => {
+      unknown.remove(socket);
       socket.setNoDelay(true);
       onConnection(socket);
     },
   );
-  server.maxConnections = MAX_CONNECTIONS;
+  const unknown = new UnknownConnections();
+  server.on('connection', (socket: Socket) => unknown.add(socket));
   // Only connections that claim to be a peer are reported: port scanners and health checks also end
   // here.
   server.on('tlsClientError', (_error, socket) => {

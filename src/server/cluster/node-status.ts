@@ -107,7 +107,18 @@ export class RecentAlarms {
 
   add({ kind, message }: SiteAlarm): void {
     this.#alarms.push({ atMs: Date.now(), kind, message });
-    if (this.#alarms.length > MAX_ALARMS) this.#alarms.shift();
+    if (this.#alarms.length > MAX_ALARMS) this.#dropOne();
+  }
+
+  /** Drops the oldest of the most frequent kind, so that many of one kind do not hide another. */
+  #dropOne(): void {
+    const counts = new Map<string, number>();
+    for (const { kind } of this.#alarms) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    const most = Math.max(...counts.values());
+    this.#alarms.splice(
+      this.#alarms.findIndex(({ kind }) => counts.get(kind) === most),
+      1,
+    );
   }
 
   list(): RecentAlarm[] {

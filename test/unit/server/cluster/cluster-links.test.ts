@@ -173,6 +173,39 @@ test('strangers that send no TLS, or nothing → no alarm', async () => {
   expect(a.alarms).toEqual([]);
 });
 
+test('strangers that make up deployments and keys → two alarms, all are counted, and a refused peer is reported', async () => {
+  const addresses = await createAddresses('a', 'b');
+  const a = await openNode('a', addresses);
+  const stranger = (deployment: string): Promise<unknown> => {
+    const keys = { ...createKeys(second), deployment };
+    return requestOfOperator({ address: addresses['a'] as ClusterAddress, to: 'a', keys }, 'status', null);
+  };
+  const claims = ['deployment', ...Array.from({ length: 120 }, (_, index) => `made up ${index}`)];
+  for (const claim of claims) await expect(stranger(claim)).rejects.toThrow('it has another key');
+  expect(a.alarms.map(({ kind, peer }) => [kind, peer])).toEqual([
+    ['link-refused', undefined],
+    ['link-refused', undefined],
+  ]);
+  await vi.waitFor(() => expect(a.links.refusedConnections).toBe(claims.length));
+
+  await openNode('b', addresses, { keys: createKeys(second) });
+  await vi.waitFor(() => expect(a.alarms.at(-1)).toMatchObject({ kind: 'link-refused', peer: 'b' }), { timeout: 5000 });
+});
+
+test('more silent connections than there are places → a site and a command still connect', async () => {
+  const addresses = await createAddresses('a', 'b');
+  const address = addresses['a'] as ClusterAddress;
+  await openNode('a', addresses);
+  const silent = Array.from({ length: 600 }, () => connect(address.port, LOOPBACK).on('error', () => {}));
+  onTestFinished(() => silent.forEach((socket) => socket.destroy()));
+  await Promise.all(silent.map((socket) => once(socket, 'connect')));
+  expect(await requestOfOperator({ address, to: 'a', keys: createKeys(first) }, 'status', 1)).toMatchObject({
+    body: 1,
+  });
+  const b = await openNode('b', addresses);
+  await waitForLink(b, 'a');
+});
+
 // Else the handshake would have to time out first, after 5 s.
 test('a stranger that sends nothing → closing does not wait for it', { timeout: 4500 }, async () => {
   const addresses = await createAddresses('a');

@@ -1,0 +1,14 @@
+/** What operators read of a node. */
+import { expect, test } from 'vitest';
+import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
+import { RecentAlarms } from '../../../../src/server/cluster/node-status.ts';
+
+const alarm = (kind: SiteAlarm['kind'], message: string): SiteAlarm => ({ kind, site: 'ireland', message });
+
+test('many alarms of one kind → the latest of them are kept, and one of another kind stays', () => {
+  const alarms = new RecentAlarms();
+  alarms.add(alarm('link-refused', 'of a peer'));
+  for (let count = 0; count < 300; count += 1) alarms.add(alarm('message-rejected', `message ${count}`));
+  const messages = alarms.list().map(({ message }) => message);
+  expect([messages.length, messages[0], messages.at(-1)]).toEqual([100, 'of a peer', 'message 299']);
+});
