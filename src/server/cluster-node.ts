@@ -22,6 +22,7 @@ import {
 } from './cluster/become-member.ts';
 import { catchUp } from './cluster/catch-up.ts';
 import { ClusterLinks, type ControlRequest } from './cluster/cluster-links.ts';
+import type { DeploymentSetup } from './cluster/deployment-setup.ts';
 import { DiskRoom } from './cluster/disk-room.ts';
 import {
   forEachLinkAddress,
@@ -205,6 +206,7 @@ export class ClusterNode {
       isServing: () => this.state.state === 'serving',
       getRedLeader: () => this.#redLog.getLeader(this.red),
       isJoining: () => this.#directory.identity.origin === null,
+      getSetup: () => this.#setup,
     }));
     this.#transfers = new StateTransfers({
       site: this.name,
@@ -238,6 +240,19 @@ export class ClusterNode {
     await this.#restarts.run(async () => {});
     const onProblem = (message: string): void => this.#onProgress(message);
     await waitWhileJoining(() => this.#joiningProblem, this.#aborted.signal, onProblem);
+  }
+
+  /** A node that joins, or does not run yet on the data that it has, does not know all of it. */
+  get #setup(): DeploymentSetup {
+    const { engine } = this.file.redLog;
+    const { identity, hasData } = this.#directory;
+    if (identity.origin === null) return { engine };
+    const isKnown = this.#site !== undefined || !hasData;
+    return {
+      engine,
+      founders: isKnown ? this.#origins.founders : undefined,
+      red: engine === 'built-in' ? this.red : undefined,
+    };
   }
 
   #onProgress(message: string): void {

@@ -11,6 +11,7 @@ import { shortenText, type OnAlarm, type SiteAlarm } from '../alarms/site-alarm.
 import type { LinkLimits } from '../site/link.ts';
 import { createLinkAlarm } from '../site/replica-alarms.ts';
 import { formatAddress, type ClusterAddress } from './cluster-file.ts';
+import { findSetupProblem, type DeploymentSetup } from './deployment-setup.ts';
 import type { ClusterKeys } from './key-file.ts';
 import { FRAME } from './frames.ts';
 import { LinkConnection, createTraffic, type LinkTraffic } from './link-connection.ts';
@@ -52,6 +53,8 @@ export interface ClusterLinksOptions {
    * Default: it is not
    */
   isJoining?(): boolean;
+  /** What the own site takes the deployment for. Default: nothing is compared */
+  getSetup?(): DeploymentSetup | undefined;
   /** Whether the own site takes operations. Default: it does */
   isServing?(): boolean;
   /** The site that leads the red log, if a site does. Default: none */
@@ -159,6 +162,7 @@ export class ClusterLinks {
       onEnvelopes: (contents) => this.#options.onEnvelopes(name, contents),
       onRequest: (kind, body) => this.#options.onRequest({ from: name, kind, body }),
       isJoining: () => this.#isJoining,
+      getSetup: () => this.#options.getSetup?.(),
       onConnected: () => {
         this.#onUp(name);
         onConnected?.(name);
@@ -329,8 +333,8 @@ export class ClusterLinks {
 
   /** Why a peer that has the key is not accepted. */
   #findProblem(body: unknown): string | undefined {
-    const { site, keys } = this.#options;
-    const { deployment, from, to } = isRecord(body) ? body : {};
+    const { site, keys, getSetup } = this.#options;
+    const { deployment, from, to, setup } = isRecord(body) ? body : {};
     const versions = parseVersions(body);
     if (versions === undefined) return 'its first request has no version of links';
     if (agreeOnVersion(LINK_VERSIONS, versions) === undefined)
@@ -343,7 +347,9 @@ export class ClusterLinks {
     if (deployment !== keys.deployment) return `it is of another deployment than ${site}`;
     if (to !== site)
       return `it has dialed ${shortenText(String(to))}, and this is ${site}: compare the cluster.json of both`;
-    if (from === null || (typeof from === 'string' && this.#peers.has(from))) return undefined;
+    if (from === null) return undefined;
+    if (typeof from === 'string' && this.#peers.has(from))
+      return findSetupProblem({ site, setup: getSetup?.() }, { site: from, setup });
     const advice = 'compare the cluster.json of both, and start a site that is new with --join';
     return `it is the site ${shortenText(String(from))}, which ${site} does not know: ${advice}`;
   }

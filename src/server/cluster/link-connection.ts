@@ -38,7 +38,7 @@ const REQUEST_TIMEOUT_MS = 5000;
 /** So much is taken until the other end hears of it, or until the next heartbeat. */
 const MAX_UNREPORTED_BYTES = 1 << 16;
 /** A peer that has not said who it is sends no more than this. */
-const MAX_UNKNOWN_FRAME_BYTES = 1 << 12;
+const MAX_UNKNOWN_FRAME_BYTES = 1 << 16;
 const PING = 'ping';
 
 interface PendingRequest {

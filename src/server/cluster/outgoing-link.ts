@@ -6,6 +6,7 @@ import { isRecord } from '../../correctable/validate.ts';
 import { Fifo } from '../collections/fifo.ts';
 import { LINK_LIMITS, type LinkLimits } from '../site/link.ts';
 import type { ClusterAddress } from './cluster-file.ts';
+import type { DeploymentSetup } from './deployment-setup.ts';
 import { FRAME, MAX_PART_BYTES, type Frame } from './frames.ts';
 import type { ClusterKeys } from './key-file.ts';
 import { LinkConnection, type LinkTraffic } from './link-connection.ts';
@@ -23,6 +24,8 @@ interface ConnectRequest extends LinkVersions {
    * alarm.
    */
   readonly isJoining?: boolean;
+  /** What the site that has dialed takes the deployment for. */
+  readonly setup?: DeploymentSetup | undefined;
 }
 
 export interface OutgoingLinkOptions {
@@ -38,6 +41,8 @@ export interface OutgoingLinkOptions {
   /** Returns the reply to a request of the peer on this connection. */
   onRequest(kind: string, body: unknown): unknown;
   onConnected(): void;
+  /** What this site takes the deployment for. */
+  getSetup?(): DeploymentSetup | undefined;
   /** Whether this site is no member yet. Default: it is */
   isJoining?(): boolean;
   /** The connection was lost, or could not be made. */
@@ -180,13 +185,14 @@ export class OutgoingLink {
   }
 
   async #introduce(connection: LinkConnection): Promise<void> {
-    const { from, to, keys, heartbeatIntervalMs, isJoining } = this.#options;
+    const { from, to, keys, heartbeatIntervalMs, isJoining, getSetup } = this.#options;
     try {
       const joining = isJoining?.() === true ? { isJoining: true } : {};
       const version = await introduce(connection, {
         deployment: keys.deployment,
         from,
         to,
+        setup: getSetup?.(),
         ...joining,
       });
       if (connection !== this.#connection || this.#isClosed) return;

@@ -173,6 +173,39 @@ test('strangers that send no TLS, or nothing → no alarm', async () => {
   expect(a.alarms).toEqual([]);
 });
 
+test.each([
+  ['another engine', { engine: 'etcd' }, 'redLog.engine of cluster.json is etcd at b, and built-in at a'],
+  ['another order', { founders: ['b', 'a'] }, 'the order of sites of cluster.json is b, a at b, and a, b at a'],
+  [
+    'another leader of the red log',
+    { red: { generation: 0, leader: 'b' } },
+    'redLog.leader of cluster.json is b at b, and a at a',
+  ],
+])('a peer with %s in its cluster.json → is refused, and both ends name the field', async (_what, change, problem) => {
+  const addresses = await createAddresses('a', 'b');
+  const setup = { engine: 'built-in', founders: ['a', 'b'], red: { generation: 0, leader: 'a' } };
+  const a = await openNode('a', addresses, { getSetup: () => setup });
+  const b = await openNode('b', addresses, { getSetup: () => ({ ...setup, ...change }) });
+  const refused = { kind: 'link-refused', message: expect.stringContaining(problem) as string };
+  await vi.waitFor(() => {
+    expect(a.alarms).toContainEqual(expect.objectContaining(refused));
+    expect(b.alarms).toContainEqual(expect.objectContaining({ ...refused, peer: 'a' }));
+  });
+  expect([a.links.isConnected('b'), b.links.isConnected('a')]).toEqual([false, false]);
+});
+
+test.each([
+  ['a later generation of the red log', { red: { generation: 1, leader: 'b' } }],
+  ['a red log that is being restored', { red: { generation: 0, leader: null } }],
+  ['founders that it does not know yet', { founders: undefined, red: undefined }],
+])('a peer with %s → is connected', async (_what, change) => {
+  const addresses = await createAddresses('a', 'b');
+  const setup = { engine: 'built-in', founders: ['a', 'b'], red: { generation: 0, leader: 'a' } };
+  const a = await openNode('a', addresses, { getSetup: () => setup });
+  const b = await openNode('b', addresses, { getSetup: () => ({ ...setup, ...change }) });
+  await Promise.all([waitForLink(a, 'b'), waitForLink(b, 'a')]);
+});
+
 test('strangers that make up deployments and keys → two alarms, all are counted, and a refused peer is reported', async () => {
   const addresses = await createAddresses('a', 'b');
   const a = await openNode('a', addresses);

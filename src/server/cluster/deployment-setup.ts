@@ -1,0 +1,51 @@
+/**
+ * What all nodes of a deployment have to agree on. It comes from their cluster files when the
+ * deployment is created, so one file that differs would make a node that no message of the others
+ * fits. Nodes compare it when they connect.
+ */
+import { isRecord } from '../../correctable/validate.ts';
+import { shortenText } from '../alarms/site-alarm.ts';
+
+export interface DeploymentSetup {
+  /** The engine of the red log. */
+  readonly engine: string;
+  /** The generation of the built-in red log, and its leader; `null` while it is being restored. */
+  readonly red?: { readonly generation: number; readonly leader: string | null } | undefined;
+  /** The sites that the deployment was created with, in order; `undefined` if not known yet. */
+  readonly founders?: readonly string[] | undefined;
+}
+
+/** A site and its setup; another site may have sent anything. */
+export interface SetupOfSite {
+  readonly site: string;
+  readonly setup: unknown;
+}
+
+/** Describes what two sites do not agree on, by the field of `cluster.json`. */
+export function findSetupProblem(own: SetupOfSite, other: SetupOfSite): string | undefined {
+  const [here, there] = [own.setup, other.setup].map((setup) => (isRecord(setup) ? setup : {}));
+  const differ = (field: string, ownValue: unknown, otherValue: unknown): string | undefined => {
+    const [ownText, otherText] = [ownValue, otherValue].map((value) => shortenText(String(value)));
+    if (ownValue === undefined || otherValue === undefined || ownText === otherText)
+      return undefined;
+    return `${field} of cluster.json is ${otherText} at ${other.site}, and ${ownText} at ${own.site}: start both with the same file`;
+  };
+
+  return (
+    differ('redLog.engine', here?.['engine'], there?.['engine']) ??
+    differ('the order of sites', formatSites(here), formatSites(there)) ??
+    differ('redLog.leader', ...getLeaders(here?.['red'], there?.['red']))
+  );
+}
+
+function formatSites(setup: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  const founders = setup?.['founders'];
+  return Array.isArray(founders) ? founders.join(', ') : undefined;
+}
+
+/** Of one generation. A site that has missed a later one follows it once it is connected. */
+function getLeaders(own: unknown, other: unknown): [unknown, unknown] {
+  if (!isRecord(own) || !isRecord(other) || own['generation'] !== other['generation'])
+    return [undefined, undefined];
+  return [own['leader'] ?? undefined, other['leader'] ?? undefined];
+}
