@@ -14,6 +14,11 @@ export interface SiteAlarm {
     | 'clock-quarantined'
     | 'clock-released'
     /**
+     * The own clock is behind by more than sites may differ: behind the stamps in the own log, or
+     * the clocks of most other sites.
+     */
+    | 'clock-behind'
+    /**
      * The clock of this machine was set by more than sites may differ. Operations do not wait for
      * it.
      */

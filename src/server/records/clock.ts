@@ -8,7 +8,7 @@ export const MICROS_PER_MS = 1000;
  * No correct clock shows this (the year 2200). Too few stamps are left above it to keep them
  * distinct.
  */
-const HORIZON_MS = Date.UTC(2200);
+export const HORIZON_MS: number = Date.UTC(2200);
 /** Above the horizon stamps only count on, one an operation: none gets so far beyond it. */
 const MAX_COUNTED_STAMPS = 2 ** 49;
 /**

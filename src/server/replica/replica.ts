@@ -35,6 +35,7 @@ import type { ReplicaOutput } from '../records/replica-output.ts';
 import type { Stage, Submission } from '../records/submissions.ts';
 import { SiteState } from './core/site-state.ts';
 import { isReply, type ReplyOrError } from '../records/reply.ts';
+import { getMaxEntry } from '../records/vector.ts';
 import type { ProposedRecord } from '../log/red-log-engine.ts';
 import type { LoggedOperation } from './causal/blue-streams.ts';
 import type { RetainedReplies } from './exactly-once/id-table.ts';
@@ -122,6 +123,8 @@ export class Replica implements ReplicaCore, WritesHost {
     this.rights = hasBounded(options.service.tables) ? this.createRights() : undefined;
     this.#load(stored);
     this.#lostRights = this.rights && new LostRights(this);
+    const lastStamp = Math.max(this.clock.last, getMaxEntry(this.state.stable));
+    this.#quarantine.begin(nowMs, wallMs, lastStamp);
     this.blue.sendGreetings();
     if (options.origins.isMember(options.site)) this.membership.confirm();
     else this.retire();

@@ -36,6 +36,18 @@ export function createClockObserver(
       ),
     onReleased: (peer) =>
       raise('clock-released', peer, 'its clock is right again, and what it writes is taken.'),
+    onClockBehind: (byMs, shownBy) => {
+      const name = origins.getName(site);
+      const [evidence, effect] =
+        shownBy === 'log'
+          ? ['the other sites, as the stamps in its own log show', 'It goes on above these stamps']
+          : ['the clocks of most other sites', 'It refuses what they write until that has changed'];
+      onAlarm({
+        kind: 'clock-behind',
+        site: name,
+        message: `Site ${name}: its own clock is ${byMs} ms behind ${evidence}. ${effect}. Set the clock of its machine.`,
+      });
+    },
     onLeftBehind: (peer) =>
       raise(
         'site-left-behind',

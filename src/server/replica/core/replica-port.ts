@@ -40,6 +40,8 @@ export interface ReplicaObserver {
    * is refused.
    */
   onQuarantined?(peer: Origin, aheadMs: number): void;
+  /** The own clock is behind by so much: as the own log shows, or the clocks of most others. */
+  onClockBehind?(byMs: number, shownBy: 'log' | 'sites'): void;
   /** A site has been away for too long: nothing is kept for it before it is back. */
   onLeftBehind?(peer: Origin): void;
   /**

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { HybridClock } from '../../../../src/server/records/clock.ts';
 import { ClockQuarantine } from '../../../../src/server/replica/core/clock-quarantine.ts';
 import type { ReplicaOptions } from '../../../../src/server/replica/core/replica-port.ts';
+import { Origins } from '../../../../src/server/records/origin.ts';
 import { siteAt } from '../../../support/origins.ts';
 
 const YEAR_MS = 365 * 24 * 3600 * 1000;
@@ -29,9 +30,11 @@ describe('quarantine', () => {
     const observer = {
       onQuarantined: (peer: number, aheadMs: number) => void reported.push(`${peer} ${aheadMs} ms ahead`),
       onReleased: (peer: number) => void reported.push(`${peer} released`),
+      onClockBehind: (byMs: number, shownBy: string) => void reported.push(`own ${byMs} ms behind (${shownBy})`),
     };
+    const place = { origins: Origins.create(['a', 'b', 'c']), site: siteAt(2) };
     return {
-      quarantine: new ClockQuarantine({ maxClockSkewMs: 1000, observer } as unknown as ReplicaOptions),
+      quarantine: new ClockQuarantine({ maxClockSkewMs: 1000, observer, ...place } as unknown as ReplicaOptions),
       reported,
     };
   }
@@ -63,6 +66,31 @@ describe('quarantine', () => {
     quarantine.noteClock(PEER, NOW_MS + 100);
     expect(quarantine.acceptsStampsFrom(PEER, stampAt(NOW_MS + 100))).toBe(true);
     expect(reported).toEqual([]);
+  });
+
+  test('a start with a clock behind the stamps in the own log and behind another site → names itself, takes from all', () => {
+    const { quarantine, reported } = make();
+    quarantine.begin(0, NOW_MS - 3_600_000, stampAt(NOW_MS - 500));
+    for (const peer of [PEER, siteAt(1)]) quarantine.noteClock(peer, NOW_MS);
+    quarantine.advance(5000, NOW_MS - 3_595_000);
+    quarantine.noteClock(PEER, NOW_MS + 5000);
+    expect(quarantine.acceptsStampsFrom(PEER, stampAt(NOW_MS + 5000))).toBe(true);
+    expect(reported).toEqual(['own 3600000 ms behind (log)']);
+  });
+
+  test('a start with stamps of the past that are ahead, clocks alike → nothing is reported', () => {
+    const { quarantine, reported } = make();
+    quarantine.begin(0, NOW_MS, stampAt(NOW_MS + YEAR_MS));
+    quarantine.noteClock(PEER, NOW_MS);
+    quarantine.noteClock(siteAt(1), NOW_MS + YEAR_MS);
+    expect(reported).toEqual([`2 ${YEAR_MS} ms ahead`]);
+  });
+
+  test('most other sites are ahead → names itself too', () => {
+    const { quarantine, reported } = make();
+    quarantine.advance(0, NOW_MS - 3_600_000);
+    for (const peer of [PEER, siteAt(1)]) quarantine.noteClock(peer, NOW_MS);
+    expect(reported).toEqual(['1 3600000 ms ahead', '2 3600000 ms ahead', 'own 3600000 ms behind (sites)']);
   });
 
   test('a clock that drifts away → quarantined once it is too far, released when it is set', () => {
