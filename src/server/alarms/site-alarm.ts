@@ -361,9 +361,11 @@ function formatStack(thrown: unknown): string | undefined {
   }
 }
 
+const BYTES_PER_MIB = 1 << 20;
+
 export interface TransferAlarms {
   onStalled(problem: string): void;
-  onFullChanged(because: Error | undefined): void;
+  onFullChanged(because: Error | undefined, neededBytes?: number): void;
   onRefused(problems: ReadonlyMap<string, string>): void;
 }
 
@@ -383,14 +385,18 @@ export function createTransferAlarms(site: string, onAlarm: OnAlarm): TransferAl
         `it needs the state of another site, but each of them lacks operations that this one has. ${reasons} It goes on trying. ${advice}. The operations that no other site has are in unsent-operations.json then.`,
       );
     },
-    onFullChanged: (because) => {
+    onFullChanged: (because, neededBytes = 0) => {
       if (because === undefined)
         raise('disk-has-room', 'the state of another site can be written again.');
       else {
         const reason = isNoSpace(because) ? 'the disk is full' : because.message;
+        const room =
+          neededBytes === 0
+            ? 'Make room'
+            : `It takes about ${Math.ceil(neededBytes / BYTES_PER_MIB)} MiB more. Make room`;
         raise(
           'disk-full',
-          `the state of another site cannot be written (${reason}). It is tried again.`,
+          `the state of another site cannot be written (${reason}). ${room}. It is tried again, later each time.`,
         );
       }
     },

@@ -2,6 +2,7 @@
  * Takes the state of another site if that does not keep what this one lacks (docs/spec/cluster.md,
  * A4, A6, T8).
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { collectOwnTail, mergeSharedIntoSite } from '../log/recovered-state.ts';
 import type { Origin } from '../records/origin.ts';
@@ -32,10 +33,15 @@ export interface CatchUpHost {
   onProblem(message: string): void;
   /** Called once if no donor's state could be used for some time, with the reasons by donor. */
   onRefused(problems: ReadonlyMap<string, string>): void;
-  /** The state that has come cannot be written, and why, or it can be again. */
-  onFullChanged(because: Error | undefined): void;
+  /**
+   * The state that has come cannot be written, why, and about how much room that takes; or it can
+   * be again.
+   */
+  onFullChanged(because: Error | undefined, neededBytes?: number): void;
   /** Default: 2000 */
   readonly retryAfterMs?: number;
+  /** Resolves after a time. Default: as `setTimeout` */
+  wait?(delayMs: number): Promise<unknown>;
 }
 
 /**
@@ -48,20 +54,25 @@ export interface ClosedMeanwhile {
 }
 
 const RETRY_AFTER_MS = 2000;
+/** Each attempt takes the whole state: without room for it, the next one is later each time. */
+const MAX_FULL_RETRY_AFTER_MS = 300_000;
 /** How often each donor is tried without an alarm: it may lack something for a moment only. */
 const MAX_SILENT_ROUNDS = 3;
 
 /** Returns once the state is on the disk, or what to do with the end of a site that was closed. */
 export async function catchUp(host: CatchUpHost): Promise<ClosedMeanwhile | undefined> {
   const { signal, retryAfterMs = RETRY_AFTER_MS } = host;
+  // Ended with the signal: the next attempt then fails with its reason.
+  const wait =
+    host.wait ?? ((delayMs: number) => pause(delayMs, undefined, { signal }).catch(() => {}));
   const closing = new AbortController();
   const ending = AbortSignal.any([signal, closing.signal]);
   const problems = new Map<string, string>();
-  let isFull = false;
+  let fullCount = 0;
   let isReported = false;
-  const setFull = (because: Error | undefined): void => {
-    if (isFull !== (because !== undefined)) host.onFullChanged(because);
-    isFull = because !== undefined;
+  const setFull = (because: Error | undefined, neededBytes?: number): void => {
+    if (fullCount > 0 !== (because !== undefined)) host.onFullChanged(because, neededBytes);
+    fullCount = because === undefined ? 0 : fullCount + 1;
   };
   for (let attempt = 1; ; attempt += 1) {
     const peers = host.getPeers();
@@ -87,12 +98,13 @@ export async function catchUp(host: CatchUpHost): Promise<ClosedMeanwhile | unde
       const { message } = error as Error;
       host.onProblem(message);
       if (isCorrectableError(error, 'UNAVAILABLE')) problems.set(received.donor, message);
-      else setFull(error as Error);
+      else setFull(error as Error, received.bytes);
     }
     if (!isReported && attempt >= MAX_SILENT_ROUNDS * peers.length && problems.size > 0) {
       isReported = true;
       host.onRefused(problems);
     }
-    await new Promise((resolve) => setTimeout(resolve, retryAfterMs));
+    const delayMs = retryAfterMs * 2 ** Math.max(0, fullCount - 1);
+    await wait(Math.min(delayMs, Math.max(retryAfterMs, MAX_FULL_RETRY_AFTER_MS)));
   }
 }

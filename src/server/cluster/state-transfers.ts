@@ -40,8 +40,10 @@ export interface StateTransfersOptions {
    * comes.
    */
   onStalled?(problem: string): void;
-  /** What has come cannot be written, and why, or it can be again. */
-  onFullChanged?(because: Error | undefined): void;
+  /**
+   * What has come cannot be written, why, and about how much more room it takes; or it can be again.
+   */
+  onFullChanged?(because: Error | undefined, neededBytes?: number): void;
 }
 
 /** The receiver of a state: its origin, which a donor may not know yet, and its data directory. */
@@ -60,6 +62,8 @@ export interface TransferRefusal {
 export interface ReceivedState {
   readonly donor: string;
   readonly shared: Checkpoint;
+  /** How much was received. */
+  readonly bytes: number;
 }
 
 /** How far a transfer to this node has come. */
@@ -151,13 +155,12 @@ export class StateTransfers {
       const donor = connected[attempt % connected.length];
       if (donor === undefined) this.#problem = `no link to ${all.join(', ')} is up`;
       this.#checkStalled();
-      const shared =
+      const received =
         donor === undefined ? undefined : await this.#receiveFrom(donor, origin, signal, onClosed);
-      if (donor !== undefined && shared !== undefined)
-        return {
-          donor,
-          shared: removeWildStamps(shared, Date.now() + this.#options.maxClockSkewMs),
-        };
+      if (received !== undefined) {
+        const latestMs = Date.now() + this.#options.maxClockSkewMs;
+        return { ...received, shared: removeWildStamps(received.shared, latestMs) };
+      }
       await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
     }
   }
@@ -173,7 +176,7 @@ export class StateTransfers {
     origin: Origin,
     signal: AbortSignal,
     onClosed: ((reason: string) => void) | undefined,
-  ): Promise<Checkpoint | undefined> {
+  ): Promise<ReceivedState | undefined> {
     const { files, directory } = this.#options;
     this.#progress = { donor, bytes: 0, expectedBytes: undefined, problem: undefined };
     let timer: NodeJS.Timeout | undefined;
@@ -194,12 +197,14 @@ export class StateTransfers {
           onProblem: (problem) => this.#update({ problem }),
           onClosed: (reason) => onClosed?.(reason),
           onWriteFailed: (error) => this.#setFull(error),
-          onDone: resolve,
+          onDone: (shared, bytes) => resolve({ donor, shared, bytes }),
         }));
         const sinceMs = performance.now();
         timer = setInterval(() => {
           if (signal.aborted) return reject(signal.reason as Error);
           this.#checkStalled();
+          // What does not fit from this donor fits from none.
+          if (this.#isFull) return;
           if (performance.now() - Math.max(this.#movedAtMs, sinceMs) > STALL_MS) resolve(undefined);
         }, CHECK_MS);
         receiver.start();
@@ -223,7 +228,10 @@ export class StateTransfers {
   #setFull(because: Error | undefined): void {
     if (this.#isFull === (because !== undefined)) return;
     this.#isFull = because !== undefined;
-    this.#options.onFullChanged?.(because);
+    if (because === undefined) return this.#options.onFullChanged?.(undefined);
+    // The directory of the site is made beside what has come.
+    const { bytes, expectedBytes = 0 } = this.#progress ?? { bytes: 0 };
+    this.#options.onFullChanged?.(because, Math.max(0, 2 * expectedBytes - bytes));
   }
 
   #onMoved(): void {

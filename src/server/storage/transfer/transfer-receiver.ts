@@ -29,13 +29,15 @@ export interface TransferReceiverOptions {
   /** What has come cannot be written; it is asked for again. */
   onWriteFailed?(error: Error): void;
   /** The shared part of the donor's checkpoint is here, and whole. */
-  onDone(shared: Checkpoint): void;
+  onDone(shared: Checkpoint, bytes: number): void;
   readonly sliceBytes?: number;
   /** How long an answer may take until it is asked for again. Default: 3000. */
   readonly resendAfterMs?: number;
 }
 
 const RESEND_AFTER_MS = 3000;
+/** Without room it is asked for again later each time, up to 64 times the first delay. */
+const MAX_WRITE_BACKOFF = 6;
 /** So many slices are on their way, so that a long way costs little. */
 const WINDOW = 16;
 
@@ -55,6 +57,8 @@ export class TransferReceiver {
   /** Whether what is being written is of a transfer that was given up. */
   #isOutdated = false;
   #isEnded = false;
+  /** How often what has come could not be written, since it last could. */
+  #writeFailures = 0;
   /** Whether something came since it was last looked at. */
   #isAnswered = false;
 
@@ -109,7 +113,8 @@ export class TransferReceiver {
 
   #watch(): void {
     const { timing, resendAfterMs = RESEND_AFTER_MS } = this.#options;
-    timing.afterMs(resendAfterMs, () => {
+    const backoff = Math.min(MAX_WRITE_BACKOFF, Math.max(0, this.#writeFailures - 1));
+    timing.afterMs(resendAfterMs * 2 ** backoff, () => {
       if (this.#isEnded) return;
       if (!this.#isAnswered || !this.#isReady) this.retry();
       this.#isAnswered = false;
@@ -171,6 +176,7 @@ export class TransferReceiver {
       if (this.#isEnded) return;
       if (this.#isOutdated) return this.#clear();
       if (error !== undefined) return this.#onWriteFailed(error);
+      this.#writeFailures = 0;
       this.#options.onProgress?.(this.#incoming.length, this.#totalBytes ?? this.#expectedBytes);
       this.#request();
       this.#writeNext();
@@ -184,6 +190,7 @@ export class TransferReceiver {
 
   /** It is asked for again, in time: there may be room then. */
   #onWriteFailed(error: Error): void {
+    this.#writeFailures += 1;
     this.#options.onProblem?.(
       `What ${this.#options.donor} sends cannot be written (${error.message})`,
     );
@@ -197,6 +204,6 @@ export class TransferReceiver {
       return this.#beginAgain(`What has come is not whole: ${shared}`);
     this.#options.send({ kind: 'transfer.end', transfer: this.#transfer });
     this.close();
-    this.#options.onDone(shared);
+    this.#options.onDone(shared, this.#incoming.length);
   }
 }

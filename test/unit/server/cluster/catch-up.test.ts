@@ -31,7 +31,7 @@ function createHost(change: Partial<CatchUpHost> = {}): CatchUpHost & {
     keepsRed: true,
     signal: new AbortController().signal,
     getPeers: () => ['a', 'c'],
-    receive: async ([donor = '']) => ({ donor, shared: donor === 'a' ? early : late }),
+    receive: async ([donor = '']) => ({ donor, shared: donor === 'a' ? early : late, bytes: 3 << 20 }),
     recover: () => ({ stored, ...NUMBERS }),
     install: async ({ state }) => void installed.push(state),
     onProblem: () => {},
@@ -56,8 +56,7 @@ test('all donors lack something that is only here → one alarm with the reasons
     ending.signal.throwIfAborted();
     attempts += 1;
     if (attempts === 20) ending.abort(new Error('the node is closed'));
-    const { shared } = await host.receive(['a'], ...others);
-    return { donor: donors[0] as string, shared };
+    return { ...(await host.receive(['a'], ...others)), donor: donors[0] as string };
   };
   await expect(catchUp({ ...host, signal: ending.signal, receive })).rejects.toThrow('the node is closed');
   expect(host.events).toEqual([
@@ -74,6 +73,24 @@ test('no room for what was merged → an alarm, and another one once there is ro
   const host = createHost({ install });
   expect(await catchUp(host)).toBeUndefined();
   expect(host.events.map((text) => text.split(':')[0])).toEqual(['disk-full', 'disk-has-room']);
+});
+
+test('no room for what was merged → the room is named, and each attempt is later than the one before', async () => {
+  const delays: number[] = [];
+  let attempts = 0;
+  const host = createHost({
+    getPeers: () => ['c'],
+    retryAfterMs: 2000,
+    install: async () => {
+      attempts += 1;
+      if (attempts < 12) throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+    },
+    wait: async (delayMs) => void delays.push(delayMs),
+  });
+  expect(await catchUp(host)).toBeUndefined();
+  expect(host.events[0]).toContain('the disk is full). It takes about 3 MiB more. Make room.');
+  expect(delays.slice(0, 4)).toEqual([2000, 4000, 8000, 16_000]);
+  expect(delays.at(-1)).toBe(300_000);
 });
 
 test('the site was closed meanwhile → the reason, and its own operations that it keeps', async () => {
