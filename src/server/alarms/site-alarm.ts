@@ -92,6 +92,8 @@ export interface SiteAlarm {
     | 'transfer-refused'
     /** A peer has another key, deployment or cluster.json. Raised once until that has changed. */
     | 'link-refused'
+    /** Another site answers, but has confirmed nothing for 60 s of what it lacks. */
+    | 'stream-stalled'
     /**
      * Another site has been away for too long. No more is kept for it. It takes the state of
      * another site.

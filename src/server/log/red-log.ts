@@ -51,6 +51,8 @@ export interface RedLog<R, M extends LogMessage = LogMessage> {
   withdraw(record: R): boolean;
   /** How many entries are kept that a site lacks. */
   getBacklog?(site: Origin): number;
+  /** How many entries a site is known to have. */
+  getConfirmed?(site: Origin): number;
   /** The sites as the delivered records have them; to be called after each that may change them. */
   setMembers?(members: LogMembers): void;
   /** A message of the node at another site, which is of the same engine. */

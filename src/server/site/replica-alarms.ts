@@ -48,6 +48,12 @@ export function createClockObserver(
         message: `Site ${name}: its own clock is ${byMs} ms behind ${evidence}. ${effect}. Set the clock of its machine.`,
       });
     },
+    onStalled: (peer, backlog) =>
+      raise(
+        'stream-stalled',
+        peer,
+        `it answers, but has confirmed nothing for 60 s of ${backlog} entries that it lacks. They are kept, and are not visible there. Look at its alarms, and whether the link carries what is sent (correctables_link_*).`,
+      ),
     onLeftBehind: (peer) =>
       raise(
         'site-left-behind',

@@ -25,6 +25,7 @@ import type { Section } from '../records/checkpoint.ts';
 import { MessageFilter, type MessageFilterOptions } from '../messages/message-filter.ts';
 import { isNodeMessage, ONLY_PARTITION, RejectedMessageError } from '../messages/envelope.ts';
 import type { Envelope, SiteMessage } from '../messages/envelope.ts';
+import { StalledSites } from '../messages/stalled-sites.ts';
 import type { NodeHandshake } from '../messages/node-handshake.ts';
 import type { Origin } from '../records/origin.ts';
 import type { OperationId, RedRecord } from '../records/records.ts';
@@ -77,6 +78,7 @@ export class SiteMachine {
   #cutAt: number | undefined;
   #isHaltReported = false;
   readonly #absent: AbsentSites;
+  readonly #stalled = new StalledSites();
   #lacking: string | undefined;
   #isRetired = false;
   #noRoomCount = 0;
@@ -485,6 +487,12 @@ export class SiteMachine {
     for (const site of left) observer?.onLeftBehind?.(site);
     if (cutOff.length > 0) observer?.onCutOff?.(cutOff, this.#absent.isFull);
     for (const site of this.#absent.takeProbed(nowMs, resendAfterMs)) blue.probe(site);
+    for (const site of this.#options.origins.getOthers(this.#options.site)) {
+      const confirmed = blue.getConfirmed(site) + (this.log.getConfirmed?.(site) ?? 0);
+      const heardAtMs = this.#absent.getHeardAtMs(site);
+      if (this.#stalled.note(site, { confirmed, backlog: getBacklog(site), heardAtMs }, nowMs))
+        observer?.onStalled?.(site, getBacklog(site));
+    }
   }
 
   #updateLeftBehind(): void {

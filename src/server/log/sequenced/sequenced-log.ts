@@ -185,6 +185,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       : this.#delivered - Math.max(this.#forgotten, follower.matched ?? 0);
   }
 
+  getConfirmed(site: Origin): number {
+    return this.#followers.get(site)?.matched ?? 0;
+  }
+
   takeOutputs(): Output<R>[] {
     const outputs = this.#outputs;
     if (outputs.length > 0) this.#outputs = [];

@@ -102,6 +102,13 @@ export class BluePath {
     return most;
   }
 
+  /** How many operations of all streams a site has confirmed. */
+  getConfirmed(site: Origin): number {
+    let sum = 0;
+    for (const outgoing of this.#outgoing) sum += outgoing.getAcknowledged(site);
+    return sum;
+  }
+
   /** Whether of some stream none of these sites keeps what is lacking here. */
   isGoneAt(sites: readonly Origin[]): boolean {
     return sites.length > 0 && this.#incoming.some((stream) => stream.isGoneAt(sites));

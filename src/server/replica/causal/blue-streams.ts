@@ -240,6 +240,11 @@ export class OutgoingStream {
     return Math.min(this.#retained.size, this.#last - (this.#acknowledged.get(site) ?? this.#last));
   }
 
+  /** The last operation that a receiver has confirmed. */
+  getAcknowledged(site: Origin): number {
+    return this.#acknowledged.get(site) ?? 0;
+  }
+
   /** Whether the operation after the one called `sequence` is kept. */
   hasAfter(sequence: number): boolean {
     return (

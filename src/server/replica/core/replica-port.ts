@@ -42,6 +42,8 @@ export interface ReplicaObserver {
   onQuarantined?(peer: Origin, aheadMs: number): void;
   /** The own clock is behind by so much: as the own log shows, or the clocks of most others. */
   onClockBehind?(byMs: number, shownBy: 'log' | 'sites'): void;
+  /** A site is heard, and has confirmed nothing for long of so many entries that it lacks. */
+  onStalled?(peer: Origin, backlog: number): void;
   /** A site has been away for too long: nothing is kept for it before it is back. */
   onLeftBehind?(peer: Origin): void;
   /**
