@@ -2,8 +2,8 @@
  * All links of a node: it dials every other site, listens for them, and reports to operators which
  * links are down.
  */
-import type { Socket } from 'node:net';
-import type { Server, TLSSocket } from 'node:tls';
+import type { Server, Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
 import { listenOnAddress } from '../listening/listen-on-address.ts';

@@ -2,8 +2,8 @@
  * TLS with a pre-shared key, so that links are encrypted and both ends are authenticated without
  * certificates.
  */
-import type { Socket } from 'node:net';
-import { connect, createServer, type Server, type TLSSocket } from 'node:tls';
+import { createServer, type Server } from 'node:net';
+import { connect, createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import type { ClusterAddress } from './cluster-file.ts';
 import type { ClusterKeys, LinkKey } from './key-file.ts';
 import { UnknownConnections } from './unknown-connections.ts';
@@ -108,7 +108,8 @@ export function createSecureServer({
     }
     return null;
   };
-  const server = createServer(
+  const unknown = new UnknownConnections();
+  const tlsServer = createTlsServer(
     {
       ...TLS_OPTIONS,
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
@@ -120,13 +121,11 @@ export function createSecureServer({
       onConnection(socket);
     },
   );
-  const unknown = new UnknownConnections();
-  server.on('connection', (socket: Socket) => unknown.add(socket));
   // Only connections that claim to be a peer are reported: port scanners and health checks also end
   // here.
-  server.on('tlsClientError', (_error, socket) => {
+  tlsServer.on('tlsClientError', (_error, socket) => {
     onFailed();
     socket.destroy();
   });
-  return server;
+  return createServer((socket) => unknown.add(socket, () => tlsServer.emit('connection', socket)));
 }

@@ -1,26 +1,59 @@
 /**
  * Accepted connections whose peer has not shown yet that it has the key.
  *
- * Anybody who reaches the port can open them. They have few places of their own, so they take none
- * from sites and operators. A peer begins its handshake at once, and a port that is only held open
- * stays silent: if the places are full, the oldest silent connection is closed.
+ * Anybody who reaches the port can open them, so they have places of their own, and take none from
+ * sites and operators. A peer begins its handshake at once. A connection that stays silent costs
+ * little memory: it has no TLS state before its first bytes. So there are many places for these, and
+ * each is soon free again. With few of them, those that are closed would come back at once, and fill
+ * the queue of the port.
  */
 import type { Socket } from 'node:net';
 
-/** A peer needs one only for the round trips of its handshake. */
-const MAX_UNKNOWN = 256;
+const MAX_SILENT = 4096;
+const SILENT_TIMEOUT_MS = 2000;
+const MAX_IN_HANDSHAKE = 256;
 
 export class UnknownConnections {
+  readonly #silent = new Places(MAX_SILENT);
+  readonly #inHandshake = new Places(MAX_IN_HANDSHAKE);
+
+  /** Calls `onSpeaking` once the peer has sent something. */
+  add(socket: Socket, onSpeaking: () => void): void {
+    this.#silent.add(socket);
+    // What it says before it is refused is of no interest.
+    socket.on('error', () => {});
+    socket.setTimeout(SILENT_TIMEOUT_MS, () => socket.destroy());
+    socket.once('readable', () => {
+      socket.setTimeout(0);
+      this.#silent.remove(socket);
+      if (socket.destroyed || socket.readableLength === 0) return void socket.destroy();
+      this.#inHandshake.add(socket);
+      onSpeaking();
+    });
+  }
+
+  /** The peer of this connection has the key. */
+  remove(connection: Socket): void {
+    this.#inHandshake.remove(connection);
+  }
+}
+
+/** So many connections at most: another one takes the place of the oldest. */
+class Places {
   readonly #max: number;
   /** By their remote address, in the order in which they came. */
   readonly #sockets = new Map<string, Socket>();
 
-  constructor(max: number = MAX_UNKNOWN) {
+  constructor(max: number) {
     this.#max = max;
   }
 
   add(socket: Socket): void {
-    if (this.#sockets.size >= this.#max) this.#makePlace();
+    const [oldest] = this.#sockets.values();
+    if (oldest !== undefined && this.#sockets.size >= this.#max) {
+      this.remove(oldest);
+      oldest.destroy();
+    }
     const address = formatRemote(socket);
     this.#sockets.set(address, socket);
     socket.once('close', () => {
@@ -28,17 +61,8 @@ export class UnknownConnections {
     });
   }
 
-  /** The peer of this connection has the key. */
   remove(connection: Socket): void {
     this.#sockets.delete(formatRemote(connection));
-  }
-
-  #makePlace(): void {
-    const waiting = [...this.#sockets];
-    const [address, socket] =
-      waiting.find(([, { bytesRead }]) => bytesRead === 0) ?? (waiting[0] as [string, Socket]);
-    this.#sockets.delete(address);
-    socket.destroy();
   }
 }
 
