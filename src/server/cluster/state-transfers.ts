@@ -41,7 +41,8 @@ export interface StateTransfersOptions {
    */
   onStalled?(problem: string): void;
   /**
-   * What has come cannot be written, why, and about how much more room it takes; or it can be again.
+   * What has come cannot be written, why, and about how much more room it takes; or it can be
+   * again.
    */
   onFullChanged?(because: Error | undefined, neededBytes?: number): void;
 }
