@@ -4,8 +4,8 @@
  * Anybody who reaches the port can open them, so they have places of their own, and take none from
  * sites and operators. A peer begins its handshake at once. A connection that stays silent costs
  * little memory: it has no TLS state before its first bytes. So there are many places for these,
- * and each is soon free again. With few of them, those that are closed would come back at once, and fill
- * the queue of the port.
+ * and each is soon free again. With few of them, those that are closed would come back at once,
+ * and fill the queue of the port.
  */
 import type { Socket } from 'node:net';
 

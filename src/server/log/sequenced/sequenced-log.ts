@@ -8,8 +8,8 @@
  * in order. Whatever comes twice or out of order changes nothing.
  *
  * What is lost is sent again, and nothing else is: a message of tens of megabytes may be on its
- * way, or be written to a disk, for many ticks. So a tick only sends a probe, behind all that was sent
- * before. Its answer names what has not arrived by then.
+ * way, or be written to a disk, for many ticks. So a tick only sends a probe, behind all that was
+ * sent before. Its answer names what has not arrived by then.
  */
 import { Fifo } from '../../collections/fifo.ts';
 import { computeCommittedLength, type LoggedChange } from '../majority-commit.ts';
