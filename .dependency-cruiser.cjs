@@ -8,11 +8,15 @@ const { rulesOf } = require('./scripts/layers.cjs');
 
 const library =
   '^src/(correctable|operations|policies|bindings|transport|protocol|http|react|rxjs|store|tanstack-query)/';
-/** What runs in Node alone: a binding's own folder, or an entry beside one that runs anywhere. */
+/** What runs in Node alone: a binding's own folder, or an entry beside one that runs anywhere, with its folder. */
 const anywhere = new Set(entries.filter(({ runs }) => runs === 'anywhere').map(({ source }) => dirname(source)));
 const inNode = entries
   .filter(({ runs }) => runs === 'in Node')
-  .map(({ source }) => (anywhere.has(dirname(source)) ? `^${source}$` : `^${dirname(source)}/`));
+  .map(({ source }) =>
+    anywhere.has(dirname(source)) ? `^${source.replace(/\.ts$/, '')}(\\.ts$|/)` : `^${dirname(source)}/`,
+  );
+/** The files of a site that are pure, beside its driver, which is not. */
+const pureParts = '(site-(machine|options|handshake)|red-reach|halted-bytes|early-updates)';
 const tests = '^(demo|bench|engines|test|scripts)/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -51,10 +55,9 @@ module.exports = {
       name: 'site-machine-purity',
       comment: 'The simulator runs what a site runs: of packages, of Node, of disks and alarms it knows nothing.',
       severity: 'error',
-      from: { path: '^src/server/site/site-(machine|options)\\.' },
+      from: { path: `^src/server/site/${pureParts}\\.` },
       to: {
-        pathNot:
-          '^src/(correctable|values|protocol|server/(replica|generator|state|service|messages|log|records|collections))/|^src/server/site/site-options\\.',
+        pathNot: `^src/(correctable|values|protocol|server/(replica|generator|state|service|messages|log|records|collections))/|^src/server/site/${pureParts}\\.`,
       },
     },
     {

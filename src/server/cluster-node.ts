@@ -3,12 +3,7 @@
  * machine.
  */
 import { CorrectableError } from '../correctable/errors.ts';
-import {
-  emitWarning,
-  guardAlarmHandler,
-  type OnAlarm,
-  createTransferAlarms,
-} from './alarms/site-alarm.ts';
+import { createTransferAlarms, type OnAlarm } from './alarms/site-alarm.ts';
 import { answerVersion, getNodeVersion, type VersionHost } from './cluster/activate.ts';
 import {
   CHANGE,
@@ -22,7 +17,7 @@ import {
 } from './cluster/become-member.ts';
 import { catchUp } from './cluster/catch-up.ts';
 import { ClusterLinks, type ControlRequest } from './cluster/cluster-links.ts';
-import type { DeploymentSetup } from './cluster/deployment-setup.ts';
+import { describeSetup, type DeploymentSetup } from './cluster/deployment-setup.ts';
 import { DiskRoom } from './cluster/disk-room.ts';
 import {
   forEachLinkAddress,
@@ -57,15 +52,9 @@ import {
   findRefusal,
   formatProgress,
 } from './cluster/state-transfers.ts';
-import { checkSiteOptions, toEmbeddedOptions, type ClusterNodeOptions } from './cluster-options.ts';
-import {
-  createSitePlan,
-  DEFAULT_CLOCK_SKEW_MS,
-  makeSite,
-  type EmbeddedSite,
-  type SitePlan,
-} from './embedded-site.ts';
-import { getSavedSite } from './log/recovered-state.ts';
+import { checkSiteOptions, type ClusterNodeOptions } from './cluster-options.ts';
+import { loadOrigins, makeClusterSite } from './cluster-site.ts';
+import { DEFAULT_CLOCK_SKEW_MS, type EmbeddedSite } from './embedded-site.ts';
 import { EnvelopeCodec } from './messages/envelope-codec.ts';
 import { RULES_VERSION, type DeploymentVersion } from './records/deployment-version.ts';
 import { Origins, type Origin } from './records/origin.ts';
@@ -77,9 +66,6 @@ import { hashDeploymentName } from './site/deployment-name.ts';
 import { rejectForeignOrigin } from './storage/directory/node-identity.ts';
 import type { DeploymentStorage } from './storage/directory/open-storage.ts';
 import type { DurableStorage } from './storage/durable-storage.ts';
-
-const DEFAULT_KEEP_FOR_MS = 86_400_000;
-const DEFAULT_BACKLOG = 1_000_000;
 
 /** What a node calls. */
 export type ClusterNodeEvents = NodeEvents<ClusterNode>;
@@ -103,7 +89,7 @@ export class ClusterNode {
   readonly #events: ClusterNodeEvents;
   /** The table of the site that runs: it changes with the red log. */
   #origins: Origins;
-  readonly #changes = new PendingChanges();
+  readonly #changes = new PendingChanges(() => this.#site?.driver.redProblem);
   readonly #follower: RedFollower;
   #links: ClusterLinks | undefined;
   #transfers: StateTransfers | undefined;
@@ -131,17 +117,10 @@ export class ClusterNode {
     this.#keys = followKeyFile(this.file.keyFile);
     this.#redLog = new NodeRedLog(this.file.redLog, this.#keys.deployment);
     this.#codec = new EnvelopeCodec(this.#redLog.messages);
-    const onAlarm = guardAlarmHandler(options.onAlarm ?? emitWarning);
-    this.#onAlarm = (alarm) => {
-      this.#alarms.add(alarm);
-      return onAlarm(alarm);
-    };
+    this.#onAlarm = this.#alarms.noteBefore(options.onAlarm);
     this.#deploymentName = hashDeploymentName(this.#keys.sessionKey, service.contract.name);
-    this.#room = new DiskRoom({
-      site: this.name,
-      onAlarm: this.#onAlarm,
-      signal: this.#aborted.signal,
-    });
+    const shared = { site: this.name, onAlarm: this.#onAlarm, signal: this.#aborted.signal };
+    this.#room = new DiskRoom(shared);
     this.#directory = new NodeDirectory({
       dataDir: options.dataDir,
       deploymentName: this.#keys.deployment,
@@ -156,13 +135,7 @@ export class ClusterNode {
       rebuilds: options.rebuild === true,
       room: this.#room,
     });
-    this.#ending = new SiteEnding({
-      site: this.name,
-      directory: this.#directory,
-      room: this.#room,
-      signal: this.#aborted.signal,
-      onAlarm: this.#onAlarm,
-    });
+    this.#ending = new SiteEnding({ ...shared, directory: this.#directory, room: this.#room });
     this.#origins = Origins.create(this.#directory.founders);
     this.#follower = this.#createFollower();
   }
@@ -242,17 +215,9 @@ export class ClusterNode {
     await waitWhileJoining(() => this.#joiningProblem, this.#aborted.signal, onProblem);
   }
 
-  /** A node that joins, or does not run yet on the data that it has, does not know all of it. */
   get #setup(): DeploymentSetup {
-    const { engine } = this.file.redLog;
-    const { identity, hasData } = this.#directory;
-    if (identity.origin === null) return { engine };
-    const isKnown = this.#site !== undefined || !hasData;
-    return {
-      engine,
-      founders: isKnown ? this.#origins.founders : undefined,
-      red: engine === 'built-in' ? this.red : undefined,
-    };
+    const isRunning = this.#site !== undefined;
+    return describeSetup(this.file, this.#directory, this.red, isRunning && this.#origins);
   }
 
   #onProgress(message: string): void {
@@ -387,12 +352,7 @@ export class ClusterNode {
     const storage = (this.#storage = this.#directory.openSites());
     const [siteStorage] = storage.sites as readonly [DurableStorage];
     const { checkpoint } = siteStorage.stored;
-    // Those that have joined are in a checkpoint: then the manifest of a site that has joined need
-    // not tell.
-    const origins = (this.#origins = Origins.create(
-      checkpoint === undefined ? this.#directory.founders : [],
-    ));
-    if (checkpoint !== undefined) origins.load(getSavedSite(checkpoint).shared.replica.origins);
+    const origins = (this.#origins = loadOrigins(checkpoint, this.#directory.founders));
     const site = this.#directory.identity.origin as Origin;
     rejectForeignOrigin(this.#directory.identity, (origin) =>
       origins.isSite(origin) ? origins.get(origin).site : undefined,
@@ -402,34 +362,27 @@ export class ClusterNode {
       this.#ending.markClosed(reason);
       throw closedDirectoryError(this.name, reason);
     }
-    const plan: SitePlan = {
-      ...createSitePlan(this.#service, toEmbeddedOptions(this.#options, origins.names)),
-      origins,
-      redLeader: origins.find(this.red.leader ?? '') as Origin,
-      // The own log alone tells: the other sites are not here to be asked.
-      committedRedEntries: 0,
+    const made = (this.#site = makeClusterSite({
+      service: this.#service,
+      options: this.#options,
+      file: this.file,
       clusterKey: this.#keys.sessionKey,
-      tokenScope: this.#deploymentName,
+      deploymentName: this.#deploymentName,
+      origins,
+      redLeader: this.red.leader,
       onAlarm: this.#onAlarm,
-    };
-    const { maxBacklogEntries = DEFAULT_BACKLOG } = this.#options;
-    const made = (this.#site = makeSite(plan, site, {
-      storage: siteStorage,
-      reportsClock: true,
-      directory: this.#directory.identity.directory,
-      ...this.#redLog.createParts(this.red),
-      version: { own: this.#own, founding: this.#foundingVersion },
-      // Its leader may change.
-      redLogName: this.#deploymentName,
-      stopsOnUnknownStart: true,
-      needsPeer: true,
-      keepsReceivedReplies: true,
-      absence: { maxBacklogEntries, keepForMs: this.file.keepForMs ?? DEFAULT_KEEP_FOR_MS },
-      onMembership: (output) => this.#onMembership(output),
-      onEnded: () => this.#events.onFailed?.(),
-      onForked: (problem) =>
-        this.#ending.markClosed(`another node has gone on as ${this.name} (${problem})`),
-      send: (envelope) => sendEnvelope(envelope, this.#messagesHost),
+      site,
+      resources: {
+        storage: siteStorage,
+        directory: this.#directory.identity.directory,
+        ...this.#redLog.createParts(this.red),
+        version: { own: this.#own, founding: this.#foundingVersion },
+        onMembership: (output) => this.#onMembership(output),
+        onEnded: () => this.#events.onFailed?.(),
+        onForked: (problem) =>
+          this.#ending.markClosed(`another node has gone on as ${this.name} (${problem})`),
+        send: (envelope) => sendEnvelope(envelope, this.#messagesHost),
+      },
     }));
     storage.adopt();
     this.#waitingFor = undefined;
@@ -558,8 +511,7 @@ export class ClusterNode {
 
   /** Proposes a change of the members, and resolves with what became of it. */
   proposeChange(change: MemberChange): Promise<ChangeReply> {
-    const findCause = (): string | undefined => this.#site?.driver.redProblem;
-    return this.#changes.wait(this.site.driver.proposeChange(change), findCause);
+    return this.#changes.wait(this.site.driver.proposeChange(change));
   }
 
   /** What was in force when the deployment was created, as far as no checkpoint says more. */
@@ -575,10 +527,7 @@ export class ClusterNode {
       getOthers: () =>
         this.origins.getOthers(this.site.driver.site).map((origin) => this.origins.getName(origin)),
       request: (peer, kind, body) => this.links.request(peer, kind, body),
-      propose: () => {
-        const findCause = (): string | undefined => this.#site?.driver.redProblem;
-        return this.#changes.wait(this.site.driver.proposeActivation(), findCause);
-      },
+      propose: () => this.#changes.wait(this.site.driver.proposeActivation()),
     };
   }
 

@@ -63,7 +63,8 @@ export interface SitePlan {
   readonly onAlarm: OnAlarm;
 }
 
-interface SiteResources extends Pick<
+/** What a site is given by the process that runs it. */
+export interface SiteResources extends Pick<
   SiteDriverOptions,
   | 'directory'
   | 'generation'

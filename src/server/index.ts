@@ -25,7 +25,7 @@ export type { GatewayListener, ListenOptions } from './gateway/listen/listen.ts'
 export type { SiteAddress } from './gateway/listen/http-handler.ts';
 export type { OperatorToken } from './gateway/listen/operator-token.ts';
 export type { DurationCounts, OperationFigures } from './gateway/operations/operation-stats.ts';
-export type { StoreMetric } from './gateway/listen/metrics.ts';
+export type { StoreMetric } from './gateway/listen/store-metric.ts';
 export type { FramePart, ServerSocket, ServerSocketEvents } from './gateway/connection/socket.ts';
 export type { GatewayLimits } from './gateway/limits/limits.ts';
 export type {

@@ -4,7 +4,7 @@
  */
 import type { LinkStatus } from './cluster/cluster-links.ts';
 import type { RedLogStatus } from './cluster/red-log/node-red-log.ts';
-import type { StoreMetric } from './gateway/listen/metrics.ts';
+import type { StoreMetric } from './gateway/listen/store-metric.ts';
 import type { RetainedReplies } from './replica/exactly-once/id-table.ts';
 import type { CertificationStats } from './site/certification-stats.ts';
 import type { RejectedMessageCounts } from './site/site-options.ts';

@@ -4,7 +4,7 @@
  */
 import { check } from '../../correctable/errors.ts';
 import { checkRecord, isNonEmptyString } from '../../correctable/validate.ts';
-import { CacheDirectory, isDamage, toDirectoryError } from './cache-directory.ts';
+import { CacheDirectory, isDamage, toDirectoryError } from './node/cache-directory.ts';
 import { StoreSubscribers, type CacheStore } from './cache-store.ts';
 
 /** Options of `directoryStore`. */

@@ -234,16 +234,19 @@ const OUTCOME_TIMEOUT_MS = 30_000;
  */
 export class PendingChanges {
   readonly #waiting = new Map<string, (outcome: ChangeOutcome) => void>();
+  readonly #findCause: () => string | undefined;
 
-  /**
-   * Resolves with what became of the change of this name, or that this is not known. `findCause`
-   * says why the red log may not answer.
-   */
-  wait(name: string, findCause: () => string | undefined): Promise<ChangeReply> {
+  /** @param findCause says why the red log may not answer */
+  constructor(findCause: () => string | undefined) {
+    this.#findCause = findCause;
+  }
+
+  /** Resolves with what became of the change of this name, or that this is not known. */
+  wait(name: string): Promise<ChangeReply> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         this.#waiting.delete(name);
-        const cause = findCause();
+        const cause = this.#findCause();
         const problem = `the red log did not answer within ${OUTCOME_TIMEOUT_MS / 1000} s`;
         resolve({
           problem: cause === undefined ? problem : `${problem}, since it waits for ${cause}`,

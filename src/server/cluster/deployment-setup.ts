@@ -5,6 +5,10 @@
  */
 import { isRecord } from '../../correctable/validate.ts';
 import { shortenText } from '../alarms/site-alarm.ts';
+import type { Origins } from '../records/origin.ts';
+import type { ClusterFile } from './cluster-file.ts';
+import type { NodeDirectory } from './node-directory.ts';
+import type { RedGeneration } from './red-log/red-generation.ts';
 
 export interface DeploymentSetup {
   /** The engine of the red log. */
@@ -19,6 +23,26 @@ export interface DeploymentSetup {
 export interface SetupOfSite {
   readonly site: string;
   readonly setup: unknown;
+}
+
+/**
+ * Describes the setup of a node. A node that joins, or does not run yet on the data that it has,
+ * does not know all of it.
+ *
+ * @param running the sites of the deployment if the site runs, otherwise `false`
+ */
+export function describeSetup(
+  { redLog: { engine } }: ClusterFile,
+  { identity, hasData, founders }: NodeDirectory,
+  red: RedGeneration,
+  running: Origins | false,
+): DeploymentSetup {
+  if (identity.origin === null) return { engine };
+  return {
+    engine,
+    founders: running ? running.founders : hasData ? undefined : founders,
+    red: engine === 'built-in' ? red : undefined,
+  };
 }
 
 /** Describes what two sites do not agree on, by the field of `cluster.json`. */

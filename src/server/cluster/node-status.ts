@@ -1,5 +1,10 @@
 /** The state of a node, as operators and metrics read it. */
-import type { SiteAlarm } from '../alarms/site-alarm.ts';
+import {
+  emitWarning,
+  guardAlarmHandler,
+  type OnAlarm,
+  type SiteAlarm,
+} from '../alarms/site-alarm.ts';
 import type { MemberStatus, SiteProgress } from '../site/site-options.ts';
 import type { NodeVersion } from './activate.ts';
 import type { LinkStatus } from './cluster-links.ts';
@@ -104,6 +109,15 @@ const MAX_ALARMS = 100;
 
 export class RecentAlarms {
   readonly #alarms: RecentAlarm[] = [];
+
+  /** Returns a handler that notes each alarm before it calls this one, of the application. */
+  noteBefore(onAlarm: OnAlarm = emitWarning): OnAlarm {
+    const guarded = guardAlarmHandler(onAlarm);
+    return (alarm) => {
+      this.add(alarm);
+      return guarded(alarm);
+    };
+  }
 
   add({ kind, message }: SiteAlarm): void {
     this.#alarms.push({ atMs: Date.now(), kind, message });

@@ -11,7 +11,7 @@ import type { Vector } from '../records/vector.ts';
 import { isLogMessage } from '../log/red-log.ts';
 import type { LogMessageFormat, ProposedRecord } from '../log/red-log-engine.ts';
 import type { EffectValidator } from '../service/effect-validator.ts';
-import type { Envelope, SiteMessage } from './envelope.ts';
+import { RejectedMessageError, type Envelope, type SiteMessage } from './envelope.ts';
 
 type EffectChecker = Pick<EffectValidator, 'describeProblem'>;
 
@@ -33,10 +33,28 @@ export function needsRoom(message: Envelope['message'], log: LogMessageFormat): 
 interface ContentCheckOptions {
   readonly known: EffectChecker;
   readonly log: LogMessageFormat;
+  /** The sites that are known here. */
+  readonly origins: Origins;
+}
+
+/** Returns why a message from a site is refused, if it is. */
+export function findContentRejection(
+  message: SiteMessage,
+  from: Origin,
+  options: ContentCheckOptions,
+): RejectedMessageError | undefined {
+  const unknown = isLogMessage(message) ? undefined : findUnknownOrigin(message, options.origins);
+  if (unknown !== undefined) {
+    const description = `it is about ordinal ${unknown}, which is not known here`;
+    return new RejectedMessageError('origin', description, from);
+  }
+
+  const problem = describeContentProblem(message, from, options);
+  return problem === undefined ? undefined : new RejectedMessageError('content', problem, from);
 }
 
 /** What is wrong with a message from a site, in words; `undefined` where nothing is. */
-export function describeContentProblem(
+function describeContentProblem(
   message: SiteMessage,
   from: Origin,
   { known, log }: ContentCheckOptions,
@@ -53,7 +71,7 @@ export function describeContentProblem(
  * Finds an ordinal in a message that is none of a site known here. Records of the red log are not
  * looked at.
  */
-export function findUnknownOrigin(message: SiteMessage, origins: Origins): number | undefined {
+function findUnknownOrigin(message: SiteMessage, origins: Origins): number | undefined {
   if (message.kind === 'blue.operations') {
     for (const { site } of message.operations) if (!origins.isSite(site)) return site;
   } else if (message.kind === 'blue.resend' || message.kind === 'blue.gone') {

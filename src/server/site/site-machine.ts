@@ -30,7 +30,7 @@ import type { NodeHandshake } from '../messages/node-handshake.ts';
 import type { Origin } from '../records/origin.ts';
 import type { OperationId, RedRecord } from '../records/records.ts';
 import type { MemberChange } from '../replica/membership.ts';
-import { Replica, type SavedReplica, type RecoveredReplica } from '../replica/replica.ts';
+import { Replica, type RecoveredReplica } from '../replica/replica.ts';
 import {
   NeedsNewerVersionError,
   droppedError,
@@ -42,15 +42,18 @@ import { EarlyUpdates } from './early-updates.ts';
 import { createSiteHandshake } from './site-handshake.ts';
 import { HaltedBytes } from './halted-bytes.ts';
 import { EffectValidator } from '../service/effect-validator.ts';
-import {
-  describeContentProblem,
-  findUnknownOrigin,
-  needsRoom,
-} from '../messages/validate-content.ts';
+import { findContentRejection, needsRoom } from '../messages/validate-content.ts';
 import type { ReplicaOutput } from '../records/replica-output.ts';
 import type { Submission } from '../records/submissions.ts';
 import { RedReach } from './red-reach.ts';
-import { ALONE_AFTER_MS, createLogOptions, toReplicaOptions } from './site-options.ts';
+import {
+  ALONE_AFTER_MS,
+  createLogOptions,
+  describeMembers,
+  describeStreams,
+  toRecoveredReplica,
+  toReplicaOptions,
+} from './site-options.ts';
 import type {
   MemberStatus,
   RejectedMessageCounts,
@@ -107,23 +110,15 @@ export class SiteMachine {
       epoch,
       onRejected: options.onMessageRejected,
       onUnknownStart: (peer, term) => this.#handshake.ask(peer, this.#nowMs, term),
-      onSuperseded:
-        options.stopsOnUnknownStart === true
-          ? (term, by) => this.#onSuperseded(term, by)
-          : undefined,
+      onSuperseded: options.stopsOnUnknownStart === true ? this.#onSuperseded : undefined,
       newestRules: options.version?.own.rules,
       getRules: () => this.replica.activation.inForce?.rules,
       onNewerRules: (problem) => this.#onOutdated(problem),
     });
     const saved = stored.checkpoint && getSavedSite(stored.checkpoint);
-    const checkpoint: SavedReplica | undefined = saved && {
-      sections: stored.checkpoint?.sections ?? {},
-      shared: saved.shared.replica,
-      own: saved.own,
-    };
     this.replica = this.createReplica(
       toReplicaOptions(options, redLog),
-      { ...stored.local, checkpoint },
+      toRecoveredReplica(stored),
       nowMs,
       wallMs,
     );
@@ -213,14 +208,10 @@ export class SiteMachine {
   }
 
   get progress(): SiteProgress {
-    const { replica, backlogLength: backlog } = this;
     return {
+      ...describeStreams(this.replica),
       start: this.messageFilter.term,
-      red: replica.redDelivered,
-      stable: [...replica.state.stable],
-      streams: replica.blue.save().map(({ synced }) => synced),
-      backlog,
-      unconfirmed: replica.membership.unconfirmed,
+      backlog: this.backlogLength,
       halt: this.#redLogReader.halt?.message,
     };
   }
@@ -301,19 +292,12 @@ export class SiteMachine {
       );
       return this.#handshake.ask(from, nowMs, envelope.term);
     }
-    const unknown = isLogMessage(message)
-      ? undefined
-      : findUnknownOrigin(message, this.#options.origins);
-    if (unknown !== undefined) {
-      const description = `it is about ordinal ${unknown}, which is not known here`;
-      return this.messageFilter.reject(new RejectedMessageError('origin', description, from));
-    }
-    const problem = describeContentProblem(message, from, {
+    const rejection = findContentRejection(message, from, {
       known: this.#effectValidator,
       log: this.#engine.messages,
+      origins: this.#options.origins,
     });
-    if (problem !== undefined)
-      return this.messageFilter.reject(new RejectedMessageError('content', problem, from));
+    if (rejection !== undefined) return this.messageFilter.reject(rejection);
     this.replica.noteClock(from, envelope.sentAtMs);
     if (!isLogMessage(message)) this.replica.receive(from, message);
     else if (
@@ -336,12 +320,7 @@ export class SiteMachine {
   }
 
   get members(): readonly MemberStatus[] {
-    const { origins } = this.#options;
-    return origins.sites.map((origin) => ({
-      ...origins.get(origin),
-      origin,
-      heardAtMs: this.#absent.getHeardAtMs(origin),
-    }));
+    return describeMembers(this.#options.origins, this.#absent);
   }
 
   /**
@@ -359,10 +338,12 @@ export class SiteMachine {
     this.#nowMs = nowMs;
     this.replica.lookups.setConnected(site, isConnected);
     this.redReach.setConnected(site, isConnected, nowMs);
-    if (isConnected) this.replica.markStart();
+    if (!isConnected) return;
+
+    this.replica.markStart();
     // This site may have been closed meanwhile: the reply to its hello reports that, even if it has
     // nothing else to send.
-    if (isConnected) this.#handshake.greet(site);
+    this.#handshake.greet(site);
   }
 
   onSynced(log: LogKind, length: number, nowMs: number, wallMs = nowMs): void {
@@ -434,10 +415,10 @@ export class SiteMachine {
     });
   }
 
-  #onSuperseded(term: number, by: Origin): void {
+  readonly #onSuperseded = (term: number, by: Origin): void => {
     const start = `the start ${term} of this site, which is later than this one, ${this.messageFilter.term}`;
     this.#onForked(`${this.#options.origins.getName(by)} knows ${start}`);
-  }
+  };
 
   readonly #onForked = (message: string): void => {
     if (this.#hasStopped) return;

@@ -1,15 +1,17 @@
 /** How a site is set up, what it wants done, and what it reports of itself. */
-import type { AbsenceLimits } from '../messages/absent-sites.ts';
+import type { AbsenceLimits, AbsentSites } from '../messages/absent-sites.ts';
 import type { LogKind } from '../log/local-log.ts';
 import type { RedHalt } from '../log/red-log-consumer.ts';
+import { getSavedSite, type RecoveredState } from '../log/recovered-state.ts';
 import type { LogOutput, RedLogOptions } from '../log/red-log.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';
 import type { MessageFilterOptions } from '../messages/message-filter.ts';
 import type { Envelope, MessageRejectionCounts } from '../messages/envelope.ts';
-import type { KnownOrigin, Origin } from '../records/origin.ts';
+import type { KnownOrigin, Origin, Origins } from '../records/origin.ts';
 import type { RedRecord } from '../records/records.ts';
 import type { ReplicaOptions } from '../replica/core/replica-port.ts';
 import type { MemberOutput, ReplicaOutput } from '../records/replica-output.ts';
+import type { RecoveredReplica, Replica } from '../replica/replica.ts';
 
 export type SiteOutput =
   | { readonly kind: 'send'; readonly envelope: Envelope }
@@ -111,8 +113,36 @@ export interface SiteProgress {
   readonly halt: string | undefined;
 }
 
+/** Describes the members, and when this site has last heard each of them. */
+export function describeMembers(origins: Origins, absent: AbsentSites): MemberStatus[] {
+  return origins.sites.map((origin) => ({
+    ...origins.get(origin),
+    origin,
+    heardAtMs: absent.getHeardAtMs(origin),
+  }));
+}
+
+/** Describes how far a replica is. */
+export function describeStreams(
+  replica: Replica,
+): Pick<SiteProgress, 'red' | 'stable' | 'streams' | 'unconfirmed'> {
+  return {
+    red: replica.redDelivered,
+    stable: [...replica.state.stable],
+    streams: replica.blue.save().map(({ synced }) => synced),
+    unconfirmed: replica.membership.unconfirmed,
+  };
+}
+
 /** How long updates wait at a start for another site, before they are refused. */
 export const ALONE_AFTER_MS = 10_000;
+
+/** Returns what a directory has of the replica: its own log, and its part of the checkpoint. */
+export function toRecoveredReplica({ local, checkpoint }: RecoveredState): RecoveredReplica {
+  if (checkpoint === undefined) return { ...local, checkpoint };
+  const { shared, own } = getSavedSite(checkpoint);
+  return { ...local, checkpoint: { sections: checkpoint.sections, shared: shared.replica, own } };
+}
 
 export function createLogOptions(options: SiteOptions): Omit<RedLogOptions<RedRecord>, 'sites'> {
   const { site, origins, redLeader, redLogName, epoch, resendAfterMs, windows } = options;

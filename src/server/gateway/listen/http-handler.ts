@@ -3,7 +3,8 @@
  * Prometheus.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { GatewayMetrics, type StoreMetric } from './metrics.ts';
+import { GatewayMetrics } from './metrics.ts';
+import type { StoreMetric } from './store-metric.ts';
 import type { Gateway } from '../gateway.ts';
 import { RESPONSE_HEADERS, respondEmpty, canRespond, parsePath } from './http-server.ts';
 import { hasOperatorToken, type OperatorToken } from './operator-token.ts';

@@ -15,7 +15,7 @@ import {
 } from '../../../correctable/validate.ts';
 import type { Gateway } from '../gateway.ts';
 import { HTTP_PATHS, createHttpHandler, type SiteAddress } from './http-handler.ts';
-import type { StoreMetric } from './metrics.ts';
+import type { StoreMetric } from './store-metric.ts';
 import { respondEmpty, createHttpServer, guardPage } from './http-server.ts';
 import { normalizeHost } from '../context/ip-addresses.ts';
 import { guardLogger, silentLogger, type Logger } from '../context/logger.ts';

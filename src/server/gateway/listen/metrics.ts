@@ -4,6 +4,7 @@
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Gateway, GatewayStatus } from '../gateway.ts';
+import type { StoreMetric } from './store-metric.ts';
 import {
   createOperationMetrics,
   DURATION_HELP,
@@ -57,16 +58,6 @@ const SITE_METRICS: readonly (readonly [
     'Views of the store after the end, or at an unknown level',
   ],
 ];
-
-/** A counter or gauge of a store behind the gateways. */
-export interface StoreMetric {
-  readonly kind: 'counter' | 'gauge';
-  readonly name: string;
-  readonly help: string;
-  readonly labels: readonly string[];
-  /** Returns the current values, by labels. */
-  read(): readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[];
-}
 
 let processRegistry: Registry | undefined;
 

@@ -1,7 +1,7 @@
 /** What operations did, in the form of Prometheus: for each site, operation and level. */
 import type { Gateway } from '../gateway.ts';
 import { DURATION_BOUNDS_MS } from '../operations/operation-stats.ts';
-import type { StoreMetric } from './metrics.ts';
+import type { StoreMetric } from './store-metric.ts';
 
 type Labels = Readonly<Record<string, string>>;
 type Sites = Readonly<Record<string, Gateway>>;

@@ -10,9 +10,9 @@ import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
 import { ClassicLevel } from 'classic-level';
-import { CorrectableError } from '../../correctable/errors.ts';
-import { isRecord } from '../../correctable/validate.ts';
-import type { CacheChange, CacheEntry } from './cache-store.ts';
+import { CorrectableError } from '../../../correctable/errors.ts';
+import { isRecord } from '../../../correctable/validate.ts';
+import type { CacheChange, CacheEntry } from '../cache-store.ts';
 
 type Database = ClassicLevel<string, Uint8Array>;
 

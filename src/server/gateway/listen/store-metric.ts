@@ -1,0 +1,9 @@
+/** A counter or gauge of a store behind the gateways. */
+export interface StoreMetric {
+  readonly kind: 'counter' | 'gauge';
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** Returns the current values, by labels. */
+  read(): readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[];
+}
