@@ -78,8 +78,8 @@ describe('envelopes', () => {
       'log.propose b7467c203789',
       'node.hello 97b0abc11072',
       'node.fork a1fde10a9471',
-      'node.known 0',
-      'node.twin 0',
+      'node.known 29cb127cfb18',
+      'node.twin c1569452297c',
     ]);
     expect(Buffer.from(bytesOf({ kind: 'blue.have', synced: [0, 1, 2, 3], isRequest: true })).toString('hex')).toBe(
       '0499a673686f702331010200010005c083a46b696e64a9626c75652e68617665a673796e6365649400010203a9697352657175657374c3',
