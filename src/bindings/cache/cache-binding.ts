@@ -6,28 +6,32 @@ import type {
   Binding,
   BindingSession,
   InvocationContext,
+  Principal,
   Sink,
 } from '../../correctable/binding.ts';
 import { isOlder } from '../../correctable/binding.ts';
 import { systemClock, type Clock } from '../../correctable/clock.ts';
-import { defaultEnvironment } from '../../correctable/environment.ts';
-import {
-  check,
-  CorrectableError,
-  createInvalidArgumentError,
-  isCorrectableError,
-} from '../../correctable/errors.ts';
+import { check, CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
 import { checkOptionNames, isThenable } from '../../correctable/validate.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { CacheCoherence, type InnerView, type CacheOperation } from './cache-coherence.ts';
+import {
+  addMissToError,
+  createCallerError,
+  createErrorReporter,
+  describeMiss,
+} from './cache-errors.ts';
 import type { Invalidation } from './invalidation-log.ts';
 import {
   getViewOperationHash,
   isViewId,
   getViewOperationName,
   getViewPrincipal,
+  getViewPrincipals,
+  toCaller,
   toViewId,
+  type ViewOwner,
 } from './cache-key.ts';
 import { ObservingSink } from './observing-sink.ts';
 import {
@@ -83,6 +87,7 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
   /** As last read; `undefined` if the functions failed or did not agree. */
   #principal: string | undefined;
   #hasReadPrincipal = false;
+  #hasReportedCaller = false;
   /** `undefined` once what the store kept is there, or is not waited for any more. */
   #loading: Promise<unknown> | undefined;
   #pendingRead: Promise<unknown> = Promise.resolve();
@@ -123,7 +128,7 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
       writeThrough: options.writeThrough ?? getPortableWrite,
       isCacheable: options.isCacheable ?? returnTrue,
       touches: options.touches ?? getPortableTouches,
-      getViewId: (whose, operation) => this.#getViewId(whose, operation),
+      getViewId: (owner, operation) => this.#getViewId(owner, operation),
       now,
       onChange: (id, view) => this.#persist(id, view),
       onError: this.#onError,
@@ -208,11 +213,10 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     // A misspelled principal would clear the views of all.
     checkOptionNames(options, { call: "clear({ principal: 'ada' })" }, { principal: true });
     const { principal } = options;
-    const isTheirs = (id: string): boolean => isViewId(id) && getViewPrincipal(id) === principal;
-    return this.#invalidateScope(
-      getPrincipalScope(principal),
-      principal === undefined ? returnTrue : isTheirs,
-    );
+    if (principal === undefined) return this.#invalidateScope(undefined, returnTrue);
+    const isTheirs = (id: string): boolean =>
+      isViewId(id) && getViewPrincipals(id).includes(principal);
+    return this.#invalidateScope(getPrincipalScope(principal), isTheirs);
   }
 
   close(): Promise<void> {
@@ -253,9 +257,8 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
         false,
       );
     if (this.#deliverCached(submission)) return undefined;
-    const { operation, principal } = subject;
     // What the store said to those of now would be filed under those of before.
-    if (this.#getViewId(principal, operation) !== subject.id)
+    if (subject.owner && this.#getViewId(subject.owner, subject.operation) !== subject.id)
       return refuse(`${describeMiss(subject)}, and ${ARGS_CHANGED_MESSAGE}`, false);
     const mapError = (error: unknown): unknown => addMissToError(error, subject);
     if (this.#options.onMiss === 'fetch') return this.#requestInner(submission, { mapError });
@@ -364,14 +367,16 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
   #createOperation(operation: Operation, context: InvocationContext): CacheOperation {
     const { isCacheable, touches = getPortableTouches } = this.#options;
     const principal = this.#readPrincipal();
+    const owner = this.#createOwner(principal, context.principal);
     const startedAt = this.#views.tick();
     const isCached = operation.access === 'read' && isCacheable?.(operation) !== false;
     return {
       operation,
       ...(operation.access === 'write' && copyArgs(operation)),
-      principal,
+      principal: context.principal?.id || principal,
+      owner,
       principalEpoch: this.#views.principalEpoch,
-      id: isCached ? this.#getViewId(principal, operation) : undefined,
+      id: isCached && owner ? this.#getViewId(owner, operation) : undefined,
       touches: touches(operation),
       startedAt,
       orderedUntil: startedAt,
@@ -387,8 +392,20 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     return this.isExactlyOnce && (operationId ?? origin) !== undefined;
   }
 
-  #getViewId(principal: string, operation: Operation): string | undefined {
-    return toViewId(principal, operation, this.#inner.operationHash?.(operation.name));
+  #getViewId(owner: ViewOwner, operation: Operation): string | undefined {
+    return toViewId(owner, operation, this.#inner.operationHash?.(operation.name));
+  }
+
+  /** A store behind may reply to each caller differently: nobody is shown what another was. */
+  #createOwner(principal: string, submitter: Principal | undefined): ViewOwner | undefined {
+    if (submitter === undefined) return { principal, caller: undefined };
+    try {
+      return { principal, caller: toCaller(submitter) };
+    } catch {
+      if (!this.#hasReportedCaller) this.#onError(createCallerError(this.#inner.name));
+      this.#hasReportedCaller = true;
+      return undefined;
+    }
   }
 
   #openSession(tokens?: readonly string[]): BindingSession {
@@ -556,23 +573,6 @@ const returnTrue = (): boolean => true;
 const returnError = (error: unknown): unknown => error;
 const returnUndefined = (): undefined => undefined;
 
-/** Reports errors for which no caller waits. A reporter that throws has no effect either. */
-function createErrorReporter(
-  onError: ((error: unknown) => void) | undefined,
-): (error: unknown) => void {
-  return (error) => {
-    if (onError === undefined) {
-      defaultEnvironment.reportUncaught(error);
-      return;
-    }
-    try {
-      onError(error);
-    } catch (second) {
-      defaultEnvironment.reportUncaught(second);
-    }
-  };
-}
-
 const PRINCIPAL_MISMATCH =
   'the binding behind has another principal: leave it out, and the cache takes it from there';
 
@@ -594,16 +594,4 @@ function copyArgs(operation: Operation): Pick<CacheOperation, 'operationCopy' | 
   } catch (copyError) {
     return { copyError };
   }
-}
-
-function describeMiss({ operation }: CacheOperation): string {
-  const of = operation.key === undefined ? '' : ` of '${operation.key}'`;
-  return `'${operation.name}'${of} is not in the cache`;
-}
-
-/** Offline, a miss has no answer: the error says both. */
-function addMissToError(error: unknown, subject: CacheOperation): unknown {
-  if (!isCorrectableError(error, 'UNAVAILABLE')) return error;
-  const message = `${describeMiss(subject)} and the store behind is unavailable: retry later`;
-  return new CorrectableError('UNAVAILABLE', message, { cause: error });
 }

@@ -14,7 +14,7 @@ import {
   type Invalidation,
   type InvalidationLogData,
 } from './invalidation-log.ts';
-import { getViewOperationName, getViewPrincipal } from './cache-key.ts';
+import { getViewOperationName, getViewReader, type ViewOwner } from './cache-key.ts';
 import type { CachedWrite } from './options.ts';
 import { getTags, getObjectTags, getViewTag, getScope } from './tags.ts';
 import type { CacheSession, SessionFloor } from './cache-session.ts';
@@ -41,7 +41,10 @@ export interface CacheOperation {
    */
   readonly operationCopy?: Operation | undefined;
   readonly copyError?: unknown;
+  /** Who submits it: the caller or, without one, the principal of the cache. */
   readonly principal: string;
+  /** Whose its view is; `undefined` if nothing tells, so that none is kept. */
+  readonly owner: ViewOwner | undefined;
   /** Counts the principals: what was in flight for a former one is not filed. */
   readonly principalEpoch: number;
   /** What its view is filed under; `undefined` for an operation whose views are not cached. */
@@ -89,7 +92,7 @@ export interface CacheCoherenceOptions {
   readonly writeThrough: (operation: Operation, result: unknown) => CachedWrite | undefined;
   readonly isCacheable: (operation: Operation) => boolean;
   readonly touches: (operation: Operation) => readonly string[] | undefined;
-  readonly getViewId: (principal: string, operation: Operation) => string | undefined;
+  readonly getViewId: (owner: ViewOwner, operation: Operation) => string | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly onChange: ChangeListener;
@@ -204,12 +207,12 @@ export class CacheCoherence {
 
   /** An update was committed: its outcome can never change. Says what it has changed. */
   recordWrite(subject: CacheOperation, view: InnerView): Invalidation {
-    const { touches, startedAt, principalEpoch, principal, mayBeReplay } = subject;
+    const { touches, startedAt, principalEpoch, principal, owner, mayBeReplay } = subject;
     const change = { kind: 'write', scope: getScope(touches), principal } as const;
     // A replayed answer does not say what the object is now: a newer update may have been answered.
     const isLatest = this.#isCurrentEpoch(principalEpoch) && !mayBeReplay;
     const write = isLatest ? this.#getTaggedWrite(subject, view.value) : undefined;
-    const id = write && this.#options.getViewId(principal, write.operation);
+    const id = write && owner && this.#options.getViewId(owner, write.operation);
     const replaced = id === undefined ? undefined : this.#cache.peek(id);
     // Where another update ended in the meantime, only versions tell which of the two the store
     // executed last.
@@ -271,7 +274,7 @@ export class CacheCoherence {
       marks: readonly string[],
     ): boolean =>
       this.#invalidations.findInvalidation(marks, {
-        principal: getViewPrincipal(id),
+        principal: getViewReader(id),
         startedAt,
         isStrongest,
       }) !== 'none';
@@ -492,7 +495,7 @@ export class CacheCoherence {
    * views are dropped.
    */
   #getTaggedWrite(
-    { operation, operationCopy, copyError, principal }: CacheOperation,
+    { operation, operationCopy, copyError, owner }: CacheOperation,
     result: unknown,
   ): TaggedWrite | undefined {
     const { writeThrough, isCacheable, touches, getViewId, onError } = this.#options;
@@ -504,7 +507,7 @@ export class CacheCoherence {
       const write = writeThrough(operationCopy ?? operation, result);
       if (write === undefined || !isCacheable(write.operation)) return undefined;
       if (operationCopy !== undefined) return { ...write, touches: touches(write.operation) };
-      const id = getViewId(principal, write.operation);
+      const id = owner && getViewId(owner, write.operation);
       if (id !== undefined) this.#reportCopyError(id, copyError);
     } catch (error) {
       onError(error);

@@ -9,7 +9,7 @@ import {
   type Invalidation,
   type InvalidationLogData,
 } from './invalidation-log.ts';
-import { getViewPrincipal } from './cache-key.ts';
+import { getViewReader } from './cache-key.ts';
 import { getTags } from './tags.ts';
 import type { CacheChange, CacheEntry } from './cache-store.ts';
 import type { InvalidationKind, PrecedenceVerdict } from './view-precedence.ts';
@@ -147,7 +147,7 @@ export function runTransaction(
   ): PrecedenceVerdict {
     const { entry, isStrongest } = view;
     const startedAt = findLastEndedBefore(view.knownTransaction);
-    const reading = { principal: getViewPrincipal(id), startedAt, isStrongest };
+    const reading = { principal: getViewReader(id), startedAt, isStrongest };
     const fence = ledger.invalidations.findInvalidation(getTags(id, entry.touches), reading);
     // Of its own views the page has decided already.
     return decidePrecedence(

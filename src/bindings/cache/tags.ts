@@ -2,7 +2,7 @@
  * What a view depends on, and what a change reaches: marks, so that the two have only to be
  * compared.
  */
-import { getViewPrincipal } from './cache-key.ts';
+import { getViewPrincipals } from './cache-key.ts';
 
 /** The marks that a change reaches; `undefined` for all there are. */
 export type TagScope = readonly string[] | undefined;
@@ -21,7 +21,7 @@ export function getPrincipalScope(principal: string | undefined): TagScope {
 }
 
 export function getTags(id: string, touches: readonly string[] | undefined): readonly string[] {
-  return [getPrincipalTag(getViewPrincipal(id)), ...getObjectTags(touches)];
+  return [...getViewPrincipals(id).map(getPrincipalTag), ...getObjectTags(touches)];
 }
 
 export function getObjectTags(touches: readonly string[] | undefined): readonly string[] {
