@@ -26,11 +26,11 @@ export interface CacheOptions<L extends Levels = Levels> {
   /**
    * The principal for whom views are stored; no other principal sees them. The binding behind must
    * act for the same one. The principals that a gateway or `withPrincipal` gives with operations
-   * are kept apart in addition. Default: the principal that the binding behind reports, or `''` if it
-   * reports none. A function is called at every submission and every answer. If the name changes,
-   * the cache empties its memory and reads the stored views of the new principal. It does not store
-   * results in flight for the former one. For `remote` and `redblue`, set the function in their own
-   * options, because their connection has a principal. Otherwise `cached` rejects it.
+   * are kept apart in addition. Default: the principal that the binding behind reports, or `''` if
+   * it reports none. A function is called at every submission and every answer. If the name
+   * changes, the cache empties its memory and reads the stored views of the new principal. It does
+   * not store results in flight for the former one. For `remote` and `redblue`, set the function
+   * in their own options, because their connection has a principal. Otherwise `cached` rejects it.
    */
   readonly principal?: (string | (() => string)) | undefined;
   /** The levels of the binding behind whose views may be cached. Default: all but `tentative`. */
