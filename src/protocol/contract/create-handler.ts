@@ -147,18 +147,34 @@ function checkHandlers(contract: ContractInfo, handlers: unknown, otherwise: unk
 }
 
 /**
- * The context with `errors`. The caller's own stays as it is: it may be shared by operations, or
- * have private fields that only it can read.
+ * The context with `errors`. The caller's own stays as it is: it may be frozen, shared by
+ * operations, or have private fields that only it can read.
  */
 function addErrors(context: unknown, errors: object): unknown {
   if (typeof context !== 'object' || context === null) return { errors };
-  return new Proxy(context, {
-    get(target, name): unknown {
-      if (name === 'errors') return errors;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+  // A proxy of the context itself could not add to a frozen one.
+  return new Proxy<Record<string | symbol, unknown>>(
+    { errors },
+    {
+      get(own, name): unknown {
+        if (name === 'errors') return own['errors'];
+        const value: unknown = Reflect.get(context, name, context);
+        // A method needs its object. A function in a field may have fields, which `bind` drops.
+        const isMethod = typeof value === 'function' && !Object.hasOwn(context, name);
+        return isMethod ? (value.bind(context) as unknown) : value;
+      },
+      set: (_own, name, value) => Reflect.set(context, name, value, context),
+      has: (own, name) => Object.hasOwn(own, name) || Reflect.has(context, name),
+      getPrototypeOf: () => Reflect.getPrototypeOf(context),
+      ownKeys: (own) => [...new Set([...Reflect.ownKeys(context), ...Reflect.ownKeys(own)])],
+      getOwnPropertyDescriptor(own, name) {
+        const property =
+          Reflect.getOwnPropertyDescriptor(own, name) ??
+          Reflect.getOwnPropertyDescriptor(context, name);
+        return property && { ...property, configurable: true };
+      },
     },
-  });
+  );
 }
 
 function checkHandlerResult(

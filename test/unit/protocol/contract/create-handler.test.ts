@@ -136,6 +136,32 @@ describe('results', () => {
 describe('errors', () => {
   const { withdraw } = bank.operations;
 
+  test('a context with functions, frozen or not → the handler gets them as they are, beside errors', () => {
+    // Like a query builder: a function with functions.
+    const db = Object.assign(() => 'rows', { raw: () => 'raw rows' });
+    class Context {
+      readonly db = db;
+      readonly #user = 'ada';
+      getUser(): string {
+        return this.#user;
+      }
+    }
+    const context = new Context();
+    Object.freeze(context);
+    const ask = createHandler<typeof bank.operations, Context>(bank, {
+      withdraw: (_args, given) => {
+        expect(given.db).toBe(db);
+        expect(given.db.raw()).toBe('raw rows');
+        expect(given.getUser()).toBe('ada');
+        expect(given).toHaveProperty('errors.notEnough');
+        expect({ ...given }).toEqual({ db, errors: { notEnough: expect.any(Function) as unknown } });
+        return null;
+      },
+    });
+    expect(ask(bank.withdraw({ cents: 7 }), context)).toBe(null);
+    expect(Object.keys(context)).toEqual(['db']);
+  });
+
   test('one that the contract declares → reaches the client, typed', async () => {
     const origin = createHandler<typeof bank.operations, TierContext>(bank, {
       withdraw: (_args, { errors, level, signal }) => {
