@@ -110,6 +110,20 @@ describe('over HTTP/1.1', () => {
     expect(onError).toHaveBeenCalledWith(expect.objectContaining({ code: 'ERR_INVALID_CHAR' }));
   });
 
+  test('a logger that replaces write() and returns nothing → all views are sent', async () => {
+    const shop = create();
+    const url = await serve((request, response) => {
+      const write = response.write.bind(response) as (chunk: string) => boolean;
+      response.write = ((chunk: string) => void write(chunk)) as never;
+      void sendViews(response, shop.correctable, { request });
+    });
+    shop.sink.view('old', 'weak');
+    const views = fetchViews(LEVELS)(url);
+    await views.settle({ enough: () => true });
+    shop.sink.view('new', 'strong');
+    expect(await views).toBe('new');
+  });
+
   test('a client that does not read on and leaves → the wait for it ends', async () => {
     const shop = create();
     const sent = createGate();
