@@ -1,7 +1,13 @@
 /** The views of a Correctable as the reply of an HTTP server. */
 import type { Session } from '../correctable/client/client.ts';
 import type { Correctable } from '../correctable/correctable.ts';
-import { check, type ErrorCode } from '../correctable/errors.ts';
+import {
+  check,
+  CorrectableError,
+  isCorrectableError,
+  type ErrorCode,
+} from '../correctable/errors.ts';
+import { getEffectState, WRITE } from '../correctable/side-effects.ts';
 import { getSource } from '../correctable/source.ts';
 import type { Levels } from '../correctable/level-types.ts';
 import { hasMethods } from '../correctable/validate.ts';
@@ -14,7 +20,13 @@ import {
   type ConnectionLike,
   type RequestLike,
 } from './session-tokens.ts';
-import { MEDIA_TYPES, toFailureMessage, toViewMessage, type ViewFormat } from './view-message.ts';
+import {
+  MEDIA_TYPES,
+  toFailureMessage,
+  toViewMessage,
+  type ViewFormat,
+  type ViewMessage,
+} from './view-message.ts';
 
 /** Options of `respondWithViews` and `sendViews`. */
 export interface RespondOptions {
@@ -145,7 +157,7 @@ export async function startReply(
 
   const lines = followViews(correctable, session, reportOperation);
   const first = await lines.next();
-  const error = first.done ? undefined : first.value.error;
+  const { error, isServerFault } = first.done ? NO_LINE : first.value;
   const release = (reason?: unknown): void => {
     correctable.cancel(reason);
     stopWatching();
@@ -162,7 +174,7 @@ export async function startReply(
     }
   }
   const head = error
-    ? createFailureHead(error)
+    ? createFailureHead(error, isServerFault)
     : { status: 200, headers: createHeaders(MEDIA_TYPES[format]) };
   return {
     ...head,
@@ -177,7 +189,11 @@ export async function startReply(
 interface Line {
   readonly text: string;
   readonly error?: ErrorFacts;
+  /** Whether the request is not to blame for the error, whatever its code. */
+  readonly isServerFault?: boolean;
 }
+
+const NO_LINE: Partial<Line> = {};
 
 async function* followViews(
   correctable: AnyCorrectable,
@@ -186,10 +202,18 @@ async function* followViews(
 ): AsyncGenerator<Line, void> {
   const addTokens = createTokenWriter(session);
   let previous: AnyView | undefined;
+  let unsendable: unknown;
+  const toMessage = (view: AnyView): ViewMessage => {
+    try {
+      return toViewMessage(view, previous);
+    } catch (error) {
+      throw (unsendable = addOutcome(error, correctable));
+    }
+  };
   try {
     for await (const view of correctable) {
       if (view.final) reportFailedLevels(correctable, report);
-      yield { text: JSON.stringify(addTokens(toViewMessage(view, previous))) };
+      yield { text: JSON.stringify(addTokens(toMessage(view))) };
       previous = view;
     }
   } catch (failure) {
@@ -198,8 +222,20 @@ async function* followViews(
     reportFailedLevels(correctable, report, failure);
     report(failure);
     const message = toFailureMessage(failure);
-    yield { text: JSON.stringify(addTokens(message)), error: message.error };
+    yield {
+      text: JSON.stringify(addTokens(message)),
+      error: message.error,
+      isServerFault: failure === unsendable,
+    };
   }
+}
+
+/** If the result of an update cannot be sent, the update has run all the same. */
+function addOutcome(error: unknown, correctable: AnyCorrectable): unknown {
+  const source = getSource(correctable);
+  if (!isCorrectableError(error) || !source || getEffectState(source) !== WRITE) return error;
+  const message = `${error.message}. The update may have been applied.`;
+  return new CorrectableError(error.code, message, { field: error.field, cause: error.cause });
 }
 
 /** The failure of a weak level ends no operation, so that no error has it. */
@@ -279,17 +315,16 @@ export function createServerErrorHead(): Pick<Reply, 'status' | 'headers'> & {
   return { ...createFailureHead(error), body };
 }
 
-function createFailureHead({
-  code,
-  field,
-  retryAfterMs,
-}: ErrorFacts): Pick<Reply, 'status' | 'headers'> {
+function createFailureHead(
+  { code, field, retryAfterMs }: ErrorFacts,
+  isServerFault = false,
+): Pick<Reply, 'status' | 'headers'> {
   const retryAfter = retryAfterMs !== undefined && {
     'retry-after': String(Math.ceil(retryAfterMs / 1_000)),
   };
   // A handler has returned what its contract does not allow, so that the server is to blame.
   const isBrokenResult = code === 'INVALID_VALUE' && field?.startsWith('result') === true;
-  const isKnown = Object.hasOwn(STATUSES, code) && !isBrokenResult;
+  const isKnown = Object.hasOwn(STATUSES, code) && !isBrokenResult && !isServerFault;
   const status = isKnown ? STATUSES[code as ErrorCode] : undefined;
   return {
     status: status ?? 500,

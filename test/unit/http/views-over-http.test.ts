@@ -8,7 +8,9 @@ import {
   type FetchViewsOptions,
   type RespondOptions,
 } from '../../../src/http/index.ts';
-import { correctable, CorrectableError, type Correctable } from '../../../src/index.ts';
+import { tiered } from '../../../src/bindings/tiered/index.ts';
+import { correctable, CorrectableError, createClient, type Correctable } from '../../../src/index.ts';
+import { put } from '../../../src/operations/index.ts';
 
 const LEVELS = ['weak', 'strong'] as const;
 type Two = typeof LEVELS;
@@ -219,6 +221,17 @@ describe('failures', () => {
     sink.view({ socket: new Map() }, 'weak');
     await expect(request()).rejects.toMatchObject({ code: 'INVALID_VALUE' });
     expect(served.state).toBe('error');
+  });
+
+  test('a result of an update that cannot be sent → status 500, and that it may have been applied', async () => {
+    const store = createClient(tiered(['strong'], { strong: () => new Map() }));
+    const onError = vi.fn();
+    const reply = await respondWithViews(store.invoke(put('book', 1)), { onError });
+    expect(reply.status).toBe(500);
+    const { error } = (await reply.json()) as { error: { message: string } };
+    expect(error).toMatchObject({ code: 'INVALID_VALUE', retryable: false, field: 'value' });
+    expect(error.message).toContain('The update may have been applied.');
+    expect(onError).toHaveBeenCalledOnce();
   });
 
   test('a header that cannot be sent → rejected, and operation and session end', async () => {
