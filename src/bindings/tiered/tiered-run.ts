@@ -138,7 +138,7 @@ export class TieredRun {
     const call = new TierCall(level, operation, context);
     this.#calls.add(call);
     try {
-      const result = await tier(operation, call);
+      const result = await tier.call(tiers, operation, call);
       if (result === skipLevel) return 'skipped';
       if (!this.#isCallerGone()) {
         if (isValueWithDetails(result)) sink.view(result.value, level, result.details);

@@ -111,10 +111,11 @@ export function createHandler<const S extends OperationSpecs, C = unknown>(
 
   function callHandler(operation: Operation, args: unknown, context: C): unknown {
     const { name } = operation;
-    if (Object.hasOwn(handlers, name)) {
-      const handle = handlers[name] as AnyHandler;
+    const handle = findHandler(handlers, name);
+    if (handle) {
       const errors = errorsOf(name);
-      return handle(args, errors ? addErrors(context, errors) : context, operation);
+      const given = errors ? addErrors(context, errors) : context;
+      return handle.call(handlers, args, given, operation);
     }
     if (otherwise) return otherwise(operation, context);
     throw new CorrectableError(
@@ -127,6 +128,13 @@ export function createHandler<const S extends OperationSpecs, C = unknown>(
   return Object.assign(handleOperation, {
     operationHash: (name: string) => findOperationHash(contract, name),
   });
+}
+
+/** Methods of a class count too, but not those that every object has. */
+function findHandler(handlers: object, name: string): AnyHandler | undefined {
+  const isHandler = Object.hasOwn(handlers, name) || !(name in Object.prototype);
+  const handler: unknown = isHandler ? Reflect.get(handlers, name) : undefined;
+  return typeof handler === 'function' ? (handler as AnyHandler) : undefined;
 }
 
 function checkHandlers(contract: ContractInfo, handlers: unknown, otherwise: unknown): void {

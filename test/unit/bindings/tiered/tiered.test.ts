@@ -325,3 +325,13 @@ test('primary-backup: tiers never settle → cancelled reads leave nothing in me
   await binding.close();
   await expect(waiting).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });
+
+test('methods of a class are tiers, and have their object', async () => {
+  class Tiers {
+    readonly #value = 7;
+    origin(): number {
+      return this.#value;
+    }
+  }
+  expect(await createClient(tiered(['origin'], new Tiers())).invoke(get('k'))).toBe(7);
+});

@@ -38,6 +38,16 @@ test('an operation without a handler → what is done otherwise, or UNSUPPORTED 
   expect(() => createHandler(articles, {})(latest, 'context')).toThrow(rejection);
 });
 
+test('methods of a class are handlers, and have their object', () => {
+  class Shelf {
+    readonly #title = 'Storm';
+    latest(): string {
+      return this.#title;
+    }
+  }
+  expect(createHandler(articles, new Shelf())(articles.latest({}), undefined)).toBe('Storm');
+});
+
 test('an operation that is named like a method of objects → none of the contract', () => {
   const operation = { name: 'toString', args: {}, access: 'read' } as const;
   const rejection = expect.objectContaining({ code: 'UNSUPPORTED' });
