@@ -4,6 +4,7 @@ import type { Sink } from '../correctable/binding.ts';
 import type { Correctable } from '../correctable/correctable.ts';
 import { check, CorrectableError } from '../correctable/errors.ts';
 import type { Levels } from '../correctable/level-types.ts';
+import { checkRecord } from '../correctable/validate.ts';
 import { WRITE } from '../correctable/side-effects.ts';
 import { getSource } from '../correctable/source.ts';
 import { fromErrorFacts } from '../protocol/error-facts.ts';
@@ -65,6 +66,10 @@ const READS = /^(GET|HEAD|OPTIONS|QUERY)$/;
 export function fetchViews<const L extends Levels>(levels: L): ViewFetcher<L> {
   const create = correctable(levels);
   return <T>(input: string | URL | Request, options: FetchViewsOptions = {}): Correctable<T, L> => {
+    check(input !== undefined && input !== null, 'input', "give an address, as '/stock/book'");
+    checkRecord(options, { call: "fetchStock('/stock/book', { method: 'PUT' })" });
+    const isFetch = options.fetch === undefined || typeof options.fetch === 'function';
+    check(isFetch, 'fetch', 'give a function, or none');
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
     const session = options.session as PageSession | undefined;
     check(

@@ -10,7 +10,7 @@ import {
 import { getEffectState, WRITE } from '../correctable/side-effects.ts';
 import { getSource } from '../correctable/source.ts';
 import type { Levels } from '../correctable/level-types.ts';
-import { hasMethods } from '../correctable/validate.ts';
+import { checkRecord, hasMethods } from '../correctable/validate.ts';
 import type { AnyView } from '../correctable/view.ts';
 import type { ErrorFacts } from '../protocol/error-facts.ts';
 import { isRefusal, reportFailure, wasReported } from '../protocol/report-failure.ts';
@@ -100,7 +100,11 @@ export async function respondWithViews(
   correctable: AnyCorrectable,
   options: RespondOptions = {},
 ): Promise<Response> {
-  const reply = await startReply(correctable, options, watchRequest(options.request));
+  const reply = await startReply(
+    correctable,
+    options,
+    watchRequest((Object(options) as RespondOptions).request),
+  );
   const { status, headers, chunks, release } = reply;
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
@@ -138,6 +142,7 @@ export async function startReply(
     'correctable',
     'give one, as store.invoke(get(key))',
   );
+  checkRecord(options, { call: 'respondWithViews(store.invoke(get(key)), { request })' });
   const { request, session, headers, onError } = options;
   const format = options.format ?? chooseFormat(request);
   check(Object.hasOwn(MEDIA_TYPES, format), 'format', "must be 'ndjson' or 'sse'");

@@ -44,7 +44,7 @@ export function isUnsendable(error: unknown, { input, url, init }: FetchArgument
 
 /** Browsers put the name of the function that failed in front. */
 function getReason(message: unknown): string {
-  return String(message).replace(/^(Failed to .*?|\w+\.fetch|Request constructor): /, '');
+  return String(message).replace(/^(Failed to .*?|\w+\.fetch|Request constructor): |\.$/g, '');
 }
 
 export function createUnsendableError({ name }: RequestLabel, cause: unknown): CorrectableError {

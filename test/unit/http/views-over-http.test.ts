@@ -337,6 +337,21 @@ test('types: the levels are inferred, the value is named', () => {
   price.cancel();
 });
 
+test.each([
+  ['no address', undefined, {}, 'input'],
+  ['no options', '/', null, 'options'],
+  ['a fetch that is no function', '/', { fetch: 5, method: 'PUT' }, 'fetch'],
+])('%s of a request → INVALID_ARGUMENT with the field', (_name, input, options, field) => {
+  const request = (): unknown => fetchViews(LEVELS)(input as never, options as never);
+  expect(request).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
+});
+
+test('null as the options of a reply → INVALID_ARGUMENT', async () => {
+  const { served } = open();
+  const reply = respondWithViews(served, null as never);
+  await expect(reply).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'options' });
+});
+
 test('a promise in the place of a Correctable → INVALID_ARGUMENT', async () => {
   const response = Object.assign(new EventEmitter(), { destroyed: false, writeHead() {}, write: () => true, end() {} });
   await expect(sendViews(response, Promise.resolve(1) as never)).rejects.toMatchObject({ field: 'correctable' });
