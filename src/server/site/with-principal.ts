@@ -7,10 +7,11 @@ import { isWellFormed } from '../../protocol/codec/tagged-values.ts';
 const CALL = "withPrincipal(deployment.site('ireland'), { id: 'ada' })";
 
 /**
- * Returns a binding that submits every operation for `principal`, for example in a test or behind a
- * web server that has authenticated its user. Generators get it as `principal`. It stands for the
- * binding that you pass: clients of both share its state, and closing one client ends only its own
- * operations. Of a binding that sends operations to a server, that server decides on the principal.
+ * Returns a binding that submits every operation for `principal`, for example in a test or behind
+ * a web server that has authenticated its user. Generators get it as `principal`. It stands for
+ * the binding that you pass: clients of both share its state. Closing a client of a site ends only
+ * its own operations; a client of another binding closes that binding. Of a binding that sends
+ * operations to a server, that server decides on the principal.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the value is no binding, or the principal has no
  *   `id`.
