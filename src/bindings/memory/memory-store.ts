@@ -2,6 +2,7 @@
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
+import { toCanonicalString } from '../../values/canonical-string.ts';
 import { RecentMap } from '../shared/recent-map.ts';
 import type { ReplicaReply } from './replica.ts';
 import { Replica } from './replica.ts';
@@ -50,7 +51,7 @@ export class Primary implements MemoryStore {
     if (operation.access === 'read') return this.#replica.read(operation);
     const outcome = idempotencyKey === undefined ? undefined : this.#outcomes.get(idempotencyKey);
     if (outcome !== undefined) {
-      if (structurallyEqual(outcome.operation, operation)) return outcome.reply;
+      if (isSameWrite(outcome.operation, operation)) return outcome.reply;
       const message =
         'idempotencyKey: the key was used before, for another operation or other arguments. The write was not applied. Use a new key for each operation.';
       throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'idempotencyKey' });
@@ -101,6 +102,15 @@ export class InFlightWrites {
     const at = updates.indexOf(update);
     return updates.slice(0, at < 0 ? undefined : at).map(({ operation }) => operation);
   }
+}
+
+/** Whether a store cannot tell them apart: `-0` and `0`, no field and one that is `undefined`. */
+function isSameWrite(a: Operation, b: Operation): boolean {
+  const [left, right] = [a, b].map(({ name, args }) =>
+    toCanonicalString({ name, args }, { isLoose: true, maxParts: Infinity }),
+  );
+  // What has no text, such as an object of a class, is the same if it is the same object.
+  return (left !== undefined && left === right) || structurallyEqual(a, b);
 }
 
 function getWriteKey({ operation }: PendingWrite): string {

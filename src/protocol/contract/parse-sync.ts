@@ -79,7 +79,8 @@ function hasAsyncPart(schema: Schema): boolean {
   return isLater;
 }
 
-function getInnerParts(value: unknown): readonly unknown[] {
+/** What a schema, a list or a plain object is made of, without the defaults. */
+export function getInnerParts(value: unknown): readonly unknown[] {
   if (isSchemaPart(value)) {
     const { def } = value._zod;
     // Each reading of a default makes one.

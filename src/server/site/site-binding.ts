@@ -24,6 +24,7 @@ import {
   findOperationHash,
   parseArgs,
 } from '../../protocol/contract/operation-registry.ts';
+import { omitDefaults, rememberDefaults } from '../../protocol/contract/omit-defaults.ts';
 import type { ContractInfo } from '../../protocol/contract/contract.ts';
 import {
   REDBLUE_LEVELS,
@@ -141,6 +142,8 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
     this.name = `redblue:${siteName}`;
     this.#siteName = siteName;
     this.#site = site;
+    for (const { args, access } of Object.values(site.contract.operations))
+      if (access === 'write') rememberDefaults(args);
   }
 
   get failure(): CorrectableError | undefined {
@@ -494,10 +497,11 @@ export function undeliveredError(effect: Access, stage: Stage, cause: unknown): 
 function createIdentity(
   context: InvocationContext,
   operation: Operation,
-  { site, origins }: SubmissionPort,
+  port: SubmissionPort,
 ): SubmissionIdentity | undefined {
+  const { site, origins } = port;
   const { origin, idempotencyKey } = context;
-  if (idempotencyKey !== undefined) return createKeyedIdentity(idempotencyKey, operation, origins);
+  if (idempotencyKey !== undefined) return createKeyedIdentity(idempotencyKey, operation, port);
   if (origin === undefined) {
     const { operationId } = context;
     return operationId === undefined ? undefined : createOpaqueIdentity(operationId, site);
@@ -556,12 +560,11 @@ const VARIANT_BYTES = 6;
 function createKeyedIdentity(
   key: string,
   operation: Operation,
-  { sites, founderCount }: Origins,
+  { contract, origins: { sites, founderCount } }: SubmissionPort,
 ): SubmissionIdentity {
-  const args = toCanonicalString(ParsedOperation.getInput(operation), {
-    isLoose: true,
-    maxParts: Infinity,
-  });
+  const { args: schema } = contract.operations[operation.name]!;
+  const given = omitDefaults(schema, ParsedOperation.getInput(operation));
+  const args = toCanonicalString(given, { isLoose: true, maxParts: Infinity });
   if (!isName(key) || args === undefined) {
     const message = `idempotencyKey: give a non-empty string of ${NAME_RULE}, and arguments of at most 100 levels of plain data.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'context.idempotencyKey' });

@@ -266,6 +266,20 @@ test('memory: a repetition under an idempotency key → later previews do not co
   await clock.advance(100);
 });
 
+test('memory: the same write under the idempotency key, its value in another order or with an undefined field → answered', async () => {
+  const { clock, store } = setup();
+  const values = [
+    { a: 1, b: 0 },
+    { b: -0, a: 1 },
+    { a: 1, b: 0, c: undefined },
+  ];
+  for (const value of values) {
+    const write = store.invoke(put('k', value), { idempotencyKey: 'one' });
+    await clock.advance(100);
+    expect(await write.then(() => 'done')).toBe('done');
+  }
+});
+
 test('memory: another write under the idempotency key → INVALID_ARGUMENT, not applied', async () => {
   const { clock, store } = setup();
   void store.invoke(put('k', 1), { idempotencyKey: 'one' });

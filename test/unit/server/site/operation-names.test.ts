@@ -1,9 +1,13 @@
 /** By which names a site knows an update again: a client's number for it, or a name that belongs to no client. */
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { InvocationContext } from '../../../../src/correctable/binding.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { createEmbedded } from '../../../../src/server/embedded.ts';
 import type { Embedded } from '../../../../src/server/embedded.ts';
+import * as z from 'zod';
+import { defineContract } from '../../../../src/protocol/contract/contract.ts';
+import { SiteBinding, type SubmissionPort, type Submitter } from '../../../../src/server/site/site-binding.ts';
+import { Origins, type Origin } from '../../../../src/server/records/origin.ts';
 import { bank, bankService } from '../replica/services.ts';
 
 type Site = 'ireland' | 'frankfurt';
@@ -85,4 +89,87 @@ test('another operation or other arguments under an idempotencyKey → refused; 
     });
   }
   expect(await balanceOf(deployment)).toBe(10);
+});
+
+describe('arguments under an idempotencyKey', () => {
+  const purse = z.object({ currency: z.string().default('EUR'), cents: z.int().default(0) });
+  let now = 0;
+  const shop = defineContract('shop', {
+    pay: {
+      access: 'write',
+      args: z.object({
+        account: z.string(),
+        note: z.string().optional(),
+        currency: z.string().default('EUR'),
+        tags: z.array(z.string()).default([]),
+        unit: z
+          .string()
+          .optional()
+          .transform((unit) => unit ?? 'piece'),
+        purse: purse.prefault({}),
+        purses: z.array(purse).optional(),
+        pair: z.tuple([z.string(), purse]).optional(),
+        byName: z.record(z.string(), purse).optional(),
+        kind: z.union([z.object({ kind: z.literal('card'), tip: z.int().default(0) }), z.string()]).optional(),
+        at: z.int().default(() => now),
+      }),
+      result: z.null(),
+    },
+  });
+
+  /** How a site names the operation with these arguments. */
+  function identify(args: object): string | undefined {
+    let id: string | undefined;
+    const submit = ({ identity }: Submitter): void => void (id = identity?.id);
+    const site = 1 as Origin;
+    const port = { contract: shop, site, origins: Origins.create(['ireland']), submit } as unknown as SubmissionPort;
+    const fail = (error: unknown): never => {
+      throw error as Error;
+    };
+    const context = { signal: new AbortController().signal, idempotencyKey: 'a' } as unknown as InvocationContext;
+    const operation = { ...shop.pay({ account: 'a' }), args };
+    new SiteBinding('ireland', port).submitOperation(
+      operation,
+      ['strong'],
+      { view: () => 0, confirm: fail, fail },
+      context,
+    );
+    return id;
+  }
+
+  const account = 'a';
+
+  test.each<[string, object, object]>([
+    ['fields in another order', { account, currency: 'USD' }, { currency: 'USD', account }],
+    ['a field that is undefined', { account }, { account, note: undefined }],
+    ['a default', { account }, { account, currency: 'EUR' }],
+    ['a default that is a list', { account }, { account, tags: [] }],
+    ['a default of a transform', { account }, { account, unit: 'piece' }],
+    ['a whole default object', { account }, { account, purse: { currency: 'EUR', cents: 0 } }],
+    ['a default in an object', { account, purse: { cents: 5 } }, { account, purse: { cents: 5, currency: 'EUR' } }],
+    ['a default in a list', { account, purses: [{}] }, { account, purses: [{ cents: 0 }] }],
+    ['a default in a tuple', { account, pair: ['x', {}] }, { account, pair: ['x', { cents: 0 }] }],
+    ['a default in a record', { account, byName: { b: {} } }, { account, byName: { b: { cents: 0 } } }],
+    ['a default in a union', { account, kind: { kind: 'card' } }, { account, kind: { kind: 'card', tip: 0 } }],
+  ])('%s, written out or not → the same operation', (_, left, right) => {
+    expect(identify(left)).toBe(identify(right));
+  });
+
+  test.each<[string, object]>([
+    ['currency', { account, currency: 'USD' }],
+    ['tags', { account, tags: ['x'] }],
+    ['a part of an object', { account, purse: { cents: 1 } }],
+    ['an item', { account, purses: [{}] }],
+  ])('other arguments in %s → another operation', (_, other) => {
+    expect(identify(other)).not.toBe(identify({ account }));
+  });
+
+  test('a default that changes, as the time does → left out, the same; written out, by its value', () => {
+    const [first, written] = [identify({ account }), identify({ account, at: 7 })];
+    now = 7;
+    expect(identify({ account })).toBe(first);
+    expect(identify({ account, at: 7 })).toBe(written);
+    expect(written).not.toBe(first);
+    now = 0;
+  });
 });
