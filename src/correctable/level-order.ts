@@ -3,6 +3,7 @@
  * each is (C2).
  */
 import { check, CorrectableError } from './errors.ts';
+import { describeUnknownOption } from './unknown-option.ts';
 
 /** The levels of a binding, weakest first, and those requested of one operation. */
 export interface LevelOrder {
@@ -43,7 +44,7 @@ export function requestLevels(levelOrder: LevelOrder, levels: readonly string[])
 export function checkLevel(levelOrder: LevelOrder, level: string, field: string): number {
   const rank = getRank(levelOrder, level);
   if (rank !== NO_RANK) return rank;
-  const message = `${field}: use ${levelOrder.all.join(', ')}, not "${level}"`;
+  const message = `${field}: ${describeUnknownOption(level, levelOrder.all, 'Level')}`;
   throw new CorrectableError('UNKNOWN_LEVEL', message, { field, level });
 }
 

@@ -12,7 +12,8 @@ export function describeUnknownOption(
   names: readonly string[],
   kind = 'Option',
 ): string {
-  const closest = findClosestName(name, names);
+  // A program without types may give anything.
+  const closest = findClosestName(`${name}`, names);
   const question = closest ? ` Did you mean "${closest}"?` : '';
   return `unknown ${kind.toLowerCase()} "${name}".${question} ${kind}s: ${names.join(', ')}.`;
 }

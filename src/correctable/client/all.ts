@@ -92,6 +92,7 @@ type HasOneLevelList<C> =
  * one part fails.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `parts` is neither, or if a part is no Correctable
+ *   of this copy of the package
  * @example const page = all({ user: store.invoke(get('user:7')), cart: store.invoke(get('cart:7'))
  * }); page.onUpdate(({ user, cart }) => sketch(user, cart)).onFinal(({ user, cart }) =>
  * render(user, cart));
@@ -109,7 +110,10 @@ export function all<const P extends Parts<P>>(
   const sources = Object.values<unknown>(parts).map((part, at) => {
     const source = getSource(part);
     const field = isList ? `parts[${at}]` : `parts.${names[at]}`;
-    check(source, field, 'use correctableFromValue or correctableFromPromise');
+    const advice = (part as Partial<AnyCorrectable> | undefined)?.state
+      ? 'made by another copy of correctables. Install one'
+      : 'use correctableFromValue or correctableFromPromise';
+    check(source, field, advice);
     return source;
   });
   const named = (values: unknown[]): object =>

@@ -43,7 +43,12 @@ test('C2: what is requested → in the order of the binding, up to the strongest
     strongestRank: 1,
   });
   expect(levelOrder.all.map((level) => checkLevel(levelOrder, level, 'levels'))).toEqual([0, 1, 2]);
-  expect(() => checkLevel(levelOrder, 'other', 'level')).toThrow('level: use cache, weak, strong, not "other"');
+  expect(() => checkLevel(levelOrder, 'other', 'level')).toThrow(
+    'level: unknown level "other". Levels: cache, weak, strong.',
+  );
+  expect(() => requestLevels(levelOrder, ['wek'])).toThrow(
+    'levels: unknown level "wek". Did you mean "weak"? Levels: cache, weak, strong.',
+  );
 });
 
 test('C2: levels that a binding changes later → those that it declared', () => {
