@@ -43,12 +43,19 @@ export async function listenOnAddress(server: Server, place: ListenPlace): Promi
   }
 }
 
+/** Leaves no listener behind: a server may be tried many times. */
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
+    const onListening = (): void => {
+      server.off('error', onError);
       resolve();
-    });
+    };
+    const onError = (error: Error): void => {
+      server.off('listening', onListening);
+      reject(error);
+    };
+    server.once('listening', onListening);
+    server.once('error', onError);
+    server.listen(port, host);
   });
 }
