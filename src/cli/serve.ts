@@ -10,6 +10,7 @@ import type { Arbitraries } from '../server/color-analysis/values/argument-gener
 import { isInDevelopment } from '../server/site/is-in-development.ts';
 import type { Command, Flag } from './command.ts';
 import { throwListenError } from './listen-errors.ts';
+import { parseOperatorToken } from './operator-token-file.ts';
 import { loadModule, findService, isService } from './load-module.ts';
 import {
   readNames,
@@ -24,7 +25,6 @@ import type { ServedSites } from './server-info.ts';
 import { closeModules, forwardSignals, waitForEndSignal } from './worker-thread.ts';
 import { isLoopbackHost } from '../server/gateway/context/origins.ts';
 import { createStartPage } from './start-page.ts';
-import { checkOperatorToken } from '../server/gateway/listen/operator-token.ts';
 import { fillLimits, type GatewayLimits } from '../server/gateway/limits/limits.ts';
 import type { Authenticate, Authorize } from '../server/gateway/context/gateway-context.ts';
 
@@ -354,21 +354,6 @@ function resolveDataDir(options: RawOptions): string | undefined {
     'ephemeral',
     'keeps nothing, and --data names a directory to keep it in: give one of them',
   );
-}
-
-/** Returns how to read the token of operators: for each request, so that it can be replaced. */
-function parseOperatorToken(options: RawOptions): (() => string) | undefined {
-  if (options['operatorTokenFile'] === undefined) return undefined;
-  const path = resolve(readText(options, 'operatorTokenFile'));
-  const read = (): string => fs.readFileSync(path, 'utf8').trim();
-  try {
-    checkOperatorToken(read());
-  } catch (error) {
-    const problem = isCorrectableError(error) ? 'has too short a token' : 'cannot be read';
-    const message = `names ${path}, which ${problem}: ${(error as Error).message}`;
-    throw createUsageError('operator-token-file', message);
-  }
-  return read;
 }
 
 function parseCheckInvariants({ checkInvariants: value }: RawOptions): {

@@ -199,7 +199,33 @@ describe('HTTP: readiness and metrics', () => {
     expect(await status(TOKEN)).toBe(503);
   });
 
-  test.each([['short'], [7], ['']])('rejects the token %j', async (operatorToken) => {
+  test('logs once why the token cannot be used, until it can again', async () => {
+    let token = '';
+    const errors: unknown[] = [];
+    const ignore = (): void => {};
+    const logger = { debug: ignore, info: ignore, warn: ignore, error: (fields: object) => errors.push(fields) };
+    const { url } = await listen({ operatorToken: () => token, logger });
+    const ask = (): Promise<unknown> => get(`${url}/metrics`);
+    await ask();
+    await ask();
+    expect(errors).toEqual([{ err: expect.objectContaining({ message: expect.stringContaining('operatorToken') }) }]);
+    token = TOKEN;
+    await ask();
+    token = 'too short';
+    await ask();
+    expect(errors).toHaveLength(2);
+  });
+
+  test.each([
+    ['short'],
+    [7],
+    [''],
+    // No header carries these as they are, so nobody could get in.
+    [`${TOKEN}\n`],
+    [` ${TOKEN}`],
+    ['ein Schlüssel für Betreiber'],
+    ['                '],
+  ])('rejects the token %j', async (operatorToken) => {
     const listening = listen({ operatorToken: operatorToken as string });
     await expect(listening).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'operatorToken' });
   });
@@ -240,5 +266,14 @@ describe('HTTP: readiness and metrics', () => {
     expect(lines).toContain(
       'correctables_operation_duration_seconds_bucket{site="here",operation="get",level="weak",le="+Inf"} 2',
     );
+  });
+
+  test('counts an operation that asks for a level which does not exist at the strongest one', async () => {
+    await using server = await startGateway();
+    await using client = await RawClient.greeted(server.url);
+    client.send([1, 'submit', 'get', 'read', 2 ** 30, null]);
+    expect(await client.row()).toContain('fail');
+    const text = await (await fetch(`${server.listener.url}/metrics`)).text();
+    expect(text).toContain('operation="(other)",level="strong",code="UNKNOWN_LEVEL"} 1');
   });
 });

@@ -90,7 +90,8 @@ function sendRejection(
     host.logger.error({ operation: row[at.name], err: error }, 'a check of the gateway failed');
   }
   const reported = sanitizeError(error);
-  const strongest = getStrongestIndex(row[at.levels]);
+  // It may have asked for a level that does not exist.
+  const strongest = Math.min(getStrongestIndex(row[at.levels]), host.levels.length - 1);
   host.operationStats.find(row[at.name]).countFailure(strongest, reported);
   outlet.push(toFailMessage(row[at.id], reported));
 }

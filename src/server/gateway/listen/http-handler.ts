@@ -7,7 +7,7 @@ import { GatewayMetrics } from './metrics.ts';
 import type { StoreMetric } from './store-metric.ts';
 import type { Gateway } from '../gateway.ts';
 import { RESPONSE_HEADERS, respondEmpty, canRespond, parsePath } from './http-server.ts';
-import { hasOperatorToken, type OperatorToken } from './operator-token.ts';
+import { hasOperatorToken } from './operator-token.ts';
 import type { RequestGuard } from './request-guard.ts';
 
 /** First parts of the paths that are not sites. */
@@ -38,7 +38,7 @@ export function createHttpHandler(
   guard: RequestGuard,
   stores: readonly StoreMetric[] | undefined,
   siteAddresses: (() => readonly SiteAddress[]) | undefined,
-  operatorToken: OperatorToken | undefined,
+  getOperatorToken: (() => string) | undefined,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   const origins = Object.values(sites).flatMap((gateway) => gateway.origins);
   const metrics = new GatewayMetrics(sites, stores);
@@ -50,14 +50,17 @@ export function createHttpHandler(
     if (first === 'ready') return getReadiness(sites, second);
     if (first === 'sites')
       return { status: 200, body: { sites: listSites(sites, siteAddresses?.()) } };
-    const isOperator = checkOperator(request, sites, operatorToken);
+    const isOperator = checkOperator(request, sites, getOperatorToken);
     if (first === 'health') return getHealth(sites, isOperator === true);
     if (isOperator === undefined)
-      return { status: 503, body: { error: 'the token of operators could not be read' } };
+      return {
+        status: 503,
+        body: { error: 'the token of operators cannot be used: see the log of the server' },
+      };
     if (!isOperator) {
       const how = 'send the token of operators: Authorization: Bearer …';
       const none = 'set a token of operators (operatorToken, --operator-token-file) and send it';
-      return { status: 401, body: { error: operatorToken === undefined ? none : how } };
+      return { status: 401, body: { error: getOperatorToken === undefined ? none : how } };
     }
     return { status: 200, body: await metrics.text(), type: metrics.contentType };
   };
@@ -108,12 +111,12 @@ function sendResponse(
 function checkOperator(
   request: IncomingMessage,
   sites: GatewaysBySite,
-  operatorToken: OperatorToken | undefined,
+  getOperatorToken: (() => string) | undefined,
 ): boolean | undefined {
-  if (operatorToken === undefined)
+  if (getOperatorToken === undefined)
     return Object.values(sites).every((gateway) => !gateway.requiresAuthentication);
   try {
-    return hasOperatorToken(request, operatorToken);
+    return hasOperatorToken(request, getOperatorToken);
   } catch {
     return undefined;
   }

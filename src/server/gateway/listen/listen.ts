@@ -21,7 +21,7 @@ import { normalizeHost } from '../context/ip-addresses.ts';
 import { guardLogger, silentLogger, type Logger } from '../context/logger.ts';
 import { ServerLocation } from './listening-address.ts';
 import { listenOnAddress } from '../../listening/listen-on-address.ts';
-import { checkOperatorToken, type OperatorToken } from './operator-token.ts';
+import { checkOperatorToken, reportMissingToken, type OperatorToken } from './operator-token.ts';
 import { RequestGuard } from './request-guard.ts';
 import { attachUpgrades } from './websocket-upgrades.ts';
 import { checkLogger } from '../validate-options.ts';
@@ -46,9 +46,9 @@ export interface ListenOptions {
   readonly allowUnauthenticated?: boolean | undefined;
   /**
    * Opens `/metrics` and the details of `/health` to requests with this token
-   * (`Authorization: Bearer …`), at least 16 characters, and to no others. A function returns it
-   * for each request, so that it can be replaced. Default: they are open if no gateway has
-   * `authenticate`, and closed otherwise
+   * (`Authorization: Bearer …`), at least 16 characters of ASCII, and to no others. A function
+   * returns it for each request, so that it can be replaced; the `logger` gets its error if it
+   * cannot. Default: they are open if no gateway has `authenticate`, and closed otherwise
    */
   readonly operatorToken?: OperatorToken | undefined;
   /** Metrics of the stores behind the gateways, for `/metrics`. */
@@ -122,7 +122,7 @@ const DEFAULT_HOST = '127.0.0.1';
  */
 export async function listenGateways(options: ListenOptions): Promise<GatewayListener> {
   checkOptions(options);
-  const { sites, server: value } = options;
+  const { sites, server: value, operatorToken } = options;
   const server = value ?? createHttpServer(sites);
   const openSites = Object.keys(sites).filter(
     (name) => sites[name]?.requiresAuthentication === false,
@@ -138,7 +138,7 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
     guard,
     options.metrics,
     options.siteAddresses,
-    options.operatorToken,
+    operatorToken === undefined ? undefined : reportMissingToken(operatorToken, logger),
   );
   if (value === undefined)
     handleRequests(server, handleHttp, options.page && guardPage(options.page, logger));

@@ -1,0 +1,25 @@
+/** The token of operators, in a file that may be replaced while the server runs. */
+import { resolve } from 'node:path';
+import { isCorrectableError } from '../correctable/errors.ts';
+import { readTextFile } from '../server/cluster/text-file.ts';
+import { checkOperatorToken } from '../server/gateway/listen/operator-token.ts';
+import { createUsageError, readText, type RawOptions } from './options.ts';
+
+/**
+ * Returns how to read the token of operators: for each request, so that it can be replaced.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the flag if the file has none now
+ */
+export function parseOperatorToken(options: RawOptions): (() => string) | undefined {
+  if (options['operatorTokenFile'] === undefined) return undefined;
+  const path = resolve(readText(options, 'operatorTokenFile'));
+  const read = (): string => readTextFile(path).trim();
+  try {
+    checkOperatorToken(read());
+  } catch (error) {
+    const problem = isCorrectableError(error) ? 'has no usable token' : 'cannot be read';
+    const message = `names ${path}, which ${problem}: ${(error as Error).message}`;
+    throw createUsageError('operator-token-file', message);
+  }
+  return read;
+}
