@@ -1,5 +1,4 @@
 /** Signed tokens (JSON Web Tokens), checked by public keys of a file or an address. */
-import { stat } from 'node:fs/promises';
 import {
   createLocalJWKSet,
   createRemoteJWKSet,
@@ -16,7 +15,7 @@ import {
 } from 'jose';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Authenticate, Principal } from '../server/gateway/context/gateway-context.ts';
-import { readTextFile } from '../server/cluster/text-file.ts';
+import { getFileVersion, readTextFile } from '../server/cluster/text-file.ts';
 import { createUsageError } from './options.ts';
 
 /**
@@ -210,11 +209,16 @@ class FileKeys implements KeySet {
 
   /** Rejects if the file has no key that can be used. It is read again once it has changed. */
   async load(): Promise<JWTVerifyGetKey> {
-    const { ino, size, mtimeNs } = await stat(this.#path, { bigint: true });
-    const version = `${ino} ${size} ${mtimeNs}`;
+    const version = getFileVersion(this.#path);
     if (version !== this.#version) this.#keys = readKeySet(this.#path);
     this.#version = version;
-    return this.#keys as Promise<JWTVerifyGetKey>;
+    try {
+      return await (this.#keys as Promise<JWTVerifyGetKey>);
+    } catch (error) {
+      // What kept it from being read may pass, and leave the file as it is.
+      this.#version = '';
+      throw error;
+    }
   }
 }
 

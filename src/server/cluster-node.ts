@@ -114,7 +114,7 @@ export class ClusterNode {
     this.#versionHost = this.#createVersionHost();
     this.file = readClusterFile(options.cluster);
     checkSiteOptions(service, options, this.file);
-    this.#keys = followKeyFile(this.file.keyFile);
+    this.#keys = followKeyFile(this.file.keyFile, (problem) => this.#events.onProgress?.(problem));
     this.#redLog = new NodeRedLog(this.file.redLog, this.#keys.deployment);
     this.#codec = new EnvelopeCodec(this.#redLog.messages);
     this.#onAlarm = this.#alarms.noteBefore(options.onAlarm);

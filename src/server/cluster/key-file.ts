@@ -7,7 +7,7 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
 import { MIN_KEY_BYTES } from '../storage/directory/data-directory.ts';
 import { clusterFileError } from './cluster-file-errors.ts';
-import { readTextFile } from './text-file.ts';
+import { getFileVersion, readTextFile } from './text-file.ts';
 
 export interface ClusterKeys {
   /** The random id of the deployment. */
@@ -81,40 +81,48 @@ export function readKeyFile(path: string): ClusterKeys {
 /**
  * Returns the keys of a node that runs. Links use what is in the file when they are opened, so a
  * key can be replaced without a restart. If the file cannot be used, or is that of another
- * deployment, the keys of before still count.
+ * deployment, the keys of before still count, and `onProblem` gets the reason once.
  *
  * @throws CorrectableError as `readKeyFile`
  */
-export function followKeyFile(path: string): ClusterKeys {
+export function followKeyFile(path: string, onProblem?: (message: string) => void): ClusterKeys {
   let seen = getVersion(path);
   const first = readKeyFile(path);
   let { keys } = first;
+  let reported: string | undefined;
+
+  const readAgain = (): void => {
+    const read = readKeyFile(path);
+    if (read.deployment !== first.deployment)
+      throw clusterFileError(`keyFile: ${path} is that of another deployment.`);
+    ({ keys } = read);
+  };
+
   return {
     ...first,
     get keys() {
       const version = getVersion(path);
       if (version === seen) return keys;
-      seen = version;
-      const read = tryReadKeyFile(path);
-      if (read?.deployment === first.deployment) ({ keys } = read);
+      try {
+        readAgain();
+        seen = version;
+        reported = undefined;
+      } catch (error) {
+        // What kept it from being read may pass, and leave the file as it is.
+        seen = undefined;
+        const { message } = error as Error;
+        if (message !== reported) onProblem?.(`${message} Links still use the keys of before.`);
+        reported = message;
+      }
       return keys;
     },
   };
 }
 
-/** Changes whenever the file is written or replaced; empty if it cannot be seen. */
-function getVersion(path: string): string {
+/** `undefined` if the file cannot be seen. */
+function getVersion(path: string): string | undefined {
   try {
-    const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
-    return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
-  } catch {
-    return '';
-  }
-}
-
-function tryReadKeyFile(path: string): ClusterKeys | undefined {
-  try {
-    return readKeyFile(path);
+    return getFileVersion(path);
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 /** Reads files that people write, some with editors and shells that mark the encoding. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 
 /** Reads a text in UTF-8, or in UTF-16 if its mark says so. The text begins after the mark. */
 export function readTextFile(path: string): string {
@@ -10,4 +10,13 @@ export function readTextFile(path: string): string {
 function detectEncoding([first, second]: Uint8Array): string {
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
+}
+
+/**
+ * Returns a text that changes whenever the file is written or replaced, or gets other permissions.
+ * Throws if the file cannot be found.
+ */
+export function getFileVersion(path: string): string {
+  const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
+  return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
 }

@@ -1,9 +1,10 @@
 /** Keys at an address: the errors of tokens whose key was not among those of the last read. */
-import { writeFileSync } from 'node:fs';
+import fs, { writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { CryptoKey, JWK } from 'jose';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createTokenVerifier } from '../../../src/cli/signed-tokens.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { Authenticate } from '../../../src/server/gateway/context/gateway-context.ts';
@@ -126,3 +127,30 @@ test('a file of keys that has changed counts from the next token on; unusable, i
   write(first.jwk);
   expect(await check(own, PEER)).toMatchObject({ id: 'ann' });
 });
+
+test('a file of keys that could not be opened for a moment counts again without a change to it', async () => {
+  vi.useRealTimers();
+  const path = join(temporaryFolder(), 'keys.json');
+  const { jwk, sign } = await signer('first');
+  const text = JSON.stringify({ keys: [jwk] });
+  writeFileSync(path, text);
+  const check = await createTokenVerifier(path, { issuer: undefined, audience: undefined });
+  writeFileSync(path, `${text}\n`);
+  failReads();
+  await expect(check(await sign(), PEER)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+  expect(await check(await sign(), PEER)).toMatchObject({ id: 'ann' });
+});
+
+/** As in a process that has too many files open. */
+function failReads(): void {
+  vi.spyOn(fs, 'readFileSync').mockImplementation(() => {
+    throw Object.assign(new Error('EMFILE: too many open files, open'), { code: 'EMFILE' });
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  });
+}

@@ -69,3 +69,23 @@ test('the keys of a node follow its file, unless that is damaged or of another d
   write({ ...VALID, keys: [second] });
   expect(bytes()).toEqual([2]);
 });
+
+test('a key file that a node that runs cannot use is reported once, and counts once it can be used', () => {
+  const path = createPath();
+  const [first, second] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64'));
+  const write = (value: object): void => writeFileSync(path, JSON.stringify(value), { mode: 0o600 });
+  write({ ...VALID, keys: [first] });
+  const problems: string[] = [];
+  const followed = followKeyFile(path, (problem) => problems.push(problem));
+  const bytes = (): number[] => followed.keys.map((key) => key.bytes[0] as number);
+  write({ ...VALID, keys: [second] });
+  chmodSync(path, 0o644);
+  expect([bytes(), bytes()]).toEqual([[1], [1]]);
+  expect(problems).toEqual([
+    expect.stringMatching(/every user .*Run chmod 600 .* Links still use the keys of before\.$/),
+  ]);
+  chmodSync(path, 0o600);
+  expect(bytes()).toEqual([2]);
+  write({ ...VALID, deployment: 'ffffffffffffffffffffffff', keys: [first] });
+  expect([bytes(), problems.length]).toEqual([[2], 2]);
+});
