@@ -6,6 +6,9 @@ import { isWellFormed } from '../../protocol/codec/tagged-values.ts';
 
 const CALL = "withPrincipal(deployment.site('ireland'), { id: 'ada' })";
 
+/** The binding inside of each one made here: a second principal takes the place of the first. */
+const INNER_BINDINGS = new WeakMap<Binding, Binding>();
+
 /**
  * Returns a binding that submits every operation for `principal`, for example in a test or behind
  * a web server that has authenticated its user. Generators get it as `principal`. It stands for
@@ -22,7 +25,8 @@ const CALL = "withPrincipal(deployment.site('ireland'), { id: 'ada' })";
 export function withPrincipal<B extends Binding>(binding: B, principal: Principal): B {
   check(isBinding(binding), 'binding', `must be a binding: write ${CALL}`);
   checkPrincipal(principal, 'principal');
-  return wrap(binding, principal);
+  const inner = (INNER_BINDINGS.get(binding) as B | undefined) ?? binding;
+  return wrap(inner, principal);
 }
 
 /** @throws CorrectableError `INVALID_ARGUMENT` naming the field if it is no principal */
@@ -44,13 +48,15 @@ function wrap<B extends Binding>(binding: B, principal: Principal): B {
       binding.submitOperation(operation, levels, sink, replacePrincipal(context, principal)),
     openHandle: binding.openHandle && (() => wrap(binding.openHandle!() as B, principal)),
   };
-  return new Proxy(binding, {
+  const wrapped = new Proxy(binding, {
     get: (target, name): unknown => {
       if (Object.hasOwn(replaced, name)) return replaced[name];
       const part: unknown = Reflect.get(target, name, target);
       return typeof part === 'function' ? (part.bind(target) as unknown) : part;
     },
   });
+  INNER_BINDINGS.set(wrapped, binding);
+  return wrapped;
 }
 
 /** A copy would make the signal, which most operations never look at. */

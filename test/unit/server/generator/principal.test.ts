@@ -107,6 +107,14 @@ describe('in this process', () => {
     await deployment.close();
   });
 
+  test('of two principals for one binding, the one that was given last counts', async () => {
+    const deployment = createEmbedded(createOrders(), { sites: ['ireland'] });
+    const ada = withPrincipal(deployment.site('ireland'), { id: 'ada' });
+    const bob = createClient(withPrincipal(ada, { id: 'bob' }));
+    expect(await bob.invokeStrong(contract.caller({}))).toBe('{"id":"bob"}');
+    await deployment.close();
+  });
+
   test('each run of a rejected operation gets the principal that it was submitted for', async () => {
     const runs: unknown[] = [];
     const service = createOrders((operation, principal) => runs.push([operation, principal]));
