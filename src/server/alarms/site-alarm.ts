@@ -318,7 +318,7 @@ export function createSiteAlarms(site: string, origins: Origins, onAlarm: OnAlar
     },
     onRightsLost: (origin, lost) => {
       const peer = origins.getName(origin);
-      const message = `Site ${site}: ${peer} was closed with rights that no site can take any more: ${formatLostRights(lost)}. They count as used. If no operation of ${peer} is missing, give as much again by an operation of your service.`;
+      const message = `Site ${site}: ${peer} was closed with rights that no site can take any more: ${formatLostRights(lost)}. They count as used. If no operation of ${peer} is missing, give as much again by an operation of your service: once, since each site reports this.`;
       onAlarm({ kind: 'rights-lost', site, peer, message });
     },
     onAlone: () => {

@@ -20,6 +20,6 @@ test('rights of many rows are lost → the sum of each field, and the rows that 
     'Site ireland: virginia was closed with rights that no site can take any more: ' +
       '78 of events.seats (e11: 12, e10: 11, e9: 10, e8: 9, e7: 8, e6: 7, e5: 6, e4: 5, e3: 4, e2: 3, 2 more rows); ' +
       '17 of events.coats (e0: 17). They count as used. ' +
-      'If no operation of virginia is missing, give as much again by an operation of your service.',
+      'If no operation of virginia is missing, give as much again by an operation of your service: once, since each site reports this.',
   );
 });
