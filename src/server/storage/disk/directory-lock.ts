@@ -157,8 +157,7 @@ export class DirectoryLock {
   }
 
   #isOwnThere(): boolean {
-    const found = fs.statSync(this.#path, { bigint: true, throwIfNoEntry: false });
-    return found !== undefined && found.ino === this.#file.ino && found.dev === this.#file.dev;
+    return isFileAt(this.#path, this.#file);
   }
 
   #lose(): void {
@@ -257,12 +256,20 @@ function tryCreateInPlace(path: string, text: string): number | undefined {
   }
   try {
     fs.writeSync(descriptor, text);
-    return descriptor;
   } catch (error) {
     fs.closeSync(descriptor);
     fs.rmSync(path, { force: true });
     throw error;
   }
+  // A process that was paused before it wrote its name may have lost the lock to another one.
+  if (isFileAt(path, fs.fstatSync(descriptor, { bigint: true }))) return descriptor;
+  fs.closeSync(descriptor);
+  return undefined;
+}
+
+function isFileAt(path: string, file: fs.BigIntStats): boolean {
+  const found = fs.statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found !== undefined && found.ino === file.ino && found.dev === file.dev;
 }
 
 /** Whether the volume has no hard links: file systems report that by various codes. */

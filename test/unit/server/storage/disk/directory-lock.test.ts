@@ -240,6 +240,21 @@ describe('a volume without hard links', () => {
     expect(clock.nowMs).toBeGreaterThanOrEqual(3000);
   });
 
+  test('a process that was paused before it named its lock does not have it, if another one took it meanwhile', () => {
+    const { writeSync } = fs;
+    let other: DirectoryLock | undefined;
+    const write = vi.spyOn(fs, 'writeSync').mockImplementation((descriptor, text) => {
+      // The draft is written first, and then the lock in its place.
+      if (write.mock.calls.length === 2) {
+        other = take(new TestClock());
+        write.mockRestore();
+      }
+      return writeSync(descriptor, text as string);
+    });
+    expect(() => take(new TestClock())).toThrow(`process ${process.pid} has it open`);
+    expect(other?.isHeld()).toBe(true);
+  });
+
   test('an owner whose lock was moved aside by mistake stops, and others stay out', () => {
     lockElsewhere();
     const clock = new TestClock();
