@@ -185,6 +185,11 @@ export interface Binding<L extends Levels = Levels, out C extends boolean = bool
    */
   readonly hasIdempotencyKeys?: boolean | undefined;
   /**
+   * Whether the store behind knows the user of each operation by the connection. Then a principal
+   * in the context has no effect, and `withPrincipal` refuses the binding.
+   */
+  readonly identifiesByConnection?: boolean | undefined;
+  /**
    * Why this stack has failed for good and answers nothing any more. Absent or `undefined` while it
    * works. A gateway that hosts it reports this in its health check.
    */

@@ -51,6 +51,7 @@ export function createRemoteBinding<L extends Levels, C extends boolean = boolea
     name,
     // Whether the store behind has them, its gateway knows: it refuses the operation if not.
     hasIdempotencyKeys: true,
+    identifiesByConnection: true,
     ready: client.ready,
     get connectionState() {
       return client.state;

@@ -70,6 +70,7 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
   /** Where the store behind does: the identity of a submission is handed on. */
   readonly isExactlyOnce: boolean;
   readonly hasIdempotencyKeys: boolean;
+  readonly identifiesByConnection: boolean;
   /** Where it is known: what is filed, and what is submitted, belongs to them. */
   readonly principal?: () => string;
   /**
@@ -110,6 +111,7 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     this.name = `cache(${inner.name})`;
     this.isExactlyOnce = inner.isExactlyOnce === true;
     this.hasIdempotencyKeys = inner.hasIdempotencyKeys === true;
+    this.identifiesByConnection = inner.identifiesByConnection === true;
     this.#inner = inner;
     this.#options = options;
     this.#levels = ['cache', ...levels];

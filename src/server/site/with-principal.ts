@@ -1,6 +1,6 @@
 /** Gives a principal to operations that no gateway has authenticated: those of this process. */
 import type { Binding, InvocationContext, Principal } from '../../correctable/binding.ts';
-import { check } from '../../correctable/errors.ts';
+import { check, CorrectableError } from '../../correctable/errors.ts';
 import { checkRecord, isBinding } from '../../correctable/validate.ts';
 import { isWellFormed } from '../../protocol/codec/tagged-values.ts';
 
@@ -13,11 +13,11 @@ const INNER_BINDINGS = new WeakMap<Binding, Binding>();
  * Returns a binding that submits every operation for `principal`, for example in a test or behind
  * a web server that has authenticated its user. Generators get it as `principal`. It stands for
  * the binding that you pass: clients of both share its state. Closing a client of a site ends only
- * its own operations; a client of another binding closes that binding. Of a binding that sends
- * operations to a server, that server decides on the principal.
+ * its own operations; a client of another binding closes that binding.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the value is no binding, or the principal has no
- *   `id`.
+ *   `id`. `UNSUPPORTED` for a binding that sends operations to a server, such as `redblue`: there
+ *   the token of the connection names the user.
  * @example const site = shop.site('ireland');
  * const ada = createClient(withPrincipal(site, { id: 'ada' }));
  * const bob = createClient(withPrincipal(site, { id: 'bob' }));
@@ -25,6 +25,10 @@ const INNER_BINDINGS = new WeakMap<Binding, Binding>();
 export function withPrincipal<B extends Binding>(binding: B, principal: Principal): B {
   check(isBinding(binding), 'binding', `must be a binding: write ${CALL}`);
   checkPrincipal(principal, 'principal');
+  if (binding.identifiesByConnection === true) {
+    const message = `withPrincipal(): ${binding.name} sends operations to a server, which knows the user by the token of the connection. Create a client for each user, with the user's token.`;
+    throw new CorrectableError('UNSUPPORTED', message, { field: 'binding' });
+  }
   const inner = (INNER_BINDINGS.get(binding) as B | undefined) ?? binding;
   return wrap(inner, principal);
 }

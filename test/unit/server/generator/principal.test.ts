@@ -1,6 +1,8 @@
 /** Generators know for which user they run: as the gateway's `authorize` has it, in every run. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { cached } from '../../../../src/bindings/cache/index.ts';
+import { redblue } from '../../../../src/bindings/redblue/index.ts';
 import { createClient } from '../../../../src/correctable/client/client.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import { createEmbedded } from '../../../../src/server/embedded.ts';
@@ -113,6 +115,18 @@ describe('in this process', () => {
     const bob = createClient(withPrincipal(ada, { id: 'bob' }));
     expect(await bob.invokeStrong(contract.caller({}))).toBe('{"id":"bob"}');
     await deployment.close();
+  });
+
+  test('a binding whose server knows the user by its connection is refused, also behind a cache', async () => {
+    const server = await serve({ service: createOrders(), sites: ['ireland'] });
+    const remote = redblue(contract, { url: server.siteUrl('ireland') });
+    const cache = cached(remote, { principal: 'web' });
+    for (const binding of [remote, cache])
+      expect(() => withPrincipal(binding, { id: 'ada' })).toThrow(
+        expect.objectContaining({ code: 'UNSUPPORTED', field: 'binding' }) as Error,
+      );
+    await cache.close();
+    await server.close();
   });
 
   test('each run of a rejected operation gets the principal that it was submitted for', async () => {
