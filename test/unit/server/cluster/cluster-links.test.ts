@@ -215,14 +215,14 @@ test('strangers that make up deployments and keys → two alarms, all are counte
   };
   const claims = ['deployment', ...Array.from({ length: 120 }, (_, index) => `made up ${index}`)];
   for (const claim of claims) await expect(stranger(claim)).rejects.toThrow('it has another key');
-  expect(a.alarms.map(({ kind, peer }) => [kind, peer])).toEqual([
-    ['link-refused', undefined],
-    ['link-refused', undefined],
-  ]);
+  // That b is away may be reported as well by now.
+  const refusals = a.alarms.filter(({ kind }) => kind === 'link-refused');
+  expect(refusals.map(({ peer }) => peer)).toEqual([undefined, undefined]);
   await vi.waitFor(() => expect(a.links.refusedConnections).toBe(claims.length));
 
   await openNode('b', addresses, { keys: createKeys(second) });
-  await vi.waitFor(() => expect(a.alarms.at(-1)).toMatchObject({ kind: 'link-refused', peer: 'b' }), { timeout: 5000 });
+  const refused = expect.objectContaining({ kind: 'link-refused', peer: 'b' }) as unknown;
+  await vi.waitFor(() => expect(a.alarms).toContainEqual(refused), { timeout: 5000 });
 });
 
 test('more silent connections than there are places → a site and a command still connect', async () => {
