@@ -1,6 +1,7 @@
 /** A cluster of three processes is upgraded one node at a time while clients work, the program and its service. */
 import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createClient, isCorrectableError, type Client } from 'correctables';
@@ -51,6 +52,8 @@ class Ledger {
       if (!isCorrectableError(error)) throw error;
       if (error.code === 'UNKNOWN' || error.code === 'TIMEOUT') this.unknown.add(id);
       else this.refused.set(id, `${error.code}: ${error.message}`);
+      // Without the red leader all is refused at once: a client that never waits leaves no time for anything else.
+      await setTimeout(error.retryAfterMs ?? 100);
     }
   }
 }
