@@ -100,6 +100,8 @@ export class ClusterNode {
   readonly #reports = new OneAtATime();
   #storage: DeploymentStorage | undefined;
   #site: EmbeddedSite | undefined;
+  /** Whether the start before was confirmed by another site, or needed none. */
+  #isConfirmed = false;
   readonly #ending: SiteEnding;
   /** How messages of this deployment are recognized. */
   readonly #deploymentName: string;
@@ -377,6 +379,8 @@ export class ClusterNode {
         directory: this.#directory.identity.directory,
         ...this.#redLog.createParts(this.red),
         version: { own: this.#own, founding: this.#foundingVersion },
+        // The process that was confirmed goes on: no directory was put in the place of its own.
+        needsPeer: !this.#isConfirmed,
         onMembership: (output) => this.#onMembership(output),
         onEnded: () => this.#events.onFailed?.(),
         onForked: (problem) =>
@@ -410,6 +414,7 @@ export class ClusterNode {
   async stopSite(): Promise<void> {
     this.#transfers?.setStorage(undefined);
     this.#redLog.disconnect();
+    if (this.#site !== undefined) this.#isConfirmed = this.#site.driver.isConfirmed;
     this.#site?.driver.close();
     this.#site = undefined;
     const storage = this.#storage;

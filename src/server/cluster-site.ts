@@ -67,7 +67,6 @@ export function makeClusterSite(parts: ClusterSiteParts): EmbeddedSite {
     // Its leader may change.
     redLogName: deploymentName,
     stopsOnUnknownStart: true,
-    needsPeer: true,
     keepsReceivedReplies: true,
     absence: { maxBacklogEntries, keepForMs: file.keepForMs ?? DEFAULT_KEEP_FOR_MS },
   });

@@ -178,6 +178,11 @@ export class SiteDriver implements SubmissionPort {
     return this.#machine.replica.retainedReplies;
   }
 
+  /** Whether another site has confirmed this start, where one has to, and it has not stopped. */
+  get isConfirmed(): boolean {
+    return this.#machine.isConfirmed;
+  }
+
   get isBusy(): boolean {
     return this.#machine.isBusy;
   }

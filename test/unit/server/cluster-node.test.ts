@@ -67,6 +67,16 @@ test('a site is stopped and started again in its process → goes on with what i
   expect(await clientOf(b).invokeStrong(keys({}))).toEqual(['after', 'before', 'meanwhile']);
 });
 
+test('a site is started again in its process while all others are away → takes blue writes at once', async () => {
+  const files = await createFiles(['a', 'b']);
+  const [a, b] = (await Promise.all([open(files, 'a'), open(files, 'b')])) as [ClusterNode, ClusterNode];
+  await clientOf(b).invoke(add({ key: 'before' }));
+  await a.close();
+  await b.restartSite(async () => {});
+  await b.restartSite(async () => {});
+  await clientOf(b).invoke(add({ key: 'after' }), { timeoutMs: 5000 });
+});
+
 test('a site is stopped while it reports its start → the two reports do not overlap, and the node opens once it runs', async () => {
   const files = await createFiles(['a']);
   const reports: string[] = [];
