@@ -16,6 +16,7 @@ import type { SiteDriver } from './site/site-driver.ts';
 import {
   createLinkMetrics,
   createRedLogMetrics,
+  createRedOrderMetric,
   createRefusedMetric,
   createSiteMetrics,
 } from './site-metrics.ts';
@@ -198,6 +199,7 @@ class ClientListener {
         ...(driver === undefined ? [] : createNodeMetrics(node)),
         ...createLinkMetrics(site, () => node.links.status),
         createRefusedMetric(site, () => node.links.refusedConnections),
+        createRedOrderMetric(site, () => driver?.redProblem),
         ...createRedLogMetrics(site, () => node.status.redLog),
       ],
     });

@@ -149,6 +149,20 @@ const RED_LOG_METRICS: readonly (readonly [
   ['quota_bytes', 'How large the database of etcd may be', ({ quotaBytes }) => quotaBytes],
 ];
 
+/** Shows an outage of the site that orders red operations, or of the majority that it needs. */
+export function createRedOrderMetric(
+  site: string,
+  readProblem: () => string | undefined,
+): StoreMetric {
+  return {
+    kind: 'gauge',
+    name: 'correctables_red_order_reachable',
+    help: '1 while red writes and strong reads of the site can be ordered',
+    labels: ['site'],
+    read: () => [{ labels: { site }, value: Number(readProblem() === undefined) }],
+  };
+}
+
 export function createRedLogMetrics(site: string, readRedLog: () => RedLogStatus): StoreMetric[] {
   if (readRedLog().engine !== 'etcd') return [];
   return RED_LOG_METRICS.map(([name, help, valueOf]) => ({

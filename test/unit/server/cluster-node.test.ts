@@ -260,4 +260,5 @@ test('/sites lists the addresses of all sites, and findSites takes them', async 
   await client.invokeStrong(add({ key: 'two' }));
   const metrics = await (await fetch(`${a.url}/metrics`)).text();
   expect(metrics).toMatch(/correctables_link_sent_messages_total\{site="a",peer="b"\} [1-9]/);
+  expect(metrics).toContain('correctables_red_order_reachable{site="a"} 1');
 });
