@@ -1,7 +1,7 @@
 /** One cache serves several principals, which a gateway or `withPrincipal` names for each operation. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { cached, mapStore, type CacheOptions, type CacheStore } from '../../../../src/bindings/cache/index.ts';
-import type { Principal } from '../../../../src/correctable/binding.ts';
+import type { Binding, Principal } from '../../../../src/correctable/binding.ts';
 import { createClient } from '../../../../src/correctable/client/client.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { withPrincipal } from '../../../../src/server/site/with-principal.ts';
@@ -18,6 +18,20 @@ function setUpCache(options: CacheOptions<StoreLevels> = {}) {
     createClient(withPrincipal(binding, typeof principal === 'string' ? { id: principal } : principal));
   const fillFor = (client: Shop, value: unknown): Promise<void> => fill({ store, client }, get('x'), value);
   return { store, binding, errors, clientOf, fillFor };
+}
+
+/** Names a principal in the context of each submission, as a gateway does. */
+function submitFor<B extends Binding>(binding: B, principal: Principal): B {
+  const submit: B['submitOperation'] = (operation, levels, sink, context) => {
+    const named = new Proxy(context, {
+      get: (target, name): unknown => (name === 'principal' ? principal : Reflect.get(target, name, target)),
+      set: (target, name, value) => Reflect.set(target, name, value, target),
+    });
+    return binding.submitOperation(operation, levels, sink, named);
+  };
+  return new Proxy(binding, {
+    get: (target, name): unknown => (name === 'submitOperation' ? submit : Reflect.get(target, name)),
+  });
 }
 
 /** Writes through the cache; the store has executed it. */
@@ -44,10 +58,10 @@ describe('cache: views of several principals', () => {
     expect(await cachedValue(clientOf(''), get('x'))).toBe('of all');
   });
 
-  test('withPrincipal before the cache lets all share the views of that principal', async () => {
+  test('behind a gateway, withPrincipal before the cache lets all share the views of that principal', async () => {
     const { binding, store } = setUpCache();
     const shared = withPrincipal(binding, { id: 'everyone' });
-    const [ada, bob] = ['ada', 'bob'].map((id): Shop => createClient(withPrincipal(shared, { id })));
+    const [ada, bob] = ['ada', 'bob'].map((id) => createClient(submitFor(shared, { id })));
     await fill({ store, client: ada! }, get('x'), 'of all');
     expect(await cachedValue(bob!, get('x'))).toBe('of all');
   });
