@@ -234,6 +234,15 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
         ['a color of none', 'colors.add', (f) => f(service(), { add: 'red' })],
       ],
     },
+    withPrincipal: {
+      shows: "withPrincipal(deployment.site('ireland'), { id: 'ada' })",
+      whole: [['nothing', 'binding', (f) => f()]],
+      parts: [
+        ['no principal', 'principal', (f) => f(binding())],
+        ['the name alone', 'principal', (f) => f(binding(), 'ada')],
+        ['an id that is a number', 'principal.id', (f) => f(binding(), { id: 5 })],
+      ],
+    },
     uncertified: 'takes any result; in a generator, whose results are held to the contract',
     withMeta: 'takes any result; in a generator, whose mistakes are the alarms of the site',
     boundedCounter: {
@@ -305,6 +314,15 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
         ['an arbitrary of no operation', 'arbitraries.buy', (f) => f(service(), { arbitraries: { buy: () => ({}) } })],
         ['requests by name', 'requests', (f) => f(service(), { requests: ['home'] })],
         ['an end that is no function', 'shouldContinue', (f) => f(service(), { shouldContinue: 5 })],
+      ],
+    },
+    withPrincipal: {
+      shows: "withPrincipal(deployment.site('ireland'), { id: 'ada' })",
+      whole: [['nothing', 'binding', (f) => f()]],
+      parts: [
+        ['no principal', 'principal', (f) => f(binding())],
+        ['the name alone', 'principal', (f) => f(binding(), 'ada')],
+        ['an id that is a number', 'principal.id', (f) => f(binding(), { id: 5 })],
       ],
     },
     singleSiteService: {
