@@ -189,7 +189,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     rule: 'a write counts once those before it are on the disk too',
     caughtBy: ['durability', 'exactly once', 'progress', 'convergence', 'causal order'],
     profile: 'crashes',
-    shownBy: 458,
+    shownBy: 1208,
     overrides: { syncMeanMs: 100, largeGroup: 1, thinkMeanMs: 1 },
     Storage: BUGGY_STORAGE.unordered,
   },
