@@ -8,14 +8,15 @@ const MAX_EDITS = 3;
  * `unknown option "lag". Did you mean "lagMs"? Options: lagMs, levels.`
  */
 export function describeUnknownOption(
-  name: string,
+  name: unknown,
   names: readonly string[],
   kind = 'Option',
 ): string {
   // A program without types may give anything.
-  const closest = findClosestName(`${name}`, names);
+  const text = String(name);
+  const closest = findClosestName(text, names);
   const question = closest ? ` Did you mean "${closest}"?` : '';
-  return `unknown ${kind.toLowerCase()} "${name}".${question} ${kind}s: ${names.join(', ')}.`;
+  return `unknown ${kind.toLowerCase()} "${text}".${question} ${kind}s: ${names.join(', ')}.`;
 }
 
 /**
