@@ -5,3 +5,13 @@ export { dequeue, enqueue, peek, getRemaining } from './queue.ts';
 export type { DequeueArgs, DequeueOptions, EnqueueArgs, PeekArgs, QueueItem } from './queue.ts';
 export { getSafeThreshold } from './safe-threshold.ts';
 export type { ConcurrentWriters, Throttle } from '../correctable/throttle/concurrent-writes.ts';
+export { commit, MAX_TRANSACTION_KEYS, readVersions } from './versioned.ts';
+export type {
+  BufferedWrite,
+  CommitArgs,
+  CommitResult,
+  ReadVersionsArgs,
+  Version,
+  VersionedRead,
+  VersionedValue,
+} from './versioned.ts';
