@@ -39,6 +39,7 @@ const SECTIONS: Readonly<Record<string, readonly (readonly [file: string, ...int
     ['policies/retry.ts', 'RetryOptions'],
     ['correctable/backoff.ts', 'BackoffOptions'],
   ],
+  transaction: [['transactions/transaction.ts', 'TransactionOptions']],
   dequeue: [['operations/queue.ts', 'DequeueOptions']],
   memory: [['bindings/memory/memory.ts', 'MemoryOptions']],
   tiered: [['bindings/tiered/tiered.ts', 'TieredOptions']],

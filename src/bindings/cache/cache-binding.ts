@@ -371,7 +371,9 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     const principal = this.#readPrincipal();
     const owner = this.#createOwner(principal, context.principal);
     const startedAt = this.#views.tick();
-    const isCached = operation.access === 'read' && isCacheable?.(operation) !== false;
+    // A transaction that begins with versions of the cache would never commit.
+    const mayBeCached = operation.access === 'read' && operation.name !== 'readVersions';
+    const isCached = mayBeCached && isCacheable?.(operation) !== false;
     return {
       operation,
       ...(operation.access === 'write' && copyArgs(operation)),

@@ -13,6 +13,7 @@ import {
 } from '../../correctable/validate.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
+import type { CommitArgs } from '../../operations/index.ts';
 import type { CacheStore } from './cache-store.ts';
 
 /** A read and its result, which a write has just determined. */
@@ -59,7 +60,7 @@ export interface CacheOptions<L extends Levels = Levels> {
   /**
    * Returns the objects that an operation reads or changes, or `undefined` if it may be any. Every
    * write then drops the views of such a read, and such a write drops all. Default: `args.keys` if
-   * an array of names, else `key`.
+   * an array of names, the written keys of a `commit`, else `key`.
    */
   readonly touches?: (operation: Operation) => readonly string[] | undefined;
   /**
@@ -69,7 +70,10 @@ export interface CacheOptions<L extends Levels = Levels> {
    * may be from an earlier attempt.
    */
   readonly writeThrough?: (operation: Operation, result: unknown) => CachedWrite | undefined;
-  /** Returns whether the views of this read may be cached. Default: all may. */
+  /**
+   * Returns whether the views of this read may be cached. Those of `readVersions` never are, since
+   * a transaction must not begin with versions that are out of date. Default: all others may.
+   */
   readonly isCacheable?: ((operation: Operation) => boolean) | undefined;
   /**
    * Called with errors that fail no operation: a store that cannot be read or written, or a value
@@ -87,7 +91,11 @@ export const DEFAULT_MAX_ENTRIES = 1_000;
 export const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 
 /** The objects named by the operations that every store shares. */
-export function getPortableTouches({ key, args }: Operation): readonly string[] | undefined {
+export function getPortableTouches(operation: Operation): readonly string[] | undefined {
+  const { name, key, args } = operation;
+  if (name === 'commit' && isRecord(args) && Array.isArray(args['writes']))
+    return args['writes'].map((write: unknown) => (write as CommitArgs['writes'][number])?.key);
+
   const keys = isRecord(args) ? args['keys'] : undefined;
   if (Array.isArray(keys) && keys.every((name) => typeof name === 'string')) return keys;
   return key === undefined ? undefined : [key];

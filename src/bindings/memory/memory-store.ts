@@ -2,10 +2,11 @@
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
+import type { CommitArgs } from '../../operations/index.ts';
 import { toCanonicalString } from '../../values/canonical-string.ts';
 import { RecentMap } from '../shared/recent-map.ts';
 import type { ReplicaReply } from './replica.ts';
-import { Replica } from './replica.ts';
+import { getWrittenKeys, Replica } from './replica.ts';
 
 /**
  * A primary that several memory bindings can share. Each binding is then a site with a backup copy
@@ -77,30 +78,34 @@ export class Primary implements MemoryStore {
  * their submission.
  */
 export class InFlightWrites {
-  readonly #byKey = new Map<string, PendingWrite[]>();
+  readonly #byObject = new Map<string, PendingWrite[]>();
 
   add(update: PendingWrite): void {
-    const key = getWriteKey(update);
-    const updates = this.#byKey.get(key);
-    if (updates === undefined) this.#byKey.set(key, [update]);
-    else updates.push(update);
+    for (const object of getWrittenObjects(update.operation)) {
+      const updates = this.#byObject.get(object);
+      if (updates === undefined) this.#byObject.set(object, [update]);
+      else updates.push(update);
+    }
   }
 
   remove(update: PendingWrite): void {
-    const key = getWriteKey(update);
-    const updates = this.#byKey.get(key);
-    const at = updates?.indexOf(update) ?? -1;
-    if (updates === undefined || at < 0) return;
-    // Emptied in any case: a map that has grown goes on pointing to what it held before.
-    updates.splice(at, 1);
-    if (updates.length === 0) this.#byKey.delete(key);
+    for (const object of getWrittenObjects(update.operation)) {
+      const updates = this.#byObject.get(object);
+      const at = updates?.indexOf(update) ?? -1;
+      if (updates === undefined || at < 0) continue;
+      // Empty the list too: a map that has grown still points to what it held before.
+      updates.splice(at, 1);
+      if (updates.length === 0) this.#byObject.delete(object);
+    }
   }
 
-  /** The operations on the same object that were submitted before `update`. */
+  /** The operations that were submitted before `update` and write what it reads or writes. */
   getEarlier(update: PendingWrite): Operation[] {
-    const updates = this.#byKey.get(getWriteKey(update)) ?? [];
-    const at = updates.indexOf(update);
-    return updates.slice(0, at < 0 ? undefined : at).map(({ operation }) => operation);
+    return getTouchedObjects(update.operation).flatMap((object) => {
+      const updates = this.#byObject.get(object) ?? [];
+      const at = updates.indexOf(update);
+      return updates.slice(0, at < 0 ? undefined : at).map(({ operation }) => operation);
+    });
   }
 }
 
@@ -113,9 +118,19 @@ function isSameWrite(a: Operation, b: Operation): boolean {
   return (left !== undefined && left === right) || structurallyEqual(a, b);
 }
 
-function getWriteKey({ operation }: PendingWrite): string {
-  const { key, queue } = operation.args as { readonly key?: string; readonly queue?: string };
-  return key === undefined ? `queue ${queue}` : `key ${key}`;
+function getWrittenObjects(operation: Operation): string[] {
+  const keys = getWrittenKeys(operation);
+  const { queue } = operation.args as { readonly queue?: string };
+  return queue === undefined ? [...new Set(keys)].map(toObjectName) : [`queue ${queue}`];
+}
+
+function getTouchedObjects(operation: Operation): string[] {
+  if (operation.name !== 'commit') return getWrittenObjects(operation);
+  return (operation.args as CommitArgs).reads.map(({ key }) => toObjectName(key));
+}
+
+function toObjectName(key: string): string {
+  return `key ${key}`;
 }
 
 /**

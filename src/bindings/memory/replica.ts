@@ -4,7 +4,17 @@
  */
 import type { ViewDetails } from '../../correctable/binding.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import type { EnqueueArgs, GetArgs, GetManyArgs, PutArgs } from '../../operations/index.ts';
+import type {
+  CommitArgs,
+  CommitResult,
+  EnqueueArgs,
+  GetArgs,
+  GetManyArgs,
+  PutArgs,
+  ReadVersionsArgs,
+  VersionedRead,
+  VersionedValue,
+} from '../../operations/index.ts';
 
 /** So many dead places before the items move up. */
 const MAX_CONSUMED_ITEMS = 1024;
@@ -55,11 +65,14 @@ export class Replica {
   /** How many updates this copy has applied: the version of its state. */
   applied = 0;
   readonly #values = new Map<string, unknown>();
+  /** How often each key was written. */
+  readonly #versions = new Map<string, number>();
   readonly #queues = new Map<string, ItemQueue>();
 
   copyFrom(other: Replica): void {
     this.applied = other.applied;
     for (const [key, value] of other.#values) this.#values.set(key, value);
+    for (const [key, version] of other.#versions) this.#versions.set(key, version);
     for (const [name, queue] of other.#queues) this.#queues.set(name, queue.copy());
   }
 
@@ -73,6 +86,8 @@ export class Replica {
           value: (operation.args as GetManyArgs).keys.map((key) => this.#values.get(key)),
           version,
         };
+      case 'readVersions':
+        return { value: this.#readVersions(operation.args as ReadVersionsArgs), version };
       default: {
         const queue = this.#getQueue(operation);
         return { value: getItem(queue, 0), version, meta: { remaining: queue.length } };
@@ -85,9 +100,11 @@ export class Replica {
     switch (operation.name) {
       case 'put': {
         const { key, value } = operation.args as PutArgs;
-        this.#values.set(key, value);
+        this.#write(key, value);
         return { value: undefined, version };
       }
+      case 'commit':
+        return { value: this.#commit(operation.args as CommitArgs), version };
       case 'enqueue':
         this.#getQueue(operation).push((operation.args as EnqueueArgs).item);
         return { value: undefined, version };
@@ -101,10 +118,12 @@ export class Replica {
   }
 
   /**
-   * What `operation` would give here after `before`, updates of the same object that this copy has
+   * What `operation` would give here after `before`, updates of the same objects that this copy has
    * not applied yet.
    */
   simulate(operation: Operation, before: readonly Operation[]): PreliminaryReply {
+    if (operation.name === 'commit')
+      return { value: this.#simulateCommit(operation.args as CommitArgs, before) };
     if (operation.name !== 'dequeue') return { value: undefined };
     const queue = this.#getQueue(operation);
     const appended: unknown[] = [];
@@ -117,6 +136,46 @@ export class Replica {
     if (left === 0) return { value: null, meta: { remaining: 0 } };
     const item = taken < queue.length ? queue.at(taken) : appended[taken - queue.length];
     return { value: { item }, meta: { remaining: left - 1 } };
+  }
+
+  #write(key: string, value: unknown): void {
+    this.#values.set(key, value);
+    this.#versions.set(key, this.#getVersion(key) + 1);
+  }
+
+  #getVersion(key: string): number {
+    return this.#versions.get(key) ?? 0;
+  }
+
+  #readVersions({ keys, known }: ReadVersionsArgs): VersionedValue[] {
+    return keys.map((key, at) => {
+      const version = this.#getVersion(key);
+      return known?.[at] === version ? { version } : { version, value: this.#values.get(key) };
+    });
+  }
+
+  #commit({ reads, writes }: CommitArgs): CommitResult {
+    const changed = this.#getChanged(reads);
+    if (changed.length > 0) return { committed: false, changed };
+    for (const { key, value } of writes) this.#write(key, value);
+    return { committed: true, changed };
+  }
+
+  /** A write that is in flight gives its keys another version than this copy has. */
+  #simulateCommit({ reads }: CommitArgs, before: readonly Operation[]): CommitResult {
+    const inFlight = new Set(before.flatMap(getWrittenKeys));
+    const unchanged = reads.filter(({ key }) => !inFlight.has(key));
+    const stale = new Set(this.#getChanged(unchanged));
+    const changed = reads
+      .map(({ key }) => key)
+      .filter((key) => inFlight.has(key) || stale.has(key));
+    return { committed: changed.length === 0, changed };
+  }
+
+  #getChanged(reads: readonly VersionedRead[]): string[] {
+    return reads
+      .filter(({ key, version }) => this.#getVersion(key) !== version)
+      .map(({ key }) => key);
   }
 
   #getQueue(operation: Operation): ItemQueue {
@@ -132,4 +191,10 @@ export class Replica {
 
 function getItem(queue: ItemQueue, at: number): { readonly item: unknown } | null {
   return at < queue.length ? { item: queue.at(at) } : null;
+}
+
+/** The keys that a write of values changes; none for a queue. */
+export function getWrittenKeys({ name, args }: Operation): readonly string[] {
+  if (name === 'commit') return (args as CommitArgs).writes.map(({ key }) => key);
+  return name === 'put' ? [(args as PutArgs).key] : [];
 }

@@ -2,9 +2,11 @@
  * Behind a gateway without a contract, clients may send any name and arguments: only a checked copy
  * is executed.
  */
-import { CorrectableError } from '../../correctable/errors.ts';
+import { CorrectableError, check } from '../../correctable/errors.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
 import { checkName } from '../../operations/check-name.ts';
+import { commit, readVersions } from '../../operations/index.ts';
+import type { BufferedWrite, Version, VersionedRead } from '../../operations/index.ts';
 
 interface OperationKind {
   readonly access: Access;
@@ -19,6 +21,9 @@ interface InputArgs {
   readonly value?: unknown;
   readonly queue?: unknown;
   readonly item?: unknown;
+  readonly known?: unknown;
+  readonly reads?: unknown;
+  readonly writes?: unknown;
 }
 
 const readQueue = ({ queue }: InputArgs): object => ({ queue: readName(queue, 'args.queue') });
@@ -39,6 +44,8 @@ const OPERATION_KINDS: ReadonlyMap<string, OperationKind> = new Map<string, Oper
   ],
   ['dequeue', { access: 'write', readArgs: readQueue }],
   ['peek', { access: 'read', readArgs: readQueue }],
+  ['readVersions', { access: 'read', readArgs: readVersionsArgs }],
+  ['commit', { access: 'write', readArgs: readCommitArgs }],
 ]);
 
 export function isSupported({ name, access }: Operation): boolean {
@@ -69,4 +76,38 @@ function readNames(value: unknown): readonly string[] {
   throw new CorrectableError('INVALID_ARGUMENT', 'args.keys: give a list of keys', {
     field: 'args.keys',
   });
+}
+
+function readVersionsArgs({ keys, known }: InputArgs): object {
+  const names = readNames(keys);
+  if (known === undefined) return readVersions(names).args as object;
+  check(
+    Array.isArray(known) && known.length === names.length && known.every(isVersionOrNull),
+    'args.known',
+    'give a list with a version or null for each key',
+  );
+  return { keys: names, known: [...(known as readonly (Version | null)[])] };
+}
+
+function readCommitArgs({ reads, writes }: InputArgs): object {
+  check(
+    Array.isArray(reads) && reads.every((read) => isVersion((read as VersionedRead)?.version)),
+    'args.reads',
+    'give a list of { key, version }',
+  );
+  check(
+    Array.isArray(writes) && writes.every((write) => typeof write === 'object' && write !== null),
+    'args.writes',
+    'give a list of { key, value }',
+  );
+  // The builder checks the keys, and copies what belongs to the arguments alone.
+  return commit(reads as VersionedRead[], writes as BufferedWrite[]).args as object;
+}
+
+function isVersion(value: unknown): boolean {
+  return typeof value === 'number' || typeof value === 'string';
+}
+
+function isVersionOrNull(value: unknown): boolean {
+  return value === null || isVersion(value);
 }

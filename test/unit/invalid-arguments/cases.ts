@@ -172,6 +172,22 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
       whole: [['keys without a list', 'keys', (f) => f('a', 'b')]],
       parts: [['a list of numbers', 'keys[0]', (f) => f([1])]],
     },
+    readVersions: {
+      shows: 'give a list',
+      whole: [['keys without a list', 'keys', (f) => f('a', 'b')]],
+      parts: [['a list of numbers', 'keys[0]', (f) => f([1])]],
+    },
+    commit: {
+      shows: 'give a list of',
+      whole: [
+        ['nothing', 'reads', (f) => f()],
+        ['reads alone', 'writes', (f) => f([])],
+      ],
+      parts: [
+        ['a read without a key', 'reads[0].key', (f) => f([{ version: 1 }], [])],
+        ['a write without a key', 'writes[0].key', (f) => f([], [{ value: 1 }])],
+      ],
+    },
     enqueue: { shows: 'give a string', whole: [['an object', 'queue', (f) => f({ queue: 'q', item: 1 })]], parts: [] },
     dequeue: { shows: 'give a string', whole: [['an object', 'queue', (f) => f({ queue: 'q' })]], parts: [] },
     peek: { shows: 'give a string', whole: [['nothing', 'queue', (f) => f()]], parts: [] },
@@ -190,6 +206,24 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
         ['a number', 'view', (f) => f(20)],
       ],
       parts: [],
+    },
+  },
+  './transactions': {
+    transaction: {
+      shows: 'transaction(client, async (tx) => { … })',
+      whole: [
+        ['nothing', 'client', (f) => f()],
+        ['the function alone', 'client', (f) => f(open)],
+        ['a binding in the place of its client', 'client', (f) => f(binding(), open)],
+        ['a client alone', 'run', (f) => f(createClient(binding()))],
+      ],
+      parts: [
+        ['a number for the options', 'options', (f) => f(createClient(binding()), open, 5)],
+        ['an option that is misspelled', 'maxAttempt', (f) => f(createClient(binding()), open, { maxAttempt: 5 })],
+        ['no attempt', 'maxAttempts', (f) => f(createClient(binding()), open, { maxAttempts: 0 })],
+        ['a level that is not the strongest', 'level', (f) => f(createClient(binding()), open, { level: 'weak' })],
+        ['an idempotency key', 'idempotencyKey', (f) => f(createClient(binding()), open, { idempotencyKey: 'p7' })],
+      ],
     },
   },
   './policies': {

@@ -1,7 +1,8 @@
 /** A queue and its operations in flight: one that leaves does not affect the others. */
 import { expect, test } from 'vitest';
-import { InFlightWrites } from '../../../../src/bindings/memory/memory-store.ts';
+import { InFlightWrites, type PendingWrite } from '../../../../src/bindings/memory/memory-store.ts';
 import { ItemQueue } from '../../../../src/bindings/memory/replica.ts';
+import { put, type PutArgs } from '../../../../src/operations/index.ts';
 
 test('thousands come and go → each in its turn, also of a copy', () => {
   const queue = new ItemQueue();
@@ -21,12 +22,13 @@ test('thousands come and go → each in its turn, also of a copy', () => {
 
 test('writes of one object in flight, one is done → the others are there, in their order', () => {
   const inFlight = new InFlightWrites();
-  const [first, second, third] = ['a', 'b', 'c'].map((name) => {
-    const update = { operation: { name, access: 'write' as const, args: { key: 'k' } } };
-    inFlight.add(update as never);
-    return update as never;
-  }) as [never, never, never];
-  const names = (before: never): string[] => inFlight.getEarlier(before).map(({ name }) => name);
+  const [first, second, third] = ['a', 'b', 'c'].map((value) => {
+    const update: PendingWrite = { operation: put('k', value) };
+    inFlight.add(update);
+    return update;
+  }) as [PendingWrite, PendingWrite, PendingWrite];
+  const names = (before: PendingWrite): unknown[] =>
+    inFlight.getEarlier(before).map(({ args }) => (args as PutArgs).value);
   expect(names(third)).toEqual(['a', 'b']);
   inFlight.remove(first);
   inFlight.remove(first);

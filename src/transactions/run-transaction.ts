@@ -1,0 +1,202 @@
+/** The life of one transaction: run, commit, and run again if what was read has changed. */
+import { exponentialBackoff } from '../correctable/backoff.ts';
+import type { SubmissionStatus } from '../correctable/binding.ts';
+import type { Client, Session } from '../correctable/client/client.ts';
+import { isCorrectableError, type CorrectableError } from '../correctable/errors.ts';
+import type { Levels } from '../correctable/level-types.ts';
+import { NO_EFFECT, WRITE } from '../correctable/side-effects.ts';
+import { addCleanUp, createOperationError, getSource, type Source } from '../correctable/source.ts';
+import type { CommitResult } from '../operations/versioned.ts';
+import {
+  formatKeys,
+  TransactionRun,
+  type TransactionCircumstances,
+  type TransactionFunction,
+} from './transaction-run.ts';
+
+export interface TransactionPlan<T> {
+  readonly client: Client<Levels>;
+  readonly run: TransactionFunction<T>;
+  readonly session: Session | undefined;
+  readonly maxAttempts: number;
+  /** Whether a transaction without writes is certified too. */
+  readonly isCertifiedAlways: boolean;
+}
+
+/** What the function of a run came to. */
+type Outcome<T> = { readonly value: T } | { readonly error: unknown };
+
+const INVALID_RESULT =
+  'commit: the store must return { committed, changed }. The transaction may have been committed.';
+
+/** Spreads clients that want the same keys; the first pause is about one trip in a data center. */
+const BACKOFF = exponentialBackoff({ initialDelayMs: 10, maxDelayMs: 1_000 });
+
+/** Delivers the views of the transaction to `source`, and closes it. */
+export async function runTransaction<T>(
+  source: Source<T>,
+  plan: TransactionPlan<T>,
+): Promise<void> {
+  const circumstances = createCircumstances(source, plan);
+  for (let attempt = 1; ; attempt++) {
+    const run = new TransactionRun(attempt, circumstances);
+    const outcome = await execute(plan.run, run);
+    if (source.state !== 'pending') return;
+    if (run.readError !== undefined) return source.fail(run.readError);
+
+    const changed = run.changed ?? (await finish(source, plan, { run, outcome }));
+    if (changed === undefined || source.state !== 'pending') return;
+    if (attempt === plan.maxAttempts) return source.fail(createConflict(source, changed, attempt));
+
+    await pause(source, BACKOFF.delayMs(attempt, Math.random)!);
+    if (source.state !== 'pending') return;
+  }
+}
+
+function createCircumstances<T>(
+  source: Source<T>,
+  { client, session }: TransactionPlan<T>,
+): TransactionCircumstances {
+  let latest: Source<unknown> | undefined;
+  source.submissionStatus = {
+    get mayHaveBeenSent() {
+      return latest?.submissionStatus?.mayHaveBeenSent !== false;
+    },
+    get blockedBy() {
+      return latest?.submissionStatus?.blockedBy;
+    },
+  } satisfies SubmissionStatus;
+
+  return {
+    client,
+    session: session ?? openOwnSession(source, client),
+    signal: source.signal,
+    getTimeoutMs: () => getRemainingMs(source),
+    onSubmit: (inner) => (latest = getSource(inner)),
+  };
+}
+
+/** A run that follows a conflict must not read an older state than the one that refused it. */
+function openOwnSession<T>(source: Source<T>, client: Client<Levels>): Session | undefined {
+  try {
+    const session = client.session();
+    addCleanUp(source, () => session.close());
+    return session;
+  } catch (error) {
+    if (isCorrectableError(error, 'UNSUPPORTED')) return undefined;
+    throw error;
+  }
+}
+
+/** Never 0: the transaction itself closes when its time is up. */
+function getRemainingMs<T>({ dueAt, environment }: Source<T>): number {
+  return dueAt === undefined ? Infinity : Math.max(1, dueAt - environment.clock.now());
+}
+
+async function execute<T>(
+  run: TransactionFunction<T>,
+  transaction: TransactionRun,
+): Promise<Outcome<T>> {
+  try {
+    return { value: await run(transaction) };
+  } catch (error) {
+    return { error };
+  } finally {
+    transaction.close();
+  }
+}
+
+interface FinishedRun<T> {
+  readonly run: TransactionRun;
+  readonly outcome: Outcome<T>;
+}
+
+/** Returns the keys that have changed, if the run is worth nothing because of that. */
+async function finish<T>(
+  source: Source<T>,
+  plan: TransactionPlan<T>,
+  { run, outcome }: FinishedRun<T>,
+): Promise<readonly string[] | undefined> {
+  try {
+    if ('error' in outcome) return await reportError(source, run, outcome.error);
+    if (run.hasWrites || (plan.isCertifiedAlways && run.hasReads))
+      return await commitRun(source, run, outcome.value);
+
+    const level = plan.isCertifiedAlways ? plan.client.strongest : run.level;
+    source.view(outcome.value, level, { final: true });
+  } catch (error) {
+    source.fail(error);
+  }
+  return undefined;
+}
+
+/** An error that a wrong input led to is never reported. */
+async function reportError<T>(
+  source: Source<T>,
+  run: TransactionRun,
+  error: unknown,
+): Promise<readonly string[] | undefined> {
+  const changed = run.hasReads ? await run.findChanged() : [];
+  if (changed.length > 0) return changed;
+  source.fail(isCorrectableError(error) ? error : createFunctionError(source, error));
+  return undefined;
+}
+
+async function commitRun<T>(
+  source: Source<T>,
+  run: TransactionRun,
+  value: T,
+): Promise<readonly string[] | undefined> {
+  if (run.hasWrites) source.effectState = WRITE;
+  const committing = run.submitCommit();
+  committing.onUpdate(({ committed }, { level }) => {
+    if (committed) source.view(value, level);
+  });
+
+  const { committed, changed } = await waitForCommit(committing);
+  if (typeof committed !== 'boolean' || !Array.isArray(changed))
+    throw createOperationError(source, 'PROTOCOL', INVALID_RESULT, {});
+
+  // From here on the outcome is certain.
+  if (!committed) {
+    source.effectState = NO_EFFECT;
+    return changed;
+  }
+  source.view(value, committing.latest!.level, { final: true });
+  return undefined;
+}
+
+/** A store that refuses a commit with `CONFLICT` has written nothing. */
+async function waitForCommit(committing: PromiseLike<CommitResult>): Promise<CommitResult> {
+  try {
+    return await committing;
+  } catch (error) {
+    if (!isCorrectableError(error, 'CONFLICT')) throw error;
+    return { committed: false, changed: error.key === undefined ? [] : [error.key] };
+  }
+}
+
+function pause<T>(source: Source<T>, delayMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = source.environment.clock.setTimer(resolve, delayMs);
+    addCleanUp(source, () => {
+      timer.cancel();
+      resolve();
+    });
+  });
+}
+
+function createConflict<T>(
+  source: Source<T>,
+  changed: readonly string[],
+  attempts: number,
+): CorrectableError {
+  const keys = changed.length > 0 ? formatKeys(changed) : 'what it reads';
+  const message = `transaction: ${keys} changed at each of ${attempts} runs. Nothing was written. Try again later, or keep such keys in a RedBlue service.`;
+  return createOperationError(source, 'CONFLICT', message, { key: changed[0] });
+}
+
+function createFunctionError<T>(source: Source<T>, cause: unknown): CorrectableError {
+  const message = 'transaction: its function failed. Nothing was written. See cause.';
+  return createOperationError(source, 'FINAL_FAILED', message, { cause });
+}

@@ -1,0 +1,258 @@
+/**
+ * One run of the function of a transaction: what it has read, and what it will write. Nothing is
+ * written before the commit.
+ */
+import type { Client, Session } from '../correctable/client/client.ts';
+import type { Correctable } from '../correctable/correctable.ts';
+import { check, CorrectableError } from '../correctable/errors.ts';
+import type { Levels } from '../correctable/level-types.ts';
+import type { Operation } from '../correctable/operation.ts';
+import { isThenable } from '../correctable/validate.ts';
+import { checkName } from '../operations/check-name.ts';
+import {
+  commit,
+  MAX_TRANSACTION_KEYS,
+  readVersions,
+  type CommitResult,
+  type Version,
+  type VersionedValue,
+} from '../operations/versioned.ts';
+
+/** What the function of a transaction reads and writes with. */
+export interface Transaction {
+  /**
+   * Reads the value of `key`; `undefined` if it has none. Returns what this run has written to it,
+   * if it has. All values of one run are from one state of the store: if what was read before has
+   * changed meanwhile, this rejects, and the function starts again.
+   *
+   * @throws CorrectableError `INVALID_ARGUMENT` if the key is empty, or the transaction has more
+   *   than 1,000 keys
+   */
+  get<T = unknown>(this: void, key: string): Promise<T | undefined>;
+  /** Reads the values of `keys` in one request, in their order. Works like `get`. */
+  getMany<T = unknown>(this: void, keys: readonly string[]): Promise<(T | undefined)[]>;
+  /**
+   * Writes `value` to `key` when the transaction commits.
+   *
+   * @throws CorrectableError `INVALID_ARGUMENT` if the key is empty, the value is `undefined` or a
+   *   promise, or the transaction has more than 1,000 keys
+   */
+  put(this: void, key: string, value: unknown): void;
+  /** Counts the runs of the function, from 1. */
+  readonly attempt: number;
+  /** Aborts when nobody waits for the transaction any more. Pass it to slow work. */
+  readonly signal: AbortSignal;
+}
+
+/** The function of a transaction. It may run several times, so it must have no other effects. */
+export type TransactionFunction<T> = (tx: Transaction) => T | PromiseLike<T>;
+
+/** What the operations of one transaction have in common. */
+export interface TransactionCircumstances {
+  readonly client: Client<Levels>;
+  readonly session: Session | undefined;
+  readonly signal: AbortSignal;
+  /** Called before each operation. Returns the time that is left of the transaction. */
+  readonly getTimeoutMs: () => number;
+  /** Called with each operation that was submitted. */
+  readonly onSubmit: (inner: Correctable<unknown, Levels, string>) => void;
+}
+
+export class TransactionRun implements Transaction {
+  readonly attempt: number;
+  readonly #circumstances: TransactionCircumstances;
+  readonly #reads = new Map<string, VersionedValue>();
+  readonly #writes = new Map<string, unknown>();
+  /** The keys of the next request. */
+  readonly #wanted = new Set<string>();
+  #reading: Promise<void> | undefined;
+  #isOver = false;
+  /** Why a read has failed: the run is worth nothing then, whatever its function makes of it. */
+  readError: unknown;
+  /** What other clients have written since this run read it. */
+  changed: readonly string[] | undefined;
+  /** The level of the latest read. */
+  level: string;
+
+  constructor(attempt: number, circumstances: TransactionCircumstances) {
+    this.attempt = attempt;
+    this.level = circumstances.client.weakest;
+    this.#circumstances = circumstances;
+  }
+
+  get signal(): AbortSignal {
+    return this.#circumstances.signal;
+  }
+
+  readonly get = <T>(key: string): Promise<T | undefined> =>
+    ignoreUnobserved(this.#getMany<T>([key]).then(([value]) => value));
+
+  readonly getMany = <T>(keys: readonly string[]): Promise<(T | undefined)[]> =>
+    ignoreUnobserved(this.#getMany<T>(keys));
+
+  readonly put = (key: string, value: unknown): void => {
+    this.#checkOpen();
+    checkName(key, 'key');
+    check(value !== undefined, 'value', 'give a value, or null for none');
+    check(!isThenable(value), 'value', 'await the promise first');
+    this.#checkKeyCount([key]);
+    this.#writes.set(key, value);
+  };
+
+  /** Ends the run: its function has returned, and calls after that have no meaning. */
+  close(): void {
+    this.#isOver = true;
+  }
+
+  get hasReads(): boolean {
+    return this.#reads.size > 0;
+  }
+
+  get hasWrites(): boolean {
+    return this.#writes.size > 0;
+  }
+
+  /** Submits the commit of what this run has read and written. */
+  submitCommit(): Correctable<CommitResult, Levels, string> {
+    const reads = [...this.#reads].map(([key, { version }]) => ({ key, version }));
+    const writes = [...this.#writes].map(([key, value]) => ({ key, value }));
+    return this.#submit(commit(reads, writes), this.#circumstances.client.levels);
+  }
+
+  /** Returns the keys that have changed since this run read them, by the strongest level. */
+  async findChanged(): Promise<readonly string[]> {
+    const keys = [...this.#reads.keys()];
+    const { client } = this.#circumstances;
+    const present = await this.#submit(readVersions(keys, this.#getVersions()), [client.strongest]);
+    return this.#getChanged(keys, present);
+  }
+
+  async #getMany<T>(keys: readonly string[]): Promise<(T | undefined)[]> {
+    this.#checkOpen();
+    check(Array.isArray(keys), 'keys', 'give a list of keys');
+    keys.forEach((key, at) => checkName(key, `keys[${at}]`));
+
+    const own = new Map([...this.#writes].filter(([key]) => keys.includes(key)));
+    const read = [...new Set(keys)].filter((key) => !own.has(key));
+    this.#checkKeyCount(read);
+    await this.#readAll(read);
+    return keys.map((key) => (own.has(key) ? own.get(key) : this.#reads.get(key)?.value) as T);
+  }
+
+  async #readAll(keys: readonly string[]): Promise<void> {
+    let missing = keys;
+    for (;;) {
+      missing = missing.filter((key) => !this.#reads.has(key));
+      if (missing.length === 0) return;
+      for (const key of missing) this.#wanted.add(key);
+      await this.#readWanted();
+      this.#checkOpen();
+    }
+  }
+
+  /**
+   * Sends one request at a time, for all that was asked for in the meantime. Two at once could
+   * return two different states.
+   */
+  #readWanted(): Promise<void> {
+    this.#reading ??= Promise.resolve()
+      .then(() => this.#request())
+      .finally(() => (this.#reading = undefined));
+    return this.#reading;
+  }
+
+  /**
+   * Reads the wanted keys, and again what was read before: the store has no old versions, so this
+   * is how the function never sees a mix of two states.
+   */
+  async #request(): Promise<void> {
+    const before = [...this.#reads.keys()];
+    const keys = [...before, ...this.#wanted];
+    this.#wanted.clear();
+    try {
+      const values = await this.#read(keys);
+      const changed = this.#getChanged(before, values);
+      if (changed.length > 0) this.changed = changed;
+      values.slice(before.length).forEach((value, at) => {
+        this.#reads.set(keys[before.length + at]!, value);
+      });
+    } catch (error) {
+      this.readError = error;
+      throw error;
+    }
+  }
+
+  async #read(keys: readonly string[]): Promise<readonly VersionedValue[]> {
+    const { client } = this.#circumstances;
+    const operation = readVersions(keys, this.#getVersions());
+    const reading = this.#submit(operation, [client.weakest]);
+    const values = await reading;
+    check(
+      Array.isArray(values) && values.length === keys.length,
+      'readVersions',
+      'the store must return one { version, value } for each key',
+    );
+    this.level = reading.latest?.level ?? this.level;
+    return values;
+  }
+
+  #submit<T>(operation: Operation<T>, levels: Levels): Correctable<T, Levels, string> {
+    const { client, session, signal, getTimeoutMs, onSubmit } = this.#circumstances;
+    const inner = client.invoke(operation, {
+      levels: levels as [string],
+      session,
+      signal,
+      timeoutMs: getTimeoutMs(),
+    });
+    onSubmit(inner);
+    return inner;
+  }
+
+  #getVersions(): Map<string, Version> {
+    return new Map([...this.#reads].map(([key, { version }]) => [key, version]));
+  }
+
+  #getChanged(keys: readonly string[], present: readonly VersionedValue[]): string[] {
+    return keys.filter((key, at) => this.#reads.get(key)?.version !== present[at]?.version);
+  }
+
+  #checkOpen(): void {
+    if (this.changed !== undefined) throw createChangedError(this.changed);
+    check(!this.#isOver, 'tx', 'the function has returned. Await every call before it returns');
+  }
+
+  #checkKeyCount(keys: readonly string[]): void {
+    const all = new Set([...this.#reads.keys(), ...this.#writes.keys(), ...this.#wanted, ...keys]);
+    check(
+      all.size <= MAX_TRANSACTION_KEYS,
+      'keys',
+      `a transaction reads and writes at most ${MAX_TRANSACTION_KEYS} keys. Split it`,
+    );
+  }
+}
+
+/** The run knows of each failure: a call that the function does not await must harm no process. */
+function ignoreUnobserved<T>(reading: Promise<T>): Promise<T> {
+  reading.catch(() => undefined);
+  return reading;
+}
+
+/** What ends a run whose reads have changed. The function may see it, and cannot stop it. */
+function createChangedError(keys: readonly string[]): CorrectableError {
+  return new CorrectableError(
+    'CONFLICT',
+    `transaction: ${formatKeys(keys)} changed; it runs again`,
+    {
+      key: keys[0],
+    },
+  );
+}
+
+/** How many keys a message shows. */
+const MAX_SHOWN_KEYS = 5;
+
+export function formatKeys(keys: readonly string[]): string {
+  const shown = keys.slice(0, MAX_SHOWN_KEYS).map((key) => `"${key}"`);
+  const hidden = keys.length - shown.length;
+  return shown.join(', ') + (hidden > 0 ? ` and ${hidden} more` : '');
+}
