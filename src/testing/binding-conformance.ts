@@ -50,6 +50,13 @@ import {
 } from './conformance/writes.ts';
 import { keepsSessionGuarantees } from './conformance/sessions.ts';
 import {
+  certifiesVersions,
+  commitsOneOfSeveral,
+  losesNoUpdate,
+  omitsKnownValues,
+  readsOneState,
+} from './conformance/transactions.ts';
+import {
   TestContext,
   type ConformanceSubject,
   type TestRunner,
@@ -150,6 +157,14 @@ export function testBindingConformance(subject: ConformanceSubject, runner: Test
       deliversInOrder(trial));
     test('session: read after write → every view shows the write', () =>
       keepsSessionGuarantees(trial));
+    test('transaction: versions out of date → refused with the keys, nothing written', () =>
+      certifiesVersions(trial));
+    test('transaction: versions that the caller knows → values left out', () =>
+      omitsKnownValues(trial));
+    test('transaction: several commits of one version at once → one is committed', () =>
+      commitsOneOfSeveral(trial));
+    test('transaction: keys written together → never read apart', () => readsOneState(trial));
+    test('transaction: concurrent additions → none is lost', () => losesNoUpdate(trial));
     test('operation: unknown → UNSUPPORTED', () => rejectsUnknownOperations(trial));
     test('close: operations in flight and later → closed, none hangs', () =>
       closesForClients(trial));

@@ -12,7 +12,14 @@ async function open(codec: 'json' | 'msgpack', store = memory()): Promise<Opened
   const gateway = createGateway({ binding: store });
   const listener = await listenGateways({ sites: { here: gateway } });
   const levels = store.consistencyLevels();
-  const connect = () => remote({ url: listener.siteUrl('here'), levels, operations: ['get', 'put'], WebSocket, codec });
+  const connect = () =>
+    remote({
+      url: listener.siteUrl('here'),
+      levels,
+      operations: ['get', 'put', 'readVersions', 'commit'],
+      WebSocket,
+      codec,
+    });
   return {
     binding: connect(),
     secondBinding: async () => connect(),

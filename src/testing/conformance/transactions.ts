@@ -1,0 +1,232 @@
+/**
+ * What the contract suite holds `readVersions` and `commit` to. A transaction is only as good as
+ * these two: a version that does not change, or a read of two states, loses an update in silence.
+ */
+import type { Binding } from '../../correctable/binding.ts';
+import { isCorrectableError } from '../../correctable/errors.ts';
+import {
+  commit,
+  readVersions,
+  type BufferedWrite,
+  type CommitResult,
+  type Version,
+  type VersionedRead,
+  type VersionedValue,
+} from '../../operations/versioned.ts';
+import {
+  assertHolds,
+  formatValue,
+  runConcurrently,
+  type AnyClient,
+  type TestContext,
+} from './test-context.ts';
+
+/** How many commits want the same key at once. */
+const RIVALS = 6;
+/** How often a pair of keys is written while others read both. */
+const PAIR_WRITES = 12;
+/** How often each worker adds to the one counter. */
+const ADDITIONS = 4;
+const WORKERS = 3;
+
+/** Whether the binding has the two operations of transactions. */
+export function supportsTransactions(binding: Binding): boolean {
+  return binding.supports(readVersions(['k'])) && binding.supports(commit([], []));
+}
+
+/** Runs `body` if the store has transactions; a store without them keeps the contract too. */
+function withTransactions(
+  trial: TestContext,
+  body: (client: AnyClient, rival: AnyClient) => Promise<void>,
+): Promise<void> {
+  return trial.withBinding(async (binding, { secondBinding }) => {
+    if (!supportsTransactions(binding)) return;
+    const other = await secondBinding?.();
+    const client = trial.createClient(binding);
+    try {
+      await body(client, other === undefined ? client : trial.createClient(other));
+    } finally {
+      await other?.close();
+    }
+  });
+}
+
+async function read(
+  { trial, client }: Reader,
+  keys: readonly string[],
+  known?: ReadonlyMap<string, Version>,
+): Promise<readonly VersionedValue[]> {
+  const { value } = await trial.getFinal(client, readVersions(keys, known), [client.strongest]);
+  return value as readonly VersionedValue[];
+}
+
+interface Reader {
+  readonly trial: TestContext;
+  readonly client: AnyClient;
+}
+
+async function write(
+  { trial, client }: Reader,
+  reads: readonly VersionedRead[],
+  writes: readonly BufferedWrite[],
+): Promise<CommitResult> {
+  const { value } = await trial.getFinal(client, commit(reads, writes), [client.strongest]);
+  return value as CommitResult;
+}
+
+/** A key without a value has a version; each write gives its keys another one. */
+export function certifiesVersions(trial: TestContext): Promise<void> {
+  return withTransactions(trial, async (client) => {
+    const store = { trial, client };
+    const [absent, other] = await read(store, ['a', 'b']);
+    assertHolds(
+      absent?.version !== undefined && other?.version !== undefined,
+      'readVersions: a key without a value has no version. If the store has no transactions, supports() must return false for readVersions and commit',
+    );
+    trial.assertSame(absent.value, undefined, 'readVersions of a key without a value');
+
+    const reads = [
+      { key: 'a', version: absent.version },
+      { key: 'b', version: other.version },
+    ];
+    const first = await write(store, reads, [{ key: 'a', value: 1 }]);
+    trial.assertSame(first, { committed: true, changed: [] }, 'commit of unchanged reads');
+
+    const second = await write(store, reads, [{ key: 'b', value: 2 }]);
+    const stale = { committed: false, changed: ['a'] };
+    trial.assertSame(second, stale, 'commit with a version of "a" that is out of date');
+
+    const blind = await write(store, [], [{ key: 'b', value: 3 }]);
+    trial.assertSame(blind, { committed: true, changed: [] }, 'commit of a write without a read');
+
+    const present = await read(store, ['a', 'b']);
+    const values = present.map(({ value }) => value);
+    trial.assertSame(values, [1, 3], 'readVersions after two commits, and one that was refused');
+
+    const onlyReads = await write(store, reads, []);
+    trial.assertSame(
+      onlyReads,
+      { committed: false, changed: ['a', 'b'] },
+      'commit without writes, with versions that are out of date',
+    );
+  });
+}
+
+/** What the caller has of a key does not travel again, unless it has changed. */
+export function omitsKnownValues(trial: TestContext): Promise<void> {
+  return withTransactions(trial, async (client) => {
+    const store = { trial, client };
+    await write(
+      store,
+      [],
+      [
+        { key: 'a', value: 'old' },
+        { key: 'b', value: 'same' },
+      ],
+    );
+    const [a, b] = await read(store, ['a', 'b']);
+    await write(store, [], [{ key: 'a', value: 'new' }]);
+
+    const known = new Map([
+      ['a', a!.version],
+      ['b', b!.version],
+    ]);
+    const [changed, unchanged] = await read(store, ['a', 'b'], known);
+    trial.assertSame(changed?.value, 'new', 'readVersions: the value of a key that has changed');
+    trial.assertSame(unchanged?.version, b!.version, 'readVersions: the version of an old key');
+    trial.assertSame(unchanged?.value, undefined, 'readVersions: a value that the caller has');
+  });
+}
+
+/** Of several commits that have read the same version, one succeeds. */
+export function commitsOneOfSeveral(trial: TestContext): Promise<void> {
+  return withTransactions(trial, async (client, rival) => {
+    const [hot] = await read({ trial, client }, ['hot']);
+    const reads = [{ key: 'hot', version: hot!.version }];
+    const won: number[] = [];
+    const rivals = Array.from({ length: RIVALS }, (_, at) => at);
+    await runConcurrently(rivals, async (at) => {
+      const store = { trial, client: at % 2 === 0 ? client : rival };
+      const writes = [
+        { key: 'hot', value: at },
+        { key: `own ${at}`, value: at },
+      ];
+      if (await tryCommit(store, reads, writes)) won.push(at);
+    });
+    assertHolds(
+      won.length === 1,
+      () => `commit: ${won.length} of ${RIVALS} with the same version were committed, not 1`,
+    );
+
+    const keys = ['hot', ...rivals.map((at) => `own ${at}`)];
+    const values = (await read({ trial, client }, keys)).map(({ value }) => value);
+    const expected = [won[0], ...rivals.map((at) => (at === won[0] ? at : undefined))];
+    trial.assertSame(values, expected, 'after several commits of one key: all writes of one');
+  });
+}
+
+/** A store may refuse a commit with `CONFLICT`; it has written nothing then. */
+async function tryCommit(
+  store: Reader,
+  reads: readonly VersionedRead[],
+  writes: readonly BufferedWrite[],
+): Promise<boolean> {
+  try {
+    return (await write(store, reads, writes)).committed;
+  } catch (error) {
+    const { cause } = error as Error;
+    if (isCorrectableError(cause, 'CONFLICT')) return false;
+    throw error;
+  }
+}
+
+/** Values that are always written together are never read apart, at any level. */
+export function readsOneState(trial: TestContext): Promise<void> {
+  return withTransactions(trial, async (client, rival) => {
+    const progress = { isWritten: false };
+    const writing = writePairs({ trial, client: rival }).finally(() => (progress.isWritten = true));
+    const reading = (async () => {
+      while (!progress.isWritten) await checkPair({ trial, client });
+    })();
+    await runConcurrently([writing, reading], (work) => work);
+  });
+}
+
+async function writePairs(store: Reader): Promise<void> {
+  for (let value = 1; value <= PAIR_WRITES; value++) {
+    const writes = ['left', 'right'].map((key) => ({ key, value }));
+    await write(store, [], writes);
+  }
+}
+
+async function checkPair({ trial, client }: Reader): Promise<void> {
+  for (const { value, level } of await trial.collectViews(
+    client,
+    readVersions(['left', 'right']),
+  )) {
+    const [left, right] = (value as readonly VersionedValue[]).map((item) => item.value);
+    assertHolds(
+      left === right,
+      () =>
+        `readVersions at ${level}: ${formatValue(left)} beside ${formatValue(right)}, of two states`,
+    );
+  }
+}
+
+/** Each addition that was committed counts once. */
+export function losesNoUpdate(trial: TestContext): Promise<void> {
+  return withTransactions(trial, async (client, rival) => {
+    const workers = Array.from({ length: WORKERS }, (_, at) => (at % 2 === 0 ? client : rival));
+    await runConcurrently(workers, async (worker) => {
+      for (let added = 0; added < ADDITIONS;) {
+        const store = { trial, client: worker };
+        const [count] = await read(store, ['count']);
+        const reads = [{ key: 'count', version: count!.version }];
+        const value = ((count!.value as number | undefined) ?? 0) + 1;
+        if (await tryCommit(store, reads, [{ key: 'count', value }])) added++;
+      }
+    });
+    const [total] = await read({ trial, client }, ['count']);
+    trial.assertSame(total?.value, WORKERS * ADDITIONS, 'additions that were committed');
+  });
+}
