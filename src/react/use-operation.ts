@@ -4,6 +4,7 @@ import type { AnyClient, InvokeOptions } from '../correctable/client/client.ts';
 import type { Correctable } from '../correctable/correctable.ts';
 import type { CorrectableError } from '../correctable/errors.ts';
 import type { Levels } from '../correctable/level-types.ts';
+import { hasMethods } from '../correctable/validate.ts';
 import type { Operation, ResultOf } from '../correctable/operation.ts';
 import type { AnyView, View } from '../correctable/view.ts';
 import { useClient, type ClientOptions } from './client-context.ts';
@@ -67,8 +68,19 @@ export interface OperationStateWith<V extends AnyView | undefined, P extends boo
  */
 type Fixed<A extends unknown[]> = [A][A extends unknown ? 0 : never];
 
+/** What a builder returns: an operation, or a Correctable that it has begun. */
+type Built = Operation | Correctable<unknown, Levels, string>;
+
 type ViewFor<O, C extends AnyClient> =
-  O extends Operation<infer T, infer R> ? View<T, ClientLevels<C>, FinalLevelFor<C, R>> : never;
+  O extends Operation<infer T, infer R>
+    ? View<T, ClientLevels<C>, FinalLevelFor<C, R>>
+    : O extends Correctable<infer T, infer L, infer F>
+      ? View<T, L, F>
+      : never;
+
+type CorrectableFor<O, C extends AnyClient> = O extends Operation
+  ? Correctable<ResultOf<O>, ClientLevels<C>, ViewFor<O, C>['level']>
+  : O;
 
 /**
  * Returns a function that invokes the operation that `builder` builds of its arguments, and the
@@ -76,6 +88,9 @@ type ViewFor<O, C extends AnyClient> =
  * component unmounts. It returns the Correctable.
  *
  * Once a write has its final, or its outcome is unknown, the reads of its key are refreshed.
+ *
+ * `builder` can also begin the work itself and return its Correctable, as `transaction` does. Then
+ * the reads that `affects` names are refreshed, and no others.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if there is no client
  * @example
@@ -85,15 +100,12 @@ type ViewFor<O, C extends AnyClient> =
  */
 export function useOperation<
   A extends unknown[],
-  O extends Operation,
+  O extends Built,
   C extends AnyClient = RegisteredClient,
 >(
   builder: (...args: A) => O,
   options: UseOperationOptions<C, Fixed<A>> = {},
-): readonly [
-  run: (...args: A) => Correctable<ResultOf<O>, ClientLevels<C>, ViewFor<O, C>['level']>,
-  state: OperationState<ViewFor<O, C>>,
-] {
+): readonly [run: (...args: A) => CorrectableFor<O, C>, state: OperationState<ViewFor<O, C>>] {
   const { client, session } = useClient(options);
   const [state, setState] = React.useState(() => getFields(undefined, IDLE));
   const props = { builder, options, client, session };
@@ -117,7 +129,7 @@ export function useOperation<
 
 /** What the hook was last called with, and its latest run. */
 interface Current {
-  readonly builder: (...args: never) => Operation;
+  readonly builder: (...args: never) => Built;
   readonly options: UseOperationOptions<AnyClient, never>;
   readonly client: AnyClient;
   readonly session: ClientOptions['session'];
@@ -131,20 +143,27 @@ function invoke(
 ): Correctable<unknown, Levels, string> {
   const reads = getReads(client);
   const settlers: ((isUndone: boolean) => void)[] = [];
-  const operation = builder(...(args as never));
+  const built = builder(...(args as never));
   const affect: AffectRead = (target, apply) => {
     const read = reads.all.get(reads.locate(target, session));
     if (read) settlers.push(read.addChange(apply as (value: unknown) => unknown));
   };
   options.affects?.(affect, ...(args as never));
-  const correctable = client.invoke(operation, { ...options.invoke, session });
+  const correctable = isCorrectable(built)
+    ? built
+    : client.invoke(built, { ...options.invoke, session });
+  const key = isCorrectable(built) ? undefined : built.key;
   const close = (error?: CorrectableError): void => {
     const isUndone = error && error.code !== 'UNKNOWN';
     for (const read of reads.all.values())
-      if (!isUndone && operation.key && read.operation.key === operation.key) read.invalidate();
+      if (!isUndone && key && read.operation.key === key) read.invalidate();
     for (const settle of settlers) settle(!!isUndone);
     onChange(error);
   };
   correctable.subscribe({ next: () => onChange(), complete: close, error: close });
   return correctable;
+}
+
+function isCorrectable(built: Built): built is Correctable<unknown, Levels, string> {
+  return hasMethods(built, 'subscribe', 'speculate');
 }

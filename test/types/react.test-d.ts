@@ -9,6 +9,7 @@ import {
   type OperationStateWith,
   type Register,
 } from '../../src/react/index.ts';
+import { transaction } from '../../src/transactions/index.ts';
 
 type Three = readonly ['weak', 'causal', 'strong'];
 declare const client: Client<Three, false>;
@@ -88,6 +89,14 @@ test('useOperation → run takes the arguments of the builder, and states exclud
   expectTypeOf<OperationStateWith<undefined, true, undefined>>().toExtend<State>();
   // @ts-expect-error: the argument is a number
   expectTypeOf((run: Run) => run('twelve')).toBeFunction();
+});
+
+test('useOperation of a transaction → its value and the levels of its client', () => {
+  const check = () => useOperation((count: number) => transaction(client, () => count > 3), { client });
+  type Run = ReturnType<typeof check>[0];
+  expectTypeOf<Parameters<Run>>().toEqualTypeOf<[count: number]>();
+  expectTypeOf<ReturnType<Run>>().toEqualTypeOf<Correctable<boolean, Three>>();
+  expectTypeOf<ReturnType<typeof check>[1]['value']>().toEqualTypeOf<boolean | undefined>();
 });
 
 test('affects → knows the value of the read that it changes', () => {

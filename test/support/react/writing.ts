@@ -1,11 +1,12 @@
 /** Scenarios of `useOperation`. */
 import { createElement as h, type ReactNode } from 'react';
-import { CorrectableError } from '../../../src/index.ts';
+import { CorrectableError, type Correctable, type Operation } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { useCorrectable, useOperation, type UseOperationOptions } from '../../../src/react/index.ts';
 import type { ScriptedCall } from '../../../src/testing/scripted-binding.ts';
+import { transaction } from '../../../src/transactions/index.ts';
 import type { Scenario } from './reading.ts';
-import { format, idle, same, Shown, until, useLog, type Stage } from './stage.ts';
+import { format, idle, same, Shown, until, useLog, type Stage, type StageLevels } from './stage.ts';
 
 const LAMP = get<boolean>('lamp');
 const COUNT = get<number>('count');
@@ -21,9 +22,10 @@ function createWriter(
   stage: Stage,
   key: string,
   affects?: UseOperationOptions<never, [value: unknown]>['affects'],
+  build: (value: unknown) => Built = (value) => put(key, value),
 ): Writer {
   const Write = (): ReactNode => {
-    const [run, { view, error, pending }] = useOperation((value: unknown) => put(key, value), { affects });
+    const [run, { view, error, pending }] = useOperation(build, { affects });
     writer.run = run;
     const text = `${error?.code ?? format(view)}${pending ? ' pending' : ''}`;
     useLog(stage, `write ${text}`);
@@ -32,6 +34,8 @@ function createWriter(
   const writer: Writer = { run: () => {}, node: h(Write, { key: 'write' }) };
   return writer;
 }
+
+type Built = Operation | Correctable<unknown, StageLevels>;
 
 /** Opens a page with a read that has its final view, and a writer. */
 async function open(
@@ -61,6 +65,21 @@ const turn = (stage: Stage, isOn: boolean | null): Writer =>
   createWriter(stage, 'lamp', (affect, value) => affect(LAMP, () => (isOn ?? value) as boolean));
 
 export const writing: Readonly<Record<string, Scenario>> = {
+  async 'a builder that begins a transaction → its views, and the reads that it names are refreshed'(stage) {
+    const begin = () => transaction(stage.client, (tx) => (tx.put('lamp', true), 'switched'));
+    const writer = createWriter(stage, 'x', (affect) => affect(LAMP), begin);
+    await open(stage, LAMP, false, writer);
+    writer.run(null);
+    const call = await stage.binding.next();
+    same(call.operation.name, 'commit');
+    call.view({ committed: true, changed: [] }, 'weak');
+    await until(() => stage.log.includes('write "switched" weak… pending'));
+    call.view({ committed: true, changed: [] }, 'strong');
+    (await next(stage, 'get')).view(true, 'strong');
+    await stage.shows('true strong');
+    same(stage.log.includes('write "switched" strong'), true);
+  },
+
   async 'a write → its state has the preliminary view, then the final one'(stage) {
     const writer = createWriter(stage, 'x');
     stage.render(writer.node);
