@@ -1,5 +1,5 @@
 /**
- * The two operations that a transaction over a remote store needs (SDUR, paper 002, §3): a read
+ * The two operations that a transaction over a remote store needs (SDUR, DSN 2013): a read
  * that returns versions, and a commit that certifies them.
  */
 import { check } from '../correctable/errors.ts';

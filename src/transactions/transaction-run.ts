@@ -4,7 +4,7 @@
  */
 import type { Client, Session } from '../correctable/client/client.ts';
 import type { Correctable } from '../correctable/correctable.ts';
-import { check, CorrectableError } from '../correctable/errors.ts';
+import { check, CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Levels } from '../correctable/level-types.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { isThenable } from '../correctable/validate.ts';
@@ -18,7 +18,7 @@ import {
   type VersionedValue,
 } from '../operations/versioned.ts';
 
-/** What the function of a transaction reads and writes with. */
+/** Reads and writes for the function of a transaction. */
 export interface Transaction {
   /**
    * Reads the value of `key`; `undefined` if it has none. Returns what this run has written to it,
@@ -40,7 +40,7 @@ export interface Transaction {
   put(this: void, key: string, value: unknown): void;
   /** Counts the runs of the function, from 1. */
   readonly attempt: number;
-  /** Aborts when nobody waits for the transaction any more. Pass it to slow work. */
+  /** Aborts when no caller waits for the transaction any more. Pass it to slow work. */
   readonly signal: AbortSignal;
 }
 
@@ -124,6 +124,7 @@ export class TransactionRun implements Transaction {
     const keys = [...this.#reads.keys()];
     const { client } = this.#circumstances;
     const present = await this.#submit(readVersions(keys, this.#getVersions()), [client.strongest]);
+    checkVersions(present, keys.length);
     return this.#getChanged(keys, present);
   }
 
@@ -177,7 +178,9 @@ export class TransactionRun implements Transaction {
         this.#reads.set(keys[before.length + at]!, value);
       });
     } catch (error) {
-      this.readError = error;
+      // The store may find no state that holds still for long enough.
+      if (isCorrectableError(error, 'CONFLICT')) this.changed = keys;
+      else this.readError = error;
       throw error;
     }
   }
@@ -187,11 +190,7 @@ export class TransactionRun implements Transaction {
     const operation = readVersions(keys, this.#getVersions());
     const reading = this.#submit(operation, [client.weakest]);
     const values = await reading;
-    check(
-      Array.isArray(values) && values.length === keys.length,
-      'readVersions',
-      'the store must return one { version, value } for each key',
-    );
+    checkVersions(values, keys.length);
     this.level = reading.latest?.level ?? this.level;
     return values;
   }
@@ -229,6 +228,14 @@ export class TransactionRun implements Transaction {
       `a transaction reads and writes at most ${MAX_TRANSACTION_KEYS} keys. Split it`,
     );
   }
+}
+
+/** A store that runs any operation, as `tiered` does, may return anything. */
+function checkVersions(values: readonly VersionedValue[], count: number): void {
+  const isValid = (item: VersionedValue): boolean => /string|number/.test(typeof item?.version);
+  if (Array.isArray(values) && values.length === count && values.every(isValid)) return;
+  const message = 'readVersions: the store must return one { version, value } for each key.';
+  throw new CorrectableError('PROTOCOL', message);
 }
 
 /** The run knows of each failure: a call that the function does not await must harm no process. */

@@ -1,6 +1,6 @@
 /**
  * Transactions over any store that can compare versions: optimistic, with deferred update and one
- * certified commit (SDUR, paper 002, §3), and with a view before the commit. No store has to keep
+ * certified commit (SDUR, DSN 2013), and with a view before the commit. No store has to keep
  * old versions, and nothing is locked.
  */
 import type { Client, Session } from '../correctable/client/client.ts';

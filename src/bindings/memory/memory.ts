@@ -22,6 +22,7 @@ import { checkDuration } from '../shared/check-number.ts';
 import { createLevelOrder } from '../../correctable/level-order.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
+import type { CommitResult } from '../../operations/index.ts';
 import { validateOperation, isSupported } from './validate-operation.ts';
 import { DelayQueue } from './delay-queue.ts';
 import { Replica, type ReplicaReply } from './replica.ts';
@@ -268,7 +269,9 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
     // The backup gets the first one only: it must not wait for a repetition.
     if (this.#primary.hasOutcomeOf(call)) this.#inFlight.remove(call);
     try {
-      return this.#primary.execute(call);
+      const reply = this.#primary.execute(call);
+      if (isRefusedCommit(call.operation, reply.value)) this.#inFlight.remove(call);
+      return reply;
     } catch (error) {
       call.sink.fail(error);
       return undefined;
@@ -283,6 +286,11 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
 
 function isCallAbandoned({ operation, context }: MemoryCall): boolean {
   return operation.access === 'read' && context.signal.aborted;
+}
+
+/** A refused commit changes nothing, so the backup copy need not wait for it. */
+function isRefusedCommit({ name }: Operation, result: unknown): boolean {
+  return name === 'commit' && !(result as CommitResult).committed;
 }
 
 function createClosedError(): CorrectableError {

@@ -228,6 +228,16 @@ describe('views', () => {
   });
 });
 
+test('after a refused commit → the near copy is not taken for changed (memory)', async () => {
+  const { near, lagging } = openSites();
+  await near.invoke(put('k', 1));
+  await lagging.invoke(commit([{ key: 'k', version: 0 }], [{ key: 'other', value: 1 }]));
+  const writing = lagging.invoke(commit([{ key: 'other', version: 0 }], []));
+  const views: unknown[] = [];
+  for await (const { value } of writing) views.push(value.committed);
+  expect(views).toEqual([true, true]);
+});
+
 describe('what the function throws', () => {
   class NotEnough extends Error {}
 
@@ -305,6 +315,17 @@ describe('failures', () => {
     expect(await transaction(client, (tx) => (tx.put('k', tx.attempt), tx.attempt))).toBe(2);
   });
 
+  test('a store finds no state to read and fails with CONFLICT → it runs again', async () => {
+    let refusals = 0;
+    const { client } = openCounted(({ name }, sink) => {
+      const isRefused = name === 'readVersions' && refusals++ === 0;
+      if (isRefused) sink.fail(new CorrectableError('CONFLICT', 'too many writes'));
+      return isRefused;
+    });
+    const run = async (tx: { get(key: string): Promise<unknown>; attempt: number }) => [await tx.get('k'), tx.attempt];
+    expect(await transaction(client, run)).toEqual([undefined, 2]);
+  });
+
   test('a read fails → the transaction fails so, whatever the function makes of it', async () => {
     const { client, submitted } = openCounted(({ name }, sink) => {
       if (name === 'readVersions') sink.fail(new CorrectableError('UNAVAILABLE', 'away'));
@@ -368,7 +389,9 @@ describe('failures', () => {
     const writing = transaction(tiers, (tx) => tx.put('k', 1));
     await expect(writing).rejects.toMatchObject({ code: 'PROTOCOL', retryable: false });
     const reading = transaction(tiers, (tx) => tx.get('k'));
-    await expect(reading).rejects.toMatchObject({ field: 'readVersions' });
+    await expect(reading).rejects.toMatchObject({ code: 'PROTOCOL' });
+    const plain = createClient(tiered(['origin'], { origin: () => ['value'] }));
+    await expect(transaction(plain, (tx) => tx.get('k'))).rejects.toMatchObject({ code: 'PROTOCOL' });
   });
 });
 
