@@ -38,3 +38,4 @@ export { isDomainError } from '../protocol/contract/contract.ts';
 export type { DomainError } from '../protocol/contract/contract.ts';
 export { keyValueOperations, queueOperations } from '../protocol/contract/portable-operations.ts';
 export type { InputOf, OutputOf, Schema } from '../protocol/contract/schema-parts.ts';
+export { keyValue } from './key-value.ts';

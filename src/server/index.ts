@@ -39,6 +39,7 @@ export { withPrincipal } from './site/with-principal.ts';
 export type { Logger } from './gateway/context/logger.ts';
 export { EU_US_ROUND_TRIPS_MS, getOneWayDelayMs } from './site/site-latency.ts';
 export type { SiteLatency } from './site/site-latency.ts';
+export { keyValueService } from './key-value-service.ts';
 export { defineService } from './service/service.ts';
 export type {
   AnyGenerator,

@@ -1,9 +1,10 @@
 /** A site of an embedded RedBlue deployment keeps the contract of every binding: reads and updates of both colors. */
-import { enqueue, peek } from '../../src/operations/index.ts';
+import { commit, enqueue, get, peek, put } from '../../src/operations/index.ts';
 import { createEmbedded } from '../../src/server/embedded.ts';
+import { keyValueService } from '../../src/server/key-value-service.ts';
 import type { SiteLatency } from '../../src/server/site/site-latency.ts';
 import type { Service } from '../../src/server/service/service.ts';
-import type { OpenedBinding } from '../../src/testing/index.ts';
+import type { HistoryStep, OpenedBinding } from '../../src/testing/index.ts';
 import { bank, bankService, ticketService } from '../unit/server/replica/services.ts';
 import { createBankHistory } from './bank-history.ts';
 import { runConformance } from '../support/run-conformance.ts';
@@ -46,4 +47,15 @@ runConformance({
   read: bank.balance({ account: 'a' }),
   expected: 5,
   history: createBankHistory,
+});
+
+runConformance({
+  name: 'redblue, the key-value service at a follower',
+  createBinding: () => openSite(keyValueService, 'virginia'),
+  slowBinding: () => openSite(keyValueService, 'virginia', FAR),
+  write: commit([{ key: 'k', version: '' }], [{ key: 'k', value: 'first' }]),
+  read: get('k'),
+  expected: 'first',
+  history: (key): readonly HistoryStep[] =>
+    [1, 2, 3, 4].flatMap((value) => [{ operation: put(key, value) }, { operation: get(key), expected: value }]),
 });
