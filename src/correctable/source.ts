@@ -28,6 +28,7 @@ import type { DropReason, Environment } from './environment.ts';
 import { structurallyEqual } from './structural-equality.ts';
 import type { ErrorCode, ErrorDetails } from './errors.ts';
 import { CorrectableError, getErrorDetails, isCorrectableError } from './errors.ts';
+import { getForeignSource } from './foreign-source.ts';
 import { isThenable } from './validate.ts';
 import type { LevelOrder } from './level-order.ts';
 import { NO_RANK, getRank } from './level-order.ts';
@@ -36,12 +37,10 @@ import type { AnyView } from './view.ts';
 /** How many values of one operation are kept for confirmations; older ones are forgotten. */
 const MAX_CONFIRMABLE_VIEWS = 1024;
 
-/** The key of a Correctable's source, inside the library only. */
-export const SOURCE: unique symbol = Symbol('source');
-
-/** The source of a Correctable of this copy of the library; `undefined` for anything else. */
+/** The source of a Correctable of this copy of the package; `undefined` for anything else. */
 export function getSource<T = unknown>(value: unknown): Source<T> | undefined {
-  return (value as { [SOURCE]?: Source<T> } | null | undefined)?.[SOURCE];
+  const source = getForeignSource(value);
+  return source instanceof Source ? source : undefined;
 }
 
 export interface SourceOptions<T> {

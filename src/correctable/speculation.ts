@@ -3,6 +3,7 @@
  * C8: at most one run lives; a confirmed run is kept; a refuted one is undone before the next
  * begins.
  */
+import { adoptSource } from './adopt-source.ts';
 import { removeSubscriber, subscribeToViews, unrefTimers } from './subscribers.ts';
 import { deriveSource, observeSource } from './derived-source.ts';
 import {
@@ -26,7 +27,6 @@ import {
   abandon,
   setTimeLimit,
   toCompositeError,
-  getSource,
 } from './source.ts';
 import type { AnyView } from './view.ts';
 
@@ -90,7 +90,7 @@ export function speculateOnSource<T, U>(
     };
     try {
       const returned = callInRun(run, () => step(view.value, run as SpeculativeRun<T, never>));
-      const inner = getSource<U>(returned);
+      const inner = adoptSource<U>(returned);
       if (inner) {
         addPart(result, inner);
         if (

@@ -8,7 +8,7 @@ import {
   type ErrorCode,
 } from '../correctable/errors.ts';
 import { getEffectState, WRITE } from '../correctable/side-effects.ts';
-import { getSource } from '../correctable/source.ts';
+import { getForeignSource } from '../correctable/foreign-source.ts';
 import type { Levels } from '../correctable/level-types.ts';
 import { checkRecord, hasMethods } from '../correctable/validate.ts';
 import type { AnyView } from '../correctable/view.ts';
@@ -237,7 +237,7 @@ async function* followViews(
 
 /** If the result of an update cannot be sent, the update has run all the same. */
 function addOutcome(error: unknown, correctable: AnyCorrectable): unknown {
-  const source = getSource(correctable);
+  const source = getForeignSource(correctable);
   if (!isCorrectableError(error) || !source || getEffectState(source) !== WRITE) return error;
   const message = `${error.message}. The update may have been applied.`;
   return new CorrectableError(error.code, message, { field: error.field, cause: error.cause });
@@ -250,7 +250,7 @@ function reportFailedLevels(
   failure?: unknown,
 ): void {
   const { cause } = Object(failure) as { readonly cause?: unknown };
-  for (const error of Object.values(getSource(correctable)?.extras?.levelErrors ?? {}))
+  for (const error of Object.values(getForeignSource(correctable)?.extras?.levelErrors ?? {}))
     if (error !== failure && error !== cause) report(error);
 }
 

@@ -14,6 +14,8 @@ type Report = () => void;
 
 /** What a witness waits for. Its reports are called at the commit that follows its end. */
 interface Pause {
+  /** Differs from those of all other pauses. */
+  readonly id: number;
   isOver: boolean;
   readonly reports: Set<Report>;
   readonly endIfAwaited: () => void;
@@ -56,10 +58,13 @@ export function reportCommit(witnesses: ReadonlySet<Witness>, report: Report): v
     });
 }
 
+let lastId = 0;
+
 /** A pause ends once it has a report and React waits for it. React then renders it again. */
 function createPause(): Pause {
   const wakers = new Set<() => void>();
   const pause: Pause = {
+    id: ++lastId,
     isOver: false,
     reports: new Set(),
     endIfAwaited() {
@@ -118,7 +123,11 @@ export function createWitness(): Witness {
   };
 }
 
-/** Rendered by each provider, after the components that it reports on. */
+/**
+ * Rendered by each provider, after the components that it reports on. Each pause has a new
+ * Suspense: React 18 delays the fallback of one that is mounted, and may then commit the witness
+ * before the components that were woken with it.
+ */
 export function CommitWitness({ witness }: { readonly witness: Witness }): React.ReactNode {
   const [pause, setPause] = React.useState<Pause>();
   React.useEffect(() => witness.attach(setPause), [witness]);
@@ -126,7 +135,7 @@ export function CommitWitness({ witness }: { readonly witness: Witness }): React
     pause &&
     React.createElement(
       React.Suspense,
-      { fallback: null },
+      { key: pause.id, fallback: null },
       React.createElement(Waiting, { pause, onCommit: witness.onCommit }),
     )
   );

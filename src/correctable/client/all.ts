@@ -1,4 +1,5 @@
 /** Several Correctables as one (C11). */
+import { adoptSource } from '../adopt-source.ts';
 import type { Correctable } from '../correctable.ts';
 import { observeSource } from '../derived-source.ts';
 import { check } from '../errors.ts';
@@ -8,7 +9,7 @@ import { CorrectableHandle } from './correctable-handle.ts';
 import type { LevelOrder } from '../level-order.ts';
 import { createLevelOrder, getRank, areSameNames } from '../level-order.ts';
 import type { IsUnion, Levels } from '../level-types.ts';
-import { failFromPart, Source, getSource } from '../source.ts';
+import { failFromPart, Source } from '../source.ts';
 import type { AnyView } from '../view.ts';
 
 /** The levels of a join whose parts have different levels, which do not compare. */
@@ -92,7 +93,6 @@ type HasOneLevelList<C> =
  * one part fails.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `parts` is neither, or if a part is no Correctable
- *   of this copy of the package
  * @example const page = all({ user: store.invoke(get('user:7')), cart: store.invoke(get('cart:7'))
  * }); page.onUpdate(({ user, cart }) => sketch(user, cart)).onFinal(({ user, cart }) =>
  * render(user, cart));
@@ -108,12 +108,9 @@ export function all<const P extends Parts<P>>(
   check(isGiven, 'parts', 'give all([a, b]) or all({ a, b })');
   const names = Object.keys(parts);
   const sources = Object.values<unknown>(parts).map((part, at) => {
-    const source = getSource(part);
+    const source = adoptSource(part);
     const field = isList ? `parts[${at}]` : `parts.${names[at]}`;
-    const advice = (part as Partial<AnyCorrectable> | undefined)?.state
-      ? 'made by another copy of correctables. Install one'
-      : 'use correctableFromValue or correctableFromPromise';
-    check(source, field, advice);
+    check(source, field, 'use correctableFromValue or correctableFromPromise');
     return source;
   });
   const named = (values: unknown[]): object =>

@@ -3,7 +3,7 @@ import type { Correctable, CorrectableState } from '../correctable.ts';
 import type { CorrectableError } from '../errors.ts';
 import { check } from '../errors.ts';
 import type { Levels } from '../level-types.ts';
-import { getSource } from '../source.ts';
+import { getForeignSource } from '../foreign-source.ts';
 import type { View } from '../view.ts';
 
 /** Holds a Correctable that `await` and `return` in an async function leave as it is. */
@@ -33,13 +33,10 @@ export interface Snapshot<T, L extends Levels, F extends string = L[number]> {
 }
 
 const snapshots = /* @__PURE__ */ new WeakMap<object, Snapshot<never, never, never>>();
-/** The errors of Correctables of another copy of this package, whose source cannot be read. */
-const errors = /* @__PURE__ */ new WeakMap<object, CorrectableError>();
 
 /**
  * Returns the present state of a Correctable: the same object until something changes, as renderers
- * need it. If another copy of this package made it, the error appears only when listeners added
- * after the first snapshot run.
+ * need it.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `correctable` is no Correctable
  * @example useSyncExternalStore((changed) => follow(c, changed), () => getSnapshot(c)); //
@@ -48,15 +45,11 @@ const errors = /* @__PURE__ */ new WeakMap<object, CorrectableError>();
 export function getSnapshot<T, L extends Levels, F extends string>(
   correctable: Correctable<T, L, F>,
 ): Snapshot<T, L, F> {
-  check(correctable?.state, 'correctable', 'give one');
+  const source = getForeignSource(correctable);
+  check(source, 'correctable', 'give one');
   const { state, latest } = correctable;
-  const source = getSource<T>(correctable);
-  // Held by what the snapshot shows: one of another copy of this package is not to be drawn for
-  // ever.
+  const error = source.extras?.error;
   let known = snapshots.get(correctable) as Snapshot<T, L, F> | undefined;
-  // Before the listeners that draw it are called.
-  if (!source && !known) correctable.onError((failure) => errors.set(correctable, failure));
-  const error = source ? source.extras?.error : errors.get(correctable);
   if (known?.state !== state || known.latest !== latest || known.error !== error)
     snapshots.set(correctable, (known = { state, latest, error }) as Snapshot<never, never, never>);
   return known;

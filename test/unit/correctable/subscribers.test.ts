@@ -1,7 +1,5 @@
-/** C4, C12: what subscribers leave behind, and how a Correctable of another copy of the package is used. */
+/** C4: what subscribers leave behind. */
 import { expect, test } from 'vitest';
-import type { Correctable } from '../../../src/index.ts';
-import { CorrectableError, getSnapshot } from '../../../src/index.ts';
 import { createEnvironment } from '../../../src/correctable/environment.ts';
 import { createLevelOrder } from '../../../src/correctable/level-order.ts';
 import { setTimeLimit, Source, getSource } from '../../../src/correctable/source.ts';
@@ -24,19 +22,4 @@ test('C1: all with one limit have ended → its list is given up', async () => {
   expect(environment.deadlines.size).toBe(1);
   await clock.advance(10);
   expect([source.state, environment.deadlines.size]).toEqual(['error', 0]);
-});
-
-test('C12: one of another copy of the package fails after a snapshot → the next one has the error', () => {
-  let tell = (_error: CorrectableError): void => {};
-  const foreign = {
-    state: 'pending',
-    latest: undefined,
-    onError: (reported: typeof tell) => void (tell = reported),
-  };
-  const value = foreign as unknown as Correctable<unknown>;
-  expect(getSnapshot(value).error).toBeUndefined();
-  const error = new CorrectableError('UNAVAILABLE', 'away');
-  foreign.state = 'error';
-  tell(error);
-  expect(getSnapshot(value)).toMatchObject({ state: 'error', error });
 });

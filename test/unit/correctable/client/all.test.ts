@@ -1,5 +1,5 @@
 /** C11: the levels of a join. */
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Correctable, Levels } from '../../../../src/index.ts';
 import { all, correctable } from '../../../../src/index.ts';
 import { LEVELS, manual } from '../support.ts';
@@ -26,11 +26,4 @@ test.each([
   const joined = all(parts);
   await Promise.resolve();
   expect([joined.latest?.level, levelOf([])]).toEqual([level, 'final']);
-});
-
-test('C11: all of a Correctable of another copy of the package → the error names the copy', async () => {
-  vi.resetModules();
-  const other = await import('../../../../src/index.ts');
-  const parts = [other.correctableFromValue(1)];
-  expect(() => all(parts)).toThrow('parts[0]: made by another copy of correctables. Install one');
 });

@@ -17,32 +17,6 @@ import { scriptedBinding } from '../../../../src/testing/scripted-binding.ts';
 import { virtualClock } from '../../../../src/testing/virtual-clock.ts';
 import { codeOf, LEVELS, manual, record, settled, unhandledDuring } from '../support.ts';
 
-test('C12: a snapshot of what another copy of the package made → one object until something changes', async () => {
-  const { c, sink } = manual<number>();
-  const { subscribe } = c;
-  const foreign = {
-    subscribe,
-    onError: (callback: () => void) => c.onError(callback),
-    get state() {
-      return c.state;
-    },
-    get latest() {
-      return c.latest;
-    },
-  } as typeof c;
-  const before = getSnapshot(foreign);
-  expect(getSnapshot(foreign)).toBe(before);
-  sink.view(1, 'weak');
-  expect(getSnapshot(foreign)).not.toBe(before);
-  expect(getSnapshot(foreign)).toMatchObject({ state: 'pending', latest: { value: 1 } });
-  const generated: unknown[] = [];
-  c.onError(() => generated.push(getSnapshot(foreign)));
-  sink.fail(new Error('down'));
-  await settled();
-  expect(generated).toMatchObject([{ state: 'error', latest: { value: 1 }, error: { code: 'FINAL_FAILED' } }]);
-  expect(getSnapshot(foreign)).toBe(generated[0]);
-});
-
 test('C12: for await on a failure → the views, then the error once', async () => {
   const { c, sink } = manual<number>();
   const iterator = c[Symbol.asyncIterator]();
