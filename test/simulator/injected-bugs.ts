@@ -27,8 +27,6 @@ export interface InjectedBug extends RunReplacements {
   readonly service?: Service;
   /** Of what shows itself seldom: a seed that did show it, with which tests begin. */
   readonly shownBy?: number;
-  /** Why the tests do not look for it: no seed is known that shows it. `sim --planted` still does. */
-  readonly notShown?: string;
 }
 
 /** Clients that move often, between sites that crash. */

@@ -5,7 +5,8 @@
  * past: those may be ahead of any clock that was set back since.
  */
 import { HORIZON_MS, MICROS_PER_MS } from '../../records/clock.ts';
-import type { Origin } from '../../records/origin.ts';
+import { RED, type Origin } from '../../records/origin.ts';
+import type { Vector } from '../../records/vector.ts';
 import type { ReplicaOptions } from './replica-port.ts';
 
 export class ClockQuarantine {
@@ -18,8 +19,11 @@ export class ClockQuarantine {
   #referenceMs = -Infinity;
   #referenceAtMs = 0;
 
-  /** By how much the own log shows that the own clock is behind; 0 if it does not. */
-  #suspectedMs = 0;
+  /**
+   * By how much the stamps of each origin in the own log are too far ahead of the own clock.
+   * `undefined` if none is, or once a clock of another site has decided.
+   */
+  #stampsAheadMs: readonly number[] | undefined;
   /** Whether the own clock was reported, since most others are ahead of it. */
   #isOwnReported = false;
 
@@ -30,11 +34,18 @@ export class ClockQuarantine {
   /**
    * Begins after a restart. Stamps in the own log that are far ahead of the own clock make it
    * suspect: it may be behind, or another one was ahead in the past.
+   *
+   * @param lastStamps the last one of each origin. That of the red order does not count, since any
+   *   site may have given it.
    */
-  begin(nowMs: number, wallMs: number, lastStamp: number): void {
-    const lastMs = lastStamp / MICROS_PER_MS;
-    const behindMs = lastMs < HORIZON_MS ? lastMs - wallMs : 0;
-    if (behindMs > this.#options.maxClockSkewMs) this.#suspectedMs = behindMs;
+  begin(nowMs: number, wallMs: number, lastStamps: Vector): void {
+    const { maxClockSkewMs } = this.#options;
+    const aheadMs = lastStamps.map((stamp, origin) => {
+      const stampMs = stamp / MICROS_PER_MS;
+      const doesCount = origin !== RED && stampMs < HORIZON_MS;
+      return doesCount && stampMs - wallMs > maxClockSkewMs ? stampMs - wallMs : 0;
+    });
+    this.#stampsAheadMs = aheadMs.some((ms) => ms > 0) ? aheadMs : undefined;
     this.advance(nowMs, wallMs);
   }
 
@@ -49,7 +60,7 @@ export class ClockQuarantine {
    */
   noteClock(peer: Origin, sentAtMs: number): void {
     const { maxClockSkewMs, observer } = this.#options;
-    if (this.#suspectedMs > 0) this.#decideSuspicion(sentAtMs - this.#referenceMs);
+    this.#decideSuspicion(peer, sentAtMs - this.#referenceMs);
     const aheadMs = sentAtMs - this.#referenceMs;
     const isWild = aheadMs > maxClockSkewMs;
     if (isWild === this.#quarantined.has(peer)) return;
@@ -64,14 +75,21 @@ export class ClockQuarantine {
   }
 
   /**
-   * The first clock of another site that is seen decides. If it is ahead as the stamps are, the own
-   * clock is behind, and others are compared with what it should show.
+   * A clock that agrees with the own one ends the suspicion. If one is ahead as the stamps of other
+   * origins are, the own clock is behind, and others are compared with what it should show. The
+   * stamps of the peer itself do not count: if its clock is wild, both are ahead. A site that began
+   * with the state of such a peer has them.
    */
-  #decideSuspicion(aheadMs: number): void {
+  #decideSuspicion(peer: Origin, aheadMs: number): void {
     const { maxClockSkewMs, observer } = this.#options;
-    const isBehind = aheadMs > maxClockSkewMs && aheadMs <= this.#suspectedMs + maxClockSkewMs;
-    this.#suspectedMs = 0;
-    if (!isBehind) return;
+    if (this.#stampsAheadMs === undefined) return;
+    const isAhead = aheadMs > maxClockSkewMs;
+    const isShown = this.#stampsAheadMs.some(
+      (ms, origin) => origin !== peer && aheadMs <= ms + maxClockSkewMs,
+    );
+    if (isAhead && !isShown) return;
+    this.#stampsAheadMs = undefined;
+    if (!isAhead) return;
     this.#referenceMs += aheadMs;
     observer?.onClockBehind?.(Math.round(aheadMs), 'log');
   }

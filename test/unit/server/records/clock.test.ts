@@ -3,12 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { HybridClock } from '../../../../src/server/records/clock.ts';
 import { ClockQuarantine } from '../../../../src/server/replica/core/clock-quarantine.ts';
 import type { ReplicaOptions } from '../../../../src/server/replica/core/replica-port.ts';
-import { Origins } from '../../../../src/server/records/origin.ts';
+import { Origins, RED } from '../../../../src/server/records/origin.ts';
 import { siteAt } from '../../../support/origins.ts';
 
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 const NOW_MS = Date.UTC(2026);
 const PEER = siteAt(0);
+const OWN = siteAt(2);
 
 describe('hybrid clock', () => {
   test('set back → stamps go on from the highest', () => {
@@ -32,13 +33,15 @@ describe('quarantine', () => {
       onReleased: (peer: number) => void reported.push(`${peer} released`),
       onClockBehind: (byMs: number, shownBy: string) => void reported.push(`own ${byMs} ms behind (${shownBy})`),
     };
-    const place = { origins: Origins.create(['a', 'b', 'c']), site: siteAt(2) };
+    const place = { origins: Origins.create(['a', 'b', 'c']), site: OWN };
     return {
       quarantine: new ClockQuarantine({ maxClockSkewMs: 1000, observer, ...place } as unknown as ReplicaOptions),
       reported,
     };
   }
   const stampAt = (ms: number): number => ms * 1000;
+  const stampsOf = (msByOrigin: Readonly<Record<number, number>>): number[] =>
+    [RED, PEER, siteAt(1), OWN].map((origin) => stampAt(msByOrigin[origin] ?? 0));
 
   test('a stamp of the past that is far ahead, clocks alike → taken', () => {
     const { quarantine, reported } = make();
@@ -70,7 +73,7 @@ describe('quarantine', () => {
 
   test('a start with a clock behind the stamps in the own log and behind another site → names itself, takes from all', () => {
     const { quarantine, reported } = make();
-    quarantine.begin(0, NOW_MS - 3_600_000, stampAt(NOW_MS - 500));
+    quarantine.begin(0, NOW_MS - 3_600_000, stampsOf({ [OWN]: NOW_MS - 500 }));
     for (const peer of [PEER, siteAt(1)]) quarantine.noteClock(peer, NOW_MS);
     quarantine.advance(5000, NOW_MS - 3_595_000);
     quarantine.noteClock(PEER, NOW_MS + 5000);
@@ -80,10 +83,27 @@ describe('quarantine', () => {
 
   test('a start with stamps of the past that are ahead, clocks alike → nothing is reported', () => {
     const { quarantine, reported } = make();
-    quarantine.begin(0, NOW_MS, stampAt(NOW_MS + YEAR_MS));
+    quarantine.begin(0, NOW_MS, stampsOf({ [OWN]: NOW_MS + YEAR_MS }));
     quarantine.noteClock(PEER, NOW_MS);
     quarantine.noteClock(siteAt(1), NOW_MS + YEAR_MS);
     expect(reported).toEqual([`2 ${YEAR_MS} ms ahead`]);
+  });
+
+  test('a start on the state of a peer whose clock is wild → the peer is refused, also if it is heard first', () => {
+    const { quarantine, reported } = make();
+    quarantine.begin(0, NOW_MS, stampsOf({ [RED]: NOW_MS + 3_600_000, [PEER]: NOW_MS + 3_600_000 }));
+    quarantine.noteClock(PEER, NOW_MS + 3_600_000);
+    expect(quarantine.acceptsStampsFrom(PEER, stampAt(NOW_MS + 3_600_000))).toBe(false);
+    quarantine.noteClock(siteAt(1), NOW_MS);
+    expect(reported).toEqual(['1 3600000 ms ahead']);
+  });
+
+  test('a start behind, with stamps of one other site alone → the clock of a third one decides', () => {
+    const { quarantine, reported } = make();
+    quarantine.begin(0, NOW_MS - 3_600_000, stampsOf({ [PEER]: NOW_MS }));
+    for (const peer of [PEER, siteAt(1), PEER]) quarantine.noteClock(peer, NOW_MS);
+    expect(quarantine.acceptsStampsFrom(PEER, stampAt(NOW_MS))).toBe(true);
+    expect(reported).toEqual(['1 3600000 ms ahead', 'own 3600000 ms behind (log)', '1 released']);
   });
 
   test('most other sites are ahead → names itself too', () => {
