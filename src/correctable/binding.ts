@@ -227,6 +227,12 @@ export interface Binding<L extends Levels = Levels, out C extends boolean = bool
   /** Returns whether this stack can execute the operation. */
   supports(operation: Operation): boolean;
   /**
+   * Returns why this stack cannot execute an operation that it does not support, and what to use
+   * instead. The message of `UNSUPPORTED` ends with that, in the client and behind a gateway. Absent
+   * or `undefined` if there is no more to say.
+   */
+  describeUnsupported?(operation: Operation): string | undefined;
+  /**
    * Executes `operation` and calls `sink` once for each of `levels`: a non-empty subset of
    * `consistencyLevels()`, in order. A level that the operation does not have is skipped. If that
    * is the strongest requested one, the next stronger level of the operation answers instead. If it

@@ -1,7 +1,7 @@
 /** The ZooKeeper binding keeps the contract of every binding, on a server of the tests; `test/engines` has the real one. */
 import { OP } from '../../src/bindings/zookeeper/client/requests.ts';
 import { zookeeper } from '../../src/bindings/zookeeper/index.ts';
-import { enqueue, get, peek, put } from '../../src/operations/index.ts';
+import { commit, enqueue, get, peek, put } from '../../src/operations/index.ts';
 import type { OpenedBinding } from '../../src/testing/index.ts';
 import { FakeEnsemble } from '../support/zookeeper-server/ensemble.ts';
 import type { Fault } from '../support/zookeeper-server/server.ts';
@@ -57,5 +57,15 @@ runConformance({
   write: enqueue('q/1', 'first'),
   read: peek('q/1'),
   expected: { item: 'first' },
+  weakLevelFails,
+});
+
+runConformance({
+  name: 'zookeeper, commits',
+  createBinding: open,
+  slowBinding,
+  write: commit([], [{ key: 'k', value: { n: 1 } }]),
+  read: get('k'),
+  expected: { n: 1 },
   weakLevelFails,
 });

@@ -176,6 +176,10 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     return this.#inner.supports(operation);
   }
 
+  describeUnsupported(operation: Operation): string | undefined {
+    return this.#inner.describeUnsupported?.(operation);
+  }
+
   isOlder(version: unknown, than: unknown): boolean {
     return this.#inner.isOlder === undefined
       ? isOlder(version, than)

@@ -140,6 +140,10 @@ class CassandraStore implements CassandraBinding {
     return this.#planners.has(name);
   }
 
+  describeUnsupported({ name }: Operation): string | undefined {
+    return TRANSACTION_OPERATIONS.has(name) ? NO_TRANSACTIONS : undefined;
+  }
+
   openSession(): BindingSession {
     return new SessionGuarantees(this.#levels[1] === 'strong');
   }
@@ -153,7 +157,9 @@ class CassandraStore implements CassandraBinding {
     if (this.#isClosed) throw createClosedError();
     const planner = this.#planners.get(operation.name);
     if (planner === undefined) {
-      const message = `the Cassandra binding has no operation '${operation.name}': it has ${[...this.#planners.keys()].join(', ')}`;
+      const reason =
+        this.describeUnsupported(operation) ?? `it has ${[...this.#planners.keys()].join(', ')}`;
+      const message = `the Cassandra binding has no operation '${operation.name}': ${reason}`;
       throw new CorrectableError('UNSUPPORTED', message);
     }
     const plan = planner(operation);
@@ -217,6 +223,12 @@ class CassandraStore implements CassandraBinding {
     void run.start();
   }
 }
+
+const TRANSACTION_OPERATIONS: ReadonlySet<string> = new Set(['readVersions', 'commit']);
+
+/** A lightweight transaction (`IF`) is of one partition, and each key is a partition of its own. */
+const NO_TRANSACTIONS =
+  'Cassandra has no state that covers several partitions, and no conditional write over them, so it cannot certify a transaction. For one key, use a statement with IF (a lightweight transaction). For several keys, keep them in a RedBlue service or in ZooKeeper';
 
 const RESERVED_NAMES: ReadonlySet<string> = new Set(['get', 'put', 'getMany']);
 

@@ -11,8 +11,12 @@ export class Paths {
     this.root = root;
   }
 
+  get keys(): string {
+    return `${this.root}/keys`;
+  }
+
   key(key: string): string {
-    return `${this.root}/keys/${encodeNodeName(checkWellFormed(key, 'key'))}`;
+    return `${this.keys}/${encodeNodeName(checkWellFormed(key, 'key'))}`;
   }
 
   get queues(): string {

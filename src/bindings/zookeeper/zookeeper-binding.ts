@@ -11,6 +11,7 @@ import type {
 import { bindMethods } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
+import type { CommitArgs, ReadVersionsArgs } from '../../operations/versioned.ts';
 import { executeDequeue } from './queue/dequeue.ts';
 import { executeEnqueue } from './queue/enqueue.ts';
 import {
@@ -32,6 +33,8 @@ import { Paths } from './paths.ts';
 import { waitUntilSettled } from './wait-until-settled.ts';
 import { QueueContext } from './queue/queue-context.ts';
 import { QueueTable } from './queue/queue-table.ts';
+import { executeCommit } from './transactions/commit.ts';
+import { executeReadVersions } from './transactions/read-versions.ts';
 import { executeLength, executePeek } from './queue/queue-reads.ts';
 import {
   LEVELS,
@@ -75,7 +78,7 @@ export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
 /**
  * Creates a binding to a ZooKeeper ensemble. Level `weak` is the nearest server's state with own
  * operations in flight. Level `strong` is agreed by the ensemble. Operations: `enqueue`, `dequeue`,
- * `peek`, `length`, `get`, `put`.
+ * `peek`, `length`, `get`, `put`, `readVersions`, `commit`.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option
  * @example
@@ -96,8 +99,10 @@ const OPERATIONS: ReadonlySet<string> = new Set([
   'length',
   'get',
   'put',
+  'readVersions',
+  'commit',
 ]);
-const WRITES: ReadonlySet<string> = new Set(['enqueue', 'dequeue', 'put']);
+const WRITES: ReadonlySet<string> = new Set(['enqueue', 'dequeue', 'put', 'commit']);
 /** How long updates that are in flight may take when the binding is closed. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
@@ -239,6 +244,7 @@ class ZooKeeperStore implements ZooKeeperBinding {
   async #execute({ name, args }: Operation, call: OperationCall): Promise<void> {
     const { queue, key, item, value } = args as OperationArgs;
     const { codec } = this.#options;
+    const shared = { call, paths: this.#paths, codec };
     switch (name) {
       case 'enqueue':
         return this.#queues.use(queue, (access) => executeEnqueue(access, item, call));
@@ -250,6 +256,10 @@ class ZooKeeperStore implements ZooKeeperBinding {
         return this.#queues.use(queue, (access) => executeLength(access, call));
       case 'get':
         return executeGet(this.#sessions, this.#paths.key(key), { call, codec });
+      case 'readVersions':
+        return executeReadVersions(this.#sessions, args as ReadVersionsArgs, shared);
+      case 'commit':
+        return executeCommit(this.#sessions, args as CommitArgs, shared);
       default:
         return executePut(this.#sessions, this.#paths.key(key), {
           call,

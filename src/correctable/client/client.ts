@@ -285,8 +285,15 @@ export function createClient<const L extends Levels, C extends boolean = boolean
       source.label = operation;
       if (environment.isClosed) throw createClosedError();
       checkOptions(how, INVOKE_OPTIONS);
-      if (!binding.supports(operation))
-        throw createUnsupportedError(binding, 'operation', `operation "${operation.name}"`);
+      if (!binding.supports(operation)) {
+        const reason = binding.describeUnsupported?.(operation);
+        const suffix = reason ? `: ${reason}` : '';
+        throw createUnsupportedError(
+          binding,
+          'operation',
+          `operation "${operation.name}"${suffix}`,
+        );
+      }
       if (single) {
         check(!how.levels, 'levels', 'use invoke');
         source.levelOrder = single;

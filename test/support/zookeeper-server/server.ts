@@ -5,7 +5,7 @@ import { OP } from '../../../src/bindings/zookeeper/client/requests.ts';
 import { FakeConnection, type Waiting } from './connection.ts';
 import type { Follower, Leader, Proposal, Transaction } from './leader.ts';
 import { Line } from './server-link.ts';
-import { Tree } from './tree.ts';
+import { createNode, Tree } from './tree.ts';
 import { WatchTable } from './watch-table.ts';
 import { serveRead } from './reads.ts';
 import { ERROR, isUpdate, readUpdates, replyFrame, writeFailedMulti, writeMulti, writePart } from './wire.ts';
@@ -250,7 +250,9 @@ export class FakeServer implements Follower {
     const { xid, type, path, updates, connection } = waiting;
     const parts = updates.map((update, n) => {
       const made = changes[n]?.path ?? update.path;
-      return { type: update.type, path: this.mistakes?.(made) ?? made, stat: this.tree.nodes.get(made) };
+      // A later part may have taken the node away again.
+      const stat = this.tree.nodes.get(made) ?? createNode(null, zxid, 0n);
+      return { type: update.type, path: this.mistakes?.(made) ?? made, stat };
     });
     const isMulti = type === OP.multi;
     waiting.reply = replyFrame({ xid, zxid, error: isMulti ? 0 : error }, (writer) => {

@@ -21,7 +21,7 @@ export type Change =
   | { readonly kind: 'check'; readonly path: string };
 
 export class Tree {
-  readonly nodes = new Map<string, TreeNode>([['/', nodeOf(null, 0n, 0n)]]);
+  readonly nodes = new Map<string, TreeNode>([['/', createNode(null, 0n, 0n)]]);
   zxid = 0n;
 
   apply(zxid: bigint, changes: readonly Change[]): void {
@@ -33,7 +33,7 @@ export class Tree {
     const { path } = change;
     const parent = this.nodes.get(parentOf(path));
     if (change.kind === 'create') {
-      this.nodes.set(path, nodeOf(change.data, zxid, change.owner));
+      this.nodes.set(path, createNode(change.data, zxid, change.owner));
       parent?.children.add(nameOf(path));
       if (parent !== undefined) Object.assign(parent, { creates: parent.creates + 1, pzxid: zxid });
     } else if (change.kind === 'delete') {
@@ -47,7 +47,7 @@ export class Tree {
   }
 }
 
-function nodeOf(data: Uint8Array | null, zxid: bigint, owner: bigint): TreeNode {
+export function createNode(data: Uint8Array | null, zxid: bigint, owner: bigint): TreeNode {
   return { data, children: new Set(), creates: 0, czxid: zxid, mzxid: zxid, pzxid: zxid, version: 0, owner };
 }
 

@@ -71,13 +71,13 @@ export interface PartReply {
   readonly type: number;
   /** The path that a create was given. */
   readonly path: string;
-  readonly stat: TreeNode | undefined;
+  readonly stat: TreeNode;
 }
 
 export function writePart(writer: JuteWriter, { type, path, stat }: PartReply): void {
   if (CREATES.includes(type)) writer.string(path);
   const hasStat = type === OP.setData || type === OP.setAcl || (CREATES.includes(type) && type !== OP.create);
-  if (hasStat && stat !== undefined) writeStat(writer, stat);
+  if (hasStat) writeStat(writer, stat);
 }
 
 export function writeMulti(writer: JuteWriter, parts: readonly PartReply[]): void {

@@ -270,9 +270,11 @@ function checkOperation(row: SubmitMessage, { registry, binding }: GatewayContex
   const isSupported: unknown = binding.supports(operation);
   if (isSupported === true) return operation;
   ignoreRejection(isSupported);
+  const reason: unknown = binding.describeUnsupported?.(operation);
+  const suffix = typeof reason === 'string' ? `: ${reason}` : '';
   throw new CorrectableError(
     'UNSUPPORTED',
-    `${binding.name} has no operation ${name} with this effect`,
+    `${binding.name} has no operation ${name} with this effect${suffix}`,
   );
 }
 

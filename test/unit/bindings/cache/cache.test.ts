@@ -376,3 +376,12 @@ describe('cache: a store whose work is a promise', () => {
     },
   );
 });
+
+test('cache: an operation that the store lacks → UNSUPPORTED with the reason of the store', async () => {
+  const reason = { supports: () => false, describeUnsupported: () => 'it has no keys' };
+  const client = createClient(cached(Object.assign(new StoreBehind(), reason)));
+  await expect(client.invoke(get('x'))).rejects.toMatchObject({
+    code: 'UNSUPPORTED',
+    message: expect.stringMatching(/no operation "get": it has no keys$/),
+  });
+});

@@ -15,7 +15,9 @@ import {
   type Statements,
 } from '../../../../src/bindings/cassandra/index.ts';
 import { findBindMarkers, findKeyspaces } from '../../../../src/bindings/cassandra/statements/cql-text.ts';
-import { get } from '../../../../src/operations/index.ts';
+import type { Operation } from '../../../../src/index.ts';
+import { commit, get, readVersions } from '../../../../src/operations/index.ts';
+import { transaction } from '../../../../src/transactions/index.ts';
 import { defineContract, keyValueOperations } from '../../../../src/contract/index.ts';
 import { openFake, responseError } from './fake-driver.ts';
 
@@ -387,4 +389,25 @@ test.each([
   ['SELECT "mail from bob.x" FROM a.t', ['a']],
 ])('keyspaces: %s → %j', (cql, keyspaces) => {
   expect(findKeyspaces(cql)).toEqual(keyspaces);
+});
+
+test.each([readVersions(['a']), commit([], [{ key: 'a', value: 1 }])])(
+  'operation $name → UNSUPPORTED with the reason and what to use instead, and nothing is sent',
+  async (operation) => {
+    const { client, fake } = openFake();
+    await expect(client.invoke(operation as Operation)).rejects.toMatchObject({
+      code: 'UNSUPPORTED',
+      field: 'operation',
+      message: expect.stringMatching(
+        /no operation "\w+": Cassandra has no .* several partitions.* IF .*RedBlue.*ZooKeeper/,
+      ),
+    });
+    expect(fake.executed).toEqual([]);
+  },
+);
+
+test('a transaction → UNSUPPORTED with the reason', async () => {
+  const { client } = openFake();
+  const reading = transaction(client, (tx) => tx.get('a'));
+  await expect(reading).rejects.toMatchObject({ code: 'UNSUPPORTED', message: expect.stringMatching(/several partitions/) });
 });

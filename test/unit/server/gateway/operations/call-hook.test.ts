@@ -186,6 +186,15 @@ describe('the hosted binding', () => {
     await expectServing(server);
   });
 
+  test('supports no such operation → UNSUPPORTED with the reason of the store', async () => {
+    const reason = { supports: () => false, describeUnsupported: () => 'it has no keys' };
+    await using server = await startGateway({ store: Object.assign(new StoreDouble(), reason) });
+    await using client = await RawClient.greeted(server.url);
+    client.send([1, 'submit', ...READ]);
+    const [, , code, message] = await client.row();
+    expect([code, message]).toEqual(['UNSUPPORTED', expect.stringMatching(/: it has no keys$/)]);
+  });
+
   test.each([
     ['throws', { get: throws }, 'read', 'FINAL_FAILED'],
     ['throws', { get: throws }, 'write', 'UNKNOWN'],

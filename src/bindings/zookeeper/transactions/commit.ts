@@ -1,0 +1,198 @@
+/**
+ * Certifies a transaction and applies its writes in one `multi`, so all parts hold and take effect
+ * at one place in the ensemble's order, or none does.
+ */
+import type { CommitArgs, CommitResult, Version } from '../../../operations/versioned.ts';
+import { isZooKeeperError, type ZooKeeperErrorCode } from '../client/errors.ts';
+import type { ZooKeeper } from '../client/zookeeper.ts';
+import { throwNotApplied, toNotAppliedError } from '../errors.ts';
+import { isRequested, type OperationCall } from '../operation-call.ts';
+import type { Paths } from '../paths.ts';
+import type { SessionPair } from '../session-pair.ts';
+import type { ValueCodec } from '../value-codec.ts';
+import {
+  createCommitParts,
+  createCommitKeys,
+  isUnread,
+  type CommitKey,
+  type CommitPart,
+} from './commit-plan.ts';
+import { formatVersion } from './node-version.ts';
+
+/** How a server answers if a node is not as the part requires. Nothing is applied then. */
+const REFUSAL_CODES: ReadonlySet<ZooKeeperErrorCode> = new Set([
+  'BAD_VERSION',
+  'NO_NODE',
+  'NODE_EXISTS',
+]);
+
+const COMMITTED: CommitResult = { committed: true, changed: [] };
+
+/** The versions of keys at one server, which had applied all transactions up to `zxid`. */
+interface PresentVersions {
+  readonly versions: ReadonlyMap<string, Version>;
+  readonly zxid: bigint;
+}
+
+export async function executeCommit(
+  sessions: SessionPair,
+  args: CommitArgs,
+  { call, paths, codec }: { call: OperationCall; paths: Paths; codec: ValueCodec },
+): Promise<void> {
+  const keys = createCommitKeys(args, paths, codec);
+  const isWeakWanted = isRequested(call, 'weak');
+  const near = isWeakWanted || keys.some(isUnread) ? readPresent(sessions.reader, keys) : undefined;
+  const weakView = new WeakView(call, keys);
+  if (isWeakWanted && near !== undefined) void weakView.show(near);
+
+  try {
+    const result = await new CommitRun(sessions, { keys, keysPath: paths.keys, near }).run();
+    // If it was refused, the next read of the session must show what refused it.
+    call.session?.advanceTo(sessions.writer.lastZxid);
+    if (isRequested(call, 'strong') || !weakView.isShown) call.sink.view(result, 'strong');
+  } finally {
+    weakView.close();
+  }
+}
+
+/** The same check on the near server's state. It never delays the commit and never fails it. */
+class WeakView {
+  readonly #call: OperationCall;
+  readonly #keys: readonly CommitKey[];
+  #isClosed = false;
+  isShown = false;
+
+  constructor(call: OperationCall, keys: readonly CommitKey[]) {
+    this.#call = call;
+    this.#keys = keys;
+  }
+
+  /** Without a weak view, the final view answers in its place. */
+  async show(near: Promise<PresentVersions>): Promise<void> {
+    const { sink, session } = this.#call;
+    try {
+      const { versions, zxid } = await near;
+      if (this.#isClosed || session?.canShow(zxid) === false) return;
+      this.isShown = true;
+      const changed = findChanged(this.#keys, versions);
+      sink.view({ committed: changed.length === 0, changed }, 'weak');
+    } catch (error) {
+      if (this.#isClosed || !isRequested(this.#call, 'strong')) return;
+      sink.fail(toNotAppliedError(error), 'weak');
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+}
+
+interface CommitRunOptions {
+  readonly keys: readonly CommitKey[];
+  /** The parent of all keys. */
+  readonly keysPath: string;
+  /** What the near server has. */
+  readonly near: Promise<PresentVersions> | undefined;
+}
+
+class CommitRun {
+  readonly #sessions: SessionPair;
+  readonly #options: CommitRunOptions;
+
+  constructor(sessions: SessionPair, options: CommitRunOptions) {
+    this.#sessions = sessions;
+    this.#options = options;
+  }
+
+  /**
+   * A `multi` must say of each write whether it creates its node, so the present nodes are looked
+   * up first. If that was out of date, the ensemble has refused the whole `multi`, and it is sent
+   * again: it never takes effect twice. A `multi` whose answer is lost is never sent again.
+   */
+  async run(): Promise<CommitResult> {
+    const { keys, keysPath } = this.#options;
+    if (keys.length === 0) return COMMITTED;
+    let versions = await this.#lookUp().catch(throwNotApplied);
+    for (;;) {
+      const parts = keys.flatMap((key) => createCommitParts(key, isPresent(key, versions)));
+      const refused = await this.#send(parts);
+      if (refused === undefined) return COMMITTED;
+      if (isWithoutParent(refused)) {
+        await this.#sessions.createPath(keysPath).catch(throwNotApplied);
+        continue;
+      }
+
+      // The server has applied what the refusal is based on, so it shows which keys have changed.
+      const present = this.#sessions.retryLost('writer', (zk) => readPresent(zk, keys));
+      ({ versions } = await present.catch(throwNotApplied));
+      const changed = findChanged(keys, versions, refused.owner);
+      if (changed.length > 0) return { committed: false, changed };
+    }
+  }
+
+  /**
+   * The writer's server may answer late, behind earlier writes, and the reader's may fail: the
+   * first answer counts.
+   */
+  async #lookUp(): Promise<ReadonlyMap<string, Version>> {
+    const { keys, near } = this.#options;
+    if (near === undefined || !keys.some(isUnread)) return new Map();
+    const unread = keys.filter(isUnread);
+    const atWriter = this.#sessions.retryLost('writer', (zk) => readPresent(zk, unread));
+    const { versions } = await Promise.any([near, atWriter]).catch(() => atWriter);
+    return versions;
+  }
+
+  /** Returns what was refused; `undefined` if all parts took effect. */
+  async #send(parts: readonly CommitPart[]): Promise<RefusedPart | undefined> {
+    const send = (zk: ZooKeeper): Promise<unknown> => zk.multi(parts.map(({ part }) => part));
+    const isWrite = this.#options.keys.some(({ bytes }) => bytes !== undefined);
+    try {
+      // Checks alone may be repeated.
+      await (isWrite ? send(this.#sessions.writer) : this.#sessions.retryLost('writer', send));
+      return undefined;
+    } catch (error) {
+      if (!isZooKeeperError(error) || !REFUSAL_CODES.has(error.code)) throw error;
+      const part = parts[error.part ?? -1];
+      if (part === undefined) throw error;
+      return { ...part, code: error.code };
+    }
+  }
+}
+
+interface RefusedPart extends CommitPart {
+  readonly code: ZooKeeperErrorCode;
+}
+
+/** Whether no key was ever written below the root. */
+function isWithoutParent({ code, part }: RefusedPart): boolean {
+  return code === 'NO_NODE' && part.type === 'create';
+}
+
+function isPresent({ key }: CommitKey, versions: ReadonlyMap<string, Version>): boolean {
+  const version = versions.get(key);
+  return version !== undefined && version !== formatVersion(null);
+}
+
+/** `refused` has changed, even if it is as before by now. */
+function findChanged(
+  keys: readonly CommitKey[],
+  versions: ReadonlyMap<string, Version>,
+  refused?: CommitKey,
+): string[] {
+  return keys
+    .filter((item) => !isUnread(item))
+    .filter((item) => item === refused || versions.get(item.key) !== item.version)
+    .map(({ key }) => key);
+}
+
+async function readPresent(zk: ZooKeeper, keys: readonly CommitKey[]): Promise<PresentVersions> {
+  let zxid = zk.lastZxid;
+  const stats = await Promise.all(
+    keys.map(({ path }, at) =>
+      // The server had at least this when it answered for the first one.
+      zk.exists(path, at === 0 ? { onZxid: (seen) => (zxid = seen) } : {}),
+    ),
+  );
+  return { versions: new Map(stats.map((stat, at) => [keys[at]!.key, formatVersion(stat)])), zxid };
+}
