@@ -33,23 +33,23 @@ const replacing = (name: string, replace: (args: never) => Operation) =>
     inner.submitOperation(actual as Operation<never>, levels, sink as never, context);
   });
 
+/** Reads the second of two keys a while after the first. */
 const readsTwice = withSubmit((inner) => (operation, levels, sink, context) => {
   const { keys = [] } = operation.args as { keys?: readonly string[] };
   if (operation.name !== 'readVersions' || keys.length !== 2)
     return inner.submitOperation(operation, levels, sink, context);
+
   const parts: VersionedValue[] = [];
-  const collect = {
-    ...sink,
-    view: (value: VersionedValue[]) => {
+  const readPart = (key: string): void => {
+    const view = (value: VersionedValue[]): number => {
       parts.push(...value);
-      if (parts.length === 1) readSecond();
+      if (parts.length === 1) setTimeout(() => readPart(keys[1]!), 3);
       else sink.view(parts as never, 'strong');
       return 0;
-    },
+    };
+    const part = { ...sink, view } as never;
+    void inner.submitOperation(readVersions([key]) as never, ['strong'], part, context);
   };
-  const readPart = (key: string) =>
-    inner.submitOperation(readVersions([key]) as never, ['strong'], collect as never, context);
-  const readSecond = (): void => void setTimeout(() => readPart(keys[1]!), 3);
   readPart(keys[0]!);
 });
 
