@@ -1,51 +1,77 @@
 /**
- * `npm run check`: everything about the code that can be told without running it, and the built package.
- * `npm run check -- types lint` runs the named steps only.
+ * `npm run check`: everything about the code that can be told without running it, and the built package. Steps run side by
+ * side, one for each processor, the quick ones first. `npm run check -- types lint` runs the named steps only.
  */
+import { availableParallelism } from 'node:os';
 import { run } from './exec.mjs';
 
+/** `tsc` checks again only what depends on a changed file. */
+const TYPES_STATE = '.cache/types.tsbuildinfo';
+
+/** In the order in which they start. Those with `needsBuild` look at the built package. */
 const steps = {
-  build: ['node', ['scripts/build.mjs']],
-  types: ['tsc', ['-p', '.']],
-  lint: ['oxlint', ['--type-aware', '--deny-warnings', 'src', 'demo', 'bench', 'engines', 'test', 'scripts']],
-  format: ['oxfmt', ['--check', '.']],
-  dependencies: [
-    'depcruise',
-    ['src', 'demo', 'bench', 'engines', '--config', '.dependency-cruiser.cjs', '--output-type', 'err'],
-  ],
-  unused: ['knip', ['--include', 'files,exports,types']],
-  api: ['node', ['scripts/api.mjs']],
-  package: ['publint', ['--strict']],
-  browser: ['node', ['scripts/browser-bundles.mjs']],
-  size: ['size-limit', []],
-  hygiene: ['node', ['scripts/lint-repo.mjs']],
-  language: ['node', ['scripts/language.mjs']],
+  build: { command: 'node', args: ['scripts/build.mjs'] },
+  format: { command: 'oxfmt', args: ['--check', '.'] },
+  language: { command: 'node', args: ['scripts/language.mjs'] },
+  dependencies: {
+    command: 'depcruise',
+    args: ['src', 'demo', 'bench', 'engines', '--config', '.dependency-cruiser.cjs', '--output-type', 'err'],
+  },
+  hygiene: { command: 'node', args: ['scripts/lint-repo.mjs'], needsBuild: true },
+  types: {
+    command: 'tsc',
+    args: ['-p', '.', '--incremental', '--tsBuildInfoFile', TYPES_STATE],
+    needsBuild: true,
+  },
+  lint: {
+    command: 'oxlint',
+    args: ['--type-aware', '--deny-warnings', 'src', 'demo', 'bench', 'engines', 'test', 'scripts'],
+    needsBuild: true,
+  },
+  api: { command: 'node', args: ['scripts/api.mjs'], needsBuild: true },
+  unused: { command: 'knip', args: ['--include', 'files,exports,types'], needsBuild: true },
+  package: { command: 'publint', args: ['--strict'], needsBuild: true },
+  browser: { command: 'node', args: ['scripts/browser-bundles.mjs'], needsBuild: true },
+  // Its output shows how much room is left.
+  size: { command: 'size-limit', args: [], needsBuild: true, isAlwaysShown: true },
 };
 
-/** Its output shows how much room is left. */
-const alwaysShown = ['size'];
-
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !(name in steps));
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => !(name in steps));
 if (unknown.length > 0) {
   console.error(`unknown step: ${unknown.join(', ')}; there are ${Object.keys(steps).join(', ')}`);
   process.exit(2);
 }
 
+const waiting = Object.keys(steps).filter((name) => names.length === 0 || names.includes(name));
+const building = waiting.includes('build') ? runStep(waiting.shift()) : undefined;
 let failed = 0;
-for (const [name, [command, args]] of Object.entries(steps)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
+// The build is the first of them.
+const workers = Array.from({ length: availableParallelism() }, (_, at) => work(at === 0 ? building : undefined));
+await Promise.all(workers);
+process.exit(failed === 0 ? 0 : 1);
+
+async function work(before) {
+  await before;
+  for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+    if (steps[name].needsBuild) await building;
+    await runStep(name);
+  }
+}
+
+async function runStep(name) {
+  const { command, args, isAlwaysShown } = steps[name];
   const from = performance.now();
   const { code, output } = await run(command, args);
   const took = `${((performance.now() - from) / 1000).toFixed(1)} s`;
   console.log(`${code === 0 ? 'ok    ' : 'FAILED'} ${name} (${took})`);
   if (code !== 0) failed += 1;
-  if (code !== 0 || alwaysShown.includes(name))
-    console.log(
-      output
-        .replaceAll(/\n\s*\n/g, '\n')
-        .replaceAll(/^(?=.)/gm, '       ')
-        .trimEnd(),
-    );
+  if (code !== 0 || isAlwaysShown) console.log(indent(output));
 }
-process.exit(failed === 0 ? 0 : 1);
+
+function indent(output) {
+  return output
+    .replaceAll(/\n\s*\n/g, '\n')
+    .replaceAll(/^(?=.)/gm, '       ')
+    .trimEnd();
+}
