@@ -17,7 +17,7 @@ const NOT_MADE: ReadonlySet<string> = new Set([
   'UNSUPPORTED',
 ]);
 
-export function getReportedOutcome({ outcome, isRetryable }: Call): ReportedOutcome {
+export function getReportedOutcome({ outcome, isRetryable }: Pick<Call, 'outcome' | 'isRetryable'>): ReportedOutcome {
   if (outcome === undefined) return 'unknown';
   if (outcome === 'success') return 'made';
   return isRetryable === true || NOT_MADE.has(outcome) ? 'not made' : 'unknown';
