@@ -228,8 +228,8 @@ export interface Binding<L extends Levels = Levels, out C extends boolean = bool
   supports(operation: Operation): boolean;
   /**
    * Returns why this stack cannot execute an operation that it does not support, and what to use
-   * instead. The message of `UNSUPPORTED` ends with that, in the client and behind a gateway. Absent
-   * or `undefined` if there is no more to say.
+   * instead. The message of `UNSUPPORTED` ends with that, in the client and behind a gateway.
+   * Absent or `undefined` if there is no more to say.
    */
   describeUnsupported?(operation: Operation): string | undefined;
   /**

@@ -121,7 +121,8 @@ test('both of two keys written at once, all the time → no read ever mixes two 
   });
   const states = new Set<unknown>();
   for (let n = 0; n < 300; n += 1) {
-    const reading = n % 2 === 0 ? reader.invokeWeak(readVersions(['a', 'b'])) : other.invokeStrong(readVersions(['a', 'b']));
+    const reading =
+      n % 2 === 0 ? reader.invokeWeak(readVersions(['a', 'b'])) : other.invokeStrong(readVersions(['a', 'b']));
     const [a, b] = await reading;
     expect(a?.value).toBe(b?.value);
     states.add(a?.value);

@@ -66,7 +66,7 @@ export interface CommitPart {
   readonly part: MultiPart;
 }
 
-/** Returns the parts for `owner`. `isPresent`: whether the node of a key that was not read exists. */
+/** Returns the parts for `owner`. `isPresent`: whether the node of an unread key exists. */
 export function createCommitParts(owner: CommitKey, isPresent: boolean): CommitPart[] {
   const { path, bytes, dataVersion } = owner;
   const toCommitPart = (part: MultiPart): CommitPart => ({ owner, part });

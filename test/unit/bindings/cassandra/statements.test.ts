@@ -409,5 +409,8 @@ test.each([readVersions(['a']), commit([], [{ key: 'a', value: 1 }])])(
 test('a transaction → UNSUPPORTED with the reason', async () => {
   const { client } = openFake();
   const reading = transaction(client, (tx) => tx.get('a'));
-  await expect(reading).rejects.toMatchObject({ code: 'UNSUPPORTED', message: expect.stringMatching(/several partitions/) });
+  await expect(reading).rejects.toMatchObject({
+    code: 'UNSUPPORTED',
+    message: expect.stringMatching(/several partitions/),
+  });
 });
