@@ -1,36 +1,40 @@
-/** `npm run demo:bank`: the bank without shadow operations, with withdrawals labeled blue, and labeled red. */
-import { cac } from 'cac';
+/** `npm run demo:bank`: the page with two tellers, their work without it, or the figures of the RedBlue paper. */
 import { UsageError } from '../../engines/usage-error.ts';
-import { parseFlags } from '../shared/flags.ts';
-import { play, playOriginals } from './scenario.ts';
+import { explainPort } from '../port-taken.ts';
+import { waitForSignal } from '../wait-for-signal.ts';
+import { printFigures } from './figures.ts';
+import { runTellers } from './headless.ts';
+import { parseOptions, type Options } from './options.ts';
+import { startBank } from './server.ts';
 
+const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
 try {
-  const cli = cac('npm run demo:bank --');
-  cli.command('[...none]', 'Plays two customers of one account at two sites, three ways, and prints the balances');
-  if (parseFlags(cli, process.argv.slice(2)) !== undefined) await printAll();
+  const options = parseOptions(process.argv.slice(2));
+  if (options !== undefined) await run(options);
 } catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  console.error(`demo:bank: ${error.message}`);
-  process.exitCode = EXIT_USAGE;
+  console.error(`demo:bank: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
 }
 
-async function printAll(): Promise<void> {
-  console.log('no shadow operations, each site repeats the originals:');
-  console.log(`  deposit of 20 and 5 % interest at once: ${both(await playOriginals())}`);
-  for (const withdrawals of ['blue', 'red'] as const) {
-    const { early, paid, final } = await play(withdrawals);
-    console.log(`withdrawals ${withdrawals}:`);
-    console.log(`  deposit of 20 and 5 % interest at once: ${both(early)}`);
-    console.log(
-      `  Alice withdraws 70: ${paid[0] === true ? 'paid' : 'refused'}; Bob 60: ${paid[1] === true ? 'paid' : 'refused'}`,
-    );
-    console.log(`  balance: ${both(final)}`);
-  }
+function run(options: Options): Promise<void> {
+  if (options.figures) return printFigures();
+  return options.headless ? work(options) : open(options);
 }
 
-function both(cents: readonly number[]): string {
-  const dollars = cents.map((amount) => (amount / 100).toFixed(2));
-  return `${dollars.join(' in Europe, ')} in the United States`;
+async function work(options: Options): Promise<void> {
+  const figures = await runTellers(options, (text) => process.stderr.write(`${text}\n`));
+  console.log(JSON.stringify(figures, null, options.json ? undefined : 2));
+  if (figures.total.changed > 0) process.exitCode = EXIT_FAILED;
+}
+
+async function open({ port }: Options): Promise<void> {
+  const bank = await startBank({ port }).catch((error: unknown) => {
+    throw explainPort(error, port, '--port N');
+  });
+  console.log(`The bank is open: ${bank.url}`);
+  console.log('Tellers in Frankfurt and Virginia, transfers put in order in Ireland. Ctrl-C closes it.');
+  await waitForSignal();
+  await bank.close();
 }

@@ -54,6 +54,20 @@ export const demos: readonly Demo[] = [
     start: async () => (await import('../tickets/server.ts')).startShop({ port: ANY_PORT }),
   },
   {
+    name: 'bank',
+    title: 'Bank',
+    about:
+      'Two tellers at two sites move money by transactions. Balances change on the early answer, before the commit travels. Let both spend the same last money: one of them is taken back, and the total never changes.',
+    paper: 'Scalable Deferred Update Replication, DSN 2013, and Correctables, OSDI 2016',
+    docs: '/docs/guides/transactions.md',
+    source: '/demo/bank/transfer.ts',
+    code: [
+      { title: 'One transfer: a transaction of two accounts', file: 'demo/bank/transfer.ts', name: 'transfer' },
+      { title: 'The total: a strong transaction that only reads', file: 'demo/bank/transfer.ts', name: 'readTotal' },
+    ],
+    start: async () => (await import('../bank/server.ts')).startBank({ port: ANY_PORT }),
+  },
+  {
     name: 'cluster',
     title: 'Three processes',
     about:

@@ -482,7 +482,8 @@ function toFinalError<T>(
     return createOperationError(source, 'FINAL_FAILED', message, { level, cause: error });
   }
   const isNamed = error.operation || source.label === UNNAMED_OPERATION;
-  if (isNamed && !source.latest && !source.extras?.levelErrors) return error;
+  const hasLastView = !source.latest || error.lastView === source.latest;
+  if (isNamed && hasLastView && !source.extras?.levelErrors) return error;
   // The error itself stays as it is: a binding may fail several operations with one.
   return createOperationError(source, error.code, error.message, {
     level,

@@ -10,6 +10,7 @@ import { layoutShift, smallTargets } from './support/page-quality.ts';
 /** What a page shows once it is complete. */
 const COMPLETE: Readonly<Record<string, string>> = {
   tickets: '#status[data-phase="ready"]',
+  bank: '#status[data-phase="ready"]',
   cluster: '.node[data-state="running"] >> nth=2',
   kill: '.bar >> nth=10',
   ads: '#status[data-phase="delivered"]',

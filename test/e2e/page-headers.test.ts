@@ -2,6 +2,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAdPage } from '../../demo/ad-server/page-server.ts';
+import { startBank } from '../../demo/bank/server.ts';
 import { demos } from '../../demo/launcher/demos.ts';
 import { startLauncher } from '../../demo/launcher/server.ts';
 import { startShop } from '../../demo/tickets/server.ts';
@@ -27,6 +28,11 @@ const SERVERS = {
     open: () => startShop({ port: 0, wan: 'none' }),
     paths: ['/nowhere'],
     act: ['', '#status[data-phase="sold-out"]', '?tickets=30&threshold=10&pace=5&autostart=1'],
+  },
+  bank: {
+    open: () => startBank({ port: 0 }),
+    paths: ['/nowhere'],
+    act: ['#same-money', '#tellers tr[data-status="confirmed"]'],
   },
   ads: {
     open: () => startAdPage(DATA),

@@ -261,6 +261,25 @@ describe('what the function throws', () => {
     expect(await read(near, 'left')).toEqual([undefined]);
   });
 
+  test('in a run after a view that did not come true → the cause is still what was thrown', async () => {
+    const { client } = openCounted(({ name }, sink) => {
+      if (name !== 'commit') return false;
+      queueMicrotask(() => sink.view({ committed: true, changed: [] }, 'weak'));
+      queueMicrotask(() => sink.view({ committed: false, changed: ['left'] }, 'strong'));
+      return true;
+    });
+    const taking = transaction(client, (tx) => {
+      if (tx.attempt > 1) throw new NotEnough();
+      tx.put('left', 0);
+      return 0;
+    });
+    const error = await taking.then(String, (caught: unknown) => caught);
+    expect(error).toMatchObject({ code: 'FINAL_FAILED', retryable: false });
+    const { cause, lastView } = error as CorrectableError;
+    expect(cause).toBeInstanceOf(NotEnough);
+    expect(lastView).toMatchObject({ value: 0, level: 'weak' });
+  });
+
   test('its reads were stale → not reported; it runs again', async () => {
     const { near, lagging } = openSites();
     await near.invoke(put('left', 1));

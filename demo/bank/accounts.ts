@@ -1,0 +1,23 @@
+/** The accounts between which the tellers move money, in whole euros. */
+
+export const ACCOUNTS = ['Ada', 'Ben', 'Cleo', 'Dan'] as const;
+export type Account = (typeof ACCOUNTS)[number];
+
+/** The balance of some accounts. */
+export type Balances = Readonly<Partial<Record<Account, number>>>;
+
+export const INITIAL_EUROS = 100;
+
+export function toKey(account: Account): string {
+  return `account:${account}`;
+}
+
+/** The account that is `steps` places after another one, in turn. */
+export function getNextAccount(account: Account, steps: number): Account {
+  return ACCOUNTS[(ACCOUNTS.indexOf(account) + steps) % ACCOUNTS.length] as Account;
+}
+
+/** The account with the highest balance, the first of them if several have it. */
+export function findRichest(balances: Balances): Account {
+  return ACCOUNTS.reduce((best, account) => ((balances[account] ?? 0) > (balances[best] ?? 0) ? account : best));
+}

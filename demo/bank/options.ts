@@ -1,0 +1,46 @@
+/** The command line of the bank, parsed and checked. */
+import { cac } from 'cac';
+import { oneOf, parseFlags, readInteger } from '../shared/flags.ts';
+import { DELAYS, type Delays } from './sites.ts';
+
+export interface Options {
+  readonly headless: boolean;
+  readonly json: boolean;
+  /** Play the figures of the paper instead. */
+  readonly figures: boolean;
+  /** How many transfers each teller makes. */
+  readonly transfers: number;
+  readonly delays: Delays;
+  readonly seed: number;
+  readonly port: number;
+}
+
+/**
+ * Parses the arguments after the program's name.
+ *
+ * @returns the options, or `undefined` when help was asked for and has been printed
+ * @throws UsageError naming the flag at fault
+ */
+export function parseOptions(argv: readonly string[]): Options | undefined {
+  const cli = cac('npm run demo:bank --');
+  cli
+    .command('[...none]', 'Moves money by transactions from two sites; without --headless, opens the page for it')
+    .option('--headless', 'Let two tellers work without a page, print figures; exit 1 if the total has changed')
+    .option('--json', 'Print the figures as one JSON object on stdout')
+    .option('--figures', 'Instead, play Figures 3, 5 and 6 of the RedBlue paper and print the balances')
+    .option('--transfers <n>', 'How many transfers each teller makes', { default: 100 })
+    .option('--delays <name>', `Delays between the sites: ${DELAYS.join(', ')}`, { default: 'measured' })
+    .option('--seed <n>', 'Seeds the choice of accounts and amounts', { default: 1 })
+    .option('--port <n>', 'The port of the page (0: any free one)', { default: 7440 });
+  const options = parseFlags(cli, argv);
+  if (options === undefined) return undefined;
+  return {
+    headless: options['headless'] === true,
+    json: options['json'] === true,
+    figures: options['figures'] === true,
+    transfers: readInteger(options, 'transfers', { min: 1, max: 100_000 }),
+    delays: oneOf(options, 'delays', DELAYS),
+    seed: readInteger(options, 'seed', { min: 0, max: 2 ** 32 - 1 }),
+    port: readInteger(options, 'port', { min: 0, max: 65_535 }),
+  };
+}
