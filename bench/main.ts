@@ -22,6 +22,7 @@ import { redblueOverhead } from './redblue-overhead/bench.ts';
 import { rights } from './rights/bench.ts';
 import { server } from './server/bench.ts';
 import { tickets } from './tickets/bench.ts';
+import { transactions } from './transactions/bench.ts';
 import { wire } from './wire/bench.ts';
 import { zookeeperBandwidth } from './zookeeper/bandwidth.ts';
 import { zookeeperLatency } from './zookeeper/latency.ts';
@@ -34,6 +35,7 @@ const benches: readonly Bench[] = [
   twissandra,
   wire,
   redblueOverhead,
+  transactions,
   server,
   crowd,
   react,

@@ -15,6 +15,7 @@ import * as redblue from './redblue-overhead/goals.ts';
 import * as server from './server/goals.ts';
 import type { Measurement } from './server/measurement.ts';
 import { PAIRS, SHARES } from './server/targets.ts';
+import * as transactions from './transactions/goals.ts';
 import * as wire from './wire/goals.ts';
 import * as zookeeperBandwidth from './zookeeper/bandwidth.ts';
 import * as zookeeperLatency from './zookeeper/latency-rounds.ts';
@@ -63,6 +64,8 @@ const AGAIN: Readonly<Record<string, (samples: never) => readonly GoalResult[]>>
   server: serverBars,
   'redblue-overhead': (samples: Samples) =>
     redblue.computeGoalResults(new Map(Object.entries(samples).map(byName)) as never),
+  transactions: ({ costs, views }: Samples) =>
+    transactions.computeGoalResults({ costs: asMap(costs), views: views as never }),
   wire: (samples: Samples) =>
     wire.computeGoalResults(new Map(Object.entries(samples).map(([window, of]) => [Number(window), asMap(of)])), null),
   ads: (samples: never) => chase.computeGoalResults('ads', samples),

@@ -1,4 +1,5 @@
 /** What load benchmarks ask of their processes, and what those answer. */
+import type { Way } from '../transactions/messages.ts';
 
 /** Where operations go. */
 export type Target =
@@ -21,11 +22,13 @@ export type Target =
   | { readonly kind: 'day'; readonly durable: boolean }
   /** A bare `ws` server that sends back what it gets. */
   | { readonly kind: 'echo' }
+  /** Transfers between two accounts, started by `bench/transactions`. */
+  | { readonly kind: 'transfer'; readonly way: Way }
   /** redis-server, with its append-only file synced at every write, or without one. */
   | { readonly kind: 'redis'; readonly durable: boolean };
 
 /** What operations are sent. */
-export type Workload = 'set' | 'deposit' | 'withdraw' | 'read' | 'mix';
+export type Workload = 'set' | 'deposit' | 'withdraw' | 'read' | 'mix' | 'transfer';
 
 /** To a client process, after a run: to ask the store what it holds of what was written. */
 export const WRITTEN = 'written';

@@ -8,6 +8,7 @@ import { drawLatency, drawQuoddy, drawShop, drawThroughput } from './sites.ts';
 import { drawSpeculation } from './speculation.ts';
 import { drawBytes, drawDivergence, drawEnqueues, drawQueueBytes, drawReadLoad, drawReads } from './stores.ts';
 import type { Drawn } from './svg.ts';
+import { drawTransactions } from './transactions.ts';
 
 type Draw = (report: Report, name: string) => Drawn;
 
@@ -29,6 +30,7 @@ const DRAW: Readonly<Record<string, Draw>> = {
   'redblue-latency': drawLatency,
   'redblue-throughput': drawThroughput,
   'redblue-overhead': drawOverhead,
+  transactions: drawTransactions,
   tpcw: drawShop,
   rubis: drawShop,
   quoddy: drawQuoddy,

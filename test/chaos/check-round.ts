@@ -1,6 +1,7 @@
 /** Judges a round by its history alone. */
 import { firstFew } from '../histories/checks/first-few.ts';
 import { queueFaults } from '../histories/checks/queues.ts';
+import { bankFaults } from './checks/bank.ts';
 import { causalRegisterFaults } from './checks/causal-registers.ts';
 import { causalViewFaults } from './checks/causal-views.ts';
 import { convergenceFaults } from './checks/convergence.ts';
@@ -14,6 +15,7 @@ import type { Evidence } from './evidence.ts';
 export const CHECKS: Readonly<Record<string, (evidence: Evidence) => string[]>> = {
   outcomes: outcomeFaults,
   'exactly once': exactlyOnceFaults,
+  bank: bankFaults,
   repeats: repeatFaults,
   queues: queuesFaults,
   'red registers': redRegisterFaults,

@@ -56,11 +56,13 @@ function inWords(faults: readonly string[]): string {
   return [...faults, `${faults.length} faults found`].join('\n');
 }
 
-function reportInWords({ faults, seed, rounds, seconds, operations, outcomes, injected, alarms }: Report): string {
+function reportInWords(report: Report): string {
+  const { faults, seed, rounds, bankRounds, seconds, operations, outcomes, transfers, injected, alarms } = report;
   return [
     ...faults,
-    `seed ${seed}, ${rounds} rounds, ${seconds} s; operations: ${inCounts(operations)}`,
+    `seed ${seed}, ${rounds} rounds (${bankRounds} of the bank), ${seconds} s; operations: ${inCounts(operations)}`,
     `outcomes: ${inCounts(outcomes)}`,
+    `transfers: ${inCounts(transfers)}`,
     `injected: ${inCounts(injected)}`,
     `alarms: ${inCounts(alarms)}`,
     `${faults.length} faults found`,

@@ -18,6 +18,8 @@ export interface RoundBegun extends Event {
   readonly keys: Readonly<Record<'accounts' | 'halls' | 'profiles' | 'values', readonly string[]>>;
   /** All rows of the round, its queues and halls included. */
   readonly queues: readonly string[];
+  /** What all accounts have together at any time, in rounds of the bank. */
+  readonly total?: number | undefined;
 }
 
 /** An operation was called. */

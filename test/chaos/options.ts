@@ -9,6 +9,10 @@ import { FAULT_KINDS, type FaultKind } from './faults/plan.ts';
 export const ENGINES = ['built-in', 'etcd'] as const;
 export type Engine = (typeof ENGINES)[number];
 
+/** What rounds are made of. */
+export const ROUND_KINDS = ['mixed', 'bank'] as const;
+export type RoundKind = (typeof ROUND_KINDS)[number];
+
 export interface Options {
   readonly minutes: number;
   readonly seed: number;
@@ -24,6 +28,7 @@ export interface Options {
   readonly isEmbedded: boolean;
   readonly engine: Engine;
   readonly faults: ReadonlySet<FaultKind>;
+  readonly rounds: ReadonlySet<RoundKind>;
 }
 
 const SEED_MAX = 2 ** 31 - 1;
@@ -43,6 +48,7 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     .option('--minutes <n>', 'How long, in rounds of half a minute', { default: 5 })
     .option('--seed <n>', 'Draw the first round from this seed, the next one from the seed after it')
     .option('--faults <list>', `Draw these faults alone: ${ALL_FAULTS.join(', ')}`)
+    .option('--rounds <list>', `Play these rounds alone: ${ROUND_KINDS.join(', ')}`)
     .option('--history <file>', 'Write the history into this file, a line of JSON for each event')
     .option('--logs <dir>', 'Write the error output of each process into this directory, which has to exist')
     .option('--check <file>', 'Check a history that was written before, and run nothing')
@@ -68,7 +74,8 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     only: text('only'),
     isEmbedded: options['embedded'] === true,
     engine: parseEngine(text('engine'), options['embedded'] === true),
-    faults: parseFaults(text('faults')),
+    faults: parseList('faults', text('faults'), ALL_FAULTS),
+    rounds: parseList('rounds', text('rounds'), ROUND_KINDS),
   };
 }
 
@@ -80,12 +87,12 @@ export function parseEngine(name: string | undefined, isEmbedded = false): Engin
   return engine;
 }
 
-function parseFaults(list: string | undefined): ReadonlySet<FaultKind> {
-  if (list === undefined) return new Set(ALL_FAULTS);
+function parseList<T extends string>(flag: string, list: string | undefined, all: readonly T[]): ReadonlySet<T> {
+  if (list === undefined) return new Set(all);
   return new Set(
     list.split(',').map((name) => {
-      const kind = ALL_FAULTS.find((known) => known === name);
-      if (kind === undefined) throw new UsageError(`--faults takes ${ALL_FAULTS.join(', ')}, not "${name}"`);
+      const kind = all.find((known) => known === name);
+      if (kind === undefined) throw new UsageError(`--${flag} takes ${all.join(', ')}, not "${name}"`);
       return kind;
     }),
   );

@@ -9,8 +9,10 @@ import { chaos, type Overview } from './contract.ts';
 import { disturb, type Stage } from './faults/disturb.ts';
 import type { Plan } from './faults/plan.ts';
 import type { Recorder } from './history.ts';
-import { User, type Result } from './user.ts';
-import { createScene, lookAt, openSales, work, WORKLOADS, type Scene, type WorkloadName } from './workload.ts';
+import { User, type Result, type Step } from './user.ts';
+import { SERVICES, type ChaosService } from './services.ts';
+import type { Scene } from './steps.ts';
+import { serviceOf, work, WORKLOADS, type WorkloadName } from './workload.ts';
 
 const USERS: readonly Site[] = ['ireland', 'frankfurt', 'virginia', 'frankfurt', 'ireland', 'virginia'];
 /** What was held up for long has to be sent, and a node that was started has to recover. */
@@ -32,11 +34,12 @@ export interface RoundOptions {
 /** Plays a round. All that happened is recorded. */
 export async function playRound(options: RoundOptions): Promise<void> {
   const { deployment, recorder, seed, lastsMs, progress, plan, workload } = options;
-  const scene = createScene(seed);
+  const service: ChaosService = SERVICES[serviceOf(workload)];
+  const scene = service.createScene(seed);
   recorder.add({ kind: 'round', seed, ...scene });
-  const users = await openUsers(options);
+  const users = await openUsers(options, service);
   try {
-    await openSales(users, scene);
+    await service.open(users, scene);
     const ending = new AbortController();
     const { signal } = ending;
     setMaxListeners(Infinity, signal);
@@ -52,25 +55,32 @@ export async function playRound(options: RoundOptions): Promise<void> {
   } finally {
     await Promise.all(users.map((user) => user.close()));
   }
-  await settle(options, scene);
+  await settle(options, service, scene);
 }
 
-function openUsers({ deployment, recorder, seed }: RoundOptions): Promise<User[]> {
-  const open = (home: Site, n: number): Promise<User> =>
-    User.open({ name: `${seed}:${home}${n}`, deployment, home, recorder, random: new Random(seed * 1_000 + n) });
+function openUsers({ deployment, recorder, seed }: RoundOptions, { contract }: ChaosService): Promise<User[]> {
+  const open = (home: Site, n: number): Promise<User> => {
+    const random = new Random(seed * 1_000 + n);
+    return User.open({ name: `${seed}:${home}${n}`, deployment, contract, home, recorder, random });
+  };
   return Promise.all(USERS.map(open));
 }
 
 /** Waits until all sites answer and show the same, and records what they show. */
-async function settle({ deployment, recorder, seed, progress }: RoundOptions, scene: Scene): Promise<void> {
+async function settle(
+  { deployment, recorder, seed, progress }: RoundOptions,
+  { contract, createProbes, lookAt }: ChaosService,
+  scene: Scene,
+): Promise<void> {
   const untilMs = performance.now() + SETTLE_MS;
   const observers = await Promise.all(
-    deployment.sites.map((home) =>
-      User.open({ name: `${seed}:at ${home}`, deployment, home, recorder, random: new Random(seed), isBound: true }),
-    ),
+    deployment.sites.map((home) => {
+      const what = { name: `${seed}:at ${home}`, random: new Random(seed), isBound: true };
+      return User.open({ ...what, deployment, contract, home, recorder });
+    }),
   );
   try {
-    await Promise.all(observers.map((observer) => takesUpdates(observer, scene, untilMs)));
+    await Promise.all(observers.map((observer) => takesUpdates(observer, createProbes(observer, scene), untilMs)));
     await drain(observers[0] as User, scene);
     for (;;) {
       const looks = await Promise.all(observers.map((observer) => observer.call(lookAt(scene, ['strong']))));
@@ -90,29 +100,9 @@ async function settle({ deployment, recorder, seed, progress }: RoundOptions, sc
   }
 }
 
-/** A site that was healed has to take blue and red updates again. */
-async function takesUpdates(observer: User, { keys }: Scene, untilMs: number): Promise<void> {
-  const [profile = ''] = keys.profiles;
-  const [value = ''] = keys.values;
-  const [blue, red] = [observer.newName(), observer.newName()];
-  await repeatUntil(untilMs, () =>
-    observer.call({
-      name: 'write',
-      key: profile,
-      input: blue,
-      operation: chaos.write({ key: profile, value: blue }),
-      idempotencyKey: blue,
-    }),
-  );
-  await repeatUntil(untilMs, () =>
-    observer.call({
-      name: 'put',
-      key: value,
-      input: red,
-      operation: chaos.put({ key: value, value: red }),
-      idempotencyKey: red,
-    }),
-  );
+/** A site that was healed has to take updates again. */
+async function takesUpdates(observer: User, probes: readonly (() => Step)[], untilMs: number): Promise<void> {
+  for (const createStep of probes) await repeatUntil(untilMs, () => observer.call(createStep()));
 }
 
 /** Takes what is left in the queues. */

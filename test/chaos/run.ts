@@ -1,7 +1,7 @@
 /** A run: one deployment, and round after round on it until the time is over or something was found. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Counter } from '../histories/counter.ts';
 import { checkRound } from './check-round.ts';
@@ -9,12 +9,14 @@ import { porcupineFaults } from './checks/porcupine.ts';
 import { startCluster, startClusterOnEtcd } from './cluster-deployment.ts';
 import { startEmbedded } from './embedded-deployment.ts';
 import type { Build, ChaosDeployment } from './deployment.ts';
-import { toEvidence } from './evidence.ts';
+import { toEvidence, type RecordedCall } from './evidence.ts';
 import { createPlan, type FaultKind, type Plan } from './faults/plan.ts';
 import { Recorder, type HistoryEvent } from './history.ts';
-import type { Options } from './options.ts';
+import type { Options, RoundKind } from './options.ts';
 import { playRound } from './round.ts';
-import type { WorkloadName } from './workload.ts';
+import { SERVICES, type ServiceName } from './services.ts';
+import type { ServerProcess } from './server-process.ts';
+import { serviceOf, type WorkloadName } from './workload.ts';
 
 const BUILD: Build = {
   cli: fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url)),
@@ -27,6 +29,10 @@ const ROUND_MIN_MS = 5_000;
 export interface Report {
   readonly seed: number;
   readonly rounds: number;
+  /** Rounds of the bank among them. */
+  readonly bankRounds: number;
+  /** Transfers of the bank by outcome. */
+  readonly transfers: Readonly<Record<string, number>>;
   readonly seconds: number;
   readonly operations: Readonly<Record<string, number>>;
   readonly outcomes: Readonly<Record<string, number>>;
@@ -41,7 +47,10 @@ export interface Scenario {
   readonly plan: Plan;
 }
 
-type RunOptions = Pick<Options, 'minutes' | 'seed' | 'history' | 'logs' | 'isEmbedded' | 'engine' | 'faults'> & {
+type RunOptions = Pick<
+  Options,
+  'minutes' | 'seed' | 'history' | 'logs' | 'isEmbedded' | 'engine' | 'faults' | 'rounds'
+> & {
   readonly scenario?: Scenario;
 };
 
@@ -54,43 +63,102 @@ export async function run(
   const fromMs = performance.now();
   const untilMs = fromMs + options.minutes * MINUTE_MS;
   const folder = await mkdtemp(join(tmpdir(), 'correctables-chaos-'));
-  const counts = { operations: new Counter(), outcomes: new Counter(), injected: new Counter(), alarms: new Counter() };
+  const counts = {
+    operations: new Counter(),
+    outcomes: new Counter(),
+    transfers: new Counter(),
+    injected: new Counter(),
+    alarms: new Counter(),
+  };
+  let bankRounds = 0;
   const faults: string[] = [];
   let seed = options.seed;
   using recorder = new Recorder(options.history);
   try {
-    await using deployment = await start(options, folder, { ...build, logs: options.logs }, progress);
-    const kinds = new Set([...options.faults].filter((kind: FaultKind) => deployment.kinds.has(kind)));
+    await using deployments = new Deployments(options, folder, { ...build, logs: options.logs }, progress);
     for (; ; seed += 1) {
-      progress(`round ${seed}`);
+      const workload = options.scenario?.workload ?? chooseRound(seed, options.rounds);
+      const service = serviceOf(workload);
+      const deployment = await deployments.get(service);
+      if (service === 'bank') bankRounds += 1;
+      progress(`round ${seed}, ${workload}`);
       const lastsMs = Math.max(ROUND_MIN_MS, Math.min(untilMs - performance.now(), ROUND_MS));
-      const { workload, plan } = options.scenario ?? {
-        workload: 'mixed',
-        plan: createPlan({ seed, lastsMs, sites: deployment.sites, leader: deployment.leader, kinds }),
-      };
+      const plan = options.scenario?.plan ?? drawPlan(deployment, { seed, lastsMs, faults: options.faults });
       await playRound({ deployment, recorder, seed, lastsMs, plan, workload, progress });
       const events = recorder.take();
       count(events, counts);
       for (const { complaints } of deployment.processes) faults.push(...complaints.splice(0));
       const evidence = toEvidence(events);
+      for (const call of evidence.calls) if (call.kind === 'transfer') counts.transfers.add(describeTransfer(call));
       const found = [...checkRound(evidence), ...(await porcupineFaults(evidence))];
       faults.push(...found.map((fault) => `round ${seed}: ${fault}`));
       if (faults.length > 0 || untilMs - performance.now() < ROUND_MIN_MS) break;
     }
-    for (const { alarms } of deployment.processes) counts.alarms.addAll(alarms);
+    for (const { alarms } of deployments.processes) counts.alarms.addAll(alarms);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
   return {
     seed: options.seed,
     rounds: seed - options.seed + 1,
+    bankRounds,
     seconds: Math.round((performance.now() - fromMs) / 1000),
     operations: counts.operations.counts,
     outcomes: counts.outcomes.counts,
+    transfers: counts.transfers.counts,
     injected: counts.injected.counts,
     alarms: counts.alarms.counts,
     faults,
   };
+}
+
+/** Starts the sites of a service when a round needs them first. They live until the run ends. */
+class Deployments implements AsyncDisposable {
+  readonly #start: (service: ServiceName) => Promise<ChaosDeployment>;
+  readonly #running = new Map<ServiceName, ChaosDeployment>();
+
+  constructor(options: RunOptions, folder: string, build: Build, progress: (line: string) => void) {
+    this.#start = async (name) => {
+      const own = join(folder, name);
+      await mkdir(own);
+      const service = join(dirname(build.service), SERVICES[name].module);
+      return start(options, own, { ...build, service }, progress);
+    };
+  }
+
+  async get(service: ServiceName): Promise<ChaosDeployment> {
+    const deployment = this.#running.get(service) ?? (await this.#start(service));
+    this.#running.set(service, deployment);
+    return deployment;
+  }
+
+  get processes(): readonly ServerProcess[] {
+    return [...this.#running.values()].flatMap(({ processes }) => processes);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#running.values()].map((deployment) => deployment[Symbol.asyncDispose]()));
+  }
+}
+
+/** Every third round is one of the bank, by its seed: so a round that is played again is of the same kind. */
+const BANK_EVERY = 3;
+
+function chooseRound(seed: number, kinds: ReadonlySet<RoundKind>): RoundKind {
+  const isBank = kinds.has('bank') && (seed % BANK_EVERY === 0 || !kinds.has('mixed'));
+  return isBank ? 'bank' : 'mixed';
+}
+
+function drawPlan(
+  { sites, leader, kinds }: ChaosDeployment,
+  { seed, lastsMs, faults }: { readonly seed: number; readonly lastsMs: number; readonly faults: Options['faults'] },
+): Plan {
+  const possible = new Set([...faults].filter((kind: FaultKind) => kinds.has(kind)));
+  return createPlan({ seed, lastsMs, sites, leader, kinds: possible });
+}
+
+function describeTransfer({ outcome = 'none', output }: RecordedCall): string {
+  return outcome === 'success' && output === false ? 'refused' : outcome;
 }
 
 function start(

@@ -5,10 +5,17 @@
 import { WebSocket } from 'ws';
 import { roundTripMs, type Site } from '../../engines/wan.ts';
 import { exponentialBackoff, redblue, type RedBlueLevels } from '../../src/bindings/redblue/index.ts';
-import { createClient, isCorrectableError, type Client, type Operation, type Session } from '../../src/index.ts';
+import {
+  createClient,
+  isCorrectableError,
+  type Client,
+  type Correctable,
+  type Operation,
+  type Session,
+} from '../../src/index.ts';
 import type { Random } from '../../src/server/collections/random.ts';
+import { transaction, type TransactionFunction } from '../../src/transactions/index.ts';
 import { CuttableRoute } from '../engines/support/cuttable-route.ts';
-import { chaos } from './contract.ts';
 import type { Recorder } from './history.ts';
 
 /** A site that sends nothing is given up after this. */
@@ -34,9 +41,13 @@ export interface Step {
   readonly name: string;
   readonly key: string;
   readonly input?: unknown;
-  readonly operation: Operation<unknown>;
+  /** An operation, or the function of a transaction. */
+  readonly operation: Operation<unknown> | TransactionFunction<unknown>;
   readonly levels?: readonly [Level, ...Level[]];
+  /** Operations alone have one. */
   readonly idempotencyKey?: string;
+  /** How long the user waits, in milliseconds. Default: 8 000 */
+  readonly timeoutMs?: number;
 }
 
 export interface Result {
@@ -59,7 +70,7 @@ export class User {
   #lastSite: Site | null = null;
 
   private constructor(
-    { name, home, random, recorder }: UserOptions,
+    { name, home, random, recorder, contract }: UserOptions,
     routes: ReadonlyMap<Site, CuttableRoute>,
     urls: readonly string[],
   ) {
@@ -69,7 +80,7 @@ export class User {
     this.#routes = routes;
     this.#recorder = recorder;
     const times = { heartbeatIntervalMs: HEARTBEAT_MS, pongTimeoutMs: PONG_MS, connectTimeoutMs: 2 * HEARTBEAT_MS };
-    this.#client = createClient(redblue(chaos, { url: urls, WebSocket, reconnect: RECONNECT, ...times }));
+    this.#client = createClient(redblue(contract, { url: urls, WebSocket, reconnect: RECONNECT, ...times }));
     this.#session = this.#client.session();
   }
 
@@ -97,7 +108,8 @@ export class User {
   }
 
   /** Resolves when the call has ended, and is recorded. */
-  async call({ name, key, input, operation, levels, idempotencyKey }: Step): Promise<Result> {
+  async call(step: Step): Promise<Result> {
+    const { name, key, input, levels, idempotencyKey } = step;
     const call = this.#recorder.newCall();
     const session = `${this.name}/${this.#sessions}`;
     this.#recorder.add({
@@ -112,15 +124,12 @@ export class User {
       ...(idempotencyKey !== undefined && { operationId: idempotencyKey }),
       ...(levels !== undefined && { levels }),
     });
-    const how = { timeoutMs: CALL_MS, session: this.#session, idempotencyKey };
     let value: unknown;
     let outcome = 'success';
     let isRetryable = false;
     let message: string | undefined;
     try {
-      const views =
-        levels === undefined ? this.#client.invoke(operation, how) : this.#client.invoke(operation, { ...how, levels });
-      for await (const view of views) {
+      for await (const view of this.#submit(step)) {
         value = view.value;
         this.#recorder.add({ kind: 'view', call, level: view.level, value: view.value, meta: view.meta });
       }
@@ -133,6 +142,15 @@ export class User {
     this.#recorder.add({ kind: 'ended', call, site: this.site, outcome, ...failure });
     this.#watchSession(outcome);
     return { outcome, isRetryable, value };
+  }
+
+  #submit({ operation, levels, idempotencyKey, timeoutMs = CALL_MS }: Step): Correctable<unknown, RedBlueLevels> {
+    const how = { timeoutMs, session: this.#session };
+    if (typeof operation !== 'function') {
+      return this.#client.invoke(operation, { ...how, idempotencyKey, ...(levels && { levels }) }) as never;
+    }
+    const isCertified = levels?.includes('strong') ?? false;
+    return transaction(this.#client, operation, { ...how, ...(isCertified && { level: 'strong' }) });
   }
 
   /** A user starts a new session if no site has what its session has seen. */
@@ -175,6 +193,8 @@ export class User {
 export interface UserOptions {
   readonly name: string;
   readonly deployment: Deployment;
+  /** The contract of the service at the sites. */
+  readonly contract: Parameters<typeof redblue>[0];
   readonly home: Site;
   readonly random: Random;
   readonly recorder: Recorder;

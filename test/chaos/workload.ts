@@ -3,7 +3,8 @@ import type { Operation } from '../../src/index.ts';
 import { pause } from '../histories/pause.ts';
 import { drawShare, type Shares } from '../histories/repeat.ts';
 import { chaos } from './contract.ts';
-import type { RoundBegun } from './history.ts';
+import { TRANSFERS } from './bank.ts';
+import { insist, pick, type Draw, type Scene } from './steps.ts';
 import type { Result, Step, User } from './user.ts';
 
 const THINK_MS = 60;
@@ -14,9 +15,6 @@ const ATTEMPTS_MAX = 4;
 /** A page is loaded again some time after the answer. */
 const REPEAT_AFTER_MS = [0, 3_000] as const;
 const RETRY_MS = [100, 1_500] as const;
-
-/** What one round writes into. */
-export type Scene = Pick<RoundBegun, 'seats' | 'keys' | 'queues'>;
 
 /** Names begin with the seed of the round, so that rounds share no rows. */
 export function createScene(seed: number): Scene {
@@ -38,32 +36,20 @@ export function createScene(seed: number): Scene {
 export async function openSales(users: readonly User[], { seats, queues }: Scene): Promise<void> {
   const [user] = users as [User];
   for (const [hall, count] of Object.entries(seats)) {
-    await insist(user, { name: 'open', key: hall, input: count, operation: chaos.open({ hall, seats: count }) });
+    const operation = chaos.open({ hall, seats: count });
+    await insist(user, { name: 'open', key: hall, input: count, operation, idempotencyKey: user.newName() });
   }
   const [queue = ''] = queues;
   const enqueueSome = async (seller: User): Promise<void> => {
     for (let n = 0; n < TICKETS / users.length; n += 1) {
       const item = seller.newName();
       const operation = chaos.enqueue({ queue, item }) as Operation<unknown>;
-      await insist(seller, { name: 'enqueue', key: queue, input: item, operation });
+      const idempotencyKey = seller.newName();
+      await insist(seller, { name: 'enqueue', key: queue, input: item, operation, idempotencyKey });
     }
   };
   await Promise.all(users.map(enqueueSome));
 }
-
-const INSIST_MAX = 30;
-
-async function insist(user: User, step: Step): Promise<void> {
-  const named = { ...step, idempotencyKey: user.newName() };
-  for (let attempt = 0; attempt < INSIST_MAX; attempt += 1) {
-    const { outcome } = await user.call(named);
-    if (outcome === 'success') return;
-    await pause(500);
-  }
-  throw new Error(`${step.name} of ${step.key} failed ${INSIST_MAX} times while nothing was disturbed`);
-}
-
-type Draw = (user: User, scene: Scene) => Step;
 
 const MIXED: Shares<Draw> = [
   [0.17, (user, scene) => payment(user, scene, 'deposit')],
@@ -87,7 +73,7 @@ const BLUE: Shares<Draw> = [
 ];
 
 /** Red operations that depend on blue ones. */
-const BANK: Shares<Draw> = [
+const PAYMENTS: Shares<Draw> = [
   [0.4, (user, scene) => payment(user, scene, 'deposit')],
   [0.3, (user, scene) => payment(user, scene, 'withdraw')],
   [0.3, lookNearby],
@@ -105,16 +91,28 @@ interface Workload {
   readonly named: number;
   /** Share of those that are submitted once more after they are acknowledged. */
   readonly repeated: number;
+  /** Default: `chaos` */
+  readonly service?: 'bank';
+  /** Users do what they must not: they run a transaction again if its outcome is unknown. */
+  readonly isCareless?: boolean;
 }
 
 /** What users do, by name. */
 export const WORKLOADS = {
   mixed: { draws: MIXED, named: 0.35, repeated: 0.15 },
   blue: { draws: BLUE, named: 0.2, repeated: 0.15 },
-  bank: { draws: BANK, named: 0.35, repeated: 0.15 },
+  payments: { draws: PAYMENTS, named: 0.35, repeated: 0.15 },
   retries: { draws: DEPOSITS, named: 1, repeated: 0.6 },
+  bank: { service: 'bank', draws: TRANSFERS, named: 0, repeated: 0 },
+  'careless-bank': { service: 'bank', draws: TRANSFERS, named: 0, repeated: 0, isCareless: true },
 } as const satisfies Readonly<Record<string, Workload>>;
 export type WorkloadName = keyof typeof WORKLOADS;
+
+/** Returns the service that a workload works on. */
+export function serviceOf(name: WorkloadName): 'chaos' | 'bank' {
+  const workload: Workload = WORKLOADS[name];
+  return workload.service ?? 'chaos';
+}
 
 const READS: ReadonlySet<string> = new Set(['get', 'read', 'look']);
 
@@ -129,8 +127,11 @@ interface Work {
 export async function work(user: User, { scene, others, workload }: Work, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const step = drawShare(user.random, workload.draws)(user, scene);
-    if (READS.has(step.name) || !user.random.chance(workload.named)) await user.call(step);
-    else {
+    if (READS.has(step.name) || !user.random.chance(workload.named)) {
+      const { outcome } = await user.call(step);
+      const { timeoutMs: _, ...patient } = step;
+      if (workload.isCareless === true && outcome === 'UNKNOWN') await user.call(patient);
+    } else {
       const isRepeated = user.random.chance(workload.repeated);
       await retry(user, { ...step, idempotencyKey: user.newName() }, isRepeated ? others : [], signal);
     }
@@ -150,10 +151,6 @@ async function retry(user: User, step: Step, others: readonly User[], signal: Ab
   await pause(user.random.between(...REPEAT_AFTER_MS), signal);
   const other = user.random.chance(0.5) ? user : user.random.pick(others as [User, ...User[]]);
   await other.call(step);
-}
-
-function pick(user: User, names: readonly string[]): string {
-  return user.random.pick(names as [string, ...string[]]);
 }
 
 function payment(user: User, { keys }: Scene, name: 'deposit' | 'withdraw'): Step {
@@ -211,4 +208,17 @@ export function lookAt({ keys }: Scene, levels: NonNullable<Step['levels']>): St
   const { accounts, halls, profiles, values } = keys;
   const args = { accounts: [...accounts], halls: [...halls], profiles: [...profiles], values: [...values] };
   return { name: 'look', key: 'all', operation: chaos.look(args), levels };
+}
+
+/** Updates that a healed site has to take: a blue one and a red one. */
+export function createProbes(observer: User, { keys }: Scene): readonly (() => Step)[] {
+  const [profile = ''] = keys.profiles;
+  const [value = ''] = keys.values;
+  const [blue, red] = [observer.newName(), observer.newName()];
+  const write = chaos.write({ key: profile, value: blue });
+  const put = chaos.put({ key: value, value: red });
+  return [
+    () => ({ name: 'write', key: profile, input: blue, operation: write, idempotencyKey: blue }),
+    () => ({ name: 'put', key: value, input: red, operation: put, idempotencyKey: red }),
+  ];
 }

@@ -10,6 +10,8 @@ import * as server from '../../bench/server/goals.ts';
 import { CLIENTS, NAMED, PAIRED, PAIRS, RED, SHARES, TARGETS, WINDOWS } from '../../bench/server/targets.ts';
 import type { Name } from '../../bench/server/targets.ts';
 import type { Measurement } from '../../bench/server/measurement.ts';
+import * as transactions from '../../bench/transactions/goals.ts';
+import { WAYS } from '../../bench/transactions/messages.ts';
 import * as wire from '../../bench/wire/goals.ts';
 import type { Comparison, Performance } from '../../demo/shared/speculation/report.ts';
 
@@ -87,6 +89,13 @@ function coreBars(): GoalResult[] {
   return [...core.computeGoalResults(samples), ...core.pendingBars(new Map())];
 }
 
+function transactionBars(): readonly GoalResult[] {
+  const stands = (['frankfurt', 'virginia', 'ireland'] as const).map((site) => ({ site, awayMs: 0 }));
+  const all = [...stands, { site: 'frankfurt', awayMs: 20 } as const];
+  const views = [all.map((stand) => ({ ...stand, firstMs: 1, finalMs: 1, transactions: 1 }))];
+  return transactions.computeGoalResults({ costs: samplesOf(WAYS), views });
+}
+
 const BARS: Readonly<Record<string, () => readonly GoalResult[]>> = {
   core: coreBars,
   server: serverBars,
@@ -94,6 +103,7 @@ const BARS: Readonly<Record<string, () => readonly GoalResult[]>> = {
     redblue.computeGoalResults(
       new Map(redblue.WORKLOADS.map((workload) => [workload, samplesOf(redblue.NAMES_OF[workload])])),
     ),
+  transactions: transactionBars,
   ads: () => chaseBars('ads', { placement: 'paper' }),
   'ads-cassandra': () => chaseBars('ads', { placement: 'paper', way: getReadStrategy({ way: undefined }) }),
   twissandra: () => chaseBars('twissandra', { placement: 'twissandra' }),

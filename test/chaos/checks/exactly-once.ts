@@ -1,7 +1,7 @@
 /** Whether each update took effect as often as was reported, and whether no view ever broke an invariant. */
 import type { Overview } from '../contract.ts';
 import type { Evidence } from '../evidence.ts';
-import { listIds, listSightings, listUpdates, type NamedUpdate } from './sightings.ts';
+import { isRed, listIds, listSightings, listUpdates, type NamedUpdate } from './sightings.ts';
 
 type Updates = ReadonlyMap<string, NamedUpdate>;
 
@@ -68,19 +68,20 @@ function sumFaults({ accounts, halls }: Overview, updates: Updates, { round, los
 function lossFaults(overview: Overview, updates: Updates, { lost }: Evidence): string[] {
   const ids = new Set(listIds(overview));
   return [...updates.values()]
-    .filter(({ id, reported, call }) => {
-      const { endMs = Infinity, endedAt, kind } = call;
+    .filter((update) => {
+      const { id, reported, call } = update;
+      const { endMs = Infinity, endedAt } = call;
       const isExcused = lost.some(
         ({ site, sinceMs, untilMs }) => endedAt === site && endMs >= sinceMs && endMs <= untilMs,
       );
-      return reported === 'made' && !ids.has(id) && (kind === 'withdraw' || !isExcused);
+      return reported === 'made' && !ids.has(id) && (isRed(update) || !isExcused);
     })
     .map(({ id, call }) => `"${id}" is missing, acknowledged to ${call.session} at ${Math.round(call.endMs ?? 0)} ms`);
 }
 
 /** Strong views without a red update that was acknowledged before they were requested. */
 function missedRedUpdates({ calls }: Evidence, updates: Updates): string[] {
-  const red = [...updates.values()].filter(({ call, reported }) => call.kind === 'withdraw' && reported === 'made');
+  const red = [...updates.values()].filter((update) => isRed(update) && update.reported === 'made');
   return listSightings(calls)
     .filter(({ level }) => level === 'strong')
     .flatMap(({ call, ids }) => {

@@ -51,6 +51,18 @@ export class RoundBuilder {
     return this;
   }
 
+  /** Makes it a round of the bank with two accounts. */
+  bank(total: number): this {
+    const keys = { accounts: ['rich', 'poor'], halls: [], profiles: [], values: [] };
+    this.events[0] = { kind: 'round', atMs: 0, seed: 1, seats: {}, keys, queues: [], total };
+    return this;
+  }
+
+  /** Adds a transfer of 1 from `rich` to `poor`. */
+  transfer(id: string, atMs: number, details: Details = {}): this {
+    return this.call('transfer', 'rich', atMs, { ...details, input: { id, from: 'rich', to: 'poor', amount: 1 } });
+  }
+
   deposit(id: string, atMs: number, details: Details = {}): this {
     return this.call('deposit', 'rich', atMs, { ...details, input: { id, amount: 1 } });
   }
