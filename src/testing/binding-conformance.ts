@@ -52,6 +52,7 @@ import { keepsSessionGuarantees } from './conformance/sessions.ts';
 import {
   certifiesVersions,
   commitsOneOfSeveral,
+  givesNewVersions,
   losesNoUpdate,
   omitsKnownValues,
   readsOneState,
@@ -159,6 +160,8 @@ export function testBindingConformance(subject: ConformanceSubject, runner: Test
       keepsSessionGuarantees(trial));
     test('transaction: versions out of date → refused with the keys, nothing written', () =>
       certifiesVersions(trial));
+    test('transaction: each write of a key → a version that it never had', () =>
+      givesNewVersions(trial));
     test('transaction: versions that the caller knows → values left out', () =>
       omitsKnownValues(trial));
     test('transaction: several commits of one version at once → one is committed', () =>

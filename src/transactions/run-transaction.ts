@@ -1,9 +1,8 @@
 /** The life of one transaction: run, commit, and run again if what was read has changed. */
 import { exponentialBackoff } from '../correctable/backoff.ts';
 import type { SubmissionStatus } from '../correctable/binding.ts';
-import type { Client, Session } from '../correctable/client/client.ts';
+import type { AnyClient, Session } from '../correctable/client/client.ts';
 import { isCorrectableError, type CorrectableError } from '../correctable/errors.ts';
-import type { Levels } from '../correctable/level-types.ts';
 import { NO_EFFECT, WRITE } from '../correctable/side-effects.ts';
 import { addCleanUp, createOperationError, getSource, type Source } from '../correctable/source.ts';
 import type { CommitResult } from '../operations/versioned.ts';
@@ -15,7 +14,7 @@ import {
 } from './transaction-run.ts';
 
 export interface TransactionPlan<T> {
-  readonly client: Client<Levels>;
+  readonly client: AnyClient;
   readonly run: TransactionFunction<T>;
   readonly session: Session | undefined;
   readonly maxAttempts: number;
@@ -77,7 +76,7 @@ function createCircumstances<T>(
 }
 
 /** A run that follows a conflict must not read an older state than the one that refused it. */
-function openOwnSession<T>(source: Source<T>, client: Client<Levels>): Session | undefined {
+function openOwnSession<T>(source: Source<T>, client: AnyClient): Session | undefined {
   try {
     const session = client.session();
     addCleanUp(source, () => session.close());
@@ -122,7 +121,7 @@ async function finish<T>(
     if (run.hasWrites || (plan.isCertifiedAlways && run.hasReads))
       return await commitRun(source, run, outcome.value);
 
-    const level = plan.isCertifiedAlways ? plan.client.strongest : run.level;
+    const level = plan.isCertifiedAlways ? plan.client.levels.at(-1)! : run.level;
     source.view(outcome.value, level, { final: true });
   } catch (error) {
     source.fail(error);
@@ -192,7 +191,7 @@ function createConflict<T>(
   attempts: number,
 ): CorrectableError {
   const keys = changed.length > 0 ? formatKeys(changed) : 'what it reads';
-  const message = `transaction: ${keys} changed at each of ${attempts} runs. Nothing was written. Try again later, or keep such keys in a RedBlue service.`;
+  const message = `transaction: ${keys} changed at each of ${attempts} runs. Nothing was written. Try again later. Keep what many clients change at once in counters, stocks or queues of a RedBlue service.`;
   return createOperationError(source, 'CONFLICT', message, { key: changed[0] });
 }
 

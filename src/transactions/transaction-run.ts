@@ -2,7 +2,7 @@
  * One run of the function of a transaction: what it has read, and what it will write. Nothing is
  * written before the commit.
  */
-import type { Client, Session } from '../correctable/client/client.ts';
+import type { AnyClient, Session } from '../correctable/client/client.ts';
 import type { Correctable } from '../correctable/correctable.ts';
 import { check, CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Levels } from '../correctable/level-types.ts';
@@ -49,7 +49,7 @@ export type TransactionFunction<T> = (tx: Transaction) => T | PromiseLike<T>;
 
 /** What the operations of one transaction have in common. */
 export interface TransactionCircumstances {
-  readonly client: Client<Levels>;
+  readonly client: AnyClient;
   readonly session: Session | undefined;
   readonly signal: AbortSignal;
   /** Called before each operation. Returns the time that is left of the transaction. */
@@ -58,9 +58,12 @@ export interface TransactionCircumstances {
   readonly onSubmit: (inner: Correctable<unknown, Levels, string>) => void;
 }
 
+type InvokeMethod = 'invoke' | 'invokeWeak' | 'invokeStrong';
+
 export class TransactionRun implements Transaction {
   readonly attempt: number;
   readonly #circumstances: TransactionCircumstances;
+  readonly #readMethod: InvokeMethod;
   readonly #reads = new Map<string, VersionedValue>();
   readonly #writes = new Map<string, unknown>();
   /** The keys of the next request. */
@@ -75,8 +78,12 @@ export class TransactionRun implements Transaction {
   level: string;
 
   constructor(attempt: number, circumstances: TransactionCircumstances) {
+    const { client, session } = circumstances;
+    // Without a session, the near copy may go on showing what the last commit was refused for.
+    const isNearEnough = attempt === 1 || session !== undefined;
     this.attempt = attempt;
-    this.level = circumstances.client.weakest;
+    this.#readMethod = isNearEnough ? 'invokeWeak' : 'invokeStrong';
+    this.level = client.levels[0];
     this.#circumstances = circumstances;
   }
 
@@ -93,8 +100,8 @@ export class TransactionRun implements Transaction {
   readonly put = (key: string, value: unknown): void => {
     this.#checkOpen();
     checkName(key, 'key');
-    check(value !== undefined, 'value', 'give a value, or null for none');
-    check(!isThenable(value), 'value', 'await the promise first');
+    check(value !== undefined, 'value', `give a value for "${key}", or null for none`);
+    check(!isThenable(value), 'value', `await the promise for "${key}" first`);
     this.#checkKeyCount([key]);
     this.#writes.set(key, value);
   };
@@ -116,14 +123,14 @@ export class TransactionRun implements Transaction {
   submitCommit(): Correctable<CommitResult, Levels, string> {
     const reads = [...this.#reads].map(([key, { version }]) => ({ key, version }));
     const writes = [...this.#writes].map(([key, value]) => ({ key, value }));
-    return this.#submit(commit(reads, writes), this.#circumstances.client.levels);
+    return this.#submit(commit(reads, writes), 'invoke');
   }
 
   /** Returns the keys that have changed since this run read them, by the strongest level. */
   async findChanged(): Promise<readonly string[]> {
     const keys = [...this.#reads.keys()];
-    const { client } = this.#circumstances;
-    const present = await this.#submit(readVersions(keys, this.#getVersions()), [client.strongest]);
+    const operation = readVersions(keys, this.#getVersions());
+    const present = await this.#submit(operation, 'invokeStrong');
     checkVersions(present, keys.length);
     return this.#getChanged(keys, present);
   }
@@ -186,23 +193,17 @@ export class TransactionRun implements Transaction {
   }
 
   async #read(keys: readonly string[]): Promise<readonly VersionedValue[]> {
-    const { client } = this.#circumstances;
     const operation = readVersions(keys, this.#getVersions());
-    const reading = this.#submit(operation, [client.weakest]);
+    const reading = this.#submit(operation, this.#readMethod);
     const values = await reading;
     checkVersions(values, keys.length);
     this.level = reading.latest?.level ?? this.level;
     return values;
   }
 
-  #submit<T>(operation: Operation<T>, levels: Levels): Correctable<T, Levels, string> {
+  #submit<T>(operation: Operation<T>, method: InvokeMethod): Correctable<T, Levels, string> {
     const { client, session, signal, getTimeoutMs, onSubmit } = this.#circumstances;
-    const inner = client.invoke(operation, {
-      levels: levels as [string],
-      session,
-      signal,
-      timeoutMs: getTimeoutMs(),
-    });
+    const inner = client[method](operation, { session, signal, timeoutMs: getTimeoutMs() });
     onSubmit(inner);
     return inner;
   }

@@ -3,7 +3,7 @@
  * certified commit (SDUR, DSN 2013), and with a view before the commit. No store has to keep
  * old versions, and nothing is locked.
  */
-import type { Client, Session } from '../correctable/client/client.ts';
+import type { AnyClient, Session } from '../correctable/client/client.ts';
 import { addCancelTriggers } from '../correctable/client/create.ts';
 import { CorrectableHandle } from '../correctable/client/correctable-handle.ts';
 import { createSubmissionError } from '../correctable/client/submission-error.ts';
@@ -80,7 +80,7 @@ const OPTIONS =
  * console.log('committed:', await transfer);
  */
 export function transaction<T, L extends Levels>(
-  client: Client<L>,
+  client: AnyClient & { readonly levels: L },
   run: TransactionFunction<T>,
   options: TransactionOptions<L> = {},
 ): Correctable<T, L> {
@@ -91,22 +91,20 @@ export function transaction<T, L extends Levels>(
     `give one, as createClient(memory()): ${CALL}`,
   );
   check(typeof run === 'function', 'run', `give a function, as ${CALL}`);
-  const {
-    timeoutMs = DEFAULT_TIMEOUT_MS,
-    maxAttempts,
-    level,
-  } = checkTransactionOptions(options, client.strongest);
+  const levelOrder = createLevelOrder(client.levels);
+  const strongest = levelOrder.all.at(-1)!;
+  const { timeoutMs, maxAttempts, level } = checkTransactionOptions(options, strongest);
 
-  const source = new Source<T>(createLevelOrder(client.levels), createEnvironment(options), {
+  const source = new Source<T>(levelOrder, createEnvironment(options), {
     // Each run may show its own result at the same level.
     isRefining: true,
     createSubmissionError,
   });
   source.label = { name: 'transaction' };
-  addCancelTriggers(source, timeoutMs, options.signal);
+  addCancelTriggers(source, timeoutMs ?? DEFAULT_TIMEOUT_MS, options.signal);
   if (source.state === 'pending') {
     const running = runTransaction(source, {
-      client: client as unknown as Client<Levels>,
+      client,
       run,
       session: options.session,
       maxAttempts: maxAttempts ?? DEFAULT_MAX_ATTEMPTS,

@@ -53,6 +53,18 @@ const readsTwice = withSubmit((inner) => (operation, levels, sink, context) => {
   readPart(keys[0]!);
 });
 
+/** Counts the writes of a key from 0 again and again. */
+const versionsModulo = (count: number) =>
+  withSubmit((inner) => (operation, levels, sink, context) => {
+    const repeat = (value: unknown, level: 'weak' | 'strong'): number => {
+      const items = value as VersionedValue[];
+      const shown = items.map((item) => ({ ...item, version: Number(item.version) % count }));
+      return sink.view(shown as never, level);
+    };
+    const isRead = operation.name === 'readVersions';
+    inner.submitOperation(operation, levels, isRead ? { ...sink, view: repeat } : sink, context);
+  });
+
 const FAULTS = {
   'versions are not checked': {
     createBinding: replacing('commit', ({ writes }: CommitArgs) => commit([], writes)),
@@ -63,6 +75,7 @@ const FAULTS = {
     message: 'of two states',
   },
   'a second state is read for the second key': { createBinding: readsTwice, message: 'of two states' },
+  'a version comes back after two writes': { createBinding: versionsModulo(2), message: 'comes back' },
   'all values are sent, known or not': {
     createBinding: replacing('readVersions', ({ keys }: ReadVersionsArgs) =>
       readVersions(keys, new Map<string, Version>()),
@@ -75,6 +88,7 @@ const TITLES = [
   'transaction: versions out of date → refused with the keys, nothing written',
   'transaction: keys written together → never read apart',
   'transaction: versions that the caller knows → values left out',
+  'transaction: each write of a key → a version that it never had',
 ];
 
 describe('planted bindings', () => {

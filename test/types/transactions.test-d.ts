@@ -1,6 +1,6 @@
 /** What the types of transactions promise: the value of the function, at the levels of the client. */
 import { expectTypeOf, test } from 'vitest';
-import type { Client, Correctable } from '../../src/index.ts';
+import type { AnyClient, Client, Correctable, Levels } from '../../src/index.ts';
 import { transaction, type Transaction } from '../../src/transactions/index.ts';
 
 type Three = readonly ['weak', 'causal', 'strong'];
@@ -16,6 +16,12 @@ test('transaction → a Correctable of what the function returns', () => {
   });
   expectTypeOf(left).toEqualTypeOf<Correctable<number, Three>>();
   expectTypeOf(left.map(String)).toExtend<Correctable<string, Three>>();
+});
+
+test('portable code → takes any client', () => {
+  const move = (shop: AnyClient) => transaction(shop, () => 1);
+  expectTypeOf(move).returns.toEqualTypeOf<Correctable<number, Levels>>();
+  expectTypeOf(client).toExtend<Parameters<typeof move>[0]>();
 });
 
 test('level → the strongest of the client, or none', () => {

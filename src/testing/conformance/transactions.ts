@@ -29,9 +29,16 @@ const PAIR_WRITES = 12;
 const ADDITIONS = 4;
 const WORKERS = 3;
 
+/** What a key is given one after the other: values that are equal must not have equal versions. */
+const REPEATED_VALUES = [1, 2, 1, null, 2, 1];
+
 /** Whether the binding has the two operations of transactions. */
-export function supportsTransactions(binding: Binding): boolean {
-  return binding.supports(readVersions(['k'])) && binding.supports(commit([], []));
+function supportsTransactions(binding: Binding): boolean {
+  const [canRead, canCommit] = [readVersions(['k']), commit([], [])].map((operation) =>
+    binding.supports(operation),
+  );
+  assertHolds(canRead === canCommit, 'supports(): readVersions without commit, or the reverse');
+  return canRead === true;
 }
 
 /** Runs `body` if the store has transactions; a store without them keeps the contract too. */
@@ -108,6 +115,22 @@ export function certifiesVersions(trial: TestContext): Promise<void> {
       onlyReads,
       { committed: false, changed: ['a', 'b'] },
       'commit without writes, with versions that are out of date',
+    );
+  });
+}
+
+/** A version that comes back would let a commit pass over all writes in between. */
+export function givesNewVersions(trial: TestContext): Promise<void> {
+  return withTransactions(trial, async (client) => {
+    const store = { trial, client };
+    const versions: unknown[] = [(await read(store, ['k']))[0]?.version];
+    for (const value of REPEATED_VALUES) {
+      await write(store, [], [{ key: 'k', value }]);
+      versions.push((await read(store, ['k']))[0]?.version);
+    }
+    assertHolds(
+      new Set(versions).size === versions.length,
+      () => `readVersions: a version comes back after other writes: ${formatValue(versions)}`,
     );
   });
 }

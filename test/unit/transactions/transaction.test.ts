@@ -8,7 +8,7 @@ import { createClient, type Client } from '../../../src/correctable/client/clien
 import { CorrectableError } from '../../../src/correctable/errors.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
 import { commit, get, getMany, put } from '../../../src/operations/index.ts';
-import { transaction, type TransactionOptions } from '../../../src/transactions/index.ts';
+import { transaction, type Transaction, type TransactionOptions } from '../../../src/transactions/index.ts';
 
 type MemoryClient = Client<readonly ['weak', 'strong']>;
 
@@ -237,6 +237,22 @@ test('after a refused commit → the near copy is not taken for changed (memory)
   for await (const { value } of writing) views.push(value.committed);
   expect(views).toEqual([true, true]);
 });
+
+test('a lagging copy without sessions → the next run reads at the strongest level', async () => {
+  const { near, lagging } = openSites();
+  await near.invoke(put('k', 1));
+  const withoutSessions = { ...lagging, session: openNoSession };
+  const levels = async (tx: Transaction) => {
+    const value = await tx.get('k');
+    tx.put('k', tx.attempt);
+    return [value, tx.attempt];
+  };
+  expect(await transaction(withoutSessions, levels)).toEqual([1, 2]);
+});
+
+function openNoSession(): never {
+  throw new CorrectableError('UNSUPPORTED', 'no sessions');
+}
 
 describe('what the function throws', () => {
   class NotEnough extends Error {}
