@@ -78,7 +78,7 @@ function drawCost(report: Report): Figure {
       ...dotsOf(report, { 'transaction-cost': 'time for a transfer, saturated' }),
       ...dotsOf(
         report,
-        { 'transaction-cost-vs-read-and-red': 'the same, to a read and a red operation' },
+        { 'transaction-cost-vs-read-and-red': 'time, compared with a read and a red operation' },
         { color: VIOLET },
       ),
       ...dotsOf(

@@ -9,7 +9,8 @@ import { computeCostGoals } from './goals.ts';
 import { WAYS, type Way } from './messages.ts';
 
 const WINDOW = 64;
-const FULL: Extent = { ...STARTS, rounds: 2, warmUps: 6 };
+/** A transaction runs more code than the other ways, and V8 compiles it late. */
+const FULL: Extent = { ...STARTS, rounds: 2, warmUps: 8 };
 
 const TARGETS = Object.fromEntries(WAYS.map((way) => [way, { kind: 'transfer', way }])) as Readonly<
   Record<Way, Target>
@@ -22,7 +23,7 @@ interface CostSettings {
 
 /** Returns the samples of each way, over all starts. */
 export async function measureCost({ quick, progress }: CostSettings): Promise<Samples<Way>> {
-  const order = { workload: 'transfer', window: WINDOW, durationMs: quick ? 300 : 400 } as const;
+  const order = { workload: 'transfer', window: WINDOW, durationMs: quick ? 300 : 500 } as const;
   const isDecided = ([soFar]: readonly Samples<Way>[]): boolean =>
     soFar !== undefined && !computeCostGoals(soFar).some(isUndecided);
   const extent = quick ? QUICK : FULL;

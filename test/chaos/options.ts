@@ -10,7 +10,7 @@ export const ENGINES = ['built-in', 'etcd'] as const;
 export type Engine = (typeof ENGINES)[number];
 
 /** What rounds are made of. */
-export const ROUND_KINDS = ['mixed', 'bank'] as const;
+const ROUND_KINDS = ['mixed', 'bank'] as const;
 export type RoundKind = (typeof ROUND_KINDS)[number];
 
 export interface Options {
