@@ -4,7 +4,14 @@ import type { SubmissionStatus } from '../correctable/binding.ts';
 import type { AnyClient, Session } from '../correctable/client/client.ts';
 import { isCorrectableError, type CorrectableError } from '../correctable/errors.ts';
 import { NO_EFFECT, WRITE } from '../correctable/side-effects.ts';
-import { addCleanUp, createOperationError, getSource, type Source } from '../correctable/source.ts';
+import {
+  addCleanUp,
+  cancelSource,
+  createOperationError,
+  getSource,
+  type Source,
+} from '../correctable/source.ts';
+import { isUndone } from '../correctable/undone-run.ts';
 import type { CommitResult } from '../operations/versioned.ts';
 import {
   formatKeys,
@@ -49,6 +56,8 @@ export async function runTransaction<T>(
     const run = new TransactionRun(attempt, circumstances);
     const outcome = await execute(plan.run, run);
     if (source.state !== 'pending') return;
+    // Its effect would come after what undoes it.
+    if (isUndone(source)) return cancelSource(source);
     if (run.readError !== undefined) return source.fail(run.readError);
 
     const changed = run.changed ?? (await finish(source, plan, { run, outcome }));

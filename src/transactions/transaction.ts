@@ -12,7 +12,9 @@ import { requirePlatform, type EnvironmentOptions } from '../correctable/environ
 import { check, checkOptions, CorrectableError } from '../correctable/errors.ts';
 import { createLevelOrder } from '../correctable/level-order.ts';
 import type { Levels, Strongest } from '../correctable/level-types.ts';
+import { UNOBSERVED } from '../correctable/side-effects.ts';
 import { closeAfter, Source } from '../correctable/source.ts';
+import { markFutureWrite } from '../correctable/undone-run.ts';
 import { hasMethods } from '../correctable/validate.ts';
 import { runTransaction } from './run-transaction.ts';
 import type { TransactionFunction } from './transaction-run.ts';
@@ -103,6 +105,8 @@ export function transaction<T, L extends Levels>(
   source.label = { name: 'transaction' };
   addCancelTriggers(source, timeoutMs, options.signal);
   if (source.state === 'pending') {
+    // Its function may write, whatever becomes of what the transaction is a part of.
+    markFutureWrite(source, UNOBSERVED);
     const running = runTransaction(source, {
       client,
       run,
