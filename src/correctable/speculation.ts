@@ -97,7 +97,9 @@ export function speculateOnSource<T, U>(
           passErrors &&
           !abort &&
           !view.final &&
-          (getEffectState(inner) || inner.extras?.futureEffects) === WRITE
+          // With the run, it is one that this step has begun, and that may write later.
+          (inner.extras?.run === run ||
+            (getEffectState(inner) || inner.extras?.futureEffects) === WRITE)
         ) {
           // Its outcome is not reported any more.
           inner.isObserved = true;

@@ -55,7 +55,7 @@ export interface SubscriberExtras {
   parts?: object[] | undefined;
   /** What it was for is undone (C8): what of it can still be left undone is. */
   isUndone?: true;
-  /** For an update that may be retried: the run whose step invoked it, if one did. */
+  /** For a write that may begin later: the run whose step invoked it, if one did. */
   run?: { readonly phase: string } | undefined;
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../correctable/validate.ts';
 import type { Operation } from '../correctable/operation.ts';
 import type { Policy, SubmitFunction } from '../correctable/policy.ts';
-import { activeRun } from '../correctable/speculative-run.ts';
+import { isUndone, markFutureWrite } from '../correctable/undone-run.ts';
 import type { Source } from '../correctable/source.ts';
 import { getExtras, formatLabel, addCleanUp } from '../correctable/source.ts';
 import { toCanonicalString } from '../values/canonical-string.ts';
@@ -69,8 +69,7 @@ export function retryPolicy(options: RetryOptions = {}): Policy {
     const rules: RetryRules = { attempts, backoff, random, submit };
     return (operation, source) => {
       // Between two attempts nothing was done, and another one comes all the same.
-      if (operation.access === 'write')
-        Object.assign(getExtras(source), { futureEffects: WRITE, run: activeRun.run });
+      if (operation.access === 'write') markFutureWrite(source, WRITE);
       startAttempt(rules, operation, source, 1, toCanonicalString(operation.args));
     };
   };
@@ -98,7 +97,7 @@ function startAttempt<T>(
     const end = (suffix = ''): void =>
       failWithAttempt(source, error, number > 1 ? `${formatAttempt(number, rules)}: ` : '', suffix);
     // A read of an undone run has no effect, and others may wait for it.
-    const isOver = (): boolean => operation.access === 'write' && isAttemptUndone(source);
+    const isOver = (): boolean => operation.access === 'write' && isUndone(source);
     const delayMs = isOver() ? undefined : getRetryDelayMs(error, rules, source, number);
     if (delayMs === undefined) return end();
     scheduleRetry(source, delayMs, () => {
@@ -126,22 +125,6 @@ const ARGS_CHANGED_SUFFIX = '; not tried again: its arguments were changed after
 
 const formatAttempt = (number: number, { attempts }: RetryRules): string =>
   `attempt ${number} of ${attempts}`;
-
-/**
- * Whether it, or what is made of it, is of a run that was undone (C8): it would be done after its
- * undo.
- */
-function isAttemptUndone<T>({ extras, subscribers }: Source<T>): boolean {
-  // A whole that has failed listens no more, unless it did so while the run began.
-  if (extras?.run?.phase === 'undone') return true;
-  return Boolean(
-    extras?.isUndone ??
-    extras?.error ??
-    [...(subscribers ?? [])].some(
-      ({ parent }) => parent && isAttemptUndone(parent as Source<unknown>),
-    ),
-  );
-}
 
 /** How long to wait before the next attempt; `undefined` where there is to be none. */
 function getRetryDelayMs<T>(

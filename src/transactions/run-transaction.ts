@@ -4,7 +4,14 @@ import type { SubmissionStatus } from '../correctable/binding.ts';
 import type { AnyClient, Session } from '../correctable/client/client.ts';
 import { isCorrectableError, type CorrectableError } from '../correctable/errors.ts';
 import { NO_EFFECT, WRITE } from '../correctable/side-effects.ts';
-import { addCleanUp, createOperationError, getSource, type Source } from '../correctable/source.ts';
+import {
+  addCleanUp,
+  cancelSource,
+  createOperationError,
+  getSource,
+  type Source,
+} from '../correctable/source.ts';
+import { isUndone } from '../correctable/undone-run.ts';
 import type { CommitResult } from '../operations/versioned.ts';
 import {
   formatKeys,
@@ -20,6 +27,8 @@ export interface TransactionPlan<T> {
   readonly maxAttempts: number;
   /** Whether a transaction without writes is certified too. */
   readonly isCertifiedAlways: boolean;
+  /** The time for all runs together; may be `Infinity`. */
+  readonly timeoutMs: number;
 }
 
 /** What the function of a run came to. */
@@ -27,6 +36,12 @@ type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
 const INVALID_RESULT =
   'commit: the store must return { committed, changed }. The transaction may have been committed.';
+
+const PRINCIPAL_CHANGED =
+  'transaction: another user is signed in than when it began. Nothing was written. Begin it again if it is still needed.';
+
+/** How many time limits the operations of transactions with one `timeoutMs` have. */
+const DIFFERENT_TIME_LIMITS = 64;
 
 /** Spreads clients that want the same keys; the first pause is about one trip in a data center. */
 const BACKOFF = exponentialBackoff({ initialDelayMs: 10, maxDelayMs: 1_000 });
@@ -41,6 +56,8 @@ export async function runTransaction<T>(
     const run = new TransactionRun(attempt, circumstances);
     const outcome = await execute(plan.run, run);
     if (source.state !== 'pending') return;
+    // Its effect would come after what undoes it.
+    if (isUndone(source)) return cancelSource(source);
     if (run.readError !== undefined) return source.fail(run.readError);
 
     const changed = run.changed ?? (await finish(source, plan, { run, outcome }));
@@ -54,9 +71,10 @@ export async function runTransaction<T>(
 
 function createCircumstances<T>(
   source: Source<T>,
-  { client, session }: TransactionPlan<T>,
+  { client, session, timeoutMs }: TransactionPlan<T>,
 ): TransactionCircumstances {
   let latest: Source<unknown> | undefined;
+  let principal: string | undefined;
   source.submissionStatus = {
     get mayHaveBeenSent() {
       return latest?.submissionStatus?.mayHaveBeenSent !== false;
@@ -70,8 +88,16 @@ function createCircumstances<T>(
     client,
     session: session ?? openOwnSession(source, client),
     signal: source.signal,
-    getTimeoutMs: () => getRemainingMs(source),
-    onSubmit: (inner) => (latest = getSource(inner)),
+    getTimeoutMs: () => getRemainingMs(source, timeoutMs),
+    checkPrincipal() {
+      if (latest !== undefined && getPrincipal(latest) !== principal)
+        throw createOperationError(source, 'UNAVAILABLE', PRINCIPAL_CHANGED, { retryable: false });
+    },
+    onSubmit(inner) {
+      const isFirst = latest === undefined;
+      latest = getSource(inner);
+      if (isFirst) principal = latest && tryGetPrincipal(latest);
+    },
   };
 }
 
@@ -87,9 +113,28 @@ function openOwnSession<T>(source: Source<T>, client: AnyClient): Session | unde
   }
 }
 
-/** Never 0: the transaction itself closes when its time is up. */
-function getRemainingMs<T>({ dueAt, environment }: Source<T>): number {
-  return dueAt === undefined ? Infinity : Math.max(1, dueAt - environment.clock.now());
+function getPrincipal<T>({ environment }: Source<T>): string | undefined {
+  return environment.binding?.principal?.();
+}
+
+/** A client that does not know its user has failed the operation by the same error. */
+function tryGetPrincipal<T>(source: Source<T>): string | undefined {
+  try {
+    return getPrincipal(source);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Rounded up, since operations with the same time limit share a timer. The transaction itself
+ * closes when its time is up.
+ */
+function getRemainingMs<T>({ dueAt, environment }: Source<T>, timeoutMs: number): number {
+  if (dueAt === undefined) return Infinity;
+  const stepMs = timeoutMs / DIFFERENT_TIME_LIMITS;
+  const steps = Math.ceil((dueAt - environment.clock.now()) / stepMs);
+  return Math.max(1, steps) * stepMs;
 }
 
 async function execute<T>(
@@ -146,23 +191,28 @@ async function commitRun<T>(
   run: TransactionRun,
   value: T,
 ): Promise<readonly string[] | undefined> {
+  run.checkPrincipal();
   if (run.hasWrites) source.effectState = WRITE;
   const committing = run.submitCommit();
-  committing.onUpdate(({ committed }, { level }) => {
-    if (committed) source.view(value, level);
+  committing.onUpdate((result: CommitResult | undefined, { level }) => {
+    if (result?.committed === true) source.view(value, level);
   });
 
-  const { committed, changed } = await waitForCommit(committing);
-  if (typeof committed !== 'boolean' || !Array.isArray(changed))
-    throw createOperationError(source, 'PROTOCOL', INVALID_RESULT, {});
+  const result = await waitForCommit(committing);
+  if (!isCommitResult(result)) throw createOperationError(source, 'PROTOCOL', INVALID_RESULT, {});
 
   // From here on the outcome is certain.
-  if (!committed) {
+  if (!result.committed) {
     source.effectState = NO_EFFECT;
-    return changed;
+    return result.changed;
   }
   source.view(value, committing.latest!.level, { final: true });
   return undefined;
+}
+
+/** A store that runs any operation, as `tiered` does, may return anything. */
+function isCommitResult(result: CommitResult | null | undefined): result is CommitResult {
+  return typeof result?.committed === 'boolean' && Array.isArray(result.changed);
 }
 
 /** A store that refuses a commit with `CONFLICT` has written nothing. */

@@ -54,6 +54,8 @@ export interface TransactionCircumstances {
   readonly signal: AbortSignal;
   /** Called before each operation. Returns the time that is left of the transaction. */
   readonly getTimeoutMs: () => number;
+  /** Throws if another user is signed in than at the first operation of the transaction. */
+  readonly checkPrincipal: () => void;
   /** Called with each operation that was submitted. */
   readonly onSubmit: (inner: Correctable<unknown, Levels, string>) => void;
 }
@@ -109,6 +111,10 @@ export class TransactionRun implements Transaction {
   /** Ends the run: its function has returned, and calls after that have no meaning. */
   close(): void {
     this.#isOver = true;
+  }
+
+  checkPrincipal(): void {
+    this.#circumstances.checkPrincipal();
   }
 
   get hasReads(): boolean {
@@ -202,8 +208,15 @@ export class TransactionRun implements Transaction {
   }
 
   #submit<T>(operation: Operation<T>, method: InvokeMethod): Correctable<T, Levels, string> {
-    const { client, session, signal, getTimeoutMs, onSubmit } = this.#circumstances;
-    const inner = client[method](operation, { session, signal, timeoutMs: getTimeoutMs() });
+    const { client, session, signal, getTimeoutMs, checkPrincipal, onSubmit } = this.#circumstances;
+    checkPrincipal();
+    const inner = client[method](operation, {
+      session,
+      signal,
+      timeoutMs: getTimeoutMs(),
+      // A read that began earlier may be older than this transaction.
+      dedupeReads: false,
+    });
     onSubmit(inner);
     return inner;
   }
@@ -217,6 +230,7 @@ export class TransactionRun implements Transaction {
   }
 
   #checkOpen(): void {
+    if (this.signal.aborted) throw this.signal.reason;
     if (this.changed !== undefined) throw createChangedError(this.changed);
     check(!this.#isOver, 'tx', 'the function has returned. Await every call before it returns');
   }

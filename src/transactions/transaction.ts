@@ -4,19 +4,17 @@
  * old versions, and nothing is locked.
  */
 import type { AnyClient, Session } from '../correctable/client/client.ts';
-import { addCancelTriggers } from '../correctable/client/create.ts';
+import { addCancelTriggers, getEnvironment } from '../correctable/client/create.ts';
 import { CorrectableHandle } from '../correctable/client/correctable-handle.ts';
 import { createSubmissionError } from '../correctable/client/submission-error.ts';
 import type { Correctable } from '../correctable/correctable.ts';
-import {
-  createEnvironment,
-  requirePlatform,
-  type EnvironmentOptions,
-} from '../correctable/environment.ts';
+import { requirePlatform, type EnvironmentOptions } from '../correctable/environment.ts';
 import { check, checkOptions, CorrectableError } from '../correctable/errors.ts';
 import { createLevelOrder } from '../correctable/level-order.ts';
 import type { Levels, Strongest } from '../correctable/level-types.ts';
+import { UNOBSERVED } from '../correctable/side-effects.ts';
 import { closeAfter, Source } from '../correctable/source.ts';
+import { markFutureWrite } from '../correctable/undone-run.ts';
 import { hasMethods } from '../correctable/validate.ts';
 import { runTransaction } from './run-transaction.ts';
 import type { TransactionFunction } from './transaction-run.ts';
@@ -93,22 +91,29 @@ export function transaction<T, L extends Levels>(
   check(typeof run === 'function', 'run', `give a function, as ${CALL}`);
   const levelOrder = createLevelOrder(client.levels);
   const strongest = levelOrder.all.at(-1)!;
-  const { timeoutMs, maxAttempts, level } = checkTransactionOptions(options, strongest);
+  const {
+    timeoutMs = DEFAULT_TIMEOUT_MS,
+    maxAttempts,
+    level,
+  } = checkTransactionOptions(options, strongest);
 
-  const source = new Source<T>(levelOrder, createEnvironment(options), {
+  const source = new Source<T>(levelOrder, getEnvironment(options), {
     // Each run may show its own result at the same level.
     isRefining: true,
     createSubmissionError,
   });
   source.label = { name: 'transaction' };
-  addCancelTriggers(source, timeoutMs ?? DEFAULT_TIMEOUT_MS, options.signal);
+  addCancelTriggers(source, timeoutMs, options.signal);
   if (source.state === 'pending') {
+    // Its function may write, whatever becomes of what the transaction is a part of.
+    markFutureWrite(source, UNOBSERVED);
     const running = runTransaction(source, {
       client,
       run,
       session: options.session,
       maxAttempts: maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
       isCertifiedAlways: level !== undefined,
+      timeoutMs,
     });
     closeAfter(source, running);
   }

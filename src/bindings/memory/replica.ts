@@ -4,6 +4,7 @@
  */
 import type { ViewDetails } from '../../correctable/binding.ts';
 import type { Operation } from '../../correctable/operation.ts';
+import { copyOrReuse } from '../../values/deep-copy.ts';
 import type {
   CommitArgs,
   CommitResult,
@@ -147,10 +148,15 @@ export class Replica {
     return this.#versions.get(key) ?? 0;
   }
 
+  /**
+   * Copies the values: functions of transactions change what they have read, and nothing of that
+   * may take effect without a commit.
+   */
   #readVersions({ keys, known }: ReadVersionsArgs): VersionedValue[] {
     return keys.map((key, at) => {
       const version = this.#getVersion(key);
-      return known?.[at] === version ? { version } : { version, value: this.#values.get(key) };
+      if (known?.[at] === version) return { version };
+      return { version, value: copyOrReuse(this.#values.get(key)) };
     });
   }
 

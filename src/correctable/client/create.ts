@@ -163,7 +163,8 @@ function getLevelOrder(levels: Levels): LevelOrder {
   return lastLevelOrder;
 }
 
-function getEnvironment(options: EnvironmentOptions): Environment {
+/** One environment for all that set no option of it, so that they share its timers. */
+export function getEnvironment(options: EnvironmentOptions): Environment {
   return (options.clock ?? options.onUncaught ?? options.onEvent)
     ? createEnvironment(options)
     : defaultEnvironment;

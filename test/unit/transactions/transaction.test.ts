@@ -423,6 +423,9 @@ describe('failures', () => {
     const tiers = createClient(tiered(['origin'], { origin: () => 1 }));
     const writing = transaction(tiers, (tx) => tx.put('k', 1));
     await expect(writing).rejects.toMatchObject({ code: 'PROTOCOL', retryable: false });
+    const empty = createClient(tiered(['origin'], { origin: () => undefined }));
+    const unanswered = transaction(empty, (tx) => tx.put('k', 1));
+    await expect(unanswered).rejects.toMatchObject({ code: 'PROTOCOL', retryable: false });
     const reading = transaction(tiers, (tx) => tx.get('k'));
     await expect(reading).rejects.toMatchObject({ code: 'PROTOCOL' });
     const plain = createClient(tiered(['origin'], { origin: () => ['value'] }));
