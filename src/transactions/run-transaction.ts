@@ -2,7 +2,9 @@
 import { exponentialBackoff } from '../correctable/backoff.ts';
 import type { SubmissionStatus } from '../correctable/binding.ts';
 import type { AnyClient, Session } from '../correctable/client/client.ts';
+import type { Correctable } from '../correctable/correctable.ts';
 import { isCorrectableError, type CorrectableError } from '../correctable/errors.ts';
+import type { Levels } from '../correctable/level-types.ts';
 import { NO_EFFECT, WRITE } from '../correctable/side-effects.ts';
 import {
   addCleanUp,
@@ -13,6 +15,7 @@ import {
 } from '../correctable/source.ts';
 import { isUndone } from '../correctable/undone-run.ts';
 import type { CommitResult } from '../operations/versioned.ts';
+import { RefusedVersions } from './refused-versions.ts';
 import {
   formatKeys,
   TransactionRun,
@@ -64,6 +67,7 @@ export async function runTransaction<T>(
     if (changed === undefined || source.state !== 'pending') return;
     if (attempt === plan.maxAttempts) return source.fail(createConflict(source, changed, attempt));
 
+    run.rememberRefused(changed);
     await pause(source, BACKOFF.delayMs(attempt, Math.random)!);
     if (source.state !== 'pending') return;
   }
@@ -74,6 +78,7 @@ function createCircumstances<T>(
   { client, session, timeoutMs }: TransactionPlan<T>,
 ): TransactionCircumstances {
   let latest: Source<unknown> | undefined;
+  let submitted: Correctable<unknown, Levels, string> | undefined;
   let principal: string | undefined;
   source.submissionStatus = {
     get mayHaveBeenSent() {
@@ -83,34 +88,31 @@ function createCircumstances<T>(
       return latest?.submissionStatus?.blockedBy;
     },
   } satisfies SubmissionStatus;
+  // No signal for each operation: its listeners would cost more than the rest of a transaction.
+  addCleanUp(source, () => {
+    if (submitted?.state === 'pending') submitted.cancel(source.extras?.error);
+  });
 
   return {
     client,
-    session: session ?? openOwnSession(source, client),
-    signal: source.signal,
+    session,
+    refusedVersions: new RefusedVersions(),
+    getSignal: () => source.signal,
     getTimeoutMs: () => getRemainingMs(source, timeoutMs),
+    checkNotFailed() {
+      if (source.state === 'error') throw source.extras?.error as unknown;
+    },
     checkPrincipal() {
       if (latest !== undefined && getPrincipal(latest) !== principal)
         throw createOperationError(source, 'UNAVAILABLE', PRINCIPAL_CHANGED, { retryable: false });
     },
     onSubmit(inner) {
-      const isFirst = latest === undefined;
+      const isFirst = submitted === undefined;
+      submitted = inner;
       latest = getSource(inner);
       if (isFirst) principal = latest && tryGetPrincipal(latest);
     },
   };
-}
-
-/** A run that follows a conflict must not read an older state than the one that refused it. */
-function openOwnSession<T>(source: Source<T>, client: AnyClient): Session | undefined {
-  try {
-    const session = client.session();
-    addCleanUp(source, () => session.close());
-    return session;
-  } catch (error) {
-    if (isCorrectableError(error, 'UNSUPPORTED')) return undefined;
-    throw error;
-  }
 }
 
 function getPrincipal<T>({ environment }: Source<T>): string | undefined {

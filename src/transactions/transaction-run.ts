@@ -17,6 +17,7 @@ import {
   type Version,
   type VersionedValue,
 } from '../operations/versioned.ts';
+import type { RefusedVersions } from './refused-versions.ts';
 
 /** Reads and writes for the function of a transaction. */
 export interface Transaction {
@@ -51,9 +52,12 @@ export type TransactionFunction<T> = (tx: Transaction) => T | PromiseLike<T>;
 export interface TransactionCircumstances {
   readonly client: AnyClient;
   readonly session: Session | undefined;
-  readonly signal: AbortSignal;
+  readonly refusedVersions: RefusedVersions;
+  readonly getSignal: () => AbortSignal;
   /** Called before each operation. Returns the time that is left of the transaction. */
   readonly getTimeoutMs: () => number;
+  /** Throws the error of the transaction if it has failed. */
+  readonly checkNotFailed: () => void;
   /** Throws if another user is signed in than at the first operation of the transaction. */
   readonly checkPrincipal: () => void;
   /** Called with each operation that was submitted. */
@@ -65,7 +69,6 @@ type InvokeMethod = 'invoke' | 'invokeWeak' | 'invokeStrong';
 export class TransactionRun implements Transaction {
   readonly attempt: number;
   readonly #circumstances: TransactionCircumstances;
-  readonly #readMethod: InvokeMethod;
   readonly #reads = new Map<string, VersionedValue>();
   readonly #writes = new Map<string, unknown>();
   /** The keys of the next request. */
@@ -80,17 +83,13 @@ export class TransactionRun implements Transaction {
   level: string;
 
   constructor(attempt: number, circumstances: TransactionCircumstances) {
-    const { client, session } = circumstances;
-    // Without a session, the near copy may go on showing what the last commit was refused for.
-    const isNearEnough = attempt === 1 || session !== undefined;
     this.attempt = attempt;
-    this.#readMethod = isNearEnough ? 'invokeWeak' : 'invokeStrong';
-    this.level = client.levels[0];
+    this.level = circumstances.client.levels[0];
     this.#circumstances = circumstances;
   }
 
   get signal(): AbortSignal {
-    return this.#circumstances.signal;
+    return this.#circumstances.getSignal();
   }
 
   readonly get = <T>(key: string): Promise<T | undefined> =>
@@ -135,10 +134,15 @@ export class TransactionRun implements Transaction {
   /** Returns the keys that have changed since this run read them, by the strongest level. */
   async findChanged(): Promise<readonly string[]> {
     const keys = [...this.#reads.keys()];
-    const operation = readVersions(keys, this.#getVersions());
-    const present = await this.#submit(operation, 'invokeStrong');
-    checkVersions(present, keys.length);
-    return this.#getChanged(keys, present);
+    return this.#getChanged(keys, await this.#readAt(keys, 'invokeStrong'));
+  }
+
+  /** The next run must not begin with what this one was refused for: all it read, if not known. */
+  rememberRefused(changed: readonly string[]): void {
+    for (const key of changed.length > 0 ? changed : this.#reads.keys()) {
+      const read = this.#reads.get(key);
+      if (read !== undefined) this.#circumstances.refusedVersions.add(key, read.version);
+    }
   }
 
   async #getMany<T>(keys: readonly string[]): Promise<(T | undefined)[]> {
@@ -199,8 +203,13 @@ export class TransactionRun implements Transaction {
   }
 
   async #read(keys: readonly string[]): Promise<readonly VersionedValue[]> {
-    const operation = readVersions(keys, this.#getVersions());
-    const reading = this.#submit(operation, this.#readMethod);
+    const near = await this.#readAt(keys, 'invokeWeak');
+    const isStale = this.#circumstances.refusedVersions.hasAny(keys, near);
+    return isStale ? this.#readAt(keys, 'invokeStrong') : near;
+  }
+
+  async #readAt(keys: readonly string[], method: InvokeMethod): Promise<readonly VersionedValue[]> {
+    const reading = this.#submit(readVersions(keys, this.#getVersions()), method);
     const values = await reading;
     checkVersions(values, keys.length);
     this.level = reading.latest?.level ?? this.level;
@@ -208,11 +217,10 @@ export class TransactionRun implements Transaction {
   }
 
   #submit<T>(operation: Operation<T>, method: InvokeMethod): Correctable<T, Levels, string> {
-    const { client, session, signal, getTimeoutMs, checkPrincipal, onSubmit } = this.#circumstances;
+    const { client, session, getTimeoutMs, checkPrincipal, onSubmit } = this.#circumstances;
     checkPrincipal();
     const inner = client[method](operation, {
       session,
-      signal,
       timeoutMs: getTimeoutMs(),
       // A read that began earlier may be older than this transaction.
       dedupeReads: false,
@@ -230,7 +238,7 @@ export class TransactionRun implements Transaction {
   }
 
   #checkOpen(): void {
-    if (this.signal.aborted) throw this.signal.reason;
+    this.#circumstances.checkNotFailed();
     if (this.changed !== undefined) throw createChangedError(this.changed);
     check(!this.#isOver, 'tx', 'the function has returned. Await every call before it returns');
   }

@@ -22,8 +22,8 @@ import type { TransactionFunction } from './transaction-run.ts';
 /** Options of `transaction`. */
 export interface TransactionOptions<L extends Levels = Levels> extends EnvironmentOptions {
   /**
-   * The session that the transaction reads and commits in. Default: a session of its own, if the
-   * store has sessions
+   * The session that the transaction reads and commits in. Default: none. A run after a conflict
+   * never begins with what the one before was refused for, with a session or without
    */
   readonly session?: Session | undefined;
   /** Cancels the transaction when it aborts. Before the commit, nothing was written then. */

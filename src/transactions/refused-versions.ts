@@ -1,0 +1,21 @@
+/**
+ * The versions that earlier runs of a transaction have read in vain. If the near copy still shows
+ * one of them, it lags, and another run on it would be refused for the same reason.
+ */
+import type { Version, VersionedValue } from '../operations/versioned.ts';
+
+export class RefusedVersions {
+  readonly #versions = new Map<string, Set<Version>>();
+
+  add(key: string, version: Version): void {
+    const versions = this.#versions.get(key);
+    if (versions === undefined) this.#versions.set(key, new Set([version]));
+    else versions.add(version);
+  }
+
+  /** Whether one of `values`, which belong to `keys`, is known to be out of date. */
+  hasAny(keys: readonly string[], values: readonly VersionedValue[]): boolean {
+    if (this.#versions.size === 0) return false;
+    return keys.some((key, at) => this.#versions.get(key)?.has(values[at]!.version));
+  }
+}
