@@ -76,9 +76,12 @@ export function createClosedError(): CorrectableError {
   });
 }
 
-/** Returns the error of a dequeue that is abandoned before its claim is sent. */
+/** Returns the error of an update that is abandoned before it is sent. */
 export function createAbandonedError(): CorrectableError {
-  return new CorrectableError('ABORTED', 'given up before the claim was sent: nothing was taken');
+  return new CorrectableError(
+    'ABORTED',
+    'given up before the update was sent: nothing was changed',
+  );
 }
 
 /** For an update that was in flight, and not answered in the time that closing has. */
