@@ -319,6 +319,9 @@ describe('a commit that cannot be', () => {
       'reads[1].version',
     ],
     [{ reads: [{ key: '', version: '1:0' }], writes: [] }, 'reads[0].key'],
+    [{ reads: [null], writes: [] }, 'reads[0].key'],
+    [{ reads: [], writes: [null] }, 'writes[0].key'],
+    [null, 'args'],
     [{ reads: [], writes: 'a' }, 'writes'],
   ])('args %j → INVALID_ARGUMENT that names %s', async (args, field) => {
     const { client } = await setUp();
