@@ -286,18 +286,28 @@ export function losesNoUpdate(trial: TestContext): Promise<void> {
   return withTransactions(trial, async ({ client, rival }) => {
     const workers = Array.from({ length: WORKERS }, (_, at) => (at % 2 === 0 ? client : rival));
     await runConcurrently(workers, async (worker) => {
-      for (let added = 0; added < ADDITIONS;) {
-        const store = { trial, client: worker };
-        const [count] = await read(store, ['count']);
-        const reads = [{ key: 'count', version: count!.version }];
-        const value = ((count!.value as number | undefined) ?? 0) + 1;
-        const { committed } = await write(store, reads, [{ key: 'count', value }]);
-        if (committed) added++;
+      const store = { trial, client: worker };
+      for (let added = 0, refused = 0; added < ADDITIONS;) {
+        if (await tryAdd(store)) added++;
+        else refused++;
+        // Each refusal needs another addition that came after its read.
+        assertHolds(
+          refused <= (WORKERS - 1) * ADDITIONS,
+          'commit: refused more often than other commits have changed what it had just read',
+        );
       }
     });
     const [total] = await read({ trial, client }, ['count']);
     trial.assertSame(total?.value, WORKERS * ADDITIONS, 'additions that were committed');
   });
+}
+
+async function tryAdd(store: Reader): Promise<boolean> {
+  const [count] = await read(store, ['count']);
+  const reads = [{ key: 'count', version: count!.version }];
+  const value = ((count!.value as number | undefined) ?? 0) + 1;
+  const { committed } = await write(store, reads, [{ key: 'count', value }]);
+  return committed;
 }
 
 /** Transactions and single writes are of one store: what others put is a conflict too. */
