@@ -100,9 +100,10 @@ export function commit(
 ): Operation<CommitResult> {
   check(Array.isArray(reads), 'reads', 'give a list of { key, version }');
   check(Array.isArray(writes), 'writes', 'give a list of { key, value }');
-  checkKeyCount(new Set([...reads, ...writes].map(({ key }) => key)).size);
-  reads.forEach(({ key }, at) => checkName(key, `reads[${at}].key`));
-  writes.forEach(({ key }, at) => checkName(key, `writes[${at}].key`));
+  // A client of a gateway may send anything as a row.
+  checkKeyCount(new Set([...reads, ...writes].map((row) => row?.key)).size);
+  reads.forEach((row, at) => checkName(row?.key, `reads[${at}].key`));
+  writes.forEach((row, at) => checkName(row?.key, `writes[${at}].key`));
 
   const args: CommitArgs = {
     reads: reads.map(({ key, version }) => ({ key, version })),

@@ -50,12 +50,14 @@ import {
 } from './conformance/writes.ts';
 import { keepsSessionGuarantees } from './conformance/sessions.ts';
 import {
+  certifiesPuts,
   certifiesVersions,
   commitsOneOfSeveral,
   givesNewVersions,
   losesNoUpdate,
   omitsKnownValues,
   readsOneState,
+  showsRefusals,
 } from './conformance/transactions.ts';
 import {
   TestContext,
@@ -168,6 +170,9 @@ export function testBindingConformance(subject: ConformanceSubject, runner: Test
       commitsOneOfSeveral(trial));
     test('transaction: keys written together → never read apart', () => readsOneState(trial));
     test('transaction: concurrent additions → none is lost', () => losesNoUpdate(trial));
+    test('transaction: put and get beside it → each sees what the other has written', () =>
+      certifiesPuts(trial));
+    test('transaction: refused in a session → its next read shows why', () => showsRefusals(trial));
     test('operation: unknown → UNSUPPORTED', () => rejectsUnknownOperations(trial));
     test('close: operations in flight and later → closed, none hangs', () =>
       closesForClients(trial));

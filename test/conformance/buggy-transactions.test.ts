@@ -1,7 +1,10 @@
-/** Each store that breaks a rule of transactions fails the suite with a message that explains it. */
+/**
+ * Each store that breaks a rule of transactions fails the suite with a message that explains it. A
+ * store that keeps the rules in an unusual way passes.
+ */
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/bindings/memory/index.ts';
-import type { Binding, Operation } from '../../src/index.ts';
+import { CorrectableError, type Binding, type Operation } from '../../src/index.ts';
 import {
   commit,
   get,
@@ -65,6 +68,82 @@ const versionsModulo = (count: number) =>
     inner.submitOperation(operation, levels, isRead ? { ...sink, view: repeat } : sink, context);
   });
 
+/** Changes what is read with versions, and how a commit names them. */
+const withVersions = (
+  toForeign: (version: Version) => unknown,
+  fromForeign: (version: never) => Version,
+): (() => Promise<{ binding: Binding }>) =>
+  withSubmit((inner) => (operation, levels, sink, context) => {
+    const { reads, ...args } = operation.args as CommitArgs;
+    const known = reads?.map(({ key, version }) => ({ key, version: fromForeign(version as never) }));
+    const actual = known === undefined ? operation : { ...operation, args: { ...args, reads: known } };
+    const view = (value: unknown, ...where: [never, never]): number =>
+      sink.view(
+        (operation.name === 'readVersions'
+          ? (value as VersionedValue[]).map((item) => ({ ...item, version: toForeign(item.version) }))
+          : value) as never,
+        ...where,
+      );
+    inner.submitOperation(actual as Operation<never>, levels, { ...pass(sink), view } as never, context);
+  });
+
+/** The functions of `sink`, which may be methods of a class. */
+function pass<S extends { confirm: unknown; fail: unknown }>(sink: S): Pick<S, 'confirm' | 'fail'> {
+  const call =
+    (name: 'confirm' | 'fail') =>
+    (...args: unknown[]): unknown =>
+      (sink[name] as (...all: unknown[]) => unknown).apply(sink, args);
+  return { confirm: call('confirm'), fail: call('fail') } as never;
+}
+
+const isOfTransactions = ({ name }: Operation): boolean => /^(readVersions|commit)$/.test(name);
+
+/** Keeps what transactions write apart from what `put` writes. */
+const keepsPutsApart = withSubmit((inner) => {
+  const apart = memory({ delaysMs: { weak: 0, strong: 2 } });
+  return (operation, ...how) => (isOfTransactions(operation) ? apart : inner).submitOperation(operation, ...how);
+});
+
+/** Has sessions, and reads a copy that is far behind in spite of them. */
+async function forgetsSessions(): Promise<{ binding: Binding }> {
+  const inner: MemoryBinding = memory({ lagMs: 60_000 });
+  const submit: Submit = (operation, levels, sink, context) =>
+    inner.submitOperation(operation, levels, sink, {
+      signal: context.signal,
+      deadlineAt: undefined,
+      session: undefined,
+      trace: undefined,
+    });
+  return { binding: Object.create(inner, { submitOperation: { value: submit } }) as Binding };
+}
+
+/** Takes any operation, as a `tiered` binding without `supports` does. */
+function acceptsAnyName(answer: (sink: Parameters<Submit>[2]) => unknown): () => Promise<{ binding: Binding }> {
+  return async () => {
+    const { binding } = await withSubmit((inner) => (operation, levels, sink, context) => {
+      if (isOfTransactions(operation)) answer(sink as never);
+      else inner.submitOperation(operation, levels, sink, context);
+    })();
+    return { binding: Object.create(binding, { supports: { value: () => true } }) as Binding };
+  };
+}
+
+/** Refuses each third operation of transactions, as a database does that cannot order two of them. */
+const refusesSome = withSubmit((inner) => {
+  let count = 0;
+  return (operation, levels, sink, context) => {
+    if (isOfTransactions(operation) && ++count % 3 === 0)
+      sink.fail(new CorrectableError('CONFLICT', 'two transactions cannot be ordered'));
+    else inner.submitOperation(operation, levels, sink, context);
+  };
+});
+
+const addsFields = withSubmit((inner) => (operation, levels, sink, context) => {
+  const view = (value: object, ...where: [never, never]): number =>
+    sink.view((operation.name === 'commit' ? { ...value, at: 7 } : value) as never, ...where);
+  inner.submitOperation(operation as Operation<never>, levels, { ...pass(sink), view } as never, context);
+});
+
 const FAULTS = {
   'versions are not checked': {
     createBinding: replacing('commit', ({ writes }: CommitArgs) => commit([], writes)),
@@ -82,6 +161,37 @@ const FAULTS = {
     ),
     message: 'a value that the caller has',
   },
+  'versions of another type': {
+    createBinding: withVersions(BigInt, Number),
+    message: 'readVersions: a version must be a string or a number, got bigint',
+  },
+  'a key without a value has no version': {
+    createBinding: withVersions(
+      (version) => (version === 0 ? undefined : version),
+      (version: Version | undefined) => version ?? 0,
+    ),
+    message: 'a version must be a string or a number, got undefined',
+  },
+  'put changes no version': {
+    createBinding: keepsPutsApart,
+    message: 'readVersions after put',
+  },
+  'a session does not see what refused its commit': {
+    createBinding: forgetsSessions,
+    message: 'in the session of a commit that was refused',
+  },
+  'all names are accepted, and answered with nothing': {
+    createBinding: acceptsAnyName((sink) => sink.view(undefined as never, 'strong')),
+    message: 'supports() must return false for readVersions and commit',
+  },
+};
+
+const KEPT = {
+  'all names are accepted, and those of transactions fail with UNSUPPORTED': acceptsAnyName((sink) =>
+    sink.fail(new CorrectableError('UNSUPPORTED', 'the store has no transactions')),
+  ),
+  'some operations are refused with CONFLICT': refusesSome,
+  'a commit returns further fields': addsFields,
 };
 
 const TITLES = [
@@ -89,6 +199,10 @@ const TITLES = [
   'transaction: keys written together → never read apart',
   'transaction: versions that the caller knows → values left out',
   'transaction: each write of a key → a version that it never had',
+  'transaction: several commits of one version at once → one is committed',
+  'transaction: concurrent additions → none is lost',
+  'transaction: put and get beside it → each sees what the other has written',
+  'transaction: refused in a session → its next read shows why',
 ];
 
 describe('planted bindings', () => {
@@ -97,5 +211,10 @@ describe('planted bindings', () => {
     const subject = { name, createBinding, write: put('k', 1), read: get('k'), expected: 1 };
     const failures = await Promise.all(TITLES.map((title) => collectFailure(subject, title)));
     expect(failures.map(String).join('\n')).toContain(message);
+  });
+
+  test.each(Object.entries(KEPT))('%s → passes', async (name, createBinding) => {
+    const subject = { name, createBinding, write: put('k', 1), read: get('k'), expected: 1 };
+    for (const title of TITLES) expect(await collectFailure(subject, title)).toBeUndefined();
   });
 });

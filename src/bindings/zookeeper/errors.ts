@@ -1,6 +1,6 @@
 /** ZooKeeper's failures as those of a Correctable. */
 import { CorrectableError, type ErrorCode } from '../../correctable/errors.ts';
-import { isZooKeeperError, type ZooKeeperErrorCode } from './client/errors.ts';
+import { isZooKeeperError, type ZooKeeperError, type ZooKeeperErrorCode } from './client/errors.ts';
 
 const ERROR_CODES: { readonly [code in ZooKeeperErrorCode]?: ErrorCode } = {
   CONNECTION_LOSS: 'UNAVAILABLE',
@@ -16,6 +16,18 @@ const ERROR_CODES: { readonly [code in ZooKeeperErrorCode]?: ErrorCode } = {
   PROTOCOL_ERROR: 'PROTOCOL',
 };
 
+/** The client's own hints name its methods, which users of the binding do not call. */
+const HINTS: { readonly [code in ZooKeeperErrorCode]?: string } = {
+  SESSION_EXPIRED: 'the ensemble gave the session up. The binding opens another session: try again',
+  NO_AUTH: 'pass an identity that the ACL names as the option auth',
+  AUTH_FAILED: 'the server refused the option auth',
+};
+
+function formatForBinding({ code, hint, message }: ZooKeeperError): string {
+  const own = HINTS[code];
+  return own === undefined || hint === undefined ? message : message.replace(hint, own);
+}
+
 /** The error to report. An update that was sent and not answered is `UNKNOWN`, never "not done". */
 export function toCorrectableError(error: unknown): unknown {
   if (!isZooKeeperError(error) || !error.mayHaveTakenEffect) return toNotAppliedError(error);
@@ -28,7 +40,9 @@ export function toNotAppliedError(error: unknown): unknown {
   if (!isZooKeeperError(error)) return error;
   if (error.code === 'CLIENT_CLOSED') return createClosedError();
   const code = ERROR_CODES[error.code];
-  return code === undefined ? error : new CorrectableError(code, error.message, { cause: error });
+  return code === undefined
+    ? error
+    : new CorrectableError(code, formatForBinding(error), { cause: error });
 }
 
 /** For a promise of what goes before the update. */
@@ -76,9 +90,12 @@ export function createClosedError(): CorrectableError {
   });
 }
 
-/** Returns the error of a dequeue that is abandoned before its claim is sent. */
+/** Returns the error of an update that is abandoned before it is sent. */
 export function createAbandonedError(): CorrectableError {
-  return new CorrectableError('ABORTED', 'given up before the claim was sent: nothing was taken');
+  return new CorrectableError(
+    'ABORTED',
+    'given up before the update was sent: nothing was changed',
+  );
 }
 
 /** For an update that was in flight, and not answered in the time that closing has. */

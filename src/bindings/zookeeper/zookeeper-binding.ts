@@ -9,8 +9,9 @@ import type {
   Sink,
 } from '../../correctable/binding.ts';
 import { bindMethods } from '../../correctable/binding.ts';
-import { CorrectableError } from '../../correctable/errors.ts';
+import { check, CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
+import { isRecord } from '../../correctable/validate.ts';
 import type { CommitArgs, ReadVersionsArgs } from '../../operations/versioned.ts';
 import { executeDequeue } from './queue/dequeue.ts';
 import { executeEnqueue } from './queue/enqueue.ts';
@@ -195,6 +196,7 @@ class ZooKeeperStore implements ZooKeeperBinding {
         `The ZooKeeper binding has no operation "${operation.name}"`,
       );
     }
+    check(isRecord(operation.args), 'args', 'give an object');
     const session = context.session instanceof SessionGuarantees ? context.session : undefined;
     const anySink = sink as Sink<unknown, Level>;
     const end = this.#execute(operation, { levels, sink: anySink, session, context })

@@ -4,6 +4,7 @@
  */
 import type { Binding } from '../../correctable/binding.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
+import { get, put } from '../../operations/index.ts';
 import {
   commit,
   readVersions,
@@ -15,6 +16,7 @@ import {
 } from '../../operations/versioned.ts';
 import {
   assertHolds,
+  ConformanceError,
   formatValue,
   runConcurrently,
   type AnyClient,
@@ -32,39 +34,51 @@ const WORKERS = 3;
 /** What a key is given one after the other: values that are equal must not have equal versions. */
 const REPEATED_VALUES = [1, 2, 1, null, 2, 1];
 
-/** Whether the binding has the two operations of transactions. */
-function supportsTransactions(binding: Binding): boolean {
-  const [canRead, canCommit] = [readVersions(['k']), commit([], [])].map((operation) =>
-    binding.supports(operation),
-  );
-  assertHolds(canRead === canCommit, 'supports(): readVersions without commit, or the reverse');
-  return canRead === true;
+/** How often a store may refuse one operation with `CONFLICT`. */
+const MAX_REFUSALS = 20;
+
+const UNSUPPORTED_ADVICE =
+  'If the store has no transactions, supports() must return false for readVersions and commit';
+
+interface TransactionSubject {
+  readonly binding: Binding;
+  readonly client: AnyClient;
+  /** Of another binding to the same store, if there is one. */
+  readonly rival: AnyClient;
 }
 
 /** Runs `body` if the store has transactions; a store without them keeps the contract too. */
 function withTransactions(
   trial: TestContext,
-  body: (client: AnyClient, rival: AnyClient) => Promise<void>,
+  body: (subject: TransactionSubject) => Promise<void>,
 ): Promise<void> {
   return trial.withBinding(async (binding, { secondBinding }) => {
-    if (!supportsTransactions(binding)) return;
-    const other = await secondBinding?.();
     const client = trial.createClient(binding);
+    if (!(await hasTransactions(binding, client))) return;
+    const other = await secondBinding?.();
     try {
-      await body(client, other === undefined ? client : trial.createClient(other));
+      const rival = other === undefined ? client : trial.createClient(other);
+      await body({ binding, client, rival });
     } finally {
       await other?.close();
     }
   });
 }
 
-async function read(
-  { trial, client }: Reader,
-  keys: readonly string[],
-  known?: ReadonlyMap<string, Version>,
-): Promise<readonly VersionedValue[]> {
-  const { value } = await trial.getFinal(client, readVersions(keys, known), [client.strongest]);
-  return value as readonly VersionedValue[];
+/** A binding that accepts any name, as `tiered` does, may fail with `UNSUPPORTED` later. */
+async function hasTransactions(binding: Binding, client: AnyClient): Promise<boolean> {
+  const probe = readVersions(['probe']);
+  const [canRead, canCommit] = [probe, commit([], [])].map((operation) =>
+    binding.supports(operation),
+  );
+  assertHolds(canRead === canCommit, 'supports(): readVersions without commit, or the reverse');
+  if (canRead !== true) return false;
+  try {
+    await client.invokeStrong(probe);
+    return true;
+  } catch (error) {
+    return !isCorrectableError(error, 'UNSUPPORTED');
+  }
 }
 
 interface Reader {
@@ -72,29 +86,75 @@ interface Reader {
   readonly client: AnyClient;
 }
 
+async function read(
+  { trial, client }: Reader,
+  keys: readonly string[],
+  known?: ReadonlyMap<string, Version>,
+): Promise<readonly VersionedValue[]> {
+  const { value } = await retryConflicts(() =>
+    trial.getFinal(client, readVersions(keys, known), [client.strongest]),
+  );
+  assertVersions(value, keys);
+  return value;
+}
+
+function assertVersions(
+  value: unknown,
+  keys: readonly string[],
+): asserts value is readonly VersionedValue[] {
+  assertHolds(
+    Array.isArray(value) && value.length === keys.length,
+    () =>
+      `readVersions of ${keys.length} keys: ${formatValue(value)}, not one { version, value } for each. ${UNSUPPORTED_ADVICE}`,
+  );
+  for (const item of value as readonly (VersionedValue | null | undefined)[]) {
+    const type = typeof item?.version;
+    assertHolds(
+      type === 'string' || type === 'number',
+      `readVersions: a version must be a string or a number, got ${type}. A key without a value has one too. ${UNSUPPORTED_ADVICE}`,
+    );
+  }
+}
+
 async function write(
   { trial, client }: Reader,
   reads: readonly VersionedRead[],
   writes: readonly BufferedWrite[],
 ): Promise<CommitResult> {
-  const { value } = await trial.getFinal(client, commit(reads, writes), [client.strongest]);
-  return value as CommitResult;
+  const { value } = await retryConflicts(() =>
+    trial.getFinal(client, commit(reads, writes), [client.strongest]),
+  );
+  const { committed, changed } = (value ?? {}) as CommitResult;
+  assertHolds(
+    typeof committed === 'boolean' && Array.isArray(changed),
+    () => `commit: ${formatValue(value)}, not { committed, changed }. ${UNSUPPORTED_ADVICE}`,
+  );
+  return { committed, changed };
+}
+
+/** A store may refuse a read or a commit with `CONFLICT`; it has written nothing then. */
+async function retryConflicts<T>(submit: () => Promise<T>): Promise<T> {
+  for (let refusals = 1; ; refusals++) {
+    try {
+      return await submit();
+    } catch (error) {
+      const cause = error instanceof ConformanceError ? error.cause : error;
+      if (!isCorrectableError(cause, 'CONFLICT') || refusals > MAX_REFUSALS) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, refusals));
+  }
 }
 
 /** A key without a value has a version; each write gives its keys another one. */
 export function certifiesVersions(trial: TestContext): Promise<void> {
-  return withTransactions(trial, async (client) => {
+  return withTransactions(trial, async ({ client }) => {
     const store = { trial, client };
     const [absent, other] = await read(store, ['a', 'b']);
-    assertHolds(
-      absent?.version !== undefined && other?.version !== undefined,
-      'readVersions: a key without a value has no version. If the store has no transactions, supports() must return false for readVersions and commit',
-    );
-    trial.assertSame(absent.value, undefined, 'readVersions of a key without a value');
+    trial.assertSame(absent!.value, undefined, 'readVersions of a key without a value');
 
     const reads = [
-      { key: 'a', version: absent.version },
-      { key: 'b', version: other.version },
+      { key: 'a', version: absent!.version },
+      { key: 'b', version: other!.version },
     ];
     const first = await write(store, reads, [{ key: 'a', value: 1 }]);
     trial.assertSame(first, { committed: true, changed: [] }, 'commit of unchanged reads');
@@ -121,7 +181,7 @@ export function certifiesVersions(trial: TestContext): Promise<void> {
 
 /** A version that comes back would let a commit pass over all writes in between. */
 export function givesNewVersions(trial: TestContext): Promise<void> {
-  return withTransactions(trial, async (client) => {
+  return withTransactions(trial, async ({ client }) => {
     const store = { trial, client };
     const versions: unknown[] = [(await read(store, ['k']))[0]?.version];
     for (const value of REPEATED_VALUES) {
@@ -137,7 +197,7 @@ export function givesNewVersions(trial: TestContext): Promise<void> {
 
 /** What the caller has of a key does not travel again, unless it has changed. */
 export function omitsKnownValues(trial: TestContext): Promise<void> {
-  return withTransactions(trial, async (client) => {
+  return withTransactions(trial, async ({ client }) => {
     const store = { trial, client };
     await write(
       store,
@@ -163,7 +223,7 @@ export function omitsKnownValues(trial: TestContext): Promise<void> {
 
 /** Of several commits that have read the same version, one succeeds. */
 export function commitsOneOfSeveral(trial: TestContext): Promise<void> {
-  return withTransactions(trial, async (client, rival) => {
+  return withTransactions(trial, async ({ client, rival }) => {
     const [hot] = await read({ trial, client }, ['hot']);
     const reads = [{ key: 'hot', version: hot!.version }];
     const won: number[] = [];
@@ -174,7 +234,7 @@ export function commitsOneOfSeveral(trial: TestContext): Promise<void> {
         { key: 'hot', value: at },
         { key: `own ${at}`, value: at },
       ];
-      if (await tryCommit(store, reads, writes)) won.push(at);
+      if ((await write(store, reads, writes)).committed) won.push(at);
     });
     assertHolds(
       won.length === 1,
@@ -188,24 +248,9 @@ export function commitsOneOfSeveral(trial: TestContext): Promise<void> {
   });
 }
 
-/** A store may refuse a commit with `CONFLICT`; it has written nothing then. */
-async function tryCommit(
-  store: Reader,
-  reads: readonly VersionedRead[],
-  writes: readonly BufferedWrite[],
-): Promise<boolean> {
-  try {
-    return (await write(store, reads, writes)).committed;
-  } catch (error) {
-    const { cause } = error as Error;
-    if (isCorrectableError(cause, 'CONFLICT')) return false;
-    throw error;
-  }
-}
-
 /** Values that are always written together are never read apart, at any level. */
 export function readsOneState(trial: TestContext): Promise<void> {
-  return withTransactions(trial, async (client, rival) => {
+  return withTransactions(trial, async ({ client, rival }) => {
     const progress = { isWritten: false };
     const writing = writePairs({ trial, client: rival }).finally(() => (progress.isWritten = true));
     const reading = (async () => {
@@ -223,11 +268,11 @@ async function writePairs(store: Reader): Promise<void> {
 }
 
 async function checkPair({ trial, client }: Reader): Promise<void> {
-  for (const { value, level } of await trial.collectViews(
-    client,
-    readVersions(['left', 'right']),
-  )) {
-    const [left, right] = (value as readonly VersionedValue[]).map((item) => item.value);
+  const keys = ['left', 'right'];
+  const views = await retryConflicts(() => trial.collectViews(client, readVersions(keys)));
+  for (const { value, level } of views) {
+    assertVersions(value, keys);
+    const [left, right] = value.map((item) => item.value);
     assertHolds(
       left === right,
       () =>
@@ -238,18 +283,75 @@ async function checkPair({ trial, client }: Reader): Promise<void> {
 
 /** Each addition that was committed counts once. */
 export function losesNoUpdate(trial: TestContext): Promise<void> {
-  return withTransactions(trial, async (client, rival) => {
+  return withTransactions(trial, async ({ client, rival }) => {
     const workers = Array.from({ length: WORKERS }, (_, at) => (at % 2 === 0 ? client : rival));
     await runConcurrently(workers, async (worker) => {
-      for (let added = 0; added < ADDITIONS;) {
-        const store = { trial, client: worker };
-        const [count] = await read(store, ['count']);
-        const reads = [{ key: 'count', version: count!.version }];
-        const value = ((count!.value as number | undefined) ?? 0) + 1;
-        if (await tryCommit(store, reads, [{ key: 'count', value }])) added++;
+      const store = { trial, client: worker };
+      for (let added = 0, refused = 0; added < ADDITIONS;) {
+        if (await tryAdd(store)) added++;
+        else refused++;
+        // Each refusal needs another addition that came after its read.
+        assertHolds(
+          refused <= (WORKERS - 1) * ADDITIONS,
+          'commit: refused more often than other commits have changed what it had just read',
+        );
       }
     });
     const [total] = await read({ trial, client }, ['count']);
     trial.assertSame(total?.value, WORKERS * ADDITIONS, 'additions that were committed');
+  });
+}
+
+async function tryAdd(store: Reader): Promise<boolean> {
+  const [count] = await read(store, ['count']);
+  const reads = [{ key: 'count', version: count!.version }];
+  const value = ((count!.value as number | undefined) ?? 0) + 1;
+  const { committed } = await write(store, reads, [{ key: 'count', value }]);
+  return committed;
+}
+
+/** Transactions and single writes are of one store: what others put is a conflict too. */
+export function certifiesPuts(trial: TestContext): Promise<void> {
+  return withTransactions(trial, async ({ binding, client, rival }) => {
+    if (!binding.supports(put('k', 1)) || !binding.supports(get('k'))) return;
+    const store = { trial, client };
+    const [absent] = await read(store, ['k']);
+    await trial.getFinal(rival, put('k', 1), [rival.strongest]);
+
+    const [present] = await read(store, ['k']);
+    trial.assertSame(present?.value, 1, 'readVersions after put');
+    const stale = [{ key: 'k', version: absent!.version }];
+    const refused = await write(store, stale, [{ key: 'k', value: 2 }]);
+    const changed = { committed: false, changed: ['k'] };
+    trial.assertSame(refused, changed, 'commit with a version from before a put');
+
+    await write(store, [{ key: 'k', version: present!.version }], [{ key: 'k', value: 3 }]);
+    const { value } = await trial.getFinal(rival, get('k'), [rival.strongest]);
+    trial.assertSame(value, 3, 'get after a commit');
+  });
+}
+
+/** Otherwise each further run would begin with the same old state, and be refused again. */
+export function showsRefusals(trial: TestContext): Promise<void> {
+  return withTransactions(trial, async ({ binding, client, rival }) => {
+    if (binding.openSession === undefined) return;
+    const [absent] = await read({ trial, client }, ['k']);
+    await write({ trial, client: rival }, [], [{ key: 'k', value: 1 }]);
+
+    using session = client.session();
+    const stale = [{ key: 'k', version: absent!.version }];
+    const { committed } = await retryConflicts(() =>
+      Promise.resolve(client.invokeStrong(commit(stale, []), { session })),
+    );
+    trial.assertSame(committed, false, 'commit with a version that is out of date');
+    const near = { session, levels: [client.weakest] as [string] };
+    const [shown] = await retryConflicts(() =>
+      Promise.resolve(client.invoke(readVersions(['k']), near)),
+    );
+    trial.assertSame(
+      shown?.value,
+      1,
+      `readVersions at ${client.weakest}, in the session of a commit that was refused`,
+    );
   });
 }

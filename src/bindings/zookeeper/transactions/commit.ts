@@ -2,10 +2,11 @@
  * Certifies a transaction and applies its writes in one `multi`, so all parts hold and take effect
  * at one place in the ensemble's order, or none does.
  */
+import type { SubmissionStatus } from '../../../correctable/binding.ts';
 import type { CommitArgs, CommitResult, Version } from '../../../operations/versioned.ts';
 import { isZooKeeperError, type ZooKeeperErrorCode } from '../client/errors.ts';
 import type { ZooKeeper } from '../client/zookeeper.ts';
-import { throwNotApplied, toNotAppliedError } from '../errors.ts';
+import { createAbandonedError, throwNotApplied, toNotAppliedError } from '../errors.ts';
 import { isRequested, type OperationCall } from '../operation-call.ts';
 import type { Paths } from '../paths.ts';
 import type { SessionPair } from '../session-pair.ts';
@@ -45,8 +46,11 @@ export async function executeCommit(
   const weakView = new WeakView(call, keys);
   if (isWeakWanted && near !== undefined) void weakView.show(near);
 
+  const { signal } = call.context;
+  const run = new CommitRun(sessions, { keys, keysPath: paths.keys, near, signal });
+  call.context.submissionStatus = run;
   try {
-    const result = await new CommitRun(sessions, { keys, keysPath: paths.keys, near }).run();
+    const result = await run.run();
     // If it was refused, the next read of the session must show what refused it.
     call.session?.advanceTo(sessions.writer.lastZxid);
     if (isRequested(call, 'strong') || !weakView.isShown) call.sink.view(result, 'strong');
@@ -93,15 +97,29 @@ interface CommitRunOptions {
   readonly keysPath: string;
   /** What the near server has. */
   readonly near: Promise<PresentVersions> | undefined;
+  /** Aborts when no caller waits for the commit any more. */
+  readonly signal: AbortSignal;
 }
 
-class CommitRun {
+class CommitRun implements SubmissionStatus {
+  readonly blockedBy = undefined;
   readonly #sessions: SessionPair;
   readonly #options: CommitRunOptions;
+  #isSent = false;
+  /** Whether a caller that gives up may have been notified that nothing was sent. */
+  #isReportedUnsent = false;
 
   constructor(sessions: SessionPair, options: CommitRunOptions) {
     this.#sessions = sessions;
     this.#options = options;
+  }
+
+  /**
+   * As long as a server is there the commit is on its way, and a submitted update runs to its end.
+   */
+  get mayHaveBeenSent(): boolean {
+    if (!this.#isSent && this.#sessions.writer.server === undefined) this.#isReportedUnsent = true;
+    return !this.#isReportedUnsent;
   }
 
   /**
@@ -115,6 +133,7 @@ class CommitRun {
     let versions = await this.#lookUp().catch(throwNotApplied);
     for (;;) {
       const parts = keys.flatMap((key) => createCommitParts(key, isPresent(key, versions)));
+      this.#markSent();
       const refused = await this.#send(parts);
       if (refused === undefined) return COMMITTED;
       if (isWithoutParent(refused)) {
@@ -123,8 +142,7 @@ class CommitRun {
       }
 
       // The server has applied what the refusal is based on, so it shows which keys have changed.
-      const present = this.#sessions.retryLost('writer', (zk) => readPresent(zk, keys));
-      ({ versions } = await present.catch(throwNotApplied));
+      ({ versions } = await this.#readPresent(keys).catch(throwNotApplied));
       const changed = findChanged(keys, versions, refused.owner);
       if (changed.length > 0) return { committed: false, changed };
     }
@@ -138,9 +156,28 @@ class CommitRun {
     const { keys, near } = this.#options;
     if (near === undefined || !keys.some(isUnread)) return new Map();
     const unread = keys.filter(isUnread);
-    const atWriter = this.#sessions.retryLost('writer', (zk) => readPresent(zk, unread));
+    const atWriter = this.#readPresent(unread);
     const { versions } = await Promise.any([near, atWriter]).catch(() => atWriter);
     return versions;
+  }
+
+  #markSent(): void {
+    if (this.#isReportedUnsent && this.#options.signal.aborted) throw createAbandonedError();
+    this.#isSent = true;
+    this.#isReportedUnsent = false;
+  }
+
+  /**
+   * Waits for a server as long as it takes, but not for a caller that has given up: its writes must
+   * not appear when the ensemble can be reached again, however late that is.
+   */
+  #readPresent(keys: readonly CommitKey[]): Promise<PresentVersions> {
+    let isRepeated = false;
+    return this.#sessions.retryLost('writer', (zk) => {
+      if (isRepeated && this.#options.signal.aborted) throw createAbandonedError();
+      isRepeated = true;
+      return readPresent(zk, keys);
+    });
   }
 
   /** Returns what was refused; `undefined` if all parts took effect. */

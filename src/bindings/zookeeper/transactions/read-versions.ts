@@ -100,26 +100,37 @@ class StateReading {
 
   /** Reads the version alone, if it seems to be the one of which the caller has the value. */
   async #readNode(at: number): Promise<void> {
-    const { path, known } = this.#keys[at]!;
+    const item = this.#keys[at]!;
+    const { known } = item;
     const isExpected = known !== null && this.#versions[at] === known;
-    const result = await (isExpected ? this.#readVersion(path) : this.#readValue(path));
+    const result = await (isExpected ? this.#readVersion(item) : this.#readValue(item));
     this.#versions[at] = result.version;
     this.#values[at] = isExpected && result.version !== known ? undefined : result;
   }
 
-  async #readVersion(path: string): Promise<VersionedValue> {
+  async #readVersion({ path }: KnownKey): Promise<VersionedValue> {
     const stat = await this.#zk.exists(path, { onZxid: this.#recordZxid });
     return { version: formatVersion(stat) };
   }
 
-  async #readValue(path: string): Promise<VersionedValue> {
+  async #readValue({ key, path }: KnownKey): Promise<VersionedValue> {
     try {
       const { data, stat } = await this.#zk.get(path, { onZxid: this.#recordZxid });
       const version = formatVersion(stat);
-      return data === null ? { version } : { version, value: this.#codec.decode(data) };
+      return data === null ? { version } : { version, value: this.#decode(key, data) };
     } catch (error) {
       if (isZooKeeperError(error, 'NO_NODE')) return { version: formatVersion(null) };
       throw error;
+    }
+  }
+
+  /** Other tools write what they like. Of many keys, the error must name the one. */
+  #decode(key: string, data: Uint8Array): unknown {
+    try {
+      return this.#codec.decode(data);
+    } catch (cause) {
+      const message = `readVersions: the value of "${key}" cannot be decoded: ${String(cause)}. Nothing was written. Overwrite it with put, or pass the codec that wrote it.`;
+      throw new CorrectableError('FINAL_FAILED', message, { key, cause });
     }
   }
 

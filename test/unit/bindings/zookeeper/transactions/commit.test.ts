@@ -186,6 +186,68 @@ describe('a lost connection', () => {
   });
 });
 
+describe('a caller that gives up', () => {
+  /** Cuts all connections, and admits no other one until the returned function is called. */
+  async function disconnect({ ensemble: { server } }: Setting): Promise<() => void> {
+    server.connectionsMax = 0;
+    server.cut();
+    await expect.poll(() => server.refusals).toBeGreaterThan(1);
+    return () => (server.connectionsMax = Infinity);
+  }
+
+  /** Holds the answers about nodes back until the returned function is called. */
+  function holdLooks({ ensemble: { server } }: Setting): () => void {
+    let release!: () => void;
+    const until = new Promise<void>((resolve) => (release = resolve));
+    server.onRequest = ({ type }) => (type === OP.exists ? { until } : undefined);
+    return release;
+  }
+
+  async function expectNeverSent(setting: Setting): Promise<void> {
+    await setting.client.invoke(put('b', 1));
+    expect(await setting.client.invokeStrong(get('a'))).toBeUndefined();
+    expect(countRequests(setting, OP.multi)).toBe(0);
+  }
+
+  test.each([
+    ['cancels', {}, 'ABORTED'],
+    ['has no time left', { timeoutMs: 20 }, 'UNAVAILABLE'],
+  ])('%s while no server can be reached → not sent, now or later', async (_, options, code) => {
+    const setting = await setUp();
+    const reconnect = await disconnect(setting);
+    const committing = setting.client.invoke(commit([], toWrites({ a: 1 })), options);
+    if (code === 'ABORTED') committing.cancel();
+    await expect(committing).rejects.toMatchObject({ code });
+    reconnect();
+    await expectNeverSent(setting);
+  });
+
+  test('cancels while a server looks up the nodes → UNKNOWN, and it takes effect', async () => {
+    const setting = await setUp();
+    const release = holdLooks(setting);
+    const committing = setting.client.invoke(commit([], toWrites({ a: 1 })));
+    await expect.poll(() => countRequests(setting, OP.exists)).toBeGreaterThan(0);
+    committing.cancel();
+    expect(await outcomeOf(committing)).toBe('UNKNOWN');
+    release();
+    await expect.poll(() => setting.client.invokeStrong(get('a'))).toBe(1);
+  });
+
+  test('cancels before the connection is lost → UNKNOWN, and it does not come back later', async () => {
+    const setting = await setUp();
+    const release = holdLooks(setting);
+    const committing = setting.client.invoke(commit([], toWrites({ a: 1 })));
+    await expect.poll(() => countRequests(setting, OP.exists)).toBeGreaterThan(0);
+    committing.cancel();
+    expect(await outcomeOf(committing)).toBe('UNKNOWN');
+    const reconnect = await disconnect(setting);
+    setting.ensemble.server.onRequest = undefined;
+    release();
+    reconnect();
+    await expectNeverSent(setting);
+  });
+});
+
 describe('the weak view', () => {
   test('of a commit → the check at the near server, then the outcome', async () => {
     const setting = await setUp();
@@ -257,6 +319,9 @@ describe('a commit that cannot be', () => {
       'reads[1].version',
     ],
     [{ reads: [{ key: '', version: '1:0' }], writes: [] }, 'reads[0].key'],
+    [{ reads: [null], writes: [] }, 'reads[0].key'],
+    [{ reads: [], writes: [null] }, 'writes[0].key'],
+    [null, 'args'],
     [{ reads: [], writes: 'a' }, 'writes'],
   ])('args %j → INVALID_ARGUMENT that names %s', async (args, field) => {
     const { client } = await setUp();

@@ -1,6 +1,7 @@
 /** Values with versions on ZooKeeper: all from one state, although the store reads each node by itself. */
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
+import { ZooKeeper } from '../../../../../src/bindings/zookeeper/index.ts';
 import { put, readVersions, type ReadVersionsArgs } from '../../../../../src/operations/index.ts';
 import { countRequests, setUp, toNode } from './set-up.ts';
 
@@ -64,6 +65,16 @@ test('a key written between every two reads → CONFLICT that names it', async (
     return undefined;
   };
   await expect(read('a', 'b')).rejects.toMatchObject({ code: 'CONFLICT', key: 'a' });
+});
+
+test('a value of another tool that the codec cannot decode → FINAL_FAILED that names its key', async () => {
+  const { client, ensemble, read } = await setUp();
+  await client.invoke(put('a', 1));
+  await client.invoke(put('b', 1));
+  await using zk = new ZooKeeper(ensemble.connectString);
+  await zk.set(toNode('b'), 'no JSON');
+  const message = expect.stringContaining('readVersions: the value of "b" cannot be decoded');
+  await expect(read('a', 'b')).rejects.toMatchObject({ code: 'FINAL_FAILED', key: 'b', message });
 });
 
 test('weak and strong → the near state first, then that after a sync', async () => {
