@@ -90,11 +90,14 @@ const FAULTS: Readonly<Record<FaultKind, Do>> = {
     // A node writes over its log files for a while. A start needs a new one at once.
     const isRestarted = amountMs % 2 === 0;
     if (isRestarted) await process.kill();
-    if (isRestarted && (await process.start()).isListening) {
-      recorder.add({ kind: 'missed', text: `${process.name} started on a full disk` });
-    }
+    // The start is refused. In the middle of a join or a rebuild it waits for room instead.
+    const starting = isRestarted ? process.start() : undefined;
+    let isListening = false;
+    void starting?.then((result) => (isListening = result.isListening)).catch(() => undefined);
     await wait();
+    if (isListening) recorder.add({ kind: 'missed', text: `${process.name} started on a full disk` });
     process.setConditions(NORMAL);
+    await starting;
     if (!process.isRunning) await process.begin();
   },
   'long-absence': async ({ process, wait }) => {
