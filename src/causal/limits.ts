@@ -1,0 +1,40 @@
+/** Limits of a causal store. All times are in microseconds, as stamps are. */
+import { MICROSECONDS_PER_MS } from './stamps.ts';
+
+export interface CausalLimits {
+  /** How far a clock may be off. Calls beyond that are refused (R8). */
+  readonly maxClockSkew: number;
+  /** How long a gateway waits for a reply of a partition. */
+  readonly requestTimeout: number;
+  /** Versions that are younger are kept, for snapshots that are older (R6). */
+  readonly keepVersionsFor: number;
+  /** Stable versions of one key that are kept (R6). */
+  readonly maxVersions: number;
+  /** How long a repeated write is recognized (R17). */
+  readonly keepIdsFor: number;
+  /** Own entries that are kept for a site that does not pull (R16). */
+  readonly maxOwnEntries: number;
+  /** How long a delete is remembered (R18). */
+  readonly keepTombstonesFor: number;
+  /** How far a partition may be ahead of its site before it stops to pull (R19). */
+  readonly maxReceivedAhead: number;
+  /** Entries that one pull brings at most. */
+  readonly maxPulledEntries: number;
+  /** Chains that one scan brings at most. */
+  readonly maxScannedKeys: number;
+}
+
+const SECOND = 1_000 * MICROSECONDS_PER_MS;
+
+export const DEFAULT_LIMITS: CausalLimits = {
+  maxClockSkew: SECOND / 2,
+  requestTimeout: 4 * SECOND,
+  keepVersionsFor: 5 * SECOND,
+  maxVersions: 32,
+  keepIdsFor: 60 * SECOND,
+  maxOwnEntries: 1_000_000,
+  keepTombstonesFor: 24 * 3600 * SECOND,
+  maxReceivedAhead: 10 * SECOND,
+  maxPulledEntries: 200,
+  maxScannedKeys: 500,
+};

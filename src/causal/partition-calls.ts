@@ -1,0 +1,221 @@
+/**
+ * What a gateway asks of a partition, and the port through which it asks.
+ *
+ * A partition executes each call as a whole, like a script. So it can be an object in this process,
+ * a simulated server, or a script in a store. Replies and refusals are data, since they may cross a
+ * network.
+ */
+import type { SiteIndex, Stamp, Vector } from './stamps.ts';
+import type { Version } from './version.ts';
+import type { VersionChain } from './version-chain.ts';
+
+/**
+ * Why a call did nothing, or may have done nothing.
+ *
+ * - `CLOCK`: the clock of the partition, or a stamp of the call, is too far off (R8).
+ * - `REWOUND`: the partition has lost writes that the gateway has seen (R13).
+ * - `BEHIND`: the partition has lost writes of other sites (R13).
+ * - `TOO_OLD`: the partition has dropped what the snapshot needs (R7).
+ * - `STALE`: another gateway has moved the cursor (R11).
+ * - `LOST`: the source no longer has the entry at the cursor (R14).
+ * - `UNREACHABLE`: no reply came. The call may have been executed.
+ */
+export type RefusalReason =
+  | 'CLOCK'
+  | 'REWOUND'
+  | 'BEHIND'
+  | 'TOO_OLD'
+  | 'STALE'
+  | 'LOST'
+  | 'UNREACHABLE';
+
+export interface Refusal {
+  readonly refused: RefusalReason;
+}
+
+export function isRefusal(reply: object): reply is Refusal {
+  return 'refused' in reply;
+}
+
+/** A call to a partition that must not act on a wrong clock (R8). */
+export interface TimedRequest {
+  /** The time of the site that asks, by its gateway. */
+  readonly siteTime: Stamp;
+}
+
+/** What each call of a client carries: the gateway's knowledge of time and of the partition. */
+export interface FencedRequest extends TimedRequest {
+  /** The highest stamp of this partition's own writes that the gateway has seen (R13). */
+  readonly lastSeen: Stamp;
+}
+
+export interface PutRequest extends FencedRequest {
+  readonly key: string;
+  readonly kind: 'value' | 'tombstone';
+  readonly value: unknown;
+  /** Microseconds until the key reads as absent; 0 if it does not expire. */
+  readonly ttl: Stamp;
+  /** Identifies the write: a repetition gets the first reply (R17). */
+  readonly id: string;
+  readonly dependencies: Vector;
+  readonly stable: Vector;
+}
+
+export interface PutReply {
+  readonly stamp: Stamp;
+  /** How many own entries were dropped although a site lacks them (R16). */
+  readonly droppedEntries: number;
+}
+
+export interface SnapshotRequest {
+  readonly atLeast: Stamp;
+}
+
+export interface SnapshotReply {
+  readonly clock: Stamp;
+}
+
+export interface ReadRequest extends FencedRequest {
+  readonly keys: readonly string[];
+  readonly snapshot: Vector;
+  /** For `latest`: the union of all sites is complete, although no site has all versions (R22). */
+  readonly acceptsMissing: boolean;
+}
+
+export interface ReadReply {
+  /** The newest version of each key in the snapshot. */
+  readonly versions: readonly (Version | undefined)[];
+  readonly clock: Stamp;
+}
+
+export interface StateRequest {
+  /** The highest own stamp of the site, which the partition moves up to (Alg. 2, lines 37–38). */
+  readonly siteClock: Stamp;
+  readonly stable: Vector;
+}
+
+export interface StateReply {
+  /** The physical clock of the partition. */
+  readonly physicalClock: Stamp;
+  readonly clock: Stamp;
+  readonly lastOwnStamp: Stamp;
+  readonly received: Vector;
+  readonly cursors: readonly Cursor[];
+  /** How often something showed that the partition has lost state. */
+  readonly suspicions: number;
+  readonly healedSuspicions: number;
+}
+
+/** A place in the own entries of a partition at another site. */
+export interface Cursor {
+  readonly entry: number;
+  readonly stamp: Stamp;
+}
+
+/** A write, as it is replicated (R9). An entry without `write` marks where a heal ended. */
+export interface OwnEntry {
+  readonly stamp: Stamp;
+  readonly id: string;
+  readonly write: { readonly key: string; readonly version: Version } | undefined;
+}
+
+export interface PullRequest extends TimedRequest {
+  readonly requester: SiteIndex;
+  readonly cursor: Cursor;
+  /** The promise that the requester has: the source must never write at or below it (R10). */
+  readonly promiseHeld: Stamp;
+  readonly maxEntries: number;
+}
+
+export interface PullReply {
+  readonly entries: readonly OwnEntry[];
+  readonly cursor: Cursor;
+  /** All own writes up to this stamp are in this reply or in earlier ones (R10). */
+  readonly promise: Stamp;
+}
+
+export interface ApplyRequest {
+  readonly source: SiteIndex;
+  readonly expectedCursor: Cursor;
+  readonly cursor: Cursor;
+  readonly promise: Stamp;
+  readonly entries: readonly OwnEntry[];
+  readonly stable: Vector;
+}
+
+export interface ApplyReply {
+  /** How many writes came below the promise: the source has broken it (R11). */
+  readonly belowPromise: number;
+}
+
+export interface ScanRequest {
+  readonly after: string;
+  readonly maxKeys: number;
+}
+
+export interface ScanReply {
+  readonly chains: readonly (readonly [key: string, chain: VersionChain])[];
+  readonly isLast: boolean;
+}
+
+export interface MergeRequest {
+  readonly chains: ScanReply['chains'];
+  /** Whether the partition has lost writes of its own, so that no old version is trusted. */
+  readonly hasLostState: boolean;
+}
+
+export interface SeekRequest {
+  readonly source: SiteIndex;
+  readonly expectedCursor: Cursor;
+  readonly cursor: Cursor;
+}
+
+export interface Suspicion {
+  readonly suspicions: number;
+}
+
+export interface PartitionCalls {
+  readonly put: { readonly request: PutRequest; readonly reply: PutReply };
+  readonly snapshot: { readonly request: SnapshotRequest; readonly reply: SnapshotReply };
+  readonly read: { readonly request: ReadRequest; readonly reply: ReadReply };
+  readonly state: { readonly request: StateRequest; readonly reply: StateReply };
+  readonly pull: { readonly request: PullRequest; readonly reply: PullReply };
+  readonly apply: { readonly request: ApplyRequest; readonly reply: ApplyReply };
+  /** Where a resync from here will go on. */
+  readonly lastEntry: { readonly request: object; readonly reply: Cursor };
+  readonly scan: { readonly request: ScanRequest; readonly reply: ScanReply };
+  readonly merge: { readonly request: MergeRequest; readonly reply: object };
+  readonly seek: { readonly request: SeekRequest; readonly reply: object };
+  readonly clear: { readonly request: object; readonly reply: object };
+  /** Refuses all clients until `confirmHealed` has the number that this returns (R13). */
+  readonly suspect: { readonly request: object; readonly reply: Suspicion };
+  readonly confirmHealed: { readonly request: Suspicion; readonly reply: object };
+}
+
+export type CallName = keyof PartitionCalls;
+
+export interface PartitionAddress {
+  readonly site: SiteIndex;
+  readonly partition: number;
+}
+
+/** What a gateway knows of its site. */
+export interface SiteView {
+  readonly stable: Vector;
+  readonly siteTime: Stamp;
+  /** The highest own stamp of each partition that the gateway has seen. */
+  readonly lastSeen: readonly Stamp[];
+}
+
+/** The way from a gateway to the partitions of all sites. */
+export interface PartitionPort {
+  /** Sends a call. `onReply` runs once, with `UNREACHABLE` if no reply comes. */
+  call<N extends CallName>(
+    address: PartitionAddress,
+    name: N,
+    request: PartitionCalls[N]['request'],
+    onReply: (reply: PartitionCalls[N]['reply'] | Refusal) => void,
+  ): void;
+  /** Asks a gateway of another site what it knows of its site (R22). */
+  getSiteView(site: SiteIndex, onReply: (reply: SiteView | Refusal) => void): void;
+}

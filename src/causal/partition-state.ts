@@ -1,0 +1,54 @@
+/** The data of one partition at one site. A copy of it is a backup that a failover may bring back. */
+import { OwnEntries } from './own-entries.ts';
+import type { Cursor } from './partition-calls.ts';
+import { createZeroVector, type Stamp, type Vector } from './stamps.ts';
+import type { VersionChain } from './version-chain.ts';
+
+export interface PartitionState {
+  /** The hybrid clock (HLC). Each write gets a stamp above it. */
+  clock: Stamp;
+  /** The stamp of the last own write. */
+  lastOwnStamp: Stamp;
+  readonly own: OwnEntries;
+  /** Up to which stamp the writes of each other site are here (the version vector VV). */
+  received: Vector;
+  /** The last entry of each other site that was applied here. */
+  cursors: readonly Cursor[];
+  /** The last own entry that each other site has applied. */
+  acknowledged: readonly number[];
+  readonly chains: Map<string, VersionChain>;
+  /** Keys whose newest version is a tombstone or expires, with the stamp when it may be dropped. */
+  readonly removable: Map<string, Stamp>;
+  /** How often something showed that writes are missing here, and how many of these were healed. */
+  suspicions: number;
+  healedSuspicions: number;
+  /** The highest own stamp that other sites had and this one had lost. */
+  recoveredOwnStamp: Stamp;
+}
+
+export function createPartitionState(siteCount: number): PartitionState {
+  const zeros = createZeroVector(siteCount);
+  return {
+    clock: 0,
+    lastOwnStamp: 0,
+    own: new OwnEntries(),
+    received: zeros,
+    cursors: zeros.map(() => ({ entry: 0, stamp: 0 })),
+    acknowledged: zeros,
+    chains: new Map(),
+    removable: new Map(),
+    suspicions: 0,
+    healedSuspicions: 0,
+    recoveredOwnStamp: 0,
+  };
+}
+
+/** Returns a copy that later calls do not change. */
+export function copyPartitionState(state: PartitionState): PartitionState {
+  return {
+    ...state,
+    own: state.own.copy(),
+    chains: new Map(state.chains),
+    removable: new Map(state.removable),
+  };
+}

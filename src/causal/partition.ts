@@ -1,0 +1,415 @@
+/**
+ * One partition at one site: a state machine that executes one call at a time (Contrarian, Alg. 2).
+ *
+ * It has no clock of its own. Each call gets the time of the machine that the partition runs on.
+ * The steps that keep causality are methods of their own, so that a test can leave one out and show
+ * that the checks find it.
+ */
+import type { CausalLimits } from './limits.ts';
+import type {
+  ApplyReply,
+  ApplyRequest,
+  CallName,
+  FencedRequest,
+  MergeRequest,
+  OwnEntry,
+  PartitionCalls,
+  PullReply,
+  PullRequest,
+  PutReply,
+  PutRequest,
+  ReadReply,
+  ReadRequest,
+  Refusal,
+  RefusalReason,
+  ScanReply,
+  ScanRequest,
+  SeekRequest,
+  SnapshotReply,
+  SnapshotRequest,
+  StateReply,
+  StateRequest,
+  Suspicion,
+  TimedRequest,
+} from './partition-calls.ts';
+import { createPartitionState, type PartitionState } from './partition-state.ts';
+import {
+  getStamp,
+  isRemotelyCovered,
+  raiseStamp,
+  withStamp,
+  type SiteIndex,
+  type Stamp,
+  type Vector,
+} from './stamps.ts';
+import { findRemovableKeys } from './tombstones.ts';
+import type { Version } from './version.ts';
+import {
+  EMPTY_CHAIN,
+  findVisibleVersion,
+  getVersions,
+  insertVersion,
+  mergeChain,
+  trimChain,
+  type VersionChain,
+} from './version-chain.ts';
+
+export interface PartitionOptions {
+  readonly site: SiteIndex;
+  readonly siteCount: number;
+  readonly limits: CausalLimits;
+}
+
+type Reply<N extends CallName> = PartitionCalls[N]['reply'] | Refusal;
+type Handler = (request: never, now: Stamp) => object;
+
+const DONE = {};
+
+export class Partition {
+  protected readonly site: SiteIndex;
+  protected readonly limits: CausalLimits;
+  state: PartitionState;
+  readonly #siteCount: number;
+  readonly #handlers: { readonly [N in CallName]: Handler };
+
+  constructor({ site, siteCount, limits }: PartitionOptions) {
+    this.site = site;
+    this.limits = limits;
+    this.#siteCount = siteCount;
+    this.state = createPartitionState(siteCount);
+    this.#handlers = {
+      put: (request: PutRequest, now) => this.put(request, now),
+      snapshot: (request: SnapshotRequest, now) => this.snapshot(request, now),
+      read: (request: ReadRequest, now) => this.read(request, now),
+      state: (request: StateRequest, now) => this.report(request, now),
+      pull: (request: PullRequest, now) => this.pull(request, now),
+      apply: (request: ApplyRequest, now) => this.apply(request, now),
+      lastEntry: () => this.state.own.last,
+      scan: (request: ScanRequest) => this.scan(request),
+      merge: (request: MergeRequest) => this.merge(request),
+      seek: (request: SeekRequest) => this.seek(request),
+      clear: () => this.clear(),
+      suspect: () => this.suspect(),
+      confirmHealed: (request: Suspicion) => this.confirmHealed(request),
+    };
+  }
+
+  /** Executes a call as a whole. `now` is the physical clock of the partition. */
+  execute<N extends CallName>(
+    name: N,
+    request: PartitionCalls[N]['request'],
+    now: Stamp,
+  ): Reply<N> {
+    return this.#handlers[name](request as never, now) as Reply<N>;
+  }
+
+  /** Writes a new version, unless the id was used here before (R1, R2, R9, R17; Alg. 2, 1–10). */
+  protected put(request: PutRequest, now: Stamp): PutReply | Refusal {
+    const { state, site } = this;
+    if (this.isClockOff(request, now)) return refuse('CLOCK');
+    const known = this.findRepeatedWrite(request.id);
+    if (known !== undefined) return { stamp: known, droppedEntries: 0 };
+    if (this.hasLostWrites(request)) return refuse('REWOUND');
+
+    const chain = this.#getChain(request.key);
+    const stamp = this.chooseStamp(request, chain, now);
+    if (this.isTooFarAhead(stamp, now)) return refuse('CLOCK');
+    const version: Version = {
+      stamp,
+      site,
+      kind: request.kind,
+      expiresAt: request.ttl === 0 ? 0 : stamp + request.ttl,
+      dependencies: withStamp(request.dependencies, site, stamp),
+      value: request.value,
+    };
+    state.clock = stamp;
+    state.lastOwnStamp = stamp;
+    this.#store(request.key, insertVersion(chain, version), request.stable, now);
+    state.own.append({ stamp, id: request.id, write: { key: request.key, version } });
+    return { stamp, droppedEntries: this.#pruneEntries(now) };
+  }
+
+  /** Raises the clock, and returns it as the own entry of a snapshot (R23; Alg. 2, 15–19). */
+  protected snapshot({ atLeast }: SnapshotRequest, now: Stamp): SnapshotReply | Refusal {
+    if (this.isTooFarAhead(atLeast, now)) return refuse('CLOCK');
+    // The physical clock is not stored: if it is wrong, it must be right again once it is set.
+    this.state.clock = Math.max(this.state.clock, atLeast);
+    return { clock: Math.max(this.state.clock, now) };
+  }
+
+  /** Returns the newest version of each key in the snapshot (R4, R7, R13; Alg. 2, 20–28). */
+  protected read(request: ReadRequest, now: Stamp): ReadReply | Refusal {
+    const { snapshot, keys } = request;
+    if (this.isClockOff(request, now)) return refuse('CLOCK');
+    if (this.isTooFarAhead(getStamp(snapshot, this.site), now)) return refuse('CLOCK');
+    if (this.hasLostWrites(request)) return refuse('REWOUND');
+    if (!request.acceptsMissing && this.isBehind(snapshot)) return refuse('BEHIND');
+
+    this.raiseClockTo(getStamp(snapshot, this.site));
+    const versions: (Version | undefined)[] = [];
+    for (const key of keys) {
+      const version = this.findVersion(this.#getChain(key), snapshot);
+      if (version === 'TOO_OLD') return refuse('TOO_OLD');
+      versions.push(version);
+    }
+    return { versions, clock: this.state.clock };
+  }
+
+  /** Reports what the stabilizer needs, and moves up to the clock of the site (Alg. 2, 35–38). */
+  protected report({ siteClock, stable }: StateRequest, now: Stamp): StateReply {
+    const { state } = this;
+    if (!this.isTooFarAhead(siteClock, now)) state.clock = Math.max(state.clock, siteClock);
+    this.#dropRemovable(stable, now);
+    return {
+      physicalClock: now,
+      clock: state.clock,
+      lastOwnStamp: state.lastOwnStamp,
+      received: state.received,
+      cursors: state.cursors,
+      suspicions: state.suspicions,
+      healedSuspicions: state.healedSuspicions,
+    };
+  }
+
+  /** Returns entries for another site, and a promise (R10; Alg. 2, 11 and 29–32). */
+  protected pull(request: PullRequest, now: Stamp): PullReply | Refusal {
+    const { state } = this;
+    const { cursor, requester } = request;
+    if (this.isClockOff(request, now)) return refuse('CLOCK');
+    if (!state.own.has(cursor)) {
+      // The other site has what this one has lost: the gateway here must learn of it (R13).
+      if (state.own.isFromLostState(cursor)) this.#noteSuspicion();
+      return refuse('LOST');
+    }
+    if (this.isTooFarAhead(request.promiseHeld, now)) return refuse('CLOCK');
+    state.clock = Math.max(state.clock, now, this.keepPromise(request));
+    const acknowledged = Math.max(getStamp(state.acknowledged, requester), cursor.entry);
+    state.acknowledged = withStamp(state.acknowledged, requester, acknowledged);
+
+    const entries = state.own.readAfter(cursor.entry, request.maxEntries);
+    const last = entries.at(-1);
+    const end = last && { entry: cursor.entry + entries.length, stamp: last.stamp };
+    return { entries, cursor: end ?? cursor, promise: this.choosePromise(entries, end?.entry) };
+  }
+
+  /** Inserts the entries of another site and moves its cursor, as one step (R11; Alg. 2, 12–14). */
+  protected apply(request: ApplyRequest, now: Stamp): ApplyReply | Refusal {
+    const { state } = this;
+    const { source, entries, expectedCursor, cursor } = request;
+    if (!this.isCursorAt(source, expectedCursor)) return refuse('STALE');
+    if (this.isTooFarAhead(request.promise, now)) return refuse('CLOCK');
+
+    const received = getStamp(state.received, source);
+    let belowPromise = 0;
+    for (const { stamp, write } of entries) {
+      if (write === undefined) continue;
+      if (stamp <= received) belowPromise += 1;
+      const chain = insertVersion(this.#getChain(write.key), write.version);
+      this.#store(write.key, chain, request.stable, now);
+    }
+    state.cursors = state.cursors.with(source, cursor);
+    state.received = raiseStamp(state.received, source, request.promise);
+    return { belowPromise };
+  }
+
+  /** Returns whole chains, in the order of their keys (R14). */
+  protected scan({ after, maxKeys }: ScanRequest): ScanReply {
+    const keys = [...this.state.chains.keys()].filter((key) => key > after).toSorted();
+    const page = keys.slice(0, maxKeys);
+    const chains = page.map((key) => [key, this.#getChain(key)] as const);
+    return { chains, isLast: page.length === keys.length };
+  }
+
+  /** Adds the versions of another site's chains (R14). */
+  protected merge({ chains, hasLostState }: MergeRequest): object {
+    const { state, site } = this;
+    // Snapshots up to what was received here cannot see what the other site has dropped.
+    const passableUpTo = hasLostState ? undefined : withStamp(state.received, site, Infinity);
+    let highestOwn = 0;
+    for (const [key, chain] of chains) {
+      for (const version of getVersions(chain))
+        if (version.site === site) highestOwn = Math.max(highestOwn, version.stamp);
+      state.chains.set(key, mergeChain(this.#getChain(key), chain, passableUpTo));
+      this.#noteRemovable(key);
+    }
+    if (highestOwn <= state.lastOwnStamp) return DONE;
+    state.recoveredOwnStamp = Math.max(state.recoveredOwnStamp, highestOwn);
+    this.#noteSuspicion();
+    return DONE;
+  }
+
+  /** Refuses clients until a heal is confirmed, also those of other gateways (R13). */
+  protected suspect(): Suspicion {
+    this.#noteSuspicion();
+    return { suspicions: this.state.suspicions };
+  }
+
+  /** Ends a heal. Own writes that came back count from now on (R14). */
+  protected confirmHealed({ suspicions }: Suspicion): object {
+    const { state } = this;
+    state.healedSuspicions = Math.max(state.healedSuspicions, suspicions);
+    const { recoveredOwnStamp } = state;
+    if (recoveredOwnStamp <= state.lastOwnStamp) return DONE;
+    // These writes are in no own entry any more. Other sites that lack them must copy them too.
+    state.lastOwnStamp = recoveredOwnStamp;
+    state.clock = Math.max(state.clock, recoveredOwnStamp);
+    state.own.restart(recoveredOwnStamp);
+    return DONE;
+  }
+
+  /** Moves the cursor after a resync. What is received moves with the next pull only (R14). */
+  protected seek({ source, expectedCursor, cursor }: SeekRequest): object {
+    if (!this.isCursorAt(source, expectedCursor)) return refuse('STALE');
+    this.state.cursors = this.state.cursors.with(source, cursor);
+    return DONE;
+  }
+
+  /** Empties a partition that was away for longer than deletes are remembered (R18). */
+  protected clear(): object {
+    const { clock, lastOwnStamp, own, suspicions, healedSuspicions } = this.state;
+    own.restart(lastOwnStamp);
+    // Nothing counts as received, so that no read takes an empty chain for an absent key.
+    const empty = createPartitionState(this.#siteCount);
+    this.state = { ...empty, clock, lastOwnStamp, own, suspicions, healedSuspicions };
+    return DONE;
+  }
+
+  // The rules, one by one.
+
+  /** R8: a partition whose clock is wrong answers no client. */
+  protected isClockOff({ siteTime }: TimedRequest, now: Stamp): boolean {
+    const { maxClockSkew, requestTimeout } = this.limits;
+    // A request that has waited on its way carries an older time.
+    return siteTime - now > maxClockSkew || now - siteTime > maxClockSkew + requestTimeout;
+  }
+
+  /** R8: no stamp may pull the clock of the partition into the future. */
+  protected isTooFarAhead(stamp: Stamp, now: Stamp): boolean {
+    return stamp > now + this.limits.maxClockSkew;
+  }
+
+  /** R13. */
+  protected hasLostWrites({ lastSeen }: FencedRequest): boolean {
+    const { lastOwnStamp, suspicions, healedSuspicions } = this.state;
+    return lastOwnStamp < lastSeen || suspicions > healedSuspicions;
+  }
+
+  /** R13: a snapshot is made of what all partitions have received, so this one has lost some. */
+  protected isBehind(snapshot: Vector): boolean {
+    return !isRemotelyCovered(snapshot, this.state.received, this.site);
+  }
+
+  /** R17. */
+  protected findRepeatedWrite(id: string): Stamp | undefined {
+    return this.state.own.getStampOfId(id);
+  }
+
+  /** R1 and R2. */
+  protected chooseStamp(request: PutRequest, chain: VersionChain, now: Stamp): Stamp {
+    const causal = this.getHighestDependency(request.dependencies) + 1;
+    const visible = withStamp(request.stable, this.site, Infinity);
+    const overwritten = findVisibleVersion(chain, visible);
+    const newest = overwritten === undefined || overwritten === 'TOO_OLD' ? 0 : overwritten.stamp;
+    return Math.max(now, this.state.clock + 1, causal, newest + 1);
+  }
+
+  /** R1. */
+  protected getHighestDependency(dependencies: Vector): Stamp {
+    return Math.max(0, ...dependencies);
+  }
+
+  /** R4: no later write gets a stamp inside a snapshot that was read. */
+  protected raiseClockTo(stamp: Stamp): void {
+    this.state.clock = Math.max(this.state.clock, stamp);
+  }
+
+  /** R7. */
+  protected findVersion(chain: VersionChain, snapshot: Vector): Version | 'TOO_OLD' | undefined {
+    return findVisibleVersion(chain, snapshot);
+  }
+
+  /** R10: a promise outlives the memory of the partition that made it. */
+  protected keepPromise({ promiseHeld }: PullRequest): Stamp {
+    return promiseHeld;
+  }
+
+  /** R10: the promise covers no entry that stays behind. */
+  protected choosePromise(entries: readonly OwnEntry[], lastSent: number | undefined): Stamp {
+    const { own, clock } = this.state;
+    const isComplete = lastSent === undefined || lastSent === own.last.entry;
+    return isComplete ? clock : (entries.at(-1)?.stamp ?? 0);
+  }
+
+  /** R11. */
+  protected isCursorAt(
+    source: SiteIndex,
+    { entry, stamp }: { entry: number; stamp: Stamp },
+  ): boolean {
+    const cursor = this.state.cursors[source];
+    return cursor?.entry === entry && cursor.stamp === stamp;
+  }
+
+  /** R18: how long a delete is remembered. */
+  protected getTombstoneLifetime(): Stamp {
+    return this.limits.keepTombstonesFor;
+  }
+
+  #noteSuspicion(): void {
+    const { state } = this;
+    if (state.suspicions === state.healedSuspicions) state.suspicions += 1;
+  }
+
+  #getChain(key: string): VersionChain {
+    return this.state.chains.get(key) ?? EMPTY_CHAIN;
+  }
+
+  #store(key: string, chain: VersionChain, stable: Vector, now: Stamp): void {
+    this.state.chains.set(key, this.#trim(chain, stable, now));
+    this.#noteRemovable(key);
+  }
+
+  #trim(chain: VersionChain, stable: Vector, now: Stamp): VersionChain {
+    return trimChain(chain, {
+      keepFrom: now - this.limits.keepVersionsFor,
+      stable: withStamp(stable, this.site, this.state.clock),
+      maxVersions: this.limits.maxVersions,
+    });
+  }
+
+  #noteRemovable(key: string): void {
+    const newest = getVersions(this.#getChain(key))[0];
+    const isRemovable = newest?.kind === 'tombstone' || (newest?.expiresAt ?? 0) > 0;
+    if (newest === undefined || !isRemovable) return void this.state.removable.delete(key);
+    const from = Math.max(newest.stamp, newest.expiresAt);
+    this.state.removable.set(key, from + this.getTombstoneLifetime());
+  }
+
+  /** R18. */
+  #dropRemovable(stable: Vector, now: Stamp): void {
+    const { state, site } = this;
+    const isReceived = ({ stamp }: Version): boolean =>
+      state.received.every((received, other) => other === site || stamp <= received);
+    for (const key of findRemovableKeys(state.removable, now)) {
+      const chain = this.#trim(this.#getChain(key), stable, now);
+      const [version, ...older] = getVersions(chain);
+      if (version === undefined || older.length > 0 || !isReceived(version)) continue;
+      state.chains.delete(key);
+      state.removable.delete(key);
+    }
+  }
+
+  #pruneEntries(now: Stamp): number {
+    const { own, acknowledged } = this.state;
+    const { keepIdsFor, maxOwnEntries } = this.limits;
+    const others = acknowledged.filter((_, site) => site !== this.site);
+    return own.prune({
+      acknowledged: this.#siteCount === 1 ? own.last.entry : Math.min(...others),
+      keepIdsFrom: now - keepIdsFor,
+      maxEntries: maxOwnEntries,
+    });
+  }
+}
+
+function refuse(refused: RefusalReason): Refusal {
+  return { refused };
+}

@@ -1,0 +1,188 @@
+/**
+ * Brings the writes of another site to one partition (R10, R11, R14, R19).
+ *
+ * Each step goes through the port, and nothing is kept between two runs: the cursor lies in the
+ * partition. So several gateways may replicate the same partition, and a gateway may stop anywhere.
+ */
+import type { CausalLimits } from './limits.ts';
+import {
+  isRefusal,
+  type ApplyReply,
+  type Cursor,
+  type PartitionAddress,
+  type PartitionPort,
+  type PullReply,
+  type Refusal,
+  type ScanReply,
+  type StateReply,
+} from './partition-calls.ts';
+import { getStamp, type SiteIndex, type Stamp, type Vector } from './stamps.ts';
+
+/** What the replicator needs to know of its site. */
+export interface ReplicationContext {
+  readonly stable: Vector;
+  readonly siteClock: Stamp;
+  readonly siteTime: Stamp;
+  /** R19. */
+  isFarAhead(state: StateReply, source: SiteIndex): boolean;
+}
+
+/** How a run ended. `done` has the number of entries that were applied. */
+export type ReplicationResult =
+  | { readonly done: 'applied'; readonly entries: number; readonly belowPromise: number }
+  | { readonly done: 'paused' }
+  | { readonly done: 'resynced' }
+  | Refusal;
+
+export interface Replication {
+  readonly port: PartitionPort;
+  readonly limits: CausalLimits;
+  /** The partition that receives. */
+  readonly target: PartitionAddress;
+  readonly source: SiteIndex;
+  readonly context: ReplicationContext;
+}
+
+type OnEnd = (result: ReplicationResult) => void;
+
+/** Pulls once, and applies what came (R10, R11). If the source lacks the cursor, it resyncs (R14). */
+export function pullOnce(replication: Replication, onEnd: OnEnd): void {
+  const { port, target, source, limits, context } = replication;
+  readState(replication, (state) => {
+    if (isRefusal(state)) return onEnd(state);
+    if (context.isFarAhead(state, source)) return onEnd({ done: 'paused' });
+    const cursor = getCursor(state, source);
+    const request = {
+      requester: target.site,
+      siteTime: context.siteTime,
+      cursor,
+      promiseHeld: getStamp(state.received, source),
+      maxEntries: limits.maxPulledEntries,
+    };
+    port.call({ ...target, site: source }, 'pull', request, (pulled) => {
+      if (!isRefusal(pulled)) return applyPulled({ replication, cursor, pulled }, onEnd);
+      if (pulled.refused !== 'LOST') return onEnd(pulled);
+      resyncIfStillAt(replication, cursor, onEnd);
+    });
+  });
+}
+
+interface Pulled {
+  readonly replication: Replication;
+  readonly cursor: Cursor;
+  readonly pulled: PullReply;
+}
+
+function applyPulled({ replication, cursor, pulled }: Pulled, onEnd: OnEnd): void {
+  const { port, target, source, context } = replication;
+  const request = {
+    source,
+    expectedCursor: cursor,
+    cursor: pulled.cursor,
+    promise: pulled.promise,
+    entries: pulled.entries,
+    stable: context.stable,
+  };
+  port.call(target, 'apply', request, (applied: ApplyReply | Refusal) => {
+    if (isRefusal(applied)) return onEnd(applied);
+    const { belowPromise } = applied;
+    onEnd({ done: 'applied', entries: pulled.entries.length, belowPromise });
+  });
+}
+
+/** Another gateway may have moved the cursor meanwhile: then the source has lost nothing. */
+function resyncIfStillAt(replication: Replication, cursor: Cursor, onEnd: OnEnd): void {
+  readState(replication, (state) => {
+    if (isRefusal(state)) return onEnd(state);
+    const { entry, stamp } = getCursor(state, replication.source);
+    if (entry !== cursor.entry || stamp !== cursor.stamp) return onEnd({ refused: 'STALE' });
+    resync(replication, { hasLostState: false }, onEnd);
+  });
+}
+
+/**
+ * Copies all chains of the partition from the source, and goes on from the last entry that the
+ * source had at the start (R14). What is received stands still until the next pull, so reads go on
+ * at the old snapshot (R15).
+ */
+export function resync(
+  replication: Replication,
+  { hasLostState }: { readonly hasLostState: boolean },
+  onEnd: OnEnd,
+): void {
+  readState(replication, (state) => {
+    if (isRefusal(state)) return onEnd(state);
+    if (isAwayForTooLong(replication, state)) return clearAndResync(replication, onEnd);
+    readSourceEnd(replication, (end) => {
+      if (isRefusal(end)) return onEnd(end);
+      copyChains({ replication, hasLostState, after: '' }, (copied) => {
+        if (isRefusal(copied)) return onEnd(copied);
+        seekTo(replication, getCursor(state, replication.source), { end, onEnd });
+      });
+    });
+  });
+}
+
+function readState(
+  { port, target, context }: Replication,
+  onReply: (reply: StateReply | Refusal) => void,
+): void {
+  const { siteClock, stable } = context;
+  port.call(target, 'state', { siteClock, stable }, onReply);
+}
+
+/** Returns the last entry of the source, as a cursor. */
+function readSourceEnd(
+  { port, target, source }: Replication,
+  onReply: (reply: Cursor | Refusal) => void,
+): void {
+  port.call({ ...target, site: source }, 'lastEntry', {}, onReply);
+}
+
+interface ChainCopy {
+  readonly replication: Replication;
+  readonly hasLostState: boolean;
+  readonly after: string;
+}
+
+function copyChains(copy: ChainCopy, onEnd: (result: object | Refusal) => void): void {
+  const { replication, hasLostState, after } = copy;
+  const { port, target, source, limits } = replication;
+  const request = { after, maxKeys: limits.maxScannedKeys };
+  port.call({ ...target, site: source }, 'scan', request, (page: ScanReply | Refusal) => {
+    if (isRefusal(page)) return onEnd(page);
+    const { chains, isLast } = page;
+    port.call(target, 'merge', { chains, hasLostState }, (merged) => {
+      if (isRefusal(merged) || isLast) return onEnd(merged);
+      copyChains({ ...copy, after: chains.at(-1)?.[0] ?? after }, onEnd);
+    });
+  });
+}
+
+function seekTo(
+  { port, target, source }: Replication,
+  expectedCursor: Cursor,
+  { end, onEnd }: { readonly end: Cursor; readonly onEnd: OnEnd },
+): void {
+  port.call(target, 'seek', { source, expectedCursor, cursor: end }, (reply) =>
+    onEnd(isRefusal(reply) ? reply : { done: 'resynced' }),
+  );
+}
+
+/** R18: deletes that the source has forgotten must not come back from here. */
+function isAwayForTooLong({ source, limits }: Replication, state: StateReply): boolean {
+  const received = getStamp(state.received, source);
+  return received > 0 && received < state.physicalClock - limits.keepTombstonesFor;
+}
+
+function clearAndResync(replication: Replication, onEnd: OnEnd): void {
+  const { port, target } = replication;
+  port.call(target, 'clear', {}, (reply) => {
+    if (isRefusal(reply)) onEnd(reply);
+    else resync(replication, { hasLostState: true }, onEnd);
+  });
+}
+
+function getCursor({ cursors }: StateReply, source: SiteIndex): Cursor {
+  return cursors[source] ?? { entry: 0, stamp: 0 };
+}

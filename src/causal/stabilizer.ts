@@ -1,0 +1,149 @@
+/**
+ * What a gateway knows of its site: the global stable snapshot (GSS), the time, and which partitions
+ * have lost state (R3, R8, R12, R13; Contrarian, Alg. 2, lines 35–38).
+ */
+import type { CausalLimits } from './limits.ts';
+import type { SiteView, StateReply } from './partition-calls.ts';
+import { SiteTime, type GatewayTime } from './site-time.ts';
+import {
+  createZeroVector,
+  getStamp,
+  maxVector,
+  minVector,
+  withStamp,
+  type SiteIndex,
+  type Stamp,
+  type Vector,
+} from './stamps.ts';
+
+export interface StabilizerOptions {
+  readonly site: SiteIndex;
+  readonly siteCount: number;
+  readonly partitionCount: number;
+  readonly limits: CausalLimits;
+}
+
+/** A poll on its way, with what was known when it was sent. */
+export interface PendingPoll {
+  readonly partition: number;
+  readonly lastSeen: Stamp;
+  readonly sentAt: Stamp;
+}
+
+export class Stabilizer {
+  readonly #site: SiteIndex;
+  readonly #limits: CausalLimits;
+  readonly #time: SiteTime;
+  readonly #lastSeen: Stamp[];
+  readonly #received: (Vector | undefined)[];
+  #stable: Vector;
+  #highestClock: Stamp = 0;
+
+  constructor({ site, siteCount, partitionCount, limits }: StabilizerOptions) {
+    this.#site = site;
+    this.#limits = limits;
+    this.#time = new SiteTime(partitionCount, limits.maxClockSkew);
+    this.#lastSeen = Array.from({ length: partitionCount }, () => 0);
+    this.#received = Array.from({ length: partitionCount }, () => undefined);
+    this.#stable = createZeroVector(siteCount);
+  }
+
+  /** What all partitions of the site have received. The own entry is not used. */
+  get stable(): Vector {
+    return this.#stable;
+  }
+
+  /** The highest clock of the site's partitions, for the partitions that are behind it. */
+  get highestClock(): Stamp {
+    return this.#highestClock;
+  }
+
+  getSiteTime(now: GatewayTime): Stamp {
+    return this.#time.at(now);
+  }
+
+  isTrusted(partition: number): boolean {
+    return this.#time.isTrusted(partition);
+  }
+
+  getLastSeen(partition: number): Stamp {
+    return this.#lastSeen[partition] ?? 0;
+  }
+
+  getView(now: GatewayTime): SiteView {
+    return {
+      stable: this.#stable,
+      siteTime: this.getSiteTime(now),
+      lastSeen: [...this.#lastSeen],
+    };
+  }
+
+  /**
+   * Returns the own entry of a new snapshot: recent, and not below any stamp of the site that the
+   * gateway has seen (R3).
+   */
+  getOwnSnapshotStamp(now: GatewayTime): Stamp {
+    const siteTime = this.getSiteTime(now);
+    // A clock that is wrong must not move the snapshots of the site (R8).
+    return Math.max(siteTime, Math.min(this.#highestClock, siteTime + this.#limits.maxClockSkew));
+  }
+
+  beginPoll(partition: number, { elapsed }: GatewayTime): PendingPoll {
+    return { partition, lastSeen: this.getLastSeen(partition), sentAt: elapsed };
+  }
+
+  /** Takes the reply of a poll. Returns whether the partition has lost state (R13). */
+  endPoll(
+    { partition, lastSeen, sentAt }: PendingPoll,
+    state: StateReply,
+    now: GatewayTime,
+  ): boolean {
+    this.#time.observeClock(partition, state.physicalClock, { sentAt, received: now });
+    if (this.#hasLostState(state, lastSeen)) return true;
+    this.observeOwnStamp(partition, state.lastOwnStamp);
+    this.observeClock(state.clock, now);
+    this.#received[partition] = state.received;
+    return false;
+  }
+
+  /** Raises the stable snapshot to what all partitions have received (R12). */
+  advance(): void {
+    const stable = withStamp(this.computeStable(this.#received), this.#site, 0);
+    this.#stable = maxVector(this.#stable, stable);
+  }
+
+  /** A stamp of an own write of the partition: from now on, a lower one means lost writes. */
+  observeOwnStamp(partition: number, stamp: Stamp): void {
+    this.#lastSeen[partition] = Math.max(this.getLastSeen(partition), stamp);
+  }
+
+  /** A hybrid clock of the site, unless it is too far ahead (R8). */
+  observeClock(clock: Stamp, now: GatewayTime): void {
+    if (clock > this.getSiteTime(now) + this.#limits.maxClockSkew) return;
+    this.#highestClock = Math.max(this.#highestClock, clock);
+  }
+
+  /** Accepts the state of a partition after its heal. Returns whether own writes are gone. */
+  acceptHealed(partition: number, { lastOwnStamp }: StateReply): boolean {
+    const hasLost = lastOwnStamp < this.getLastSeen(partition);
+    this.#lastSeen[partition] = lastOwnStamp;
+    return hasLost;
+  }
+
+  /** R12: the minimum over all partitions. One that was never polled has received nothing. */
+  protected computeStable(received: readonly (Vector | undefined)[]): Vector {
+    const none = createZeroVector(this.#stable.length);
+    return received.map((vector) => vector ?? none).reduce(minVector);
+  }
+
+  /** R13: compared with what was known when the poll was sent, since writes go on meanwhile. */
+  #hasLostState(state: StateReply, lastSeen: Stamp): boolean {
+    return state.lastOwnStamp < lastSeen || state.suspicions > state.healedSuspicions;
+  }
+
+  /** R19: whether the partition is so far ahead of the site that it should stop to pull. */
+  isFarAhead({ received }: StateReply, source: SiteIndex): boolean {
+    const ahead = getStamp(received, source) - getStamp(this.#stable, source);
+    return getStamp(this.#stable, source) > 0 && ahead > this.#limits.maxReceivedAhead;
+  }
+}

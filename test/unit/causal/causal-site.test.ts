@@ -1,0 +1,239 @@
+import { expect, test } from 'vitest';
+import { findPartition } from '../../../src/causal/partition-of-key.ts';
+import { copyPartitionState } from '../../../src/causal/partition-state.ts';
+import { CausalWorld, KEYS } from '../../support/causal-world.ts';
+
+const [FIRST, SECOND] = KEYS;
+
+test('keys with one tag lie in one partition', () => {
+  expect(KEYS.map((key) => findPartition(key, 2))).toEqual([0, 1]);
+  expect(findPartition('user:{7}:name', 64)).toBe(findPartition('cart:{7}', 64));
+});
+
+test('a session reads what it has written, at once (R1, R3)', () => {
+  const world = new CausalWorld();
+  const session = world.openSession();
+  world.put(0, FIRST, 1, { session });
+  expect(world.read(0, [FIRST], session)).toEqual([1]);
+});
+
+test('a snapshot has no write of another site before what it depends on (R3, R12)', () => {
+  const world = new CausalWorld();
+  const session = world.openSession();
+  world.put(0, FIRST, 'list', { session });
+  world.put(0, SECOND, 'photo', { session });
+  // The first partition of the other site gets nothing for now.
+  world.unreachable.add('1 0');
+  world.settle();
+  expect(world.partition(1, 1).state.chains.size).toBe(1);
+  world.unreachable.clear();
+  expect(world.read(1, [FIRST, SECOND])).toEqual([undefined, undefined]);
+  world.settle();
+  expect(world.read(1, [FIRST, SECOND])).toEqual(['list', 'photo']);
+});
+
+test('a snapshot is not below a stamp that the site has seen, also if that clock is ahead (R3)', () => {
+  const world = new CausalWorld();
+  world.offsets.set('0 1', 100_000);
+  world.put(0, SECOND, 'from a fast clock');
+  expect(world.read(0, [SECOND])).toEqual(['from a fast clock']);
+});
+
+test('a put after a read of the same snapshot is not in it, with clocks apart (R4)', () => {
+  const world = new CausalWorld();
+  world.offsets.set('0 0', -60_000);
+  const session = world.openSession();
+  expect(world.read(0, [FIRST, SECOND], session)).toEqual([undefined, undefined]);
+  const stamp = world.put(0, FIRST, 1);
+  expect(stamp).toBeGreaterThan(session.dependencies[0] as number);
+});
+
+test('a wrong clock stops one partition, and all is well when the clock is (R8)', () => {
+  const world = new CausalWorld({ partitionCount: 4 });
+  const keys = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const other = keys.find((key) => findPartition(key, 4) !== findPartition('a', 4)) as string;
+  world.put(0, 'a', 1);
+  world.offsets.set(`0 ${findPartition('a', 4)}`, 3_600_000_000);
+  world.settle();
+  expect(world.put(0, 'a', 2)).toBe('CLOCK');
+  expect(world.read(0, ['a'])).toBe('CLOCK');
+  expect(world.put(0, other, 1)).toBeTypeOf('number');
+  world.offsets.clear();
+  world.settle();
+  world.put(0, 'a', 3);
+  expect(world.read(0, ['a'])).toEqual([3]);
+});
+
+test('a partition that does not answer stops remote news, and no read of the others (R12)', () => {
+  const world = new CausalWorld();
+  world.settle();
+  world.unreachable.add('1 0');
+  world.put(0, SECOND, 1);
+  world.settle();
+  expect(world.read(1, [SECOND])).toEqual([undefined]);
+  world.put(1, SECOND, 'local');
+  expect(world.read(1, [SECOND])).toEqual(['local']);
+});
+
+test('a partition that was set back is healed from the other site (R13, R14)', () => {
+  const world = new CausalWorld();
+  const backup = copyPartitionState(world.partition(0, 0).state);
+  world.put(0, FIRST, 'mine');
+  world.put(1, `y{${FIRST}}`, 'theirs');
+  world.settle();
+  world.partition(0, 0).state = backup;
+  expect(world.read(0, [FIRST])).toMatch(/REWOUND|BEHIND/);
+  world.settle();
+  expect(world.read(0, [FIRST, `y{${FIRST}}`])).toEqual(['mine', 'theirs']);
+  expect(world.alarms).toEqual([]);
+});
+
+test('a partition that is set back between two polls is noticed by the poll (R13)', () => {
+  const world = new CausalWorld();
+  world.put(0, FIRST, 1);
+  world.settle();
+  world.partition(0, 0).state = copyPartitionState(new CausalWorld().partition(0, 0).state);
+  world.settle(6);
+  expect(world.read(0, [FIRST])).toEqual([1]);
+});
+
+test('writes that no other site has are lost, with an alarm, and sessions go on (R13)', () => {
+  const world = new CausalWorld({ siteCount: 1 });
+  const session = world.openSession();
+  world.put(0, FIRST, 1, { session });
+  world.partition(0, 0).state = copyPartitionState(new CausalWorld({ siteCount: 1 }).partition(0, 0).state);
+  world.settle();
+  expect(world.alarms).toEqual([{ code: 'lost-writes', partition: 0 }]);
+  world.put(0, FIRST, 2, { session });
+  expect(world.read(0, [FIRST], session)).toEqual([2]);
+});
+
+test('a site that was away for too many entries copies the partition (R14, R16)', () => {
+  const world = new CausalWorld({ limits: { maxOwnEntries: 3 } });
+  world.unreachable.add('1 0');
+  for (let value = 0; value < 10; value += 1) world.put(0, FIRST, value);
+  world.put(0, `x{${FIRST}}`, 'other');
+  world.unreachable.clear();
+  world.settle();
+  expect(world.read(1, [FIRST, `x{${FIRST}}`])).toEqual([9, 'other']);
+  expect(world.alarms[0]).toEqual({ code: 'dropped-entries', partition: 0 });
+});
+
+test('reads go on at the old snapshot while a partition copies (R15)', () => {
+  const world = new CausalWorld({ limits: { maxOwnEntries: 2, maxScannedKeys: 1, maxVersions: 1 } });
+  world.put(0, FIRST, 'old');
+  world.settle();
+  world.unreachable.add('1 0');
+  for (let value = 0; value < 5; value += 1) world.put(0, FIRST, value);
+  world.settle();
+  world.unreachable.clear();
+  const { chains } = world.call({ site: 0, partition: 0 }, 'scan', { after: '', maxKeys: 9 }) as never as {
+    chains: never;
+  };
+  world.call({ site: 1, partition: 0 }, 'merge', { chains, hasLostState: false });
+  expect(world.read(1, [FIRST])).toEqual(['old']);
+  world.settle();
+  expect(world.read(1, [FIRST])).toEqual([4]);
+});
+
+test('a remove reads as absent at all sites, and an older write does not bring the key back (R18)', () => {
+  const world = new CausalWorld();
+  world.put(0, FIRST, 1);
+  world.settle();
+  world.put(1, FIRST, undefined);
+  expect(world.read(1, [FIRST])).toEqual([undefined]);
+  world.settle();
+  expect(world.read(0, [FIRST])).toEqual([undefined]);
+});
+
+test('a value reads as absent when its time has passed (R18)', () => {
+  const world = new CausalWorld();
+  world.put(0, FIRST, 1, { ttl: 50_000 });
+  expect(world.read(0, [FIRST])).toEqual([1]);
+  world.now += 50_000;
+  expect(world.read(0, [FIRST])).toEqual([undefined]);
+});
+
+test('a site that was away for longer than deletes are kept starts again from the other (R18)', () => {
+  const world = new CausalWorld({ limits: { keepTombstonesFor: 100_000, maxOwnEntries: 1, keepVersionsFor: 0 } });
+  world.put(0, FIRST, 1);
+  world.settle();
+  world.unreachable.add('1 0');
+  world.put(0, FIRST, undefined);
+  world.put(0, `x{${FIRST}}`, 2);
+  world.call({ site: 0, partition: 0 }, 'apply', {
+    source: 1,
+    expectedCursor: { entry: 0, stamp: 0 },
+    cursor: { entry: 0, stamp: 0 },
+    entries: [],
+    promise: world.now + 1_000,
+    stable: [0, 0],
+  });
+  world.now += 1_000_000;
+  world.settle();
+  world.call({ site: 0, partition: 0 }, 'state', { siteClock: 0, stable: [0, world.now] });
+  world.unreachable.clear();
+  world.settle(10);
+  expect(world.partition(0, 0).state.chains.has(FIRST)).toBe(false);
+  expect(world.read(1, [FIRST, `x{${FIRST}}`])).toEqual([undefined, 2]);
+  expect(world.read(0, [FIRST, `x{${FIRST}}`])).toEqual([undefined, 2]);
+});
+
+test('a partition that is far ahead of its site stops to pull, until the site follows (R19)', () => {
+  const world = new CausalWorld({ limits: { maxReceivedAhead: 100_000 } });
+  world.settle();
+  world.unreachable.add('1 1');
+  world.settle(20);
+  const [received] = world.partition(1, 0).state.received;
+  world.settle(20);
+  expect(world.partition(1, 0).state.received[0]).toBe(received);
+  world.unreachable.clear();
+  world.settle(20);
+  world.put(0, FIRST, 1);
+  world.settle();
+  expect(world.read(1, [FIRST])).toEqual([1]);
+});
+
+test('a session from another site waits until its writes have arrived (R20)', () => {
+  const world = new CausalWorld();
+  const session = world.openSession();
+  world.put(0, FIRST, 1, { session });
+  expect(world.read(1, [FIRST], session)).toBe('SESSION_AHEAD');
+  expect(world.put(1, FIRST, 2, { session })).toBe('SESSION_AHEAD');
+  world.settle();
+  expect(world.read(1, [FIRST], session)).toEqual([1]);
+});
+
+test('latest has what any site acknowledged before, and causal does not (R22)', () => {
+  const world = new CausalWorld();
+  world.put(1, FIRST, 1);
+  world.put(0, FIRST, 0);
+  world.now += 1_000;
+  world.put(1, FIRST, 2);
+  expect(world.read(0, [FIRST])).toEqual([0]);
+  expect(world.readLatest(0, [FIRST, SECOND])).toEqual([2, undefined]);
+});
+
+test('latest fails if a site cannot be reached (R22)', () => {
+  const world = new CausalWorld();
+  world.unreachable.add('1 0');
+  expect(world.readLatest(0, [FIRST])).toBe('UNREACHABLE');
+});
+
+test('after latest, the session goes on from what it has read (R20, R22)', () => {
+  const world = new CausalWorld();
+  const session = world.openSession();
+  world.put(1, FIRST, 1);
+  world.readLatest(0, [FIRST], session);
+  expect(world.read(0, [FIRST], session)).toBe('SESSION_AHEAD');
+  world.settle();
+  expect(world.read(0, [FIRST], session)).toEqual([1]);
+});
+
+test('with a coordinator, a partition of the read gives the stamp of the snapshot (R23)', () => {
+  const world = new CausalWorld();
+  world.offsets.set('0 0', 70_000);
+  const session = world.openSession();
+  world.site(0).read(session, { keys: [FIRST], source: 'coordinator' }, () => {});
+  expect(session.dependencies[0]).toBe(world.now + 70_000);
+});

@@ -1,0 +1,297 @@
+import { expect, test } from 'vitest';
+import { DEFAULT_LIMITS, type CausalLimits } from '../../../src/causal/limits.ts';
+import type { PullReply, PutReply, PutRequest, ReadReply, ReadRequest } from '../../../src/causal/partition-calls.ts';
+import { copyPartitionState } from '../../../src/causal/partition-state.ts';
+import { Partition } from '../../../src/causal/partition.ts';
+
+const NOW = 10_000_000;
+
+function createPartition(site = 0, limits: Partial<CausalLimits> = {}): Partition {
+  return new Partition({ site, siteCount: 2, limits: { ...DEFAULT_LIMITS, ...limits } });
+}
+
+let ids = 0;
+const putRequest = (key: string, request: Partial<PutRequest> = {}): PutRequest => ({
+  key,
+  kind: 'value',
+  value: `${key}${ids}`,
+  ttl: 0,
+  id: `id${ids++}`,
+  dependencies: [0, 0],
+  stable: [0, 0],
+  siteTime: NOW,
+  lastSeen: 0,
+  ...request,
+});
+const readRequest = (snapshot: number[], request: Partial<ReadRequest> = {}): ReadRequest => ({
+  keys: ['x'],
+  snapshot,
+  acceptsMissing: false,
+  siteTime: NOW,
+  lastSeen: 0,
+  ...request,
+});
+
+function put(partition: Partition, key: string, request: Partial<PutRequest> = {}, now = NOW): number {
+  return (partition.execute('put', putRequest(key, request), now) as PutReply).stamp;
+}
+function read(partition: Partition, snapshot: number[], now = NOW): readonly unknown[] {
+  const { versions } = partition.execute('read', readRequest(snapshot), now) as ReadReply;
+  return versions.map((version) => version?.stamp);
+}
+const state = (partition: Partition, now = NOW) =>
+  partition.execute('state', { siteClock: 0, stable: [now, now] }, now) as never as {
+    lastOwnStamp: number;
+    received: number[];
+    cursors: { entry: number; stamp: number }[];
+    clock: number;
+    suspicions: number;
+    healedSuspicions: number;
+  };
+const pull = (source: Partition, cursor = { entry: 0, stamp: 0 }, promiseHeld = 0, maxEntries = 200, now = NOW) =>
+  source.execute('pull', { requester: 1, siteTime: now, cursor, promiseHeld, maxEntries }, now) as PullReply;
+const apply = (
+  target: Partition,
+  source: number,
+  pulled: PullReply,
+  expectedCursor = { entry: 0, stamp: 0 },
+  now = NOW,
+) => target.execute('apply', { source, expectedCursor, stable: [0, 0], ...pulled }, now);
+
+test('a put gets a stamp above the clock, above earlier stamps and above its dependencies (R1)', () => {
+  const partition = createPartition();
+  expect(put(partition, 'x')).toBe(NOW);
+  expect(put(partition, 'y')).toBe(NOW + 1);
+  expect(put(partition, 'x', { dependencies: [NOW + 50, 7] })).toBe(NOW + 51);
+  expect(put(partition, 'x', { dependencies: [0, NOW + 90] })).toBe(NOW + 91);
+});
+
+test('a version depends on what its session has seen, and on itself (R1)', () => {
+  const partition = createPartition();
+  put(partition, 'x', { dependencies: [3, 7] });
+  expect(partition.state.chains.get('x')).toMatchObject([{ dependencies: [NOW, 7] }]);
+});
+
+test('a put overwrites the visible version of a site whose clock is ahead (R2)', () => {
+  const [local, remote] = [createPartition(0), createPartition(1)];
+  const ahead = put(remote, 'x', { siteTime: NOW + 400_000 }, NOW + 400_000);
+  apply(local, 1, pull(remote));
+  expect(put(local, 'x', { stable: [0, NOW + 500_000] })).toBe(ahead + 1);
+  expect(put(createPartition(0), 'x')).toBe(NOW);
+});
+
+test('a read raises the clock, so that no later put lies in its snapshot (R4)', () => {
+  const partition = createPartition();
+  expect(read(partition, [NOW + 300, 0])).toEqual([undefined]);
+  expect(put(partition, 'x')).toBe(NOW + 301);
+});
+
+test('a read answers TOO_OLD if the partition has dropped what it needs (R7)', () => {
+  const partition = createPartition(0, { maxVersions: 1 });
+  const first = put(partition, 'x');
+  put(partition, 'x');
+  expect(partition.execute('read', readRequest([first, 0]), NOW)).toEqual({ refused: 'TOO_OLD' });
+});
+
+test('a partition whose clock is off answers CLOCK, but not to a request that has waited (R8)', () => {
+  const partition = createPartition();
+  const at = (now: number) => partition.execute('read', readRequest([NOW, 0]), now);
+  expect(at(NOW - 600_000)).toEqual({ refused: 'CLOCK' });
+  expect(at(NOW + 5_000_000)).toEqual({ refused: 'CLOCK' });
+  expect(at(NOW + 4_000_000)).toMatchObject({ versions: [undefined] });
+});
+
+test('no stamp from elsewhere moves the clock far ahead (R8)', () => {
+  const partition = createPartition();
+  const far = NOW + 600_000;
+  const calls = [
+    partition.execute('read', readRequest([far, 0]), NOW),
+    partition.execute('put', putRequest('x', { dependencies: [far, 0] }), NOW),
+    partition.execute('snapshot', { atLeast: far }, NOW),
+    pull(partition, { entry: 0, stamp: 0 }, far),
+    apply(partition, 1, { entries: [], cursor: { entry: 0, stamp: 0 }, promise: far }),
+  ];
+  for (const reply of calls) expect(reply).toEqual({ refused: 'CLOCK' });
+  partition.execute('state', { siteClock: far, stable: [0, 0] }, NOW);
+  expect(put(partition, 'x')).toBe(NOW);
+});
+
+test('a pull returns the entries after the cursor in their order, with a promise (R9, R10)', () => {
+  const source = createPartition();
+  const stamps = [put(source, 'x'), put(source, 'y'), put(source, 'x')];
+  const all = pull(source);
+  expect(all.entries.map(({ stamp }) => stamp)).toEqual(stamps);
+  expect(all.promise).toBeGreaterThanOrEqual(stamps[2] as number);
+  expect(put(source, 'x')).toBeGreaterThan(all.promise);
+});
+
+test('the promise of a pull is not above the entries that it leaves behind (R10)', () => {
+  const source = createPartition();
+  const [first] = [put(source, 'x'), put(source, 'y')];
+  expect(pull(source, { entry: 0, stamp: 0 }, 0, 1)).toMatchObject({ promise: first, cursor: { entry: 1 } });
+});
+
+test('a source that has lost its clock keeps the promise that the other site holds (R10)', () => {
+  const source = createPartition();
+  pull(source, { entry: 0, stamp: 0 }, NOW + 400);
+  expect(put(source, 'x')).toBe(NOW + 401);
+});
+
+test('apply moves the cursor together with the versions, and refuses another cursor (R11)', () => {
+  const [source, target] = [createPartition(0), createPartition(1)];
+  const stamp = put(source, 'x');
+  const pulled = pull(source);
+  expect(apply(target, 0, pulled)).toEqual({ belowPromise: 0 });
+  expect(state(target)).toMatchObject({ received: [pulled.promise, 0], cursors: [{ entry: 1, stamp }, {}] });
+  expect(apply(target, 0, pulled)).toEqual({ refused: 'STALE' });
+});
+
+test('apply counts the writes below the promise of the source, and keeps them (R11)', () => {
+  const [source, target] = [createPartition(0), createPartition(1)];
+  const stamp = put(source, 'x');
+  expect(apply(target, 0, { ...pull(source), entries: [], cursor: { entry: 0, stamp: 0 } })).toEqual({
+    belowPromise: 0,
+  });
+  expect(apply(target, 0, pull(source))).toEqual({ belowPromise: 1 });
+  expect(read(target, [stamp, NOW])).toEqual([stamp]);
+});
+
+test('a read whose snapshot is ahead of what was received answers BEHIND (R13)', () => {
+  const partition = createPartition();
+  expect(partition.execute('read', readRequest([NOW, 5]), NOW)).toEqual({ refused: 'BEHIND' });
+  expect(partition.execute('read', readRequest([NOW, 5], { acceptsMissing: true }), NOW)).toMatchObject({
+    versions: [undefined],
+  });
+});
+
+test('a partition with a lower last stamp than the gateway has seen answers REWOUND (R13)', () => {
+  const partition = createPartition();
+  const backup = copyPartitionState(partition.state);
+  const lastSeen = put(partition, 'x');
+  partition.state = backup;
+  expect(partition.execute('put', putRequest('x', { lastSeen }), NOW)).toEqual({ refused: 'REWOUND' });
+  expect(partition.execute('read', readRequest([NOW, 0], { lastSeen }), NOW)).toEqual({ refused: 'REWOUND' });
+});
+
+test('a pull from an entry that was lost answers LOST, and the source refuses its clients (R13, R14)', () => {
+  const source = createPartition();
+  const backup = copyPartitionState(source.state);
+  put(source, 'x');
+  const { cursor } = pull(source);
+  source.state = backup;
+  expect(pull(source, cursor)).toEqual({ refused: 'LOST' });
+  expect(source.execute('read', readRequest([NOW, 0]), NOW)).toEqual({ refused: 'REWOUND' });
+});
+
+test('a pull from an entry that was replaced answers LOST (R10, R14)', () => {
+  const source = createPartition();
+  const backup = copyPartitionState(source.state);
+  put(source, 'x');
+  const { cursor } = pull(source);
+  source.state = backup;
+  put(source, 'y', {}, NOW + 900);
+  expect(pull(source, cursor)).toEqual({ refused: 'LOST' });
+});
+
+test('a merge does not move what was received, nor the cursor (R14)', () => {
+  const [source, target] = [createPartition(0), createPartition(1)];
+  put(source, 'x');
+  const { chains } = source.execute('scan', { after: '', maxKeys: 9 }, NOW) as never as { chains: never };
+  target.execute('merge', { chains, hasLostState: false }, NOW);
+  expect(state(target)).toMatchObject({ received: [0, 0], cursors: [{ entry: 0 }, { entry: 0 }] });
+  expect(target.state.chains.get('x')).toHaveLength(1);
+});
+
+test('a heal brings own writes back, and other sites must copy them too (R14)', () => {
+  const [source, target] = [createPartition(0), createPartition(1)];
+  const backup = copyPartitionState(source.state);
+  const stamp = put(source, 'x');
+  apply(target, 0, pull(source));
+  source.state = backup;
+  const suspicion = source.execute('suspect', {}, NOW) as { suspicions: number };
+  const { chains } = target.execute('scan', { after: '', maxKeys: 9 }, NOW) as never as { chains: never };
+  source.execute('merge', { chains, hasLostState: true }, NOW);
+  expect(source.execute('read', readRequest([NOW, 0]), NOW)).toEqual({ refused: 'REWOUND' });
+  source.execute('confirmHealed', suspicion, NOW);
+  expect(read(source, [NOW, 0])).toEqual([stamp]);
+  expect(state(source)).toMatchObject({ lastOwnStamp: stamp });
+  expect(pull(source)).toEqual({ refused: 'LOST' });
+  expect(put(source, 'x', { lastSeen: stamp })).toBeGreaterThan(stamp);
+});
+
+test('a scan returns all chains in pages (R14)', () => {
+  const partition = createPartition();
+  for (const key of ['c', 'a', 'b']) put(partition, key);
+  const page = (after: string) =>
+    partition.execute('scan', { after, maxKeys: 2 }, NOW) as never as { chains: [string][]; isLast: boolean };
+  expect(page('')).toMatchObject({
+    chains: [
+      ['a', {}],
+      ['b', {}],
+    ],
+    isLast: false,
+  });
+  expect(page('b')).toMatchObject({ chains: [['c', {}]], isLast: true });
+});
+
+test('own entries that all sites have are dropped when their ids are old (R16)', () => {
+  const partition = createPartition(0, { keepIdsFor: 100 });
+  for (const key of ['x', 'y', 'z']) put(partition, key);
+  const { cursor } = pull(partition);
+  put(partition, 'x');
+  expect(partition.state.own.count).toBe(4);
+  pull(partition, cursor);
+  put(partition, 'x', { siteTime: NOW + 500 }, NOW + 500);
+  // The entry at the cursor stays, since the next pull names it.
+  expect(partition.state.own.count).toBe(3);
+  expect(pull(partition, cursor).entries).toHaveLength(2);
+});
+
+test('too many own entries: the oldest are dropped with an alarm, and a pull from before them answers LOST (R16)', () => {
+  const partition = createPartition(0, { maxOwnEntries: 2 });
+  put(partition, 'x');
+  put(partition, 'x');
+  expect(partition.execute('put', putRequest('x'), NOW)).toMatchObject({ droppedEntries: 1 });
+  expect(pull(partition)).toEqual({ refused: 'LOST' });
+  expect(state(partition)).toMatchObject({ suspicions: 0 });
+});
+
+test('a put with a known id gets the first stamp and writes nothing (R17)', () => {
+  const partition = createPartition();
+  const stamp = put(partition, 'x', { id: 'same' });
+  put(partition, 'x');
+  expect(put(partition, 'x', { id: 'same' })).toBe(stamp);
+  expect(partition.state.own.count).toBe(2);
+});
+
+test('a tombstone stays while an older write may arrive, and as long as it must (R18)', () => {
+  const partition = createPartition(0, { keepTombstonesFor: 1_000, keepVersionsFor: 0 });
+  put(partition, 'x');
+  put(partition, 'x', { kind: 'tombstone', stable: [0, NOW] });
+  state(partition, NOW + 5_000);
+  expect(partition.state.chains.has('x')).toBe(true);
+  apply(partition, 1, { entries: [], cursor: { entry: 0, stamp: 0 }, promise: NOW + 100 });
+  state(partition, NOW + 500);
+  expect(partition.state.chains.has('x')).toBe(true);
+  state(partition, NOW + 5_000);
+  expect(partition.state.chains.has('x')).toBe(false);
+});
+
+test('a value with a time to live is dropped like a tombstone, counted from its end (R18)', () => {
+  const partition = createPartition(0, { keepTombstonesFor: 1_000 });
+  put(partition, 'x', { ttl: 10_000 });
+  apply(partition, 1, { entries: [], cursor: { entry: 0, stamp: 0 }, promise: NOW + 100 });
+  state(partition, NOW + 10_500);
+  expect(partition.state.chains.has('x')).toBe(true);
+  state(partition, NOW + 11_500);
+  expect(partition.state.chains.has('x')).toBe(false);
+});
+
+test('a cleared partition shows no key as absent, and other sites copy it whole (R18)', () => {
+  const [partition, other] = [createPartition(0), createPartition(1)];
+  put(other, 'x');
+  apply(partition, 1, pull(other));
+  partition.execute('clear', {}, NOW);
+  expect(partition.execute('read', readRequest([NOW, 1]), NOW)).toEqual({ refused: 'BEHIND' });
+  expect(pull(partition)).toEqual({ refused: 'LOST' });
+});
