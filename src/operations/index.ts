@@ -1,6 +1,6 @@
 /** The portable vocabulary: operations that several stores understand. Browser-safe. */
-export { get, getMany, put } from './key-value.ts';
-export type { GetArgs, GetManyArgs, PutArgs } from './key-value.ts';
+export { get, getMany, put, remove } from './key-value.ts';
+export type { GetArgs, GetManyArgs, PutArgs, PutOptions, RemoveArgs } from './key-value.ts';
 export { dequeue, enqueue, peek, getRemaining } from './queue.ts';
 export type { DequeueArgs, DequeueOptions, EnqueueArgs, PeekArgs, QueueItem } from './queue.ts';
 export { getSafeThreshold } from './safe-threshold.ts';

@@ -1,5 +1,5 @@
 /** Reading and writing values by key. */
-import { check } from '../correctable/errors.ts';
+import { check, checkOptions } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { checkName } from './check-name.ts';
 
@@ -10,6 +10,21 @@ export interface GetArgs {
 export interface PutArgs<T = unknown> {
   readonly key: string;
   readonly value: T;
+  /** After this time the key has no value any more, in milliseconds. Absent if it does not expire. */
+  readonly ttlMs?: number | undefined;
+}
+
+/** Options of `put`. */
+export interface PutOptions {
+  /**
+   * Removes the value after this time, in milliseconds. A binding that cannot do that fails with
+   * `UNSUPPORTED`. Default: the value does not expire.
+   */
+  readonly ttlMs?: number | undefined;
+}
+
+export interface RemoveArgs {
+  readonly key: string;
 }
 
 export interface GetManyArgs {
@@ -35,17 +50,31 @@ export function get<T = unknown>(key: string): Operation<T | undefined> {
 /**
  * Writes `value` under `key`. Stores may share the value with you: do not change it afterwards.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if the key is empty
+ * @throws CorrectableError `INVALID_ARGUMENT` if the key is empty, or `ttlMs` is not above 0
  * @example
  * await store.invoke(put('user:7:name', 'Ada'));
  */
-export function put<T>(key: string, value: T): Operation<void> {
-  return {
-    name: 'put',
-    args: { key: checkName(key, 'key'), value } satisfies PutArgs<T>,
-    access: 'write',
-    key,
-  };
+export function put<T>(key: string, value: T, options: PutOptions = {}): Operation<void> {
+  const { ttlMs } = checkOptions(options, 'ttlMs:number');
+  check(ttlMs === undefined || isDuration(ttlMs), 'ttlMs', 'give milliseconds above 0');
+  const args: PutArgs<T> = { key: checkName(key, 'key'), value, ...(ttlMs && { ttlMs }) };
+  return { name: 'put', args, access: 'write', key };
+}
+
+function isDuration(value: number): boolean {
+  return Number.isFinite(value) && value > 0;
+}
+
+/**
+ * Removes the value of `key`. If it has none, nothing changes.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` if the key is empty
+ * @example
+ * await store.invoke(remove('user:7:name'));
+ */
+export function remove(key: string): Operation<void> {
+  const args: RemoveArgs = { key: checkName(key, 'key') };
+  return { name: 'remove', args, access: 'write', key };
 }
 
 /**

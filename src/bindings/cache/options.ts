@@ -13,6 +13,7 @@ import {
 } from '../../correctable/validate.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
+import { hasTimeToLive } from '../../correctable/time-to-live.ts';
 import type { CommitArgs } from '../../operations/index.ts';
 import type { CacheStore } from './cache-store.ts';
 
@@ -101,12 +102,16 @@ export function getPortableTouches(operation: Operation): readonly string[] | un
   return key === undefined ? undefined : [key];
 }
 
-/** `put` decides what `get` of its key gives. */
-export function getPortableWrite({ name, args }: Operation): CachedWrite | undefined {
-  if (name !== 'put' || !isRecord(args) || typeof args['key'] !== 'string' || !('value' in args))
-    return undefined;
+/** `put` and `remove` decide what `get` of their key returns, unless the value expires. */
+export function getPortableWrite(write: Operation): CachedWrite | undefined {
+  const { name, args } = write;
+  if (!isRecord(args) || typeof args['key'] !== 'string' || hasTimeToLive(write)) return undefined;
+  const isWrite = name === 'remove' || (name === 'put' && 'value' in args);
+  if (!isWrite) return undefined;
+
   const key = args['key'];
-  return { operation: { name: 'get', args: { key }, access: 'read', key }, value: args['value'] };
+  const value = name === 'put' ? args['value'] : undefined;
+  return { operation: { name: 'get', args: { key }, access: 'read', key }, value };
 }
 
 const CALL = 'cached(memory(), { principal: user.id })';

@@ -11,6 +11,7 @@ import type {
 import { bindMethods } from '../../correctable/binding.ts';
 import { CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
+import { hasTimeToLive, refuseTimeToLive } from '../../correctable/time-to-live.ts';
 import { SelectedReadStrategy } from './select-read-strategy.ts';
 import { Cluster } from './cluster.ts';
 import { createClosedError, toCorrectableError } from './errors.ts';
@@ -136,8 +137,8 @@ class CassandraStore implements CassandraBinding {
     return this.#levels;
   }
 
-  supports({ name }: Operation): boolean {
-    return this.#planners.has(name);
+  supports(operation: Operation): boolean {
+    return this.#planners.has(operation.name) && !hasTimeToLive(operation);
   }
 
   describeUnsupported({ name }: Operation): string | undefined {
@@ -162,6 +163,7 @@ class CassandraStore implements CassandraBinding {
       const message = `the Cassandra binding has no operation '${operation.name}': ${reason}`;
       throw new CorrectableError('UNSUPPORTED', message);
     }
+    refuseTimeToLive(operation, 'this table');
     const plan = planner(operation);
     if (plan.access !== operation.access)
       throw createInvalidArgumentError('access', `${plan.name} is a ${plan.access}`);

@@ -4,6 +4,7 @@
  */
 import { CorrectableError, check } from '../../correctable/errors.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
+import { hasTimeToLive, refuseTimeToLive } from '../../correctable/time-to-live.ts';
 import { checkName } from '../../operations/check-name.ts';
 import { commit, readVersions } from '../../operations/index.ts';
 import type { BufferedWrite, Version, VersionedRead } from '../../operations/index.ts';
@@ -48,16 +49,20 @@ const OPERATION_KINDS: ReadonlyMap<string, OperationKind> = new Map<string, Oper
   ['commit', { access: 'write', readArgs: readCommitArgs }],
 ]);
 
-export function isSupported({ name, access }: Operation): boolean {
-  return OPERATION_KINDS.get(name)?.access === access;
+export function isSupported(operation: Operation): boolean {
+  return (
+    OPERATION_KINDS.get(operation.name)?.access === operation.access && !hasTimeToLive(operation)
+  );
 }
 
 /** The operation as it is executed. Throws `UNSUPPORTED` or `INVALID_ARGUMENT` with the field. */
-export function validateOperation({ name, access, args }: Operation): Operation {
+export function validateOperation(operation: Operation): Operation {
+  const { name, access, args } = operation;
   const kind = OPERATION_KINDS.get(name);
   if (kind?.access !== access) {
     throw new CorrectableError('UNSUPPORTED', `The memory binding has no ${access} "${name}"`);
   }
+  refuseTimeToLive(operation, 'the memory binding');
   if (typeof args !== 'object' || args === null) {
     throw new CorrectableError('INVALID_ARGUMENT', `${name}: args: give an object`, {
       field: 'args',

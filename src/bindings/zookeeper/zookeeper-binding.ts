@@ -11,6 +11,7 @@ import type {
 import { bindMethods } from '../../correctable/binding.ts';
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
+import { hasTimeToLive, refuseTimeToLive } from '../../correctable/time-to-live.ts';
 import { isRecord } from '../../correctable/validate.ts';
 import type { CommitArgs, ReadVersionsArgs } from '../../operations/versioned.ts';
 import { executeDequeue } from './queue/dequeue.ts';
@@ -175,8 +176,10 @@ class ZooKeeperStore implements ZooKeeperBinding {
     return LEVELS;
   }
 
-  supports({ name, access }: Operation): boolean {
-    return OPERATIONS.has(name) && (access === 'write') === WRITES.has(name);
+  supports(operation: Operation): boolean {
+    const { name, access } = operation;
+    const isKnown = OPERATIONS.has(name) && (access === 'write') === WRITES.has(name);
+    return isKnown && !hasTimeToLive(operation);
   }
 
   openSession(): BindingSession {
@@ -190,6 +193,7 @@ class ZooKeeperStore implements ZooKeeperBinding {
     context: InvocationContext,
   ): void {
     if (this.#closing !== undefined) throw createClosedError();
+    refuseTimeToLive(operation, 'ZooKeeper');
     if (!this.supports(operation)) {
       throw new CorrectableError(
         'UNSUPPORTED',

@@ -5,6 +5,7 @@
 import { CorrectableError, check } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
+import { hasTimeToLive, refuseTimeToLive } from '../../correctable/time-to-live.ts';
 import { parseArgsWith } from './parse-args.ts';
 import { hashOperation } from './schema-hash.ts';
 import type { Schema } from './schema-parts.ts';
@@ -100,7 +101,17 @@ export function parseArgs(catalogue: OperationRegistry, operation: Operation): u
     const message = `${operation.name} is a ${entry.access}, not a ${operation.access}: build it from the contract`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'access' });
   }
-  return parseArgsWith(entry.args, ParsedOperation.getInput(operation), operation.name);
+  const input = ParsedOperation.getInput(operation);
+  if (dropsTimeToLive(entry.args, { ...operation, args: input }))
+    refuseTimeToLive({ ...operation, args: input }, `the contract ${catalogue.name}`);
+  return parseArgsWith(entry.args, input, operation.name);
+}
+
+/** A plain schema without the field would drop it in silence, and the value would never expire. */
+function dropsTimeToLive(schema: Schema, operation: Operation): boolean {
+  const def = schema._zod.def as Readonly<Record<string, unknown>>;
+  const isPlain = def['type'] === 'object' && def['catchall'] === undefined;
+  return isPlain && hasTimeToLive(operation) && !('ttlMs' in (def['shape'] as object));
 }
 
 function findEntry(

@@ -1,0 +1,94 @@
+/**
+ * The way from a gateway to the partitions of all sites in this process: at once within a site, and
+ * with a delay to other sites.
+ */
+import { isRefusal, type PartitionPort } from '../../causal/partition-calls.ts';
+import type { CausalSite } from '../../causal/causal-site.ts';
+import type { Partition } from '../../causal/partition.ts';
+import { MICROSECONDS_PER_MS, type SiteIndex } from '../../causal/stamps.ts';
+import { getWallOffsetMs, type Clock, type Timer } from '../../correctable/clock.ts';
+
+export interface NetworkParts {
+  readonly clock: Clock;
+  readonly delaysMs: readonly (readonly number[])[];
+  readonly getPartition: (site: SiteIndex, partition: number) => Partition;
+  readonly getSite: (site: SiteIndex) => CausalSite;
+}
+
+export class SiteNetwork {
+  readonly #parts: NetworkParts;
+  readonly #cutLinks = new Set<string>();
+  readonly #timers = new Set<Timer>();
+
+  constructor(parts: NetworkParts) {
+    this.#parts = parts;
+  }
+
+  /** From now on, messages between the two sites are lost, or no longer. */
+  setConnected(a: SiteIndex, b: SiteIndex, isConnected: boolean): void {
+    for (const link of [toLink(a, b), toLink(b, a)]) {
+      if (isConnected) this.#cutLinks.delete(link);
+      else this.#cutLinks.add(link);
+    }
+  }
+
+  /** Returns the port of the gateway of `from`. */
+  createPort(from: SiteIndex): PartitionPort {
+    const { getPartition, getSite, clock } = this.#parts;
+    return {
+      call: (address, name, request, onReply) => {
+        const execute = () => {
+          const nowMs = clock.now() + getWallOffsetMs(clock);
+          const partition = getPartition(address.site, address.partition);
+          return partition.execute(name, request, nowMs * MICROSECONDS_PER_MS);
+        };
+        this.#send({ from, to: address.site }, execute, onReply);
+      },
+      getSiteView: (site, onReply) =>
+        this.#send({ from, to: site }, () => getSite(site).getView(), onReply),
+    };
+  }
+
+  /** Drops all messages on their way. */
+  close(): void {
+    for (const timer of this.#timers) timer.cancel();
+    this.#timers.clear();
+  }
+
+  #send<T extends object>(
+    { from, to }: Link,
+    execute: () => T,
+    onReply: (reply: T | { readonly refused: 'UNREACHABLE' }) => void,
+  ): void {
+    if (from === to) return onReply(execute());
+    this.#delay(from, to, () => {
+      // A cut link answers as fast as a working one: nobody waits for a timeout in a demo.
+      const reply = this.#isCut(from, to) ? ({ refused: 'UNREACHABLE' } as const) : execute();
+      this.#delay(to, from, () => {
+        if (this.#isCut(from, to) && !isRefusal(reply)) onReply({ refused: 'UNREACHABLE' });
+        else onReply(reply);
+      });
+    });
+  }
+
+  #isCut(from: SiteIndex, to: SiteIndex): boolean {
+    return this.#cutLinks.has(toLink(from, to));
+  }
+
+  #delay(from: SiteIndex, to: SiteIndex, run: () => void): void {
+    const delayMs = this.#parts.delaysMs[from]?.[to] ?? 0;
+    if (delayMs === 0) return run();
+    const timer = this.#parts.clock.setTimer(() => {
+      this.#timers.delete(timer);
+      run();
+    }, delayMs);
+    this.#timers.add(timer);
+  }
+}
+
+interface Link {
+  readonly from: SiteIndex;
+  readonly to: SiteIndex;
+}
+
+const toLink = (from: SiteIndex, to: SiteIndex): string => `${from}-${to}`;
