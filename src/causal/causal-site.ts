@@ -25,7 +25,7 @@ import {
 import { pullOnce, resync, type Replication, type ReplicationResult } from './replicator.ts';
 import type { CausalSession } from './session.ts';
 import type { GatewayTime } from './site-time.ts';
-import { Stabilizer } from './stabilizer.ts';
+import { Stabilizer, type PendingPoll } from './stabilizer.ts';
 import { isRemotelyCovered, type SiteIndex, type Stamp } from './stamps.ts';
 
 /** What an operator should know. */
@@ -99,7 +99,7 @@ export class CausalSite {
         if (state !== undefined) {
           const hasLostState = this.stabilizer.endPoll(pending, state, getTime());
           if (hasLostState) this.#broken.add(partition);
-          else this.#noteReceived(partition, state);
+          else this.#noteReceived(pending, state);
         }
         open -= 1;
         if (open === 0) this.stabilizer.advance();
@@ -203,9 +203,9 @@ export class CausalSite {
     if (refused === 'REWOUND' || isBehind) this.#broken.add(partition);
   }
 
-  #noteReceived(partition: number, { received }: StateReply): void {
-    if (isRemotelyCovered(this.stabilizer.stable, received, this.options.site))
-      this.#recovering.delete(partition);
+  /** R13: a partition that lacks what was stable when the poll was sent has lost it. */
+  #noteReceived({ partition, stable }: PendingPoll, { received }: StateReply): void {
+    if (isRemotelyCovered(stable, received, this.options.site)) this.#recovering.delete(partition);
     else if (!this.#recovering.has(partition)) this.#broken.add(partition);
   }
 

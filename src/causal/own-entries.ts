@@ -8,7 +8,7 @@
 import type { Cursor, OwnEntry } from './partition-calls.ts';
 import type { Stamp } from './stamps.ts';
 
-/** Entries that one put removes at most, so that no put is slow. */
+/** Entries, and ids, that one put removes at most, so that no put is slow. */
 const MAX_PRUNED = 3;
 
 export interface RetentionLimits {
@@ -45,7 +45,7 @@ export class OwnEntries {
   append(entry: OwnEntry): void {
     this.#last += 1;
     this.#entries.set(this.#last, entry);
-    if (entry.write !== undefined) this.#stampsById.set(entry.id, entry.stamp);
+    this.#stampsById.set(entry.id, entry.stamp);
   }
 
   /** Returns the stamp of the write with this id, if it was made here lately (R17). */
@@ -88,8 +88,8 @@ export class OwnEntries {
   }
 
   /**
-   * Drops some entries that no site needs, and the ids of these (R16). Returns how many were dropped
-   * although a site may need them.
+   * Drops some entries that no site needs, and some old ids (R16, R17). Returns how many entries were
+   * dropped although a site may need them.
    */
   prune({ acknowledged, keepIdsFrom, maxEntries }: RetentionLimits): number {
     // The entry at a cursor stays, since the next pull names it.
@@ -97,15 +97,24 @@ export class OwnEntries {
       if ((this.#entries.get(this.#first)?.stamp ?? 0) >= keepIdsFrom) break;
       this.#dropFirst();
     }
+    this.#dropIds(keepIdsFrom);
     let dropped = 0;
     for (; this.#entries.size > maxEntries; dropped += 1) this.#dropFirst();
     return dropped;
   }
 
   #dropFirst(): void {
-    const entry = this.#entries.get(this.#first);
-    if (entry !== undefined) this.#stampsById.delete(entry.id);
     this.#entries.delete(this.#first);
     this.#first += 1;
+  }
+
+  /** Ids are kept for their time, also if their entries had to go. */
+  #dropIds(keepIdsFrom: Stamp): void {
+    let pruned = 0;
+    for (const [id, stamp] of this.#stampsById) {
+      if (stamp >= keepIdsFrom || pruned === MAX_PRUNED) return;
+      this.#stampsById.delete(id);
+      pruned += 1;
+    }
   }
 }

@@ -354,6 +354,11 @@ export class Partition {
     return this.limits.keepTombstonesFor;
   }
 
+  /** R18: no older write of another site can arrive any more. */
+  protected isReceivedFromAll({ stamp }: Version): boolean {
+    return this.state.received.every((received, other) => other === this.site || stamp <= received);
+  }
+
   #noteSuspicion(): void {
     const { state } = this;
     if (state.suspicions === state.healedSuspicions) state.suspicions += 1;
@@ -386,13 +391,11 @@ export class Partition {
 
   /** R18. */
   #dropRemovable(stable: Vector, now: Stamp): void {
-    const { state, site } = this;
-    const isReceived = ({ stamp }: Version): boolean =>
-      state.received.every((received, other) => other === site || stamp <= received);
+    const { state } = this;
     for (const key of findRemovableKeys(state.removable, now)) {
       const chain = this.#trim(this.#getChain(key), stable, now);
       const [version, ...older] = getVersions(chain);
-      if (version === undefined || older.length > 0 || !isReceived(version)) continue;
+      if (version === undefined || older.length > 0 || !this.isReceivedFromAll(version)) continue;
       state.chains.delete(key);
       state.removable.delete(key);
     }

@@ -169,10 +169,13 @@ function seekTo(
   );
 }
 
-/** R18: deletes that the source has forgotten must not come back from here. */
+/**
+ * R18: deletes that the source has forgotten must not come back from here. Half of the time is left
+ * for the copy itself, since the source goes on to forget meanwhile.
+ */
 function isAwayForTooLong({ source, limits }: Replication, state: StateReply): boolean {
   const received = getStamp(state.received, source);
-  return received > 0 && received < state.physicalClock - limits.keepTombstonesFor;
+  return received > 0 && received < state.physicalClock - limits.keepTombstonesFor / 2;
 }
 
 function clearAndResync(replication: Replication, onEnd: OnEnd): void {

@@ -27,6 +27,7 @@ export interface StabilizerOptions {
 export interface PendingPoll {
   readonly partition: number;
   readonly lastSeen: Stamp;
+  readonly stable: Vector;
   readonly sentAt: Stamp;
 }
 
@@ -89,7 +90,8 @@ export class Stabilizer {
   }
 
   beginPoll(partition: number, { elapsed }: GatewayTime): PendingPoll {
-    return { partition, lastSeen: this.getLastSeen(partition), sentAt: elapsed };
+    const { stable } = this;
+    return { partition, lastSeen: this.getLastSeen(partition), stable, sentAt: elapsed };
   }
 
   /** Takes the reply of a poll. Returns whether the partition has lost state (R13). */

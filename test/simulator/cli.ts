@@ -1,5 +1,5 @@
 /**
- * `npm run sim -- --runs N [--seed S] [--profile P] [--with OPTIONS] [--jobs N] [--planted] [--json]`: simulated runs.
+ * `npm run sim -- --runs N [--world W] [--seed S] [--profile P] [--with OPTIONS] [--jobs N] [--planted] [--json]`: simulated runs.
  * Exit 0 iff none has a fault; with `--planted`, iff every planted fault is caught.
  */
 import { availableParallelism } from 'node:os';
@@ -8,15 +8,22 @@ import { neverCame, runBatch, runDealt } from './batch.ts';
 import type { Batch, BatchResult } from './batch.ts';
 import { PROFILES } from '../../src/testing/simulator/options.ts';
 import { INJECTED_BUGS } from './injected-bugs.ts';
+import { findMissingCausal, findPlantedCausal, runCausalBatch } from './causal/batch.ts';
+import { PLANTED_CAUSAL_FAULTS } from './causal/planted-faults.ts';
 import { parseOverrides, simulate } from './simulate.ts';
 
 interface Flags extends Batch {
+  readonly world: World;
   readonly jobs: number;
   readonly planted?: boolean;
   /** Plant this fault alone. */
   readonly only?: string | undefined;
   readonly json?: boolean;
 }
+
+/** What is simulated: the RedBlue backend, or the causal store. */
+const WORLDS = ['redblue', 'causal'] as const;
+type World = (typeof WORLDS)[number];
 
 /** Runs in which a planted fault has to show itself. */
 const PLANTED_RUNS_MAX = 500;
@@ -25,6 +32,7 @@ const RUNS_PER_JOB_MIN = 100;
 
 const cli = cac('sim');
 cli.option('--runs <count>', 'How many seeds to run', { default: 200 });
+cli.option('--world <world>', `One of ${WORLDS.join(', ')}`, { default: 'redblue' });
 cli.option('--seed <seed>', 'The first seed', { default: 1 });
 cli.option('--profile <profile>', `One of ${PROFILES.join(', ')}`, { default: 'swarm' });
 cli.option('--with <options>', 'Options in the place of drawn ones, as JSON', { default: '{}' });
@@ -43,6 +51,8 @@ async function main(flags: Flags): Promise<number> {
 function flagsOf(input: Readonly<Record<string, unknown>>): Flags {
   const profile = PROFILES.find((name) => name === input['profile']);
   if (profile === undefined) throw new Error(`--profile must be one of ${PROFILES.join(', ')}`);
+  const world = WORLDS.find((name) => name === input['world']);
+  if (world === undefined) throw new Error(`--world must be one of ${WORLDS.join(', ')}`);
   const whole = (name: string, least: number): number => {
     const value = Number(input[name]);
     if (Number.isInteger(value) && value >= least) return value;
@@ -54,13 +64,18 @@ function flagsOf(input: Readonly<Record<string, unknown>>): Flags {
   const only = input['only'] === undefined ? undefined : String(input['only']);
   const maxJobs = input['jobs'] === undefined ? availableParallelism() : whole('jobs', 1);
   const jobs = Math.min(maxJobs, Math.ceil(runs / RUNS_PER_JOB_MIN));
-  return { runs, seed, profile, overrides, jobs, planted: flag('planted'), only, json: flag('json') };
+  return { world, runs, seed, profile, overrides, jobs, planted: flag('planted'), only, json: flag('json') };
 }
 
 async function runSeeds(flags: Flags): Promise<number> {
-  const { jobs, json, profile, seed } = flags;
+  const { world, jobs, json, profile, seed, overrides } = flags;
   const startedAtMs = performance.now();
-  const result = jobs === 1 ? runBatch(flags) : await runDealt(flags, jobs, (sum) => showProgress(sum, flags));
+  const result =
+    world === 'causal'
+      ? runCausalBatch({ ...flags, overrides: overrides as object })
+      : jobs === 1
+        ? runBatch(flags)
+        : await runDealt(flags, jobs, (sum) => showProgress(sum, flags));
   const { runs, counted, faults, coverage } = result;
   const seconds = Math.round(performance.now() - startedAtMs) / 1000;
   if (json === true) {
@@ -71,7 +86,7 @@ async function runSeeds(flags: Flags): Promise<number> {
       `${counted} runs (${runs - counted} empty ones not counted), ${faults.length} with a fault, ${seconds} s`,
     );
   }
-  const missing = neverCame(result, flags);
+  const missing = world === 'causal' ? findMissingCausal(result, overrides) : neverCame(result, flags);
   if (missing.length > 0) process.stderr.write(`never came, so that nothing is shown of it: ${missing.join(', ')}\n`);
   return faults.length === 0 && counted > 0 && missing.length === 0 ? 0 : 1;
 }
@@ -91,8 +106,18 @@ function runPlanted({ seed, json, only }: Flags): number {
         Object.assign(row, { caught: true, by: violation.checker, runs: index + 1 });
     }
     rows.push(row);
-    if (json !== true) console.log(`${row['caught'] === true ? 'caught' : 'MISSED'}  ${name}: ${JSON.stringify(row)}`);
+    if (json !== true) showPlanted(row);
+  }
+  for (const name of Object.keys(PLANTED_CAUSAL_FAULTS)) {
+    if (only !== undefined && name !== only) continue;
+    const row = { ...findPlantedCausal(name, seed) };
+    rows.push(row);
+    if (json !== true) showPlanted(row);
   }
   if (json === true) console.log(JSON.stringify({ planted: rows }));
   return rows.length > 0 && rows.every(({ caught }) => caught === true) ? 0 : 1;
+}
+
+function showPlanted(row: Readonly<Record<string, unknown>>): void {
+  console.log(`${row['caught'] === true ? 'caught' : 'MISSED'}  ${String(row['fault'])}: ${JSON.stringify(row)}`);
 }

@@ -8,7 +8,7 @@ import type {
   PartitionPort,
   Refusal,
 } from '../../src/causal/partition-calls.ts';
-import { Partition } from '../../src/causal/partition.ts';
+import { Partition, type PartitionOptions } from '../../src/causal/partition.ts';
 import { CausalSession } from '../../src/causal/session.ts';
 import { createZeroVector, type Stamp } from '../../src/causal/stamps.ts';
 import { isAbsentAt } from '../../src/causal/version.ts';
@@ -17,6 +17,8 @@ export interface CausalWorldOptions {
   readonly siteCount?: number;
   readonly partitionCount?: number;
   readonly limits?: Partial<CausalLimits>;
+  /** A partition with a planted fault. */
+  readonly createPartition?: (options: PartitionOptions) => Partition;
 }
 
 /** Keys of the partitions 0 and 1, of two. */
@@ -33,12 +35,17 @@ export class CausalWorld {
   readonly #siteCount: number;
   #writes = 0;
 
-  constructor({ siteCount = 2, partitionCount = 2, limits }: CausalWorldOptions = {}) {
+  constructor({
+    siteCount = 2,
+    partitionCount = 2,
+    limits,
+    createPartition = (options) => new Partition(options),
+  }: CausalWorldOptions = {}) {
     this.#siteCount = siteCount;
     const shared = { siteCount, partitionCount, limits: { ...DEFAULT_LIMITS, ...limits } };
     const each = <T>(count: number, create: (index: number) => T): T[] =>
       Array.from({ length: count }, (_, index) => create(index));
-    this.partitions = each(siteCount, (site) => each(partitionCount, () => new Partition({ ...shared, site })));
+    this.partitions = each(siteCount, (site) => each(partitionCount, () => createPartition({ ...shared, site })));
     const port: PartitionPort = {
       call: (address, name, request, onReply) => onReply(this.call(address, name, request)),
       getSiteView: (site, onReply) => onReply((this.sites[site] as CausalSite).getView()),

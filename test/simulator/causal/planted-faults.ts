@@ -1,0 +1,294 @@
+/**
+ * Planted faults of the causal store: each leaves out one rule. A simulator that does not catch them proves
+ * nothing. They live here only; nothing in production can be switched to them.
+ */
+import { CausalSite, type CausalSiteOptions } from '../../../src/causal/causal-site.ts';
+import type {
+  ApplyReply,
+  ApplyRequest,
+  MergeRequest,
+  OwnEntry,
+  PartitionPort,
+  PutRequest,
+  Refusal,
+} from '../../../src/causal/partition-calls.ts';
+import { Partition } from '../../../src/causal/partition.ts';
+import type { CausalSession } from '../../../src/causal/session.ts';
+import { Stabilizer } from '../../../src/causal/stabilizer.ts';
+import { maxVector, minVector, raiseStamp, type Stamp, type Vector } from '../../../src/causal/stamps.ts';
+import type { Version } from '../../../src/causal/version.ts';
+import { findVisibleVersion, getVersions, type VersionChain } from '../../../src/causal/version-chain.ts';
+import type { CausalRunOptions } from './options.ts';
+import type { CausalFault } from './world.ts';
+
+export interface PlantedCausalFault extends CausalFault {
+  readonly rule: string;
+  /** Names of the checkers of which one has to notice. */
+  readonly caughtBy: readonly string[];
+  /** Options in the place of drawn ones: what makes the fault likely to show. */
+  readonly overrides?: Partial<CausalRunOptions>;
+}
+
+/** All partitions far apart in time, so that no stamp is above another by chance. */
+const APART: Partial<CausalRunOptions> = { clockOffsetMs: 40, clockStepMs: 40, partitionCount: 3, thinkMeanMs: 2 };
+const SEVERAL_SITES: Partial<CausalRunOptions> = { siteCount: 3, partitionCount: 3, clockStepMs: 40, moveChance: 0.2 };
+const SET_BACK: Partial<CausalRunOptions> = {
+  siteCount: 2,
+  setBackEveryMs: 250,
+  restartEveryMs: Infinity,
+  clockStepMs: 40,
+  thinkMeanMs: 5,
+  operationsPerClient: 50,
+};
+const SHORT_CHAINS: Partial<CausalRunOptions> = { maxVersions: 1, keepVersionsMs: 0, thinkMeanMs: 2, keyCount: 2 };
+
+class NoDependenciesInStamp extends Partition {
+  protected override getHighestDependency(): Stamp {
+    return 0;
+  }
+}
+
+class BlindOverwrite extends Partition {
+  protected override chooseStamp(request: PutRequest, _chain: VersionChain, now: Stamp): Stamp {
+    return Math.max(now, this.state.clock + 1, this.getHighestDependency(request.dependencies) + 1);
+  }
+}
+
+class ClockNotRaised extends Partition {
+  protected override raiseClockTo(): void {}
+}
+
+class GapIgnored extends Partition {
+  protected override findVersion(chain: VersionChain, snapshot: Vector): Version | undefined {
+    const found = findVisibleVersion(chain, snapshot);
+    return found === 'TOO_OLD' ? undefined : found;
+  }
+}
+
+class PromiseAboveUnsent extends Partition {
+  protected override choosePromise(_entries: readonly OwnEntry[]): Stamp {
+    return this.state.clock;
+  }
+}
+
+class PromiseBroken extends Partition {
+  protected override choosePromise(entries: readonly OwnEntry[], lastSent: number | undefined): Stamp {
+    return super.choosePromise(entries, lastSent) + 5_000;
+  }
+}
+
+/** A crash between two steps: the versions come with the next call only. */
+class CursorBeforeVersions extends Partition {
+  #late: ApplyRequest | undefined;
+
+  protected override apply(request: ApplyRequest, now: Stamp): ApplyReply | Refusal {
+    const reply = super.apply({ ...request, entries: this.#late?.entries ?? [] }, now);
+    if (!('refused' in reply)) this.#late = request;
+    return { belowPromise: 0 };
+  }
+}
+
+class NoteNoLoss extends Partition {
+  protected override hasLostWrites(): boolean {
+    return false;
+  }
+
+  protected override isBehind(): boolean {
+    return false;
+  }
+}
+
+/** Without this second check, a snapshot that is too new is torn instead of refused. */
+class BehindNotChecked extends Partition {
+  protected override isBehind(): boolean {
+    return false;
+  }
+}
+
+class ResyncMovesReceived extends Partition {
+  protected override merge(request: MergeRequest): object {
+    const reply = super.merge(request);
+    for (const { site, stamp } of request.chains.flatMap(([, chain]) => getVersions(chain)))
+      if (site !== this.site) this.state.received = raiseStamp(this.state.received, site, stamp);
+    return reply;
+  }
+}
+
+class TombstonesDropped extends Partition {
+  protected override getTombstoneLifetime(): Stamp {
+    return 0;
+  }
+
+  protected override isReceivedFromAll(): boolean {
+    return true;
+  }
+}
+
+class IdsIgnored extends Partition {
+  protected override findRepeatedWrite(): Stamp | undefined {
+    return undefined;
+  }
+}
+
+class CursorNotChecked extends Partition {
+  protected override isCursorAt(): boolean {
+    return true;
+  }
+}
+
+class StableFromAnyPartition extends Stabilizer {
+  protected override computeStable(received: readonly (Vector | undefined)[]): Vector {
+    const known = received.filter((vector) => vector !== undefined);
+    return known.reduce(maxVector, super.computeStable(received));
+  }
+}
+
+class StableWithoutOnePartition extends Stabilizer {
+  protected override computeStable(received: readonly (Vector | undefined)[]): Vector {
+    if (received.length === 1) return super.computeStable(received);
+    const none = super.computeStable([undefined]);
+    return received
+      .slice(1)
+      .map((vector) => vector ?? none)
+      .reduce(minVector);
+  }
+}
+
+class SiteWithStableFromAny extends CausalSite {
+  protected override createStabilizer(): Stabilizer {
+    return new StableFromAnyPartition(this.options);
+  }
+}
+
+class SiteWithoutOnePartition extends CausalSite {
+  protected override createStabilizer(): Stabilizer {
+    return new StableWithoutOnePartition(this.options);
+  }
+}
+
+class SessionDoesNotWait extends CausalSite {
+  protected override mayStart(_session: CausalSession): boolean {
+    return true;
+  }
+}
+
+/** Takes the clocks of other sites for 0, so that `latest` is the clock of the near site. */
+function createSiteWithNearClock(options: CausalSiteOptions): CausalSite {
+  const { port, site } = options;
+  const nearPort: PartitionPort = {
+    getSiteView: (other, onReply) => port.getSiteView(other, onReply),
+    call: (address, name, request, onReply) => {
+      if (name === 'snapshot' && address.site !== site) onReply({ clock: 0 } as never);
+      else port.call(address, name, request, onReply);
+    },
+  };
+  return new CausalSite({ ...options, port: nearPort });
+}
+
+const partition = (Faulty: typeof Partition): CausalFault => ({ createPartition: (options) => new Faulty(options) });
+const site = (Faulty: typeof CausalSite): CausalFault => ({
+  ...partition(BehindNotChecked),
+  createSite: (options) => new Faulty(options),
+});
+
+const TORN = ['torn', 'session', 'order', 'alarms', 'visibility', 'convergence'];
+
+/** All planted faults by name. */
+export const PLANTED_CAUSAL_FAULTS: Readonly<Record<string, PlantedCausalFault>> = {
+  'causal: dependencies not in the stamp': {
+    ...partition(NoDependenciesInStamp),
+    rule: 'R1: a stamp is above all that the write depends on',
+    caughtBy: TORN,
+    overrides: APART,
+  },
+  'causal: overwritten version not in the stamp': {
+    ...partition(BlindOverwrite),
+    rule: 'R2: a stamp is above the visible version that the write overwrites',
+    caughtBy: ['overwrite'],
+    overrides: { ...APART, clockOffsetMs: 80, siteCount: 2, keyCount: 2, remoteDelayMs: 2, thinkMeanMs: 20 },
+  },
+  'causal: snapshot of received stamps': {
+    ...site(SiteWithStableFromAny),
+    rule: 'R3: a snapshot has only what is stable',
+    caughtBy: ['torn'],
+    overrides: SEVERAL_SITES,
+  },
+  'causal: clock not raised by a read': {
+    ...partition(ClockNotRaised),
+    rule: 'R4: no later write is in a snapshot that was read',
+    caughtBy: TORN,
+    overrides: { ...APART, clockOffsetMs: 80, localDelayMs: 4, siteCount: 1 },
+  },
+  'causal: gap mark ignored': {
+    ...partition(GapIgnored),
+    rule: 'R7: what was dropped does not read as absent',
+    caughtBy: ['torn', 'session'],
+    overrides: SHORT_CHAINS,
+  },
+  'causal: promise above an entry that was not sent': {
+    ...partition(PromiseAboveUnsent),
+    rule: 'R10: a promise covers no entry that stays behind',
+    caughtBy: TORN,
+    overrides: { siteCount: 2, maxPulledEntries: 1 },
+  },
+  'causal: promise above the clock': {
+    ...partition(PromiseBroken),
+    rule: 'R10: no later write is below a promise',
+    caughtBy: TORN,
+    overrides: { siteCount: 2, maxPulledEntries: 200 },
+  },
+  'causal: cursor moved before the versions': {
+    ...partition(CursorBeforeVersions),
+    rule: 'R11: the cursor moves together with the versions',
+    caughtBy: TORN,
+    overrides: { siteCount: 2 },
+  },
+  'causal: cursor not checked': {
+    ...partition(CursorNotChecked),
+    rule: 'R11: no reply is applied twice, nor over a newer one',
+    caughtBy: [...TORN, 'liveness'],
+    overrides: { siteCount: 2, repeatChance: 0.3, remoteDelayMs: 40, restartEveryMs: 100 },
+  },
+  'causal: stable snapshot without one partition': {
+    ...site(SiteWithoutOnePartition),
+    rule: 'R12: a write is stable when all partitions have received it',
+    caughtBy: ['torn', 'session', 'waits'],
+    overrides: SEVERAL_SITES,
+  },
+  'causal: lost state not noticed': {
+    ...partition(NoteNoLoss),
+    rule: 'R13: a partition that has lost state answers no client',
+    caughtBy: [...TORN, 'latest', 'liveness', 'twice'],
+    overrides: SET_BACK,
+  },
+  'causal: received moved by a resync': {
+    ...partition(ResyncMovesReceived),
+    rule: 'R14: a resync moves no promise',
+    caughtBy: TORN,
+    overrides: { siteCount: 2, maxOwnEntries: 3, maxScannedKeys: 1, keyCount: 8, cutEveryMs: 200, thinkMeanMs: 5 },
+  },
+  'causal: write id not checked': {
+    ...partition(IdsIgnored),
+    rule: 'R17: a repeated write is the same write',
+    caughtBy: ['twice'],
+    overrides: { repeatChance: 0.2, setBackEveryMs: Infinity },
+  },
+  'causal: tombstone dropped at once': {
+    ...partition(TombstonesDropped),
+    rule: 'R18: a delete is remembered',
+    caughtBy: TORN,
+    overrides: { siteCount: 2, removeChance: 0.4, setBackEveryMs: Infinity, keepTombstonesMs: 1_000_000 },
+  },
+  'causal: session does not wait at another site': {
+    ...site(SessionDoesNotWait),
+    rule: 'R20: a session from another site waits for its writes',
+    caughtBy: ['torn', 'session'],
+    overrides: SEVERAL_SITES,
+  },
+  'causal: latest by the near clock': {
+    createSite: createSiteWithNearClock,
+    rule: 'R22: latest has what any site acknowledged before',
+    caughtBy: ['latest'],
+    overrides: { siteCount: 2, latestChance: 0.3, clockOffsetMs: 0 },
+  },
+};

@@ -1,0 +1,437 @@
+/**
+ * A causal store of several sites in virtual time: the code of production behind a network, clocks and
+ * servers that fail. A run is a function of its seed.
+ */
+import { CausalSite, type CausalAlarm, type CausalSiteOptions } from '../../../src/causal/causal-site.ts';
+import { DEFAULT_LIMITS, type CausalLimits } from '../../../src/causal/limits.ts';
+import { findPartition } from '../../../src/causal/partition-of-key.ts';
+import type {
+  CallName,
+  PartitionAddress,
+  PartitionCalls,
+  PutRequest,
+  Refusal,
+} from '../../../src/causal/partition-calls.ts';
+import { copyPartitionState } from '../../../src/causal/partition-state.ts';
+import { Partition, type PartitionOptions } from '../../../src/causal/partition.ts';
+import { MICROSECONDS_PER_MS, withStamp, type Stamp } from '../../../src/causal/stamps.ts';
+import { isAbsentAt, isVisible, type Version } from '../../../src/causal/version.ts';
+import { EMPTY_CHAIN, getVersions } from '../../../src/causal/version-chain.ts';
+import { Random } from '../../../src/server/collections/random.ts';
+import { Timeline } from '../../../src/testing/simulator/timeline.ts';
+import { SimulatedClient } from './client.ts';
+import { FrontierChecker, getWriteId, type CausalViolation } from './frontier-checker.ts';
+import { CausalNetwork } from './network.ts';
+import {
+  drawOptions,
+  FAILOVER_MS,
+  KEEP_IDS_MS,
+  MAX_CLOCK_SKEW_MS,
+  REQUEST_TIMEOUT_MS,
+  type CausalRunOptions,
+} from './options.ts';
+
+/** Parts of production that a planted fault replaces. */
+export interface CausalFault {
+  readonly createPartition?: (options: PartitionOptions) => Partition;
+  readonly createSite?: (options: CausalSiteOptions) => CausalSite;
+}
+
+export interface CausalRunResult {
+  readonly seed: number;
+  readonly options: CausalRunOptions;
+  readonly violation: CausalViolation | undefined;
+  /** What the run went through, by name. */
+  readonly coverage: Readonly<Record<string, number>>;
+}
+
+/** A server: a partition with the clock of its machine. */
+interface Server {
+  readonly partition: Partition;
+  /** All writes that it made, in their order. */
+  readonly writes: string[];
+  clockOffsetMs: number;
+  failovers: number;
+  isAway: boolean;
+}
+
+const EPOCH_MS = 1_000_000;
+const ROUND_MS = 20;
+const LATEST_END_MS = 60_000;
+
+/** Runs one seed. `overrides` take the place of what is drawn. */
+export function simulateCausal(
+  seed: number,
+  overrides: Partial<CausalRunOptions> = {},
+  fault: CausalFault = {},
+): CausalRunResult {
+  const random = new Random(seed);
+  const options = { ...drawOptions(random), ...overrides };
+  return new CausalWorld(seed, { options, random, fault }).run();
+}
+
+export class CausalWorld {
+  readonly options: CausalRunOptions;
+  readonly random: Random;
+  readonly timeline = new Timeline();
+  readonly checker: FrontierChecker;
+  readonly keys: readonly string[];
+  readonly #seed: number;
+  readonly #fault: CausalFault;
+  readonly #limits: CausalLimits;
+  readonly #servers: readonly (readonly Server[])[];
+  readonly #network: CausalNetwork;
+  readonly #sites: CausalSite[];
+  readonly #counts = new Map<string, number>();
+  readonly #lostWrites = new Set<string>();
+  /** Deletes and values that expire, by key, with the time from which they may be forgotten. */
+  readonly #removals = new Map<string, { readonly stamp: Stamp; readonly from: Stamp }[]>();
+  readonly #partitionsSetBack = new Set<number>();
+  #violation: CausalViolation | undefined;
+  #isHealed = false;
+  restarts = 0;
+
+  constructor(
+    seed: number,
+    {
+      options,
+      random,
+      fault,
+    }: { readonly options: CausalRunOptions; readonly random: Random; readonly fault: CausalFault },
+  ) {
+    this.#seed = seed;
+    this.options = options;
+    this.random = random;
+    this.#fault = fault;
+    this.#limits = createLimits(options);
+    this.keys = Array.from({ length: options.keyCount }, (_, key) => `k${key}`);
+    this.checker = new FrontierChecker({
+      isLost: (id) => this.#lostWrites.has(id),
+      mayBeForgotten: (key, { stamp }) => this.#mayBeForgotten(key, stamp),
+      mayBeRepeated: (key) => this.#partitionsSetBack.has(findPartition(key, options.partitionCount)),
+    });
+    const { siteCount, partitionCount } = options;
+    this.#servers = Array.from({ length: siteCount }, (_, site) =>
+      Array.from({ length: partitionCount }, () => this.#createServer(site)),
+    );
+    const servers = {
+      execute: <N extends CallName>(address: PartitionAddress, name: N, request: PartitionCalls[N]['request']) =>
+        this.#execute(address, name, request),
+      getSiteView: (site: number) => this.getSite(site).getView(),
+    };
+    this.#network = new CausalNetwork({ options, random, timeline: this.timeline, servers });
+    this.#sites = Array.from({ length: siteCount }, (_, site) => this.#createSite(site));
+  }
+
+  run(): CausalRunResult {
+    const clients = this.#startClients();
+    for (let site = 0; site < this.options.siteCount; site += 1) this.#runRounds(site);
+    this.#planClockSteps();
+    this.#planSetBacks();
+    this.#planRestarts();
+    this.#planCuts();
+    const areDone = (): boolean => clients.every((client) => client.isDone);
+    this.timeline.run(LATEST_END_MS, () => this.#violation !== undefined || areDone());
+    if (this.#violation === undefined) this.#finish();
+    for (const [name, count] of this.#network.counts) this.count(name, count);
+    return {
+      seed: this.#seed,
+      options: this.options,
+      violation: this.#violation,
+      coverage: Object.fromEntries(this.#counts),
+    };
+  }
+
+  getSite(site: number): CausalSite {
+    return this.#sites[site] as CausalSite;
+  }
+
+  count(name: string, by = 1): void {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + by);
+  }
+
+  report(violation: CausalViolation | undefined): void {
+    this.#violation ??= violation;
+  }
+
+  /** Whether a partition has lost state, or was emptied: only then may a read be refused for that. */
+  get hasLostState(): boolean {
+    return this.#partitionsSetBack.size > 0 || this.#counts.has('cleared');
+  }
+
+  #noteRemoval({ key, kind, ttl }: PutRequest, stamp: Stamp): void {
+    if (kind === 'value' && ttl === 0) return;
+    const removals = this.#removals.get(key) ?? [];
+    removals.push({ stamp, from: stamp + ttl + this.#limits.keepTombstonesFor });
+    this.#removals.set(key, removals);
+  }
+
+  #mayBeForgotten(key: string, stamp: Stamp): boolean {
+    // The clock of a partition may be ahead.
+    const now = this.#trueStamp + this.#limits.maxClockSkew;
+    return (this.#removals.get(key) ?? []).some((removal) => removal.stamp >= stamp && removal.from <= now);
+  }
+
+  get #trueStamp(): Stamp {
+    return Math.round((EPOCH_MS + this.timeline.nowMs) * MICROSECONDS_PER_MS);
+  }
+
+  #startClients(): readonly SimulatedClient[] {
+    const { siteCount, clientsPerSite } = this.options;
+    const count = siteCount * clientsPerSite;
+    return Array.from({ length: count }, (_, index) => {
+      const client = new SimulatedClient(this, { name: `c${index}`, site: index % siteCount });
+      client.start();
+      return client;
+    });
+  }
+
+  #createServer(site: number): Server {
+    const options = { site, siteCount: this.options.siteCount, limits: this.#limits };
+    const create = this.#fault.createPartition ?? ((value: PartitionOptions) => new Partition(value));
+    return {
+      partition: create(options),
+      writes: [],
+      clockOffsetMs: this.#drawOffsetMs(),
+      failovers: 0,
+      isAway: false,
+    };
+  }
+
+  #createSite(site: number): CausalSite {
+    const create = this.#fault.createSite ?? ((value: CausalSiteOptions) => new CausalSite(value));
+    const offsetMs = this.#drawOffsetMs();
+    return create({
+      site,
+      siteCount: this.options.siteCount,
+      partitionCount: this.options.partitionCount,
+      limits: this.#limits,
+      port: this.#network.createPort(site),
+      getTime: () => ({
+        elapsed: Math.round(this.timeline.nowMs * MICROSECONDS_PER_MS),
+        wall: this.#trueStamp + (this.#isHealed ? 0 : offsetMs * MICROSECONDS_PER_MS),
+      }),
+      onAlarm: (alarm) => this.#noteAlarm(alarm),
+    });
+  }
+
+  #drawOffsetMs(): number {
+    return (this.random.fraction() - 0.5) * this.options.clockOffsetMs;
+  }
+
+  #noteAlarm({ code, partition }: CausalAlarm): void {
+    this.count(`alarm ${code}`);
+    if (code === 'dropped-entries') return;
+    if (code === 'lost-writes' && this.hasLostState) return;
+    this.report({ checker: 'alarms', message: `alarm ${code} of partition ${partition}` });
+  }
+
+  #execute<N extends CallName>(
+    { site, partition }: PartitionAddress,
+    name: N,
+    request: PartitionCalls[N]['request'],
+  ): PartitionCalls[N]['reply'] | Refusal | undefined {
+    const server = this.#getServer(site, partition);
+    if (server.isAway) return undefined;
+    const offset = Math.round(server.clockOffsetMs * MICROSECONDS_PER_MS);
+    const now = this.#trueStamp + offset;
+    const keyCount = server.partition.state.chains.size;
+    const overwritten = name === 'put' ? findVisible(server.partition, request as PutRequest) : undefined;
+    const reply = server.partition.execute(name, request, now);
+    if (name === 'clear') this.count('cleared');
+    if (name === 'state' && server.partition.state.chains.size < keyCount) this.count('tombstones dropped');
+    if ('refused' in reply) this.count(`${name} answered ${reply.refused}`);
+    else if ('stamp' in reply && name === 'put') {
+      server.writes.push((request as PutRequest).id);
+      this.#noteRemoval(request as PutRequest, reply.stamp);
+      this.#checkOverwrite(reply.stamp, overwritten, request as PutRequest);
+    }
+    return reply;
+  }
+
+  /** R2: what was visible is overwritten, also if it came from a site whose clock is ahead. */
+  #checkOverwrite(stamp: Stamp, overwritten: Version | undefined, { id }: PutRequest): void {
+    if (overwritten === undefined || stamp >= overwritten.stamp || getWriteId(overwritten) === id) return;
+    const isRepetition = overwritten.stamp > stamp && this.#counts.has('repeated writes');
+    if (isRepetition) return;
+    this.report({ checker: 'overwrite', message: `${id} got ${stamp}, below the visible ${overwritten.stamp}` });
+  }
+
+  #getServer(site: number, partition: number): Server {
+    return this.#servers[site]?.[partition] as Server;
+  }
+
+  #runRounds(site: number): void {
+    const causalSite = this.getSite(site);
+    causalSite.replicate();
+    causalSite.poll();
+    this.timeline.schedule(ROUND_MS, () => this.#runRounds(site));
+  }
+
+  #repeat(everyMs: number, run: () => void): void {
+    if (everyMs === Infinity) return;
+    this.timeline.schedule(this.random.exponential(everyMs), () => {
+      if (this.#isHealed) return;
+      run();
+      this.#repeat(everyMs, run);
+    });
+  }
+
+  #pickServer(): { readonly site: number; readonly partition: number; readonly server: Server } {
+    const site = this.random.between(0, this.options.siteCount - 1);
+    const partition = this.random.between(0, this.options.partitionCount - 1);
+    return { site, partition, server: this.#getServer(site, partition) };
+  }
+
+  #planClockSteps(): void {
+    const { clockStepEveryMs, clockStepMs } = this.options;
+    this.#repeat(clockStepEveryMs, () => {
+      this.count('clock steps');
+      this.#pickServer().server.clockOffsetMs = (this.random.fraction() - 0.5) * clockStepMs;
+    });
+  }
+
+  /** A failover to a copy that lacks the last writes. */
+  #planSetBacks(): void {
+    this.#repeat(this.options.setBackEveryMs, () => {
+      const { site, partition, server } = this.#pickServer();
+      const backup = copyPartitionState(server.partition.state);
+      const savedWrites = server.writes.length;
+      const { failovers } = server;
+      this.timeline.schedule(this.random.exponential(150), () => {
+        // A copy from before an earlier failover is no copy of this server any more.
+        if (server.isAway || server.failovers !== failovers || this.#isHealed) return;
+        server.isAway = true;
+        this.timeline.schedule(FAILOVER_MS, () => {
+          this.#noteLostWrites({ site, partition, savedWrites }, backup.chains);
+          server.partition.state = backup;
+          server.isAway = false;
+          server.failovers += 1;
+          this.#partitionsSetBack.add(partition);
+          this.count('set back');
+        });
+      });
+    });
+  }
+
+  /** Writes that no other site has are lost. Others must come back. */
+  #noteLostWrites(
+    { site, partition, savedWrites }: { site: number; partition: number; savedWrites: number },
+    backup: Partition['state']['chains'],
+  ): void {
+    const { partition: lost, writes } = this.#getServer(site, partition);
+    const others = this.#servers.filter((_, other) => other !== site);
+    const copies = others.map((servers) => (servers[partition] as Server).partition.state.chains);
+    const remaining = new Set([backup, ...copies].flatMap(getWriteIds));
+    // What was overwritten is in no chain any more, and may be needed again.
+    for (const id of [...getWriteIds(lost.state.chains), ...writes.slice(savedWrites)]) {
+      if (remaining.has(id)) continue;
+      this.#lostWrites.add(id);
+      this.count('lost writes');
+    }
+  }
+
+  #planRestarts(): void {
+    this.#repeat(this.options.restartEveryMs, () => {
+      const site = this.random.between(0, this.options.siteCount - 1);
+      this.#sites[site] = this.#createSite(site);
+      this.restarts += 1;
+      this.count('restarts');
+    });
+  }
+
+  #planCuts(): void {
+    const { siteCount, cutEveryMs, cutMeanMs } = this.options;
+    if (siteCount === 1) return;
+    this.#repeat(cutEveryMs, () => {
+      const a = this.random.between(0, siteCount - 1);
+      const b = (a + this.random.between(1, siteCount - 1)) % siteCount;
+      this.#network.cut(a, b);
+      this.count('cuts');
+      this.timeline.schedule(this.random.exponential(cutMeanMs), () => this.#network.reconnect(a, b));
+    });
+  }
+
+  /** Heals everything, waits, and compares the sites. */
+  #finish(): void {
+    this.#isHealed = true;
+    this.#network.heal();
+    for (const server of this.#servers.flat()) server.clockOffsetMs = 0;
+    // A clock that was ahead has to be reached before writes go on.
+    this.timeline.run(this.timeline.nowMs + 500 + this.options.clockStepMs);
+    const untilMs = this.timeline.nowMs + LATEST_END_MS;
+    this.timeline.run(untilMs, () => this.#violation !== undefined || this.#isSettled());
+    if (this.timeline.nowMs >= untilMs - ROUND_MS)
+      this.report({ checker: 'liveness', message: 'the sites do not become equal after all is well' });
+    this.timeline.run(this.timeline.nowMs + 500);
+    if (this.#violation === undefined) this.#checkEqualSites();
+  }
+
+  /** Whether each site has received all writes of the others. */
+  #isSettled(): boolean {
+    return this.#servers.every((servers, source) =>
+      servers.every(({ partition: { state } }, partition) =>
+        this.#servers.every((others, site) => {
+          const other = (others[partition] as Server).partition.state;
+          const received = other.received[source] ?? 0;
+          const cursor = other.cursors[source]?.entry;
+          const isHealed = state.suspicions === state.healedSuspicions;
+          return site === source || (isHealed && received >= state.lastOwnStamp && cursor === state.own.last.entry);
+        }),
+      ),
+    );
+  }
+
+  #checkEqualSites(): void {
+    const reads = this.#sites.map((_, site) => new SimulatedClient(this, { name: `end${site}`, site }));
+    const results: (readonly (Version | undefined)[])[] = [];
+    for (const [site, client] of reads.entries())
+      client.readAll((versions) => {
+        results[site] = versions;
+        this.report(this.checker.checkFinal(this.keys, versions));
+      });
+    this.timeline.run(this.timeline.nowMs + 1_000, () => this.#violation !== undefined);
+    const stampOf = (version: Version | undefined): Stamp =>
+      version === undefined || isAbsentAt(version, this.#trueStamp) ? 0 : version.stamp;
+    const texts = results.map((versions) => JSON.stringify(versions.map(stampOf)));
+    if (results.filter(Boolean).length < this.#sites.length)
+      this.report({ checker: 'liveness', message: 'a site does not answer after all is well' });
+    else if (new Set(texts).size > 1)
+      this.report({ checker: 'convergence', message: `the sites differ: ${texts.join(' ')}` });
+  }
+}
+
+function getWriteIds(chains: Partition['state']['chains']): readonly string[] {
+  return [...chains.values()].flatMap((chain) => getVersions(chain).map(getWriteId));
+}
+
+/** The version that a new session would read before this write. */
+function findVisible(partition: Partition, { key, stable }: PutRequest): Version | undefined {
+  const { chains } = partition.state;
+  const site = partition.state.received.length;
+  const snapshot = Array.from({ length: site }, (_, index) => stable[index] ?? 0);
+  const versions = getVersions(chains.get(key) ?? EMPTY_CHAIN);
+  return versions.find(
+    (version) => isVisible(version, withStamp(snapshot, version.site, Infinity)) && isStable(version, stable),
+  );
+}
+
+function isStable({ site, stamp }: Version, stable: readonly Stamp[]): boolean {
+  return stamp <= (stable[site] ?? 0);
+}
+
+function createLimits(options: CausalRunOptions): CausalLimits {
+  const toStamp = (ms: number): Stamp => ms * MICROSECONDS_PER_MS;
+  return {
+    ...DEFAULT_LIMITS,
+    maxClockSkew: toStamp(MAX_CLOCK_SKEW_MS),
+    requestTimeout: toStamp(REQUEST_TIMEOUT_MS),
+    keepIdsFor: toStamp(KEEP_IDS_MS),
+    keepVersionsFor: toStamp(options.keepVersionsMs),
+    keepTombstonesFor: toStamp(options.keepTombstonesMs),
+    maxVersions: options.maxVersions,
+    maxOwnEntries: options.maxOwnEntries,
+    maxPulledEntries: options.maxPulledEntries,
+    maxScannedKeys: options.maxScannedKeys,
+  };
+}
