@@ -95,7 +95,7 @@ export class CausalSite {
     let open = partitionCount;
     for (let partition = 0; partition < partitionCount; partition += 1) {
       const pending = this.stabilizer.beginPoll(partition, getTime());
-      this.#readState(partition, (state) => {
+      this.#readState(pending, (state) => {
         if (state !== undefined) {
           const hasLostState = this.stabilizer.endPoll(pending, state, getTime());
           if (hasLostState) this.#broken.add(partition);
@@ -188,10 +188,15 @@ export class CausalSite {
     return Array.from({ length: siteCount }, (_, other) => other).filter((other) => other !== site);
   }
 
-  #readState(partition: number, onState: (state: StateReply | undefined) => void): void {
-    const { port, site } = this.options;
-    const { highestClock, stable } = this.stabilizer;
-    port.call({ site, partition }, 'state', { siteClock: highestClock, stable }, (reply) =>
+  #readState(
+    { partition, lastSeen }: { readonly partition: number; readonly lastSeen: Stamp },
+    onState: (state: StateReply | undefined) => void,
+  ): void {
+    const { port, site, getTime } = this.options;
+    const { highestClock: siteClock, stable } = this.stabilizer;
+    const siteTime = this.stabilizer.getSiteTime(getTime());
+    const request = { siteClock, stable, siteTime, lastSeen };
+    port.call({ site, partition }, 'state', request, (reply) =>
       onState(isRefusal(reply) ? undefined : reply),
     );
   }
@@ -257,7 +262,8 @@ export class CausalSite {
   }
 
   #acceptHealed({ partition }: PartitionAddress, onEnd: () => void): void {
-    this.#readState(partition, (state) => {
+    // Writes that no other site had are gone: what was seen of them counts no longer.
+    this.#readState({ partition, lastSeen: 0 }, (state) => {
       if (state !== undefined) {
         if (this.stabilizer.acceptHealed(partition, state))
           this.#raiseAlarm('lost-writes', partition);
@@ -280,6 +286,7 @@ export class CausalSite {
         stable,
         siteClock: highestClock,
         siteTime: this.stabilizer.getSiteTime(getTime()),
+        lastSeen: this.stabilizer.getLastSeen(partition),
         isFarAhead: (state, source) => this.stabilizer.isFarAhead(state, source),
       },
     };

@@ -88,7 +88,7 @@ export interface ReadReply {
   readonly clock: Stamp;
 }
 
-export interface StateRequest {
+export interface StateRequest extends FencedRequest {
   /** The highest own stamp of the site, which the partition moves up to (Alg. 2, lines 37–38). */
   readonly siteClock: Stamp;
   readonly stable: Vector;

@@ -10,6 +10,8 @@ export interface PartitionState {
   /** The stamp of the last own write. */
   lastOwnStamp: Stamp;
   readonly own: OwnEntries;
+  /** Up to this time, the own gateway has found that no own write is missing (R10). */
+  confirmedUntil: Stamp;
   /** Up to which stamp the writes of each other site are here (the version vector VV). */
   received: Vector;
   /** The last entry of each other site that was applied here. */
@@ -32,6 +34,7 @@ export function createPartitionState(siteCount: number): PartitionState {
     clock: 0,
     lastOwnStamp: 0,
     own: new OwnEntries(),
+    confirmedUntil: 0,
     received: zeros,
     cursors: zeros.map(() => ({ entry: 0, stamp: 0 })),
     acknowledged: zeros,

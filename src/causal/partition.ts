@@ -156,9 +156,11 @@ export class Partition {
   }
 
   /** Reports what the stabilizer needs, and moves up to the clock of the site (Alg. 2, 35–38). */
-  protected report({ siteClock, stable }: StateRequest, now: Stamp): StateReply {
+  protected report(request: StateRequest, now: Stamp): StateReply {
     const { state } = this;
+    const { siteClock, stable } = request;
     if (!this.isTooFarAhead(siteClock, now)) state.clock = Math.max(state.clock, siteClock);
+    this.#confirm(request, now);
     this.#dropRemovable(stable, now);
     return {
       physicalClock: now,
@@ -189,7 +191,8 @@ export class Partition {
     const entries = state.own.readAfter(cursor.entry, request.maxEntries);
     const last = entries.at(-1);
     const end = last && { entry: cursor.entry + entries.length, stamp: last.stamp };
-    return { entries, cursor: end ?? cursor, promise: this.choosePromise(entries, end?.entry) };
+    const promise = Math.min(this.choosePromise(entries, end?.entry), this.getConfirmedStamp());
+    return { entries, cursor: end ?? cursor, promise };
   }
 
   /** Inserts the entries of another site and moves its cursor, as one step (R11; Alg. 2, 12–14). */
@@ -290,8 +293,7 @@ export class Partition {
 
   /** R13. */
   protected hasLostWrites({ lastSeen }: FencedRequest): boolean {
-    const { lastOwnStamp, suspicions, healedSuspicions } = this.state;
-    return lastOwnStamp < lastSeen || suspicions > healedSuspicions;
+    return this.state.lastOwnStamp < lastSeen || this.#isSuspect();
   }
 
   /** R13: a snapshot is made of what all partitions have received, so this one has lost some. */
@@ -340,6 +342,14 @@ export class Partition {
     return isComplete ? clock : (entries.at(-1)?.stamp ?? 0);
   }
 
+  /**
+   * R10: a partition that has lost writes cannot know that. So it promises only what its gateway,
+   * which has seen the writes, has confirmed since.
+   */
+  protected getConfirmedStamp(): Stamp {
+    return this.state.confirmedUntil;
+  }
+
   /** R11. */
   protected isCursorAt(
     source: SiteIndex,
@@ -359,9 +369,19 @@ export class Partition {
     return this.state.received.every((received, other) => other === this.site || stamp <= received);
   }
 
-  #noteSuspicion(): void {
+  #confirm(request: StateRequest, now: Stamp): void {
     const { state } = this;
-    if (state.suspicions === state.healedSuspicions) state.suspicions += 1;
+    if (state.lastOwnStamp < request.lastSeen) return this.#noteSuspicion();
+    if (this.#isSuspect() || this.isClockOff(request, now)) return;
+    state.confirmedUntil = Math.max(state.confirmedUntil, state.clock, now);
+  }
+
+  #isSuspect(): boolean {
+    return this.state.suspicions > this.state.healedSuspicions;
+  }
+
+  #noteSuspicion(): void {
+    if (!this.#isSuspect()) this.state.suspicions += 1;
   }
 
   #getChain(key: string): VersionChain {

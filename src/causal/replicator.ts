@@ -23,6 +23,8 @@ export interface ReplicationContext {
   readonly stable: Vector;
   readonly siteClock: Stamp;
   readonly siteTime: Stamp;
+  /** The highest own stamp of the target that the gateway has seen (R13). */
+  readonly lastSeen: Stamp;
   /** R19. */
   isFarAhead(state: StateReply, source: SiteIndex): boolean;
 }
@@ -127,8 +129,8 @@ function readState(
   { port, target, context }: Replication,
   onReply: (reply: StateReply | Refusal) => void,
 ): void {
-  const { siteClock, stable } = context;
-  port.call(target, 'state', { siteClock, stable }, onReply);
+  const { siteClock, stable, siteTime, lastSeen } = context;
+  port.call(target, 'state', { siteClock, stable, siteTime, lastSeen }, onReply);
 }
 
 /** Returns the last entry of the source, as a cursor. */

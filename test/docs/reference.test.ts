@@ -40,8 +40,10 @@ const SECTIONS: Readonly<Record<string, readonly (readonly [file: string, ...int
     ['correctable/backoff.ts', 'BackoffOptions'],
   ],
   transaction: [['transactions/transaction.ts', 'TransactionOptions']],
+  put: [['operations/key-value.ts', 'PutOptions']],
   dequeue: [['operations/queue.ts', 'DequeueOptions']],
   memory: [['bindings/memory/memory.ts', 'MemoryOptions']],
+  createCausalStore: [['bindings/causal/options.ts', 'CausalStoreOptions']],
   tiered: [['bindings/tiered/tiered.ts', 'TieredOptions']],
   cached: [
     ['bindings/cache/options.ts', 'CacheOptions'],

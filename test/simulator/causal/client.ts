@@ -45,7 +45,7 @@ export class SimulatedClient {
 
   #next(): void {
     const { random, options } = this.#world;
-    if (this.#operations === options.operationsPerClient) {
+    if (this.#operations === options.operationsPerClient || this.#world.isEnding) {
       this.isDone = true;
       return;
     }
@@ -129,7 +129,8 @@ export class SimulatedClient {
         if (call.isLatest) this.#mayWait = true;
         return onRead(result.versions);
       }
-      this.#noteRefusal(result);
+      // The time of another site is a trip old at the second step of `latest`, on a slow network.
+      if (!call.isLatest || result.refused !== 'CLOCK') this.#noteRefusal(result);
       if (call.attempts === MAX_ATTEMPTS && !call.isFinal) {
         world.count('reads given up');
         return this.#think();

@@ -71,9 +71,19 @@ class PromiseAboveUnsent extends Partition {
   }
 }
 
+class PromiseUnconfirmed extends Partition {
+  protected override getConfirmedStamp(): Stamp {
+    return Infinity;
+  }
+}
+
 class PromiseBroken extends Partition {
   protected override choosePromise(entries: readonly OwnEntry[], lastSent: number | undefined): Stamp {
     return super.choosePromise(entries, lastSent) + 5_000;
+  }
+
+  protected override getConfirmedStamp(): Stamp {
+    return Infinity;
   }
 }
 
@@ -195,97 +205,103 @@ const TORN = ['torn', 'session', 'order', 'alarms', 'visibility', 'convergence']
 
 /** All planted faults by name. */
 export const PLANTED_CAUSAL_FAULTS: Readonly<Record<string, PlantedCausalFault>> = {
-  'causal: dependencies not in the stamp': {
+  'causal-stamp-without-dependencies': {
     ...partition(NoDependenciesInStamp),
     rule: 'R1: a stamp is above all that the write depends on',
     caughtBy: TORN,
     overrides: APART,
   },
-  'causal: overwritten version not in the stamp': {
+  'causal-stamp-below-overwritten': {
     ...partition(BlindOverwrite),
     rule: 'R2: a stamp is above the visible version that the write overwrites',
     caughtBy: ['overwrite'],
     overrides: { ...APART, clockOffsetMs: 80, siteCount: 2, keyCount: 2, remoteDelayMs: 2, thinkMeanMs: 20 },
   },
-  'causal: snapshot of received stamps': {
+  'causal-snapshot-of-received': {
     ...site(SiteWithStableFromAny),
     rule: 'R3: a snapshot has only what is stable',
     caughtBy: ['torn'],
     overrides: SEVERAL_SITES,
   },
-  'causal: clock not raised by a read': {
+  'causal-read-leaves-clock': {
     ...partition(ClockNotRaised),
     rule: 'R4: no later write is in a snapshot that was read',
     caughtBy: TORN,
     overrides: { ...APART, clockOffsetMs: 80, localDelayMs: 4, siteCount: 1 },
   },
-  'causal: gap mark ignored': {
+  'causal-gap-ignored': {
     ...partition(GapIgnored),
     rule: 'R7: what was dropped does not read as absent',
     caughtBy: ['torn', 'session'],
     overrides: SHORT_CHAINS,
   },
-  'causal: promise above an entry that was not sent': {
+  'causal-promise-above-unsent': {
     ...partition(PromiseAboveUnsent),
     rule: 'R10: a promise covers no entry that stays behind',
     caughtBy: TORN,
     overrides: { siteCount: 2, maxPulledEntries: 1 },
   },
-  'causal: promise above the clock': {
+  'causal-promise-above-clock': {
     ...partition(PromiseBroken),
     rule: 'R10: no later write is below a promise',
     caughtBy: TORN,
     overrides: { siteCount: 2, maxPulledEntries: 200 },
   },
-  'causal: cursor moved before the versions': {
+  'causal-promise-unconfirmed': {
+    ...partition(PromiseUnconfirmed),
+    rule: 'R10: a partition that has lost writes promises nothing about them',
+    caughtBy: TORN,
+    overrides: { ...SET_BACK, siteCount: 3, partitionCount: 1, cutEveryMs: 300, remoteDelayMs: 40 },
+  },
+  'causal-cursor-before-versions': {
     ...partition(CursorBeforeVersions),
     rule: 'R11: the cursor moves together with the versions',
     caughtBy: TORN,
     overrides: { siteCount: 2 },
   },
-  'causal: cursor not checked': {
+  'causal-cursor-unchecked': {
     ...partition(CursorNotChecked),
     rule: 'R11: no reply is applied twice, nor over a newer one',
     caughtBy: [...TORN, 'liveness'],
     overrides: { siteCount: 2, repeatChance: 0.3, remoteDelayMs: 40, restartEveryMs: 100 },
   },
-  'causal: stable snapshot without one partition': {
+  'causal-stable-without-one-partition': {
     ...site(SiteWithoutOnePartition),
     rule: 'R12: a write is stable when all partitions have received it',
     caughtBy: ['torn', 'session', 'waits'],
     overrides: SEVERAL_SITES,
   },
-  'causal: lost state not noticed': {
+  'causal-loss-unnoticed': {
     ...partition(NoteNoLoss),
     rule: 'R13: a partition that has lost state answers no client',
     caughtBy: [...TORN, 'latest', 'liveness', 'twice'],
     overrides: SET_BACK,
   },
-  'causal: received moved by a resync': {
+  'causal-resync-moves-received': {
     ...partition(ResyncMovesReceived),
     rule: 'R14: a resync moves no promise',
     caughtBy: TORN,
     overrides: { siteCount: 2, maxOwnEntries: 3, maxScannedKeys: 1, keyCount: 8, cutEveryMs: 200, thinkMeanMs: 5 },
   },
-  'causal: write id not checked': {
+  'causal-write-id-ignored': {
     ...partition(IdsIgnored),
     rule: 'R17: a repeated write is the same write',
     caughtBy: ['twice'],
     overrides: { repeatChance: 0.2, setBackEveryMs: Infinity },
   },
-  'causal: tombstone dropped at once': {
+  'causal-tombstone-dropped-at-once': {
     ...partition(TombstonesDropped),
     rule: 'R18: a delete is remembered',
     caughtBy: TORN,
     overrides: { siteCount: 2, removeChance: 0.4, setBackEveryMs: Infinity, keepTombstonesMs: 1_000_000 },
   },
-  'causal: session does not wait at another site': {
+  'causal-session-does-not-wait': {
     ...site(SessionDoesNotWait),
     rule: 'R20: a session from another site waits for its writes',
     caughtBy: ['torn', 'session'],
     overrides: SEVERAL_SITES,
   },
-  'causal: latest by the near clock': {
+  'causal-latest-by-near-clock': {
     createSite: createSiteWithNearClock,
     rule: 'R22: latest has what any site acknowledged before',
     caughtBy: ['latest'],

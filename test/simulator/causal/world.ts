@@ -159,6 +159,11 @@ export class CausalWorld {
     return this.#partitionsSetBack.size > 0 || this.#counts.has('cleared');
   }
 
+  /** Whether the clients should stop. */
+  get isEnding(): boolean {
+    return this.#isHealed;
+  }
+
   #noteRemoval({ key, kind, ttl }: PutRequest, stamp: Stamp): void {
     if (kind === 'value' && ttl === 0) return;
     const removals = this.#removals.get(key) ?? [];

@@ -171,7 +171,12 @@ test('a site that was away for longer than deletes are kept starts again from th
   });
   world.now += 1_000_000;
   world.settle();
-  world.call({ site: 0, partition: 0 }, 'state', { siteClock: 0, stable: [0, world.now] });
+  world.call({ site: 0, partition: 0 }, 'state', {
+    siteClock: 0,
+    stable: [0, world.now],
+    siteTime: world.now,
+    lastSeen: 0,
+  });
   world.unreachable.clear();
   world.settle(10);
   expect(world.partition(0, 0).state.chains.has(FIRST)).toBe(false);

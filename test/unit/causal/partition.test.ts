@@ -40,7 +40,7 @@ function read(partition: Partition, snapshot: number[], now = NOW): readonly unk
   return versions.map((version) => version?.stamp);
 }
 const state = (partition: Partition, now = NOW) =>
-  partition.execute('state', { siteClock: 0, stable: [now, now] }, now) as never as {
+  partition.execute('state', { siteClock: 0, stable: [now, now], siteTime: now, lastSeen: 0 }, now) as never as {
     lastOwnStamp: number;
     received: number[];
     cursors: { entry: number; stamp: number }[];
@@ -50,6 +50,11 @@ const state = (partition: Partition, now = NOW) =>
   };
 const pull = (source: Partition, cursor = { entry: 0, stamp: 0 }, promiseHeld = 0, maxEntries = 200, now = NOW) =>
   source.execute('pull', { requester: 1, siteTime: now, cursor, promiseHeld, maxEntries }, now) as PullReply;
+/** The gateway of the source finds that nothing is missing: until then it promises nothing. */
+const pullConfirmed = (source: Partition): PullReply => {
+  state(source);
+  return pull(source);
+};
 const apply = (
   target: Partition,
   source: number,
@@ -112,14 +117,14 @@ test('no stamp from elsewhere moves the clock far ahead (R8)', () => {
     apply(partition, 1, { entries: [], cursor: { entry: 0, stamp: 0 }, promise: far }),
   ];
   for (const reply of calls) expect(reply).toEqual({ refused: 'CLOCK' });
-  partition.execute('state', { siteClock: far, stable: [0, 0] }, NOW);
+  partition.execute('state', { siteClock: far, stable: [0, 0], siteTime: NOW, lastSeen: 0 }, NOW);
   expect(put(partition, 'x')).toBe(NOW);
 });
 
 test('a pull returns the entries after the cursor in their order, with a promise (R9, R10)', () => {
   const source = createPartition();
   const stamps = [put(source, 'x'), put(source, 'y'), put(source, 'x')];
-  const all = pull(source);
+  const all = pullConfirmed(source);
   expect(all.entries.map(({ stamp }) => stamp)).toEqual(stamps);
   expect(all.promise).toBeGreaterThanOrEqual(stamps[2] as number);
   expect(put(source, 'x')).toBeGreaterThan(all.promise);
@@ -128,7 +133,23 @@ test('a pull returns the entries after the cursor in their order, with a promise
 test('the promise of a pull is not above the entries that it leaves behind (R10)', () => {
   const source = createPartition();
   const [first] = [put(source, 'x'), put(source, 'y')];
+  state(source);
   expect(pull(source, { entry: 0, stamp: 0 }, 0, 1)).toMatchObject({ promise: first, cursor: { entry: 1 } });
+});
+
+test('a source promises nothing that its gateway has not confirmed (R10, R13)', () => {
+  const source = createPartition();
+  const confirm = (lastSeen: number) =>
+    source.execute('state', { siteClock: 0, stable: [NOW, NOW], siteTime: NOW, lastSeen }, NOW);
+  const backup = copyPartitionState(source.state);
+  const lastSeen = put(source, 'x');
+  expect(pull(source).promise).toBe(0);
+  confirm(lastSeen);
+  expect(pull(source).promise).toBe(NOW);
+  source.state = backup;
+  confirm(lastSeen);
+  expect(pull(source).promise).toBe(0);
+  expect(source.execute('read', readRequest([NOW, 0]), NOW)).toEqual({ refused: 'REWOUND' });
 });
 
 test('a source that has lost its clock keeps the promise that the other site holds (R10)', () => {
@@ -149,7 +170,7 @@ test('apply moves the cursor together with the versions, and refuses another cur
 test('apply counts the writes below the promise of the source, and keeps them (R11)', () => {
   const [source, target] = [createPartition(0), createPartition(1)];
   const stamp = put(source, 'x');
-  expect(apply(target, 0, { ...pull(source), entries: [], cursor: { entry: 0, stamp: 0 } })).toEqual({
+  expect(apply(target, 0, { ...pullConfirmed(source), entries: [], cursor: { entry: 0, stamp: 0 } })).toEqual({
     belowPromise: 0,
   });
   expect(apply(target, 0, pull(source))).toEqual({ belowPromise: 1 });
