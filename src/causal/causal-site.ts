@@ -58,7 +58,7 @@ export interface Write {
   readonly id: string;
 }
 
-/** Why an operation did not run. `SESSION_AHEAD`: the site lacks what the session has seen (R20). */
+/** Why an operation did not run. `SESSION_AHEAD`: the site lacks what the session saw (R20). */
 export interface OperationRefusal {
   readonly refused: RefusalReason | 'SESSION_AHEAD';
 }

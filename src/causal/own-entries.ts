@@ -88,8 +88,8 @@ export class OwnEntries {
   }
 
   /**
-   * Drops some entries that no site needs, and some old ids (R16, R17). Returns how many entries were
-   * dropped although a site may need them.
+   * Drops some entries that no site needs, and some old ids (R16, R17). Returns how many entries
+   * were dropped although a site may need them.
    */
   prune({ acknowledged, keepIdsFrom, maxEntries }: RetentionLimits): number {
     // The entry at a cursor stays, since the next pull names it.

@@ -4,8 +4,8 @@ const FNV_OFFSET = 2_166_136_261;
 const FNV_PRIME = 16_777_619;
 
 /**
- * Returns the partition of `key`, from 0 to `partitionCount - 1`: a hash of the key, or of the first
- * `{tag}` in it. Keys with one tag lie together.
+ * Returns the partition of `key`, from 0 to `partitionCount - 1`: a hash of the key, or of the
+ * first `{tag}` in it. Keys with one tag lie together.
  */
 export function findPartition(key: string, partitionCount: number): number {
   const [, tag] = /\{([^}]+)\}/.exec(key) ?? [];

@@ -1,4 +1,4 @@
-/** The data of one partition at one site. A copy of it is a backup that a failover may bring back. */
+/** The data of one partition at one site. A failover may bring back a copy of it. */
 import { OwnEntries } from './own-entries.ts';
 import type { Cursor } from './partition-calls.ts';
 import { createZeroVector, type Stamp, type Vector } from './stamps.ts';

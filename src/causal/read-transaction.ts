@@ -27,7 +27,7 @@ import {
 } from './stamps.ts';
 import { compareVersions, type Version } from './version.ts';
 
-/** Where the own entry of a snapshot comes from: the gateway, or a partition that is asked first. */
+/** Where the own entry of a snapshot comes from: the gateway, or a partition of the read. */
 export type SnapshotSource = 'gateway' | 'coordinator';
 
 /** What one attempt has read, in the order of the keys. */

@@ -47,7 +47,7 @@ export interface Replication {
 
 type OnEnd = (result: ReplicationResult) => void;
 
-/** Pulls once, and applies what came (R10, R11). If the source lacks the cursor, it resyncs (R14). */
+/** Pulls once, and applies what came (R10, R11). Resyncs if the source lacks the cursor (R14). */
 export function pullOnce(replication: Replication, onEnd: OnEnd): void {
   const { port, target, source, limits, context } = replication;
   readState(replication, (state) => {

@@ -1,6 +1,6 @@
 /**
- * What a gateway knows of its site: the global stable snapshot (GSS), the time, and which partitions
- * have lost state (R3, R8, R12, R13; Contrarian, Alg. 2, lines 35–38).
+ * What a gateway knows of its site: the global stable snapshot (GSS), the time, and which
+ * partitions have lost state (R3, R8, R12, R13; Contrarian, Alg. 2, lines 35–38).
  */
 import type { CausalLimits } from './limits.ts';
 import type { SiteView, StateReply } from './partition-calls.ts';

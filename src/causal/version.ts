@@ -6,7 +6,7 @@ export interface Version {
   readonly stamp: Stamp;
   /** The site of the write. It decides between two writes with the same stamp. */
   readonly site: SiteIndex;
-  /** A delete is a version too. Otherwise an older write that arrives later would come back (R18). */
+  /** A delete is a version too: an older write that arrives later must not come back (R18). */
   readonly kind: 'value' | 'tombstone';
   /** From this stamp on, the key reads as absent; 0 if the version does not expire (R18). */
   readonly expiresAt: Stamp;

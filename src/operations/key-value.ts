@@ -10,7 +10,7 @@ export interface GetArgs {
 export interface PutArgs<T = unknown> {
   readonly key: string;
   readonly value: T;
-  /** After this time the key has no value any more, in milliseconds. Absent if it does not expire. */
+  /** Milliseconds after which the key has no value any more. Absent if it does not expire. */
   readonly ttlMs?: number | undefined;
 }
 

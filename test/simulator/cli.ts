@@ -1,5 +1,5 @@
 /**
- * `npm run sim -- --runs N [--world W] [--seed S] [--profile P] [--with OPTIONS] [--jobs N] [--planted] [--json]`: simulated runs.
+ * `npm run sim -- --runs N [--world W] [--seed S] [--profile P] [--with OPTIONS] [--jobs N] [--planted] [--json]`
  * Exit 0 iff none has a fault; with `--planted`, iff every planted fault is caught.
  */
 import { availableParallelism } from 'node:os';

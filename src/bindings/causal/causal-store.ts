@@ -28,7 +28,7 @@ export interface CausalStore<N extends string = string> {
    */
   disconnect(a: N, b: N): void;
   /**
-   * Repairs the link between two sites. What they have written meanwhile then arrives.
+   * Repairs the link between two sites. Their writes then arrive at each other.
    *
    * @throws CorrectableError `INVALID_ARGUMENT` if there is no such site
    */
@@ -103,7 +103,7 @@ class EmbeddedStore implements CausalStore {
 
   #findSite(name: string): SiteIndex {
     const site = this.sites.indexOf(name);
-    check(site >= 0, 'site', `must be one of ${this.sites.join(', ')}, got ${String(name)}.`);
+    check(site >= 0, 'site', `must be one of ${this.sites.join(', ')}, got ${name}.`);
     return site;
   }
 

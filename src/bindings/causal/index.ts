@@ -1,4 +1,4 @@
-/** A causally consistent store of several sites in this process: for tests and demos. Browser-safe. */
+/** A causal store of several sites in this process: for tests and demos. Browser-safe. */
 export { createCausalStore } from './causal-store.ts';
 export type { CausalStore } from './causal-store.ts';
 export type { CausalLevels } from './site-host.ts';

@@ -208,7 +208,7 @@ export class ReadRun extends OperationRun {
     if (error !== undefined && this.#pending.size <= 1) this.fail(error);
   }
 
-  /** A read that answers at once needs no look at the signal, which would cost more than the read. */
+  /** A read that answers at once skips the signal, which would cost more than the read. */
   #isAbandoned(): boolean {
     if (!this.#hasStarted || !this.call.context.signal.aborted) return false;
     this.end();

@@ -11,8 +11,8 @@ import {
 import { checkDuration } from '../shared/check-number.ts';
 
 /**
- * Round trips between sites in milliseconds, as `{ 'dublin-oregon': 130 }`: each pair once, in either
- * order.
+ * Round trips between sites in milliseconds, as `{ 'dublin-oregon': 130 }`: each pair once, in
+ * either order.
  */
 export type RoundTrips = Readonly<Record<string, number>>;
 
