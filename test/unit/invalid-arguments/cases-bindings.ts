@@ -97,6 +97,24 @@ const badOptions: readonly (readonly [what: string, field: string, options: obje
 
 export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
   './contract': ofContracts,
+  './bindings/causal': {
+    createCausalStore: {
+      shows: "createCausalStore({ sites: ['dublin', 'oregon'] })",
+      whole: [
+        ['nothing', 'options', (f) => f()],
+        ['a list of sites', 'options', (f) => f(['dublin'])],
+      ],
+      parts: [
+        ['no sites', 'sites', (f) => f({})],
+        ['a site that is no text', 'sites', (f) => f({ sites: [1] })],
+        ['partitions as text', 'partitions', (f) => f({ sites: ['dublin'], partitions: '2' })],
+        ['a latency that is a number', 'latency', (f) => f({ sites: ['dublin', 'oregon'], latency: 80 })],
+        ['a clock that is a function', 'clock', (f) => f({ sites: ['dublin'], clock: Date.now })],
+        ['a time that is text', 'siteTimeoutMs', (f) => f({ sites: ['dublin'], siteTimeoutMs: '5' })],
+        ['a misspelt option', 'partition', (f) => f({ sites: ['dublin'], partition: 2 })],
+      ],
+    },
+  },
   './bindings/memory': {
     memory: {
       shows: 'memory({ delaysMs: { weak: 5, strong: 80 } })',

@@ -166,7 +166,15 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
       ],
       parts: [],
     },
-    put: { shows: 'give a string', whole: [['an object', 'key', (f) => f({ key: 'k', value: 1 })]], parts: [] },
+    put: {
+      shows: 'give a string',
+      whole: [['an object', 'key', (f) => f({ key: 'k', value: 1 })]],
+      parts: [
+        ['a time that is text', 'ttlMs', (f) => f('k', 1, { ttlMs: '5' })],
+        ['a misspelt option', 'ttl', (f) => f('k', 1, { ttl: 5 })],
+      ],
+    },
+    remove: { shows: 'give a string', whole: [['an object', 'key', (f) => f({ key: 'k' })]], parts: [] },
     getMany: {
       shows: 'give a list',
       whole: [['keys without a list', 'keys', (f) => f('a', 'b')]],
