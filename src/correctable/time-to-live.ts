@@ -5,15 +5,23 @@
 import { CorrectableError } from './errors.ts';
 import type { Operation } from './operation.ts';
 
+const REASON =
+  'It cannot remove a value after ttlMs. The write was not applied. Write without ttlMs, or use a binding that has it.';
+
 /** Returns whether `operation` is a `put` whose value expires. */
 export function hasTimeToLive({ name, args }: Pick<Operation, 'name' | 'args'>): boolean {
   if (name !== 'put' || typeof args !== 'object' || args === null) return false;
   return (args as { readonly ttlMs?: unknown }).ttlMs !== undefined;
 }
 
+/** For `describeUnsupported` of a binding that cannot remove a value in time. */
+export function describeTimeToLive(operation: Operation): string | undefined {
+  return hasTimeToLive(operation) ? REASON : undefined;
+}
+
 /** @throws CorrectableError `UNSUPPORTED` for a `put` whose value expires */
 export function refuseTimeToLive(operation: Operation, store: string): void {
   if (!hasTimeToLive(operation)) return;
-  const message = `put: ${store} cannot remove a value after ttlMs. The write was not applied. Write without ttlMs, or use a binding that has it.`;
+  const message = `put: ${store}: ${REASON}`;
   throw new CorrectableError('UNSUPPORTED', message, { field: 'args.ttlMs' });
 }

@@ -11,7 +11,11 @@ import type {
 import { bindMethods } from '../../correctable/binding.ts';
 import { CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { hasTimeToLive, refuseTimeToLive } from '../../correctable/time-to-live.ts';
+import {
+  describeTimeToLive,
+  hasTimeToLive,
+  refuseTimeToLive,
+} from '../../correctable/time-to-live.ts';
 import { SelectedReadStrategy } from './select-read-strategy.ts';
 import { Cluster } from './cluster.ts';
 import { createClosedError, toCorrectableError } from './errors.ts';
@@ -141,8 +145,9 @@ class CassandraStore implements CassandraBinding {
     return this.#planners.has(operation.name) && !hasTimeToLive(operation);
   }
 
-  describeUnsupported({ name }: Operation): string | undefined {
-    return TRANSACTION_OPERATIONS.has(name) ? NO_TRANSACTIONS : undefined;
+  describeUnsupported(operation: Operation): string | undefined {
+    if (TRANSACTION_OPERATIONS.has(operation.name)) return NO_TRANSACTIONS;
+    return describeTimeToLive(operation);
   }
 
   openSession(): BindingSession {

@@ -11,7 +11,11 @@ import type {
 import { bindMethods } from '../../correctable/binding.ts';
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { hasTimeToLive, refuseTimeToLive } from '../../correctable/time-to-live.ts';
+import {
+  describeTimeToLive,
+  hasTimeToLive,
+  refuseTimeToLive,
+} from '../../correctable/time-to-live.ts';
 import { isRecord } from '../../correctable/validate.ts';
 import type { CommitArgs, ReadVersionsArgs } from '../../operations/versioned.ts';
 import { executeDequeue } from './queue/dequeue.ts';
@@ -180,6 +184,10 @@ class ZooKeeperStore implements ZooKeeperBinding {
     const { name, access } = operation;
     const isKnown = OPERATIONS.has(name) && (access === 'write') === WRITES.has(name);
     return isKnown && !hasTimeToLive(operation);
+  }
+
+  describeUnsupported(operation: Operation): string | undefined {
+    return describeTimeToLive(operation);
   }
 
   openSession(): BindingSession {

@@ -29,6 +29,10 @@ test.each(Object.entries(BINDINGS))('%s refuses a put with ttlMs, and remove', a
     expect(submit).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }));
   }
   expect(binding.supports(put('a', 1))).toBe(true);
+  await expect(createClient(binding).invoke(put('a', 1, { ttlMs: 5 }))).rejects.toMatchObject({
+    code: 'UNSUPPORTED',
+    message: expect.stringContaining('cannot remove a value after ttlMs'),
+  });
   await binding.close();
 });
 
