@@ -29,10 +29,13 @@ export class CausalWorld {
   /** How far the clock of a partition is ahead, by `site partition`. */
   readonly offsets = new Map<string, Stamp>();
   readonly unreachable = new Set<string>();
+  /** Replies to these calls arrive when `releaseReplies` is called. */
+  delayedCall: CallName | undefined;
   readonly alarms: CausalAlarm[] = [];
   readonly partitions: Partition[][];
   readonly sites: CausalSite[];
   readonly #siteCount: number;
+  readonly #delayedReplies: (() => void)[] = [];
   #writes = 0;
 
   constructor({
@@ -47,7 +50,11 @@ export class CausalWorld {
       Array.from({ length: count }, (_, index) => create(index));
     this.partitions = each(siteCount, (site) => each(partitionCount, () => createPartition({ ...shared, site })));
     const port: PartitionPort = {
-      call: (address, name, request, onReply) => onReply(this.call(address, name, request)),
+      call: (address, name, request, onReply) => {
+        const reply = this.call(address, name, request);
+        if (name === this.delayedCall) this.#delayedReplies.push(() => onReply(reply));
+        else onReply(reply);
+      },
       getSiteView: (site, onReply) => onReply((this.sites[site] as CausalSite).getView()),
     };
     this.sites = each(
@@ -84,6 +91,10 @@ export class CausalWorld {
 
   openSession(): CausalSession {
     return new CausalSession(createZeroVector(this.#siteCount));
+  }
+
+  releaseReplies(): void {
+    for (const release of this.#delayedReplies.splice(0)) release();
   }
 
   /** Returns the stamp of the write, or why it was refused. */

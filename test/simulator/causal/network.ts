@@ -9,7 +9,7 @@ import type {
 } from '../../../src/causal/partition-calls.ts';
 import type { Random } from '../../../src/server/collections/random.ts';
 import type { Timeline } from '../../../src/testing/simulator/timeline.ts';
-import { REQUEST_TIMEOUT_MS, type CausalRunOptions } from './options.ts';
+import { LOCAL_TIMEOUT_MS, REMOTE_TIMEOUT_MS, type CausalRunOptions } from './options.ts';
 
 export interface Servers {
   /** Runs a call at a partition, or returns nothing while it is away. */
@@ -79,7 +79,7 @@ export class CausalNetwork {
       isAnswered = true;
       onReply(reply);
     };
-    this.#timeline.schedule(REQUEST_TIMEOUT_MS, () => {
+    this.#timeline.schedule(from === to ? LOCAL_TIMEOUT_MS : REMOTE_TIMEOUT_MS, () => {
       if (!isAnswered) this.#count('timeouts');
       answer({ refused: 'UNREACHABLE' });
     });

@@ -39,8 +39,9 @@ export interface CausalRunOptions {
 
 /** Clocks may be off by this much (R8). */
 export const MAX_CLOCK_SKEW_MS = 100;
-/** A gateway waits for a reply for this long. */
-export const REQUEST_TIMEOUT_MS = 120;
+/** A gateway waits for a reply of its own site for this long, and of another site longer. */
+export const LOCAL_TIMEOUT_MS = 120;
+export const REMOTE_TIMEOUT_MS = 500;
 /** A failover takes longer than the clocks of a site are apart, which R13 relies on. */
 export const FAILOVER_MS = 400;
 /** Repeated writes are recognized for this long (R17), which is longer than any client repeats one. */

@@ -27,7 +27,7 @@ import {
   FAILOVER_MS,
   KEEP_IDS_MS,
   MAX_CLOCK_SKEW_MS,
-  REQUEST_TIMEOUT_MS,
+  REMOTE_TIMEOUT_MS,
   type CausalRunOptions,
 } from './options.ts';
 
@@ -431,7 +431,7 @@ function createLimits(options: CausalRunOptions): CausalLimits {
   return {
     ...DEFAULT_LIMITS,
     maxClockSkew: toStamp(MAX_CLOCK_SKEW_MS),
-    requestTimeout: toStamp(REQUEST_TIMEOUT_MS),
+    requestTimeout: toStamp(REMOTE_TIMEOUT_MS),
     keepIdsFor: toStamp(KEEP_IDS_MS),
     keepVersionsFor: toStamp(options.keepVersionsMs),
     keepTombstonesFor: toStamp(options.keepTombstonesMs),

@@ -97,6 +97,21 @@ test('a partition that is set back between two polls is noticed by the poll (R13
   expect(world.read(0, [FIRST])).toEqual([1]);
 });
 
+test('a late reply to a poll shows no loss, since later ones have raised what is known (R13)', () => {
+  const world = new CausalWorld();
+  world.settle();
+  world.delayedCall = 'state';
+  world.site(1).poll();
+  world.delayedCall = undefined;
+  world.put(0, FIRST, 1);
+  world.put(1, SECOND, 2);
+  world.settle();
+  world.releaseReplies();
+  world.site(1).replicate();
+  expect(world.partition(1, 0).state.suspicions).toBe(0);
+  expect(world.read(1, [FIRST, SECOND])).toEqual([1, 2]);
+});
+
 test('writes that no other site has are lost, with an alarm, and sessions go on (R13)', () => {
   const world = new CausalWorld({ siteCount: 1 });
   const session = world.openSession();
