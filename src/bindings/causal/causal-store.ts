@@ -4,7 +4,7 @@ import { DEFAULT_LIMITS } from '../../causal/limits.ts';
 import { Partition } from '../../causal/partition.ts';
 import type { GatewayTime } from '../../causal/site-time.ts';
 import { MICROSECONDS_PER_MS, type SiteIndex, type Stamp } from '../../causal/stamps.ts';
-import type { Binding } from '../../correctable/binding.ts';
+import { bindMethods, type Binding } from '../../correctable/binding.ts';
 import { getWallOffsetMs, type Timer } from '../../correctable/clock.ts';
 import { check } from '../../correctable/errors.ts';
 import { CausalBinding } from './causal-binding.ts';
@@ -50,7 +50,7 @@ export interface CausalStore<N extends string = string> {
 export function createCausalStore<const N extends string>(
   options: CausalStoreOptions<N>,
 ): CausalStore<N> {
-  return new EmbeddedStore(resolveOptions(options)) as unknown as CausalStore<N>;
+  return bindMethods(new EmbeddedStore(resolveOptions(options))) as unknown as CausalStore<N>;
 }
 
 /** How often the sites exchange what is new (Contrarian, 5.1). */
