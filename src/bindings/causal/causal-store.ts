@@ -5,7 +5,7 @@ import { Partition } from '../../causal/partition.ts';
 import type { GatewayTime } from '../../causal/site-time.ts';
 import { MICROSECONDS_PER_MS, type SiteIndex, type Stamp } from '../../causal/stamps.ts';
 import { bindMethods, type Binding } from '../../correctable/binding.ts';
-import { getWallOffsetMs, type Timer } from '../../correctable/clock.ts';
+import type { Timer } from '../../correctable/clock.ts';
 import { check } from '../../correctable/errors.ts';
 import { CausalBinding } from './causal-binding.ts';
 import type { CausalLevels, SiteHost } from './site-host.ts';
@@ -73,6 +73,7 @@ class EmbeddedStore implements CausalStore {
     const partitions = places.map((site) => this.#createPartitions(site));
     this.#network = new SiteNetwork({
       ...options,
+      getNow: () => this.#getTime().wall,
       getPartition: (site, partition) => partitions[site]?.[partition] as Partition,
       getSite: (site) => this.#sites[site] as CausalSite,
     });
@@ -141,11 +142,11 @@ class EmbeddedStore implements CausalStore {
   }
 
   #getTime(): GatewayTime {
-    const { clock } = this.#options;
+    const { clock, epochMs } = this.#options;
     const elapsedMs = clock.now();
     return {
       elapsed: elapsedMs * MICROSECONDS_PER_MS,
-      wall: (elapsedMs + getWallOffsetMs(clock)) * MICROSECONDS_PER_MS,
+      wall: (elapsedMs + epochMs) * MICROSECONDS_PER_MS,
     };
   }
 

@@ -225,7 +225,6 @@ function areSameVersions(
 
 function createUnavailableError({ refused }: OperationRefusal): CorrectableError {
   const causes: Readonly<Record<string, string>> = {
-    CLOCK: 'the clock was set by more than the store allows',
     TOO_OLD: 'its keys are written faster than they can be read',
     UNREACHABLE: 'another site cannot be reached',
   };

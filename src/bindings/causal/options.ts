@@ -1,5 +1,5 @@
 /** Options of a causal store in this process, and their checks. */
-import { systemClock, type Clock } from '../../correctable/clock.ts';
+import { getWallOffsetMs, systemClock, type Clock } from '../../correctable/clock.ts';
 import { check } from '../../correctable/errors.ts';
 import {
   checkOptionNames,
@@ -37,6 +37,11 @@ export interface ResolvedOptions {
   readonly partitionCount: number;
   readonly siteTimeoutMs: number;
   readonly clock: Clock;
+  /**
+   * When the clock was at 0, in milliseconds since the epoch. Stamps go by the clock, which never
+   * goes back: writes must not stop because the clock of the machine is set.
+   */
+  readonly epochMs: number;
   /** How long a message takes from one site to another, by their places. */
   readonly delaysMs: readonly (readonly number[])[];
 }
@@ -66,6 +71,7 @@ export function resolveOptions(options: CausalStoreOptions): ResolvedOptions {
     partitionCount: partitions,
     siteTimeoutMs: checkDuration('siteTimeoutMs', options.siteTimeoutMs ?? DEFAULT_SITE_TIMEOUT_MS),
     clock,
+    epochMs: getWallOffsetMs(clock),
     delaysMs: computeDelays(sites, options.latency),
   };
 }

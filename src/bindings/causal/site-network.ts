@@ -5,12 +5,14 @@
 import { isRefusal, type PartitionPort } from '../../causal/partition-calls.ts';
 import type { CausalSite } from '../../causal/causal-site.ts';
 import type { Partition } from '../../causal/partition.ts';
-import { MICROSECONDS_PER_MS, type SiteIndex } from '../../causal/stamps.ts';
-import { getWallOffsetMs, type Clock, type Timer } from '../../correctable/clock.ts';
+import type { SiteIndex, Stamp } from '../../causal/stamps.ts';
+import type { Clock, Timer } from '../../correctable/clock.ts';
 
 export interface NetworkParts {
   readonly clock: Clock;
   readonly delaysMs: readonly (readonly number[])[];
+  /** The clock of all partitions, in microseconds since the epoch. */
+  readonly getNow: () => Stamp;
   readonly getPartition: (site: SiteIndex, partition: number) => Partition;
   readonly getSite: (site: SiteIndex) => CausalSite;
 }
@@ -34,13 +36,12 @@ export class SiteNetwork {
 
   /** Returns the port of the gateway of `from`. */
   createPort(from: SiteIndex): PartitionPort {
-    const { getPartition, getSite, clock } = this.#parts;
+    const { getPartition, getSite, getNow } = this.#parts;
     return {
       call: (address, name, request, onReply) => {
         const execute = () => {
-          const nowMs = clock.now() + getWallOffsetMs(clock);
           const partition = getPartition(address.site, address.partition);
-          return partition.execute(name, request, nowMs * MICROSECONDS_PER_MS);
+          return partition.execute(name, request, getNow());
         };
         this.#send({ from, to: address.site }, execute, onReply);
       },
@@ -62,7 +63,7 @@ export class SiteNetwork {
   ): void {
     if (from === to) return onReply(execute());
     this.#delay(from, to, () => {
-      // A cut link answers as fast as a working one: nobody waits for a timeout in a demo.
+      // A cut link answers as fast as a working one, so that a demo waits for no timeout.
       const reply = this.#isCut(from, to) ? ({ refused: 'UNREACHABLE' } as const) : execute();
       this.#delay(to, from, () => {
         if (this.#isCut(from, to) && !isRefusal(reply)) onReply({ refused: 'UNREACHABLE' });

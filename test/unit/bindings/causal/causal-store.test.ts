@@ -158,6 +158,17 @@ test('a store with one site has no timer', async () => {
   expect(await alone.invoke(get('a'))).toBe(1);
 });
 
+test('writes go on when the clock of the machine is set back (R8)', async () => {
+  const clock = { ...virtualClock(1_000_000), wallNow: () => wallMs };
+  let wallMs = 1_800_000_000_000;
+  const store = createCausalStore({ sites: ['dublin'], clock });
+  const dublin = createClient(store.site('dublin'));
+  await dublin.invoke(put('a', 1));
+  wallMs -= 3_600_000;
+  await dublin.invoke(put('a', 2));
+  expect(await dublin.invoke(get('a'))).toBe(2);
+});
+
 test('a client that closes ends only its own operations', async () => {
   const { store, dublin } = open();
   await createClient(store.site('dublin')).close();
