@@ -8,8 +8,9 @@ import { median, rounded } from '../harness/statistics.ts';
 import { serverFlags } from '../load/processes.ts';
 import { rowOf } from '../load/rounds.ts';
 import { measureCost } from './cost.ts';
-import { measureFirstViews, STANDS, tripsMs, type FirstView } from './first-views.ts';
+import { measureFirstViews } from './first-views.ts';
 import { computeGoalResults } from './goals.ts';
+import { STANDS, tripsMs, type FirstView } from './stands.ts';
 
 export const transactions: Bench = {
   name: 'transactions',

@@ -7,42 +7,21 @@ import { WebSocket } from 'ws';
 import { startLatencyProxy, type LatencyProxy } from '../../demo/shared/latency-proxy.ts';
 import { seeded } from '../../demo/shared/random.ts';
 import { pause } from '../../demo/tickets/pause.ts';
-import { roundTripMs, SITES, type Site } from '../../engines/wan.ts';
+import { SITES } from '../../engines/wan.ts';
 import { runAdaptiveRounds } from '../harness/adaptive-rounds.ts';
 import { answer, ended, startChild } from '../harness/children.ts';
 import { checkDelay, checkViews } from '../harness/preconditions.ts';
 import { median } from '../harness/statistics.ts';
 import { SERVER_FLAGS } from '../load/processes.ts';
 import { computeFirstViewGoals } from './goals.ts';
+import { STANDS, tripsMs, type FirstView, type Stand } from './stands.ts';
 import { transferOne } from './transfer.ts';
-
-/** Where a client stands: beside a site, or at some distance from it. */
-export interface Stand {
-  readonly site: Site;
-  /** The way from the client to the site and back. */
-  readonly awayMs: number;
-}
-
-export const STANDS: readonly Stand[] = [
-  { site: 'frankfurt', awayMs: 0 },
-  { site: 'virginia', awayMs: 0 },
-  { site: 'ireland', awayMs: 0 },
-  { site: 'frankfurt', awayMs: 20 },
-];
-
-/** The medians of one round at one stand, in milliseconds. */
-export interface FirstView extends Stand {
-  readonly firstMs: number;
-  readonly finalMs: number;
-  readonly transactions: number;
-}
 
 /** At each stand, with accounts of their own. */
 const USERS = 4;
 const THINK_MS_MAX = 40;
 const WARM_UP_MS = 1_000;
 const OPENING_CENTS = 1_000_000;
-const LEADER = SITES[0];
 
 interface FirstViewSettings {
   readonly quick: boolean;
@@ -142,14 +121,4 @@ async function timeTransfer(
   });
   await transfer;
   return { firstMs, finalMs: performance.now() - begun };
-}
-
-/**
- * Returns what the trips alone take: two to the site, of which the second is the commit. That one also waits for the
- * leader, or at the leader for a second site.
- */
-export function tripsMs({ site, awayMs }: Stand): { readonly firstMs: number; readonly finalMs: number } {
-  const others = SITES.filter((item) => item !== LEADER).map((item) => roundTripMs('paper', LEADER, item));
-  const agreeMs = site === LEADER ? Math.min(...others) : roundTripMs('paper', site, LEADER);
-  return { firstMs: 2 * awayMs, finalMs: 2 * awayMs + agreeMs };
 }

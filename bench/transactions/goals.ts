@@ -2,7 +2,7 @@
 import { LOOKS } from '../harness/adaptive-rounds.ts';
 import { estimate, limitTime, reported, type Estimate, type GoalResult } from '../harness/goals.ts';
 import { figureRatioOf, ratioOf, type Samples } from '../load/rounds.ts';
-import type { FirstView, Stand } from './first-views.ts';
+import type { FirstView, Stand } from './stands.ts';
 import type { Way } from './messages.ts';
 
 const COST_AIM = 1.3;
