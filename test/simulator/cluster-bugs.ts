@@ -139,7 +139,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'minority-leaves-behind': {
     rule: 'only a site that keeps a majority of the sites leaves others behind',
-    shownBy: 12,
+    shownBy: 37,
     caughtBy: ['convergence', 'progress'],
     profile: 'cluster',
     overrides: CAMPS,
@@ -147,6 +147,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'joined-without-endings': {
     rule: 'a new site knows which red operations have ended',
+    shownBy: 29,
     caughtBy: ['exactly once', 'oracle', 'convergence', 'red total order'],
     profile: 'cluster',
     overrides: { ...JOINING, crashEveryMs: 300, moveChance: 0.8, clientTimeoutMs: 100 },

@@ -112,7 +112,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'etcd-delivered-before-synced': {
     rule: 'what is delivered is synced at the site, too',
-    shownBy: 20,
+    shownBy: 65,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: { syncMeanMs: 150, crashEveryMs: 300, checkpointBytes: 500, largeGroup: 1 },
