@@ -28,7 +28,7 @@ import type { DropReason, Environment } from './environment.ts';
 import { structurallyEqual } from './structural-equality.ts';
 import type { ErrorCode, ErrorDetails } from './errors.ts';
 import { CorrectableError, getErrorDetails, isCorrectableError } from './errors.ts';
-import { getForeignSource } from './foreign-source.ts';
+import { getForeignSource } from './copies/foreign-source.ts';
 import { isThenable } from './validate.ts';
 import type { LevelOrder } from './level-order.ts';
 import { NO_RANK, getRank } from './level-order.ts';

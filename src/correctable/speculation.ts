@@ -3,7 +3,7 @@
  * C8: at most one run lives; a confirmed run is kept; a refuted one is undone before the next
  * begins.
  */
-import { adoptSource } from './adopt-source.ts';
+import { adoptSource } from './copies/adopt-source.ts';
 import { removeSubscriber, subscribeToViews, unrefTimers } from './subscribers.ts';
 import { deriveSource, observeSource } from './derived-source.ts';
 import {

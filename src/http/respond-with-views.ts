@@ -8,7 +8,7 @@ import {
   type ErrorCode,
 } from '../correctable/errors.ts';
 import { getEffectState, WRITE } from '../correctable/side-effects.ts';
-import { getForeignSource } from '../correctable/foreign-source.ts';
+import { getForeignSource } from '../correctable/copies/foreign-source.ts';
 import type { Levels } from '../correctable/level-types.ts';
 import { checkRecord, hasMethods } from '../correctable/validate.ts';
 import type { AnyView } from '../correctable/view.ts';

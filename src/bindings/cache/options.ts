@@ -13,7 +13,7 @@ import {
 } from '../../correctable/validate.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { hasTimeToLive } from '../../correctable/time-to-live.ts';
+import { hasTimeToLive } from '../../values/time-to-live.ts';
 import type { CommitArgs } from '../../operations/index.ts';
 import type { CacheStore } from './cache-store.ts';
 

@@ -11,11 +11,7 @@ import type {
 import { bindMethods } from '../../correctable/binding.ts';
 import { CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import {
-  describeTimeToLive,
-  hasTimeToLive,
-  refuseTimeToLive,
-} from '../../correctable/time-to-live.ts';
+import { describeTimeToLive, hasTimeToLive, refuseTimeToLive } from '../../values/time-to-live.ts';
 import { SelectedReadStrategy } from './select-read-strategy.ts';
 import { Cluster } from './cluster.ts';
 import { createClosedError, toCorrectableError } from './errors.ts';

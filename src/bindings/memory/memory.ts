@@ -22,7 +22,7 @@ import { checkDuration } from '../shared/check-number.ts';
 import { createLevelOrder } from '../../correctable/level-order.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { describeTimeToLive } from '../../correctable/time-to-live.ts';
+import { describeTimeToLive } from '../../values/time-to-live.ts';
 import type { CommitResult } from '../../operations/index.ts';
 import { validateOperation, isSupported } from './validate-operation.ts';
 import { DelayQueue } from './delay-queue.ts';

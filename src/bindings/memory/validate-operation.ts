@@ -4,7 +4,7 @@
  */
 import { CorrectableError, check } from '../../correctable/errors.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
-import { hasTimeToLive, refuseTimeToLive } from '../../correctable/time-to-live.ts';
+import { hasTimeToLive, refuseTimeToLive } from '../../values/time-to-live.ts';
 import { checkName } from '../../operations/check-name.ts';
 import { commit, readVersions } from '../../operations/index.ts';
 import type { BufferedWrite, Version, VersionedRead } from '../../operations/index.ts';

@@ -1,5 +1,5 @@
 /** Several Correctables as one (C11). */
-import { adoptSource } from '../adopt-source.ts';
+import { adoptSource } from '../copies/adopt-source.ts';
 import type { Correctable } from '../correctable.ts';
 import { observeSource } from '../derived-source.ts';
 import { check } from '../errors.ts';

@@ -23,7 +23,7 @@ import { DISPOSE, iterateViews } from '../iterate-views.ts';
 import type { Levels } from '../level-types.ts';
 import { settleSource } from '../settle.ts';
 import type { Source } from '../source.ts';
-import { SOURCE } from '../foreign-source.ts';
+import { SOURCE } from '../copies/foreign-source.ts';
 import { cancelSource, formatLabel, getPromise } from '../source.ts';
 import type { StepFunction } from '../speculative-run.ts';
 import { speculateOnSource } from '../speculation.ts';

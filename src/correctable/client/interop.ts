@@ -3,7 +3,7 @@ import type { Correctable, CorrectableState } from '../correctable.ts';
 import type { CorrectableError } from '../errors.ts';
 import { check } from '../errors.ts';
 import type { Levels } from '../level-types.ts';
-import { getForeignSource } from '../foreign-source.ts';
+import { getForeignSource } from '../copies/foreign-source.ts';
 import type { View } from '../view.ts';
 
 /** Holds a Correctable that `await` and `return` in an async function leave as it is. */

@@ -5,7 +5,7 @@
 import { CorrectableError, check } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
-import { hasTimeToLive, refuseTimeToLive } from '../../correctable/time-to-live.ts';
+import { hasTimeToLive, refuseTimeToLive } from '../../values/time-to-live.ts';
 import { parseArgsWith } from './parse-args.ts';
 import { hashOperation } from './schema-hash.ts';
 import type { Schema } from './schema-parts.ts';

@@ -2,8 +2,8 @@
  * A `put` with `ttlMs` must reach only stores that remove the value in time. Another store would
  * ignore the field and keep the value for ever, so every binding without it refuses the operation.
  */
-import { CorrectableError } from './errors.ts';
-import type { Operation } from './operation.ts';
+import { CorrectableError } from '../correctable/errors.ts';
+import type { Operation } from '../correctable/operation.ts';
 
 const REASON =
   'It cannot remove a value after ttlMs. The write was not applied. Write without ttlMs, or use a binding that has it.';

@@ -2,12 +2,12 @@
  * Follows Correctables of other copies of the package (C12) through their public methods. The rest
  * of the source of such a Correctable may differ from ours, as it may be of another version.
  */
-import type { Correctable } from './correctable.ts';
+import type { Correctable } from '../correctable.ts';
 import { getForeignSource } from './foreign-source.ts';
-import { defaultEnvironment } from './environment.ts';
-import type { Levels } from './level-types.ts';
-import { addPart } from './side-effects.ts';
-import { addCleanUp, failWith, Source } from './source.ts';
+import { defaultEnvironment } from '../environment.ts';
+import type { Levels } from '../level-types.ts';
+import { addPart } from '../side-effects.ts';
+import { addCleanUp, failWith, Source } from '../source.ts';
 
 /**
  * Returns the source of a Correctable. If another copy of the package made it, returns a source
