@@ -27,6 +27,7 @@ import {
   rows,
   statement,
 } from 'correctables/bindings/cassandra';
+import { createCausalStore } from 'correctables/bindings/causal';
 import { memory, memoryStore } from 'correctables/bindings/memory';
 import { withDetails, tiered, skipLevel } from 'correctables/bindings/tiered';
 import { exponentialBackoff, findSites, neverReconnect, redblue, REDBLUE_LEVELS } from 'correctables/bindings/redblue';
@@ -36,12 +37,13 @@ import {
   createHandler,
   defineContract,
   isDomainError,
+  keyValue as keyValueContract,
   keyValueOperations,
   operation,
   parseArgs,
   queueOperations,
 } from 'correctables/contract';
-import { dequeue, enqueue, get, peek, put, getRemaining } from 'correctables/operations';
+import { commit, dequeue, enqueue, get, peek, put, getRemaining, readVersions, remove } from 'correctables/operations';
 import { retryPolicy, dedupeReads } from 'correctables/policies';
 import { atLeast, finalOnly, fromObservable, toObservable, values } from 'correctables/rxjs';
 import {
@@ -56,6 +58,7 @@ import {
   uncertified,
   log,
   getOneWayDelayMs,
+  keyValueService,
   EU_US_ROUND_TRIPS_MS,
   queue,
   withColors,
@@ -69,6 +72,7 @@ import {
   withMeta,
 } from 'correctables/server';
 import { testBindingConformance, simulateService, singleSiteService, scriptedBinding } from 'correctables/testing';
+import { transaction } from 'correctables/transactions';
 import * as z from 'zod';
 
 // Correctables, clients and sessions.
@@ -113,7 +117,15 @@ export async function* views() {
   for await (const view of read()) yield view;
 }
 
+export const versioned = () => store.invoke(readVersions<number>(['k']));
+export const committing = () => store.invoke(commit([], [{ key: 'k', value: 1 }]));
+export const transfer = () => transaction(store, async (tx) => ({ left: await tx.get<number>('k') }));
+
 // Bindings.
+export const causalStore = createCausalStore({ sites: ['dublin', 'oregon'], partitions: 2 });
+export const dublin = createClient(causalStore.site('dublin'));
+export const removed = () => dublin.invoke(remove('k'));
+export const keyValueParts = [keyValueContract, keyValueService] as const;
 export const front = { ...cached(memory(), {}) };
 export const behind = createClient(cached(memory(), { store: mapStore() }));
 export const retained = [indexedDbStore({ name: 'x' }), directoryStore({ directory: '/tmp/x' })];
