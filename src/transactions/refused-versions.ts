@@ -1,5 +1,5 @@
 /**
- * The versions that earlier runs of a transaction have read in vain. If the near copy still shows
+ * The versions that earlier runs of a transaction were refused for. If the near copy still shows
  * one of them, it lags, and another run on it would be refused for the same reason.
  */
 import type { Version, VersionedValue } from '../operations/versioned.ts';

@@ -34,14 +34,15 @@ export interface TransactionPlan<T> {
   readonly timeoutMs: number;
 }
 
-/** What the function of a run came to. */
+/** The result of one run of the function. */
 type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
 const INVALID_RESULT =
   'commit: the store must return { committed, changed }. The transaction may have been committed.';
 
 const PRINCIPAL_CHANGED =
-  'transaction: another user is signed in than when it began. Nothing was written. Begin it again if it is still needed.';
+  'transaction: another user is signed in than when it began. Nothing was written. ' +
+  'Begin it again if it is still needed.';
 
 /** How many time limits the operations of transactions with one `timeoutMs` have. */
 const DIFFERENT_TIME_LIMITS = 64;
@@ -243,7 +244,10 @@ function createConflict<T>(
   attempts: number,
 ): CorrectableError {
   const keys = changed.length > 0 ? formatKeys(changed) : 'what it reads';
-  const message = `transaction: ${keys} changed at each of ${attempts} runs. Nothing was written. Try again later. Keep what many clients change at once in counters, stocks or queues of a RedBlue service.`;
+  const message =
+    `transaction: ${keys} changed at each of ${attempts} runs. Nothing was written. ` +
+    'Try again later. Keep what many clients change at once in counters, stocks or queues ' +
+    'of a RedBlue service.';
   return createOperationError(source, 'CONFLICT', message, { key: changed[0] });
 }
 

@@ -161,7 +161,7 @@ export class Replica {
   }
 
   #commit({ reads, writes }: CommitArgs): CommitResult {
-    const changed = this.#getChanged(reads);
+    const changed = reads.filter((read) => this.#hasChanged(read)).map(({ key }) => key);
     if (changed.length > 0) return { committed: false, changed };
     for (const { key, value } of writes) this.#write(key, value);
     return { committed: true, changed };
@@ -170,18 +170,14 @@ export class Replica {
   /** A write that is in flight gives its keys another version than this copy has. */
   #simulateCommit({ reads }: CommitArgs, before: readonly Operation[]): CommitResult {
     const inFlight = new Set(before.flatMap(getWrittenKeys));
-    const unchanged = reads.filter(({ key }) => !inFlight.has(key));
-    const stale = new Set(this.#getChanged(unchanged));
     const changed = reads
-      .map(({ key }) => key)
-      .filter((key) => inFlight.has(key) || stale.has(key));
+      .filter((read) => inFlight.has(read.key) || this.#hasChanged(read))
+      .map(({ key }) => key);
     return { committed: changed.length === 0, changed };
   }
 
-  #getChanged(reads: readonly VersionedRead[]): string[] {
-    return reads
-      .filter(({ key, version }) => this.#getVersion(key) !== version)
-      .map(({ key }) => key);
+  #hasChanged({ key, version }: VersionedRead): boolean {
+    return this.#getVersion(key) !== version;
   }
 
   #getQueue(operation: Operation): ItemQueue {

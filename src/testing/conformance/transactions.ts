@@ -31,7 +31,7 @@ const PAIR_WRITES = 12;
 const ADDITIONS = 4;
 const WORKERS = 3;
 
-/** What a key is given one after the other: values that are equal must not have equal versions. */
+/** The values that one key gets in turn. Even if two are equal, their versions must differ. */
 const REPEATED_VALUES = [1, 2, 1, null, 2, 1];
 
 /** How often a store may refuse one operation with `CONFLICT`. */
