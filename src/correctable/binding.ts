@@ -1,6 +1,7 @@
 /**
- * The binding interface: the only seam between Correctables and a store (Correctables, OSDI 2016,
- * §5.1, Listing 7). At the end, what bindings and those who put themselves in front of one share.
+ * The binding interface: the only seam between Correctables and a store
+ * (Correctables, OSDI 2016, §5.1, Listing 7). At the end, what bindings and
+ * those who put themselves in front of one share.
  */
 import { getElapsedMs, systemClock, type Timer } from './clock.ts';
 import type { CorrectableError } from './errors.ts';
@@ -11,85 +12,102 @@ import type { Operation } from './operation.ts';
 /** Facts that a binding can add to a view beside its value. */
 export interface ViewDetails {
   /**
-   * The store's version of the value. A preliminary view with an older version than one delivered
-   * before is dropped. A final view never is: it has `regressed` then.
+   * The store's version of the value. A preliminary view with an older version
+   * than one delivered before is dropped. A final view never is: it has
+   * `regressed` then.
    */
   readonly version?: unknown;
   /** Extra facts for the application, for example `{ remaining }`. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
   /**
-   * Marks this view as the final, since the operation has no stronger level. Its level is the level
-   * achieved. A view at the strongest requested level, or a stronger one, is final in any case.
+   * Marks this view as the final, since the operation has no stronger level.
+   * Its level is the level achieved. A view at the strongest requested level,
+   * or a stronger one, is final in any case.
    */
   readonly final?: boolean | undefined;
 }
 
 /**
- * Receives the views of one operation from a binding. Methods may be called synchronously, in any
- * order and too often. Misuse (a call after closing, an unknown level) is counted and never thrown
- * back into the binding.
+ * Receives the views of one operation from a binding. Methods may be called
+ * synchronously, in any order and too often. Misuse (a call after closing, an
+ * unknown level) is counted and never thrown back into the binding.
  */
 export interface Sink<in T = unknown, in Level extends string = string> {
   /**
-   * Delivers a view of the result at `level`. A view at the strongest requested level, or a
-   * stronger one, closes the operation. So does a view whose `details` have `final`.
+   * Delivers a view of the result at `level`. A view at the strongest requested
+   * level, or a stronger one, closes the operation. So does a view whose
+   * `details` have `final`.
    *
-   * @returns the sequence number of the value, counted from 0 over all calls of `view`. The value
-   * is kept for `confirm` whether the view was delivered or dropped.
+   * @returns the sequence number of the value, counted from 0 over all calls of
+   * `view`. The value is kept for `confirm` whether the view was delivered or
+   * dropped.
    */
   view(value: T, level: Level, details?: ViewDetails): number;
   /**
-   * Delivers a view at `level` with the value of the earlier call of `view` that returned `seq`: a
-   * confirmation without payload. If there is none, the operation closes with `PROTOCOL`. `details`
-   * replace the earlier ones key by key.
+   * Delivers a view at `level` with the value of the earlier call of `view`
+   * that returned `seq`: a confirmation without payload. If there is none, the
+   * operation closes with `PROTOCOL`. `details` replace the earlier ones key by
+   * key.
    */
   confirm(level: Level, seq: number, details?: ViewDetails): void;
   /**
-   * Fails the operation: as a whole, or only at `level`. A weak level that fails does not fail the
-   * operation while a stronger one is pending.
+   * Fails the operation: as a whole, or only at `level`. A weak level that
+   * fails does not fail the operation while a stronger one is pending.
    */
   fail(error: unknown, level?: Level): void;
 }
 
-/** Opaque state by which a binding keeps read-your-writes and monotonic reads across operations. */
+/**
+ * Opaque state by which a binding keeps read-your-writes and monotonic reads
+ * across operations.
+ */
 export interface BindingSession {
   /**
-   * Tokens of what the session has seen, for `openSession` at another server of the same
-   * deployment. At most one for each server, opaque and signed. Absent if a session cannot leave
-   * its server.
+   * Tokens of what the session has seen, for `openSession` at another server of
+   * the same deployment. At most one for each server, opaque and signed. Absent
+   * if a session cannot leave its server.
    */
   readonly tokens?: readonly string[] | undefined;
   /** Releases what the binding holds for the session. */
   close?(): void;
 }
 
-/** Origin of a submission that may be repeated: after a lost connection, or at another site. */
+/**
+ * Origin of a submission that may be repeated: after a lost connection, or at
+ * another site.
+ */
 export interface SubmissionOrigin {
   /** Name of the client: unique, and the same at every site. */
   readonly client: string;
   /** Counts the client's operations, from 1. */
   readonly sequence: number;
   /**
-   * Number up to which the client has all results of its operations. It will not request them
-   * again.
+   * Number up to which the client has all results of its operations. It will
+   * not request them again.
    */
   readonly acknowledged: number;
-  /** Name of the site that the operation was sent to first. Default: the site that receives it */
+  /**
+   * Name of the site that the operation was sent to first. Default: the site
+   * that receives it
+   */
   readonly home?: string | undefined;
   /** How often the client has changed sites with this operation. Default: 0 */
   readonly hop?: number | undefined;
 }
 
 /**
- * Progress of a submission, from a binding that may have to wait before it can pass an operation
- * on.
+ * Progress of a submission, from a binding that may have to wait before it can
+ * pass an operation on.
  */
 export interface SubmissionStatus {
-  /** Whether the operation may have reached the store: false while it certainly has not left. */
+  /**
+   * Whether the operation may have reached the store: false while it certainly
+   * has not left.
+   */
   readonly mayHaveBeenSent: boolean;
   /**
-   * Why the submission has not gone further, for example no connection, since when and why.
-   * `undefined` if all is well.
+   * Why the submission has not gone further, for example no connection, since
+   * when and why. `undefined` if all is well.
    */
   readonly blockedBy: CorrectableError | undefined;
   /** Errors of single levels, by level, that the sink did not receive. */
@@ -101,8 +119,8 @@ export interface Principal {
   /** Stable name. Operation ids belong to it. */
   readonly id: string;
   /**
-   * When the token expires, in milliseconds since the epoch. Unless it was renewed, the connection
-   * is then closed.
+   * When the token expires, in milliseconds since the epoch. Unless it was
+   * renewed, the connection is then closed.
    */
   readonly expiresAt?: number | undefined;
 }
@@ -110,141 +128,163 @@ export interface Principal {
 /** The circumstances of one submission. */
 export interface InvocationContext {
   /**
-   * Aborts when no caller wants the views any more (cancelled, timed out, disposed). A slow read
-   * must deliver no view after that; a submitted update still runs to its end. Created on first
-   * use, so a read that ignores it pays nothing. Remove your listeners when the operation has
-   * closed.
+   * Aborts when no caller wants the views any more (cancelled, timed out,
+   * disposed). A slow read must deliver no view after that; a submitted update
+   * still runs to its end. Created on first use, so a read that ignores it pays
+   * nothing. Remove your listeners when the operation has closed.
    */
   readonly signal: AbortSignal;
   /**
-   * Time at which the client gives up, in milliseconds since the epoch. Computed on each access, by
-   * the machine's clock as it is set then. `undefined` if there is no deadline.
+   * Time at which the client gives up, in milliseconds since the epoch.
+   * Computed on each access, by the machine's clock as it is set then.
+   * `undefined` if there is no deadline.
    */
   readonly deadlineAt: number | undefined;
-  /** Signals of levels with a timeout of their own: each aborts after that timeout. */
+  /**
+   * Signals of levels with a timeout of their own: each aborts after that
+   * timeout.
+   */
   readonly levelSignals?: Readonly<Record<string, AbortSignal>> | undefined;
-  /** The session made by this binding's `openSession`, if the operation was invoked in one. */
+  /**
+   * The session made by this binding's `openSession`, if the operation was
+   * invoked in one.
+   */
   readonly session: BindingSession | undefined;
   /** Trace context to pass on, for example a W3C `traceparent`. */
   readonly trace: unknown;
   /**
-   * The user that the operation is executed for, as `authorize` of a gateway gets it. `undefined`
-   * if the operation comes from this process, and not from `withPrincipal`.
+   * The user that the operation is executed for, as `authorize` of a gateway
+   * gets it. `undefined` if the operation comes from this process, and not from
+   * `withPrincipal`.
    */
   readonly principal?: Principal | undefined;
   /**
-   * Identifies one submission: the same for every repetition. A store that keeps it executes an
-   * update once, at one server. If there is an `origin`, that identifies the submission instead.
+   * Identifies one submission: the same for every repetition. A store that
+   * keeps it executes an update once, at one server. If there is an `origin`,
+   * that identifies the submission instead.
    */
   readonly operationId?: string | undefined;
   /**
-   * Names the update across clients, processes and servers. If it is submitted twice with one key,
-   * the store executes it once and answers twice. Requires `hasIdempotencyKeys`. A gateway puts its
-   * client's principal in front.
+   * Names the update across clients, processes and servers. If it is submitted
+   * twice with one key, the store executes it once and answers twice. Requires
+   * `hasIdempotencyKeys`. A gateway puts its client's principal in front.
    */
   readonly idempotencyKey?: string | undefined;
   /**
-   * The parts of `operationId`, for a store of several sites. It executes an update once, whichever
-   * site gets it.
+   * The parts of `operationId`, for a store of several sites. It executes an
+   * update once, whichever site gets it.
    */
   readonly origin?: SubmissionOrigin | undefined;
   /**
-   * Set by a binding that knows it, and kept true until the operation has closed. The client reads
-   * it when it gives up, to separate what certainly did not happen from what may have. If absent,
-   * what was submitted may have taken effect.
+   * Set by a binding that knows it, and kept true until the operation has
+   * closed. The client reads it when it gives up, to separate what certainly
+   * did not happen from what may have. If absent, what was submitted may have
+   * taken effect.
    */
   submissionStatus?: SubmissionStatus | undefined;
 }
 
 /**
- * Gives access to one storage stack: the levels that it offers and how an operation yields a view
- * at each.
+ * Gives access to one storage stack: the levels that it offers and how an
+ * operation yields a view at each.
  *
- * If you write a binding, run the conformance suite of `correctables/testing` on it.
+ * If you write a binding, run the conformance suite of `correctables/testing`
+ * on it.
  *
- * `C` is `true` if the views of an operation have the levels that its contract specifies. Only then
- * do the types of finals rely on the contract. A store with other levels, or with others in front,
- * may run the same contract.
+ * `C` is `true` if the views of an operation have the levels that its contract
+ * specifies. Only then do the types of finals rely on the contract. A store
+ * with other levels, or with others in front, may run the same contract.
  */
-export interface Binding<L extends Levels = Levels, out C extends boolean = boolean> {
+export interface Binding<
+  L extends Levels = Levels,
+  out C extends boolean = boolean,
+> {
   readonly name: string;
   /** Carries `C` for the types; never present at run time. */
   readonly hasContractLevels?: C;
   /**
-   * Whether the store itself executes an update once, however often it is submitted with the same
-   * `origin`. This holds after a restart and at another of its servers. Without an `origin`, the
-   * same `operationId` counts only at the server that had it first, as it names no home. A gateway
-   * passes both. Unless `true`, a gateway that does not know if an update was executed answers
-   * `UNKNOWN` and does not resubmit it.
+   * Whether the store itself executes an update once, however often it is
+   * submitted with the same `origin`. This holds after a restart and at another
+   * of its servers. Without an `origin`, the same `operationId` counts only at
+   * the server that had it first, as it names no home. A gateway passes both.
+   * Unless `true`, a gateway that does not know if an update was executed
+   * answers `UNKNOWN` and does not resubmit it.
    */
   readonly isExactlyOnce?: boolean | undefined;
   /**
-   * Whether the store executes an update once for each `idempotencyKey`, from any client. A reused
-   * key with another operation or other arguments fails with `INVALID_ARGUMENT`. Unless `true`,
-   * clients and gateways refuse keys.
+   * Whether the store executes an update once for each `idempotencyKey`, from
+   * any client. A reused key with another operation or other arguments fails
+   * with `INVALID_ARGUMENT`. Unless `true`, clients and gateways refuse keys.
    */
   readonly hasIdempotencyKeys?: boolean | undefined;
   /**
-   * Whether the store behind knows the user of each operation by the connection. Then a principal
-   * in the context has no effect, and `withPrincipal` refuses the binding.
+   * Whether the store behind knows the user of each operation by the
+   * connection. Then a principal in the context has no effect, and
+   * `withPrincipal` refuses the binding.
    */
   readonly identifiesByConnection?: boolean | undefined;
   /**
-   * Why this stack has failed for good and answers nothing any more. Absent or `undefined` while it
-   * works. A gateway that hosts it reports this in its health check.
+   * Why this stack has failed for good and answers nothing any more. Absent or
+   * `undefined` while it works. A gateway that hosts it reports this in its
+   * health check.
    */
   readonly failure?: CorrectableError | undefined;
   /**
-   * Why this stack refuses updates for now, while it serves reads. Absent or `undefined` while it
-   * takes them. A gateway that hosts it is not ready then, so that a balancer sends clients
-   * elsewhere.
+   * Why this stack refuses updates for now, while it serves reads. Absent or
+   * `undefined` while it takes them. A gateway that hosts it is not ready then,
+   * so that a balancer sends clients elsewhere.
    */
   readonly writeRefusal?: CorrectableError | undefined;
   /**
-   * Executes at once what it has collected, if it collects operations. A gateway calls it between
-   * parts of a large frame.
+   * Executes at once what it has collected, if it collects operations. A
+   * gateway calls it between parts of a large frame.
    */
   flush?(): void;
   /**
-   * Returns the application's name of the principal that is signed in now. Absent if the binding
-   * does not know it. A submission belongs to the principal of its time: a cache in front files
-   * views under it, and shows them to no other.
+   * Returns the application's name of the principal that is signed in now.
+   * Absent if the binding does not know it. A submission belongs to the
+   * principal of its time: a cache in front files views under it, and shows
+   * them to no other.
    *
-   * @throws what the application's own function throws, and `INVALID_ARGUMENT` if that returns no
-   *   string
+   * @throws what the application's own function throws, and `INVALID_ARGUMENT`
+   * if that returns no string
    */
   principal?(): string;
   /**
-   * Returns a string that changes whenever the contract changes the result of the operation `name`;
-   * `undefined` if no contract is known. A cache in front files views under it, so that none
-   * outlives a change of its type.
+   * Returns a string that changes whenever the contract changes the result of
+   * the operation `name`; `undefined` if no contract is known. A cache in front
+   * files views under it, so that none outlives a change of its type.
    */
   operationHash?(name: string): string | undefined;
   /**
-   * Returns the levels of this stack, weakest first: the same tuple for the life of the binding.
+   * Returns the levels of this stack, weakest first: the same tuple for the
+   * life of the binding.
    */
   consistencyLevels(): L;
   /** Returns whether this stack can execute the operation. */
   supports(operation: Operation): boolean;
   /**
-   * Returns why this stack cannot execute an operation that it does not support, and what to use
-   * instead. The message of `UNSUPPORTED` ends with that, in the client and behind a gateway.
-   * Absent or `undefined` if there is no more to say.
+   * Returns why this stack cannot execute an operation that it does not
+   * support, and what to use instead. The message of `UNSUPPORTED` ends with
+   * that, in the client and behind a gateway. Absent or `undefined` if there is
+   * no more to say.
    */
   describeUnsupported?(operation: Operation): string | undefined;
   /**
-   * Executes `operation` and calls `sink` once for each of `levels`: a non-empty subset of
-   * `consistencyLevels()`, in order. A level that the operation does not have is skipped. If that
-   * is the strongest requested one, the next stronger level of the operation answers instead. If it
-   * has none, its strongest answers, as `final`. Either view has the level achieved. A stronger
-   * level also answers if the strongest requested level of an update fails or comes too late. So a
-   * level weaker than its final never fails an update. If the final of a read fails while a weaker
-   * level is in flight, the binding awaits that first, for a bounded time. No view can follow the
+   * Executes `operation` and calls `sink` once for each of `levels`: a
+   * non-empty subset of `consistencyLevels()`, in order. A level that the
+   * operation does not have is skipped. If that is the strongest requested one,
+   * the next stronger level of the operation answers instead. If it has none,
+   * its strongest answers, as `final`. Either view has the level achieved. A
+   * stronger level also answers if the strongest requested level of an update
+   * fails or comes too late. So a level weaker than its final never fails an
+   * update. If the final of a read fails while a weaker level is in flight, the
+   * binding awaits that first, for a bounded time. No view can follow the
    * failure.
    *
-   * If it throws, the operation fails with that error. If it returns a promise, the submission ends
-   * with that promise. Without a final view by then, the operation closes with
-   * `CLOSED_WITHOUT_FINAL`, or with the rejection.
+   * If it throws, the operation fails with that error. If it returns a promise,
+   * the submission ends with that promise. Without a final view by then, the
+   * operation closes with `CLOSED_WITHOUT_FINAL`, or with the rejection.
    */
   submitOperation<T>(
     operation: Operation<T>,
@@ -253,29 +293,32 @@ export interface Binding<L extends Levels = Levels, out C extends boolean = bool
     context: InvocationContext,
   ): void | PromiseLike<void>;
   /**
-   * Returns whether `version` is older than `than`. Default: numbers, bigints and dates compare by
-   * size. Anything else is not comparable, thus never older.
+   * Returns whether `version` is older than `than`. Default: numbers, bigints
+   * and dates compare by size. Anything else is not comparable, thus never
+   * older.
    */
   isOlder?(version: unknown, than: unknown): boolean;
   /**
-   * Opens a separate handle on the same stack, for one client. Closing it ends only what was
-   * submitted through it. `createClient`, and every wrapper of a binding, takes one. Absent if a
-   * binding belongs to the code that closes it.
+   * Opens a separate handle on the same stack, for one client. Closing it ends
+   * only what was submitted through it. `createClient`, and every wrapper of a
+   * binding, takes one. Absent if a binding belongs to the code that closes it.
    */
   openHandle?(): Binding<L>;
   /**
-   * Opens a session, or continues the one that has the `tokens`. Absent if the stack cannot keep
-   * sessions.
+   * Opens a session, or continues the one that has the `tokens`. Absent if the
+   * stack cannot keep sessions.
    */
   openSession?(tokens?: readonly string[]): BindingSession;
   /**
-   * Calls `listener` each time that the store can be reached again after it could not. Returns a
-   * function that ends that. Absent if the binding does not know.
+   * Calls `listener` each time that the store can be reached again after it
+   * could not. Returns a function that ends that. Absent if the binding does
+   * not know.
    */
   onReconnect?(listener: () => void): () => void;
   /**
-   * Releases connections and timers. Reads in flight fail with `UNAVAILABLE`. So do updates that
-   * certainly will not take effect any more; other updates fail with `UNKNOWN`.
+   * Releases connections and timers. Reads in flight fail with `UNAVAILABLE`.
+   * So do updates that certainly will not take effect any more; other updates
+   * fail with `UNKNOWN`.
    */
   close(): Promise<void>;
 }
@@ -291,38 +334,44 @@ export function isOlder(version: unknown, than: unknown): boolean {
 }
 
 /**
- * The details of an earlier view, replaced key by key by those of its confirmation, which alone
- * says whether it is final.
+ * The details of an earlier view, replaced key by key by those of its
+ * confirmation, which alone says whether it is final.
  */
 export function mergeDetails(
   retained: ViewDetails,
   { version, meta, final }: ViewDetails = {},
 ): ViewDetails {
-  const merged = retained.meta || meta ? { ...retained.meta, ...meta } : undefined;
+  const merged =
+    retained.meta || meta ? { ...retained.meta, ...meta } : undefined;
   return { version: version ?? retained.version, meta: merged, final };
 }
 
 /**
- * A signal is made when it is first looked at, which costs more than most of a read: one that is as
- * quick does not.
+ * A signal is made when it is first looked at, which costs more than most of a
+ * read: one that is as quick does not.
  */
 export const SIGNAL_CHECK_DELAY_MS = 20;
 
 /**
- * Whether the caller of an operation has left, if it began at `sinceMs` by `elapsedMs` and has
- * taken some time.
+ * Whether the caller of an operation has left, if it began at `sinceMs` by
+ * `elapsedMs` and has taken some time.
  */
-export function isAbandoned(waiting: { readonly signal: AbortSignal }, sinceMs = 0): boolean {
-  return getElapsedMs() - sinceMs > SIGNAL_CHECK_DELAY_MS && waiting.signal.aborted;
+export function isAbandoned(
+  waiting: { readonly signal: AbortSignal },
+  sinceMs = 0,
+): boolean {
+  return (
+    getElapsedMs() - sinceMs > SIGNAL_CHECK_DELAY_MS && waiting.signal.aborted
+  );
 }
 
 /** In milliseconds. */
 const WEAKER_TIMEOUT_MS = 1_000;
 
 /**
- * Before a whole read fails: waits for pending weaker levels, but not for long (C6), nor after the
- * time limit of their level. A deadline keeps the process alive as long as a caller waits. Without
- * a deadline, this does.
+ * Before a whole read fails: waits for pending weaker levels, but not for long
+ * (C6), nor after the time limit of their level. A deadline keeps the process
+ * alive as long as a caller waits. Without a deadline, this does.
  */
 export async function waitForWeaker(
   inFlight: Promise<unknown>,
@@ -341,8 +390,9 @@ export async function waitForWeaker(
 }
 
 /**
- * Binds the methods and getters of `target` to it and returns it: they work on a proxy of it as
- * well, so that a binding can be kept in the state of a framework.
+ * Binds the methods and getters of `target` to it and returns it: they work on
+ * a proxy of it as well, so that a binding can be kept in the state of a
+ * framework.
  */
 export function bindMethods<T extends object>(target: T): T {
   const prototype = Object.getPrototypeOf(target) as object;

@@ -1,13 +1,14 @@
 /**
- * The port through which the library reads and waits for time, so that tests and simulations can
- * own it.
+ * The port through which the library reads and waits for time, so that tests
+ * and simulations can own it.
  */
 
 /** A timer that has been set. */
 export interface Timer {
   cancel(): void;
   /**
-   * Sets whether the timer keeps the process running. Absent if the platform has no such choice.
+   * Sets whether the timer keeps the process running. Absent if the platform
+   * has no such choice.
    */
   setRef?(retained: boolean): void;
 }
@@ -15,11 +16,14 @@ export interface Timer {
 /** Source of time. */
 export interface Clock {
   /**
-   * Returns elapsed milliseconds, an integer. Never goes back, nor jumps when the machine's clock
-   * is set.
+   * Returns elapsed milliseconds, an integer. Never goes back, nor jumps when
+   * the machine's clock is set.
    */
   now(): number;
-  /** Returns milliseconds since the epoch, by the machine's clock. Default: `now` */
+  /**
+   * Returns milliseconds since the epoch, by the machine's clock. Default:
+   * `now`
+   */
   wallNow?(): number;
   /** Calls `fire` once, `delayMs` from now. */
   setTimer(fire: () => void, delayMs: number): Timer;
@@ -29,21 +33,27 @@ export interface Clock {
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
 /** What Node's timers have; a browser's are numbers. */
-type TimeoutHandle = ReturnType<typeof setTimeout> & { ref?(): unknown; unref?(): unknown };
+type TimeoutHandle = ReturnType<typeof setTimeout> & {
+  ref?(): unknown;
+  unref?(): unknown;
+};
 
 /** How far the wall clock is ahead of `now` at present. */
 export function getWallOffsetMs(clock: Clock): number {
   return clock.wallNow ? clock.wallNow() - clock.now() : 0;
 }
 
-/** Returns elapsed milliseconds, from any start; by the wall clock if the platform has no other. */
+/**
+ * Returns elapsed milliseconds, from any start; by the wall clock if the
+ * platform has no other.
+ */
 export function getElapsedMs(): number {
   return (globalThis.performance ?? Date).now();
 }
 
 /**
- * The clock of the process. `now` counts from its start, as timers do: adding the start time would
- * be slower.
+ * The clock of the process. `now` counts from its start, as timers do: adding
+ * the start time would be slower.
  */
 export const systemClock: Clock = {
   now: () => Math.floor(getElapsedMs()),
@@ -52,7 +62,10 @@ export const systemClock: Clock = {
     let handle: TimeoutHandle;
     const arm = (leftMs: number): void => {
       const stepMs = Math.min(leftMs, MAX_DELAY_MS);
-      handle = setTimeout(() => (leftMs > stepMs ? arm(leftMs - stepMs) : fire()), stepMs);
+      handle = setTimeout(
+        () => (leftMs > stepMs ? arm(leftMs - stepMs) : fire()),
+        stepMs,
+      );
     };
     arm(delayMs);
     return {

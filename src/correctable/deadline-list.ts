@@ -1,7 +1,7 @@
 /**
- * Deadlines of many operations on few timers. Operations with one time limit end in the order in
- * which they began, so one list and one timer per limit suffice, and setting or lifting one more
- * deadline costs no timer.
+ * Deadlines of many operations on few timers. Operations with one time limit
+ * end in the order in which they began, so one list and one timer per limit
+ * suffice, and setting or lifting one more deadline costs no timer.
  */
 import type { Clock, Timer } from './clock.ts';
 
@@ -15,16 +15,26 @@ interface DeadlineItem {
 
 /** All that have one time limit. */
 export interface DeadlineList {
-  /** Expires `item` in `limitMs` unless it closes before, which calls `forget`. */
+  /**
+   * Expires `item` in `limitMs` unless it closes before, which calls `forget`.
+   */
   add(item: DeadlineItem, limitMs: number): void;
-  /** One of the list has closed. `wasHeld` is false if no caller waited for it any more. */
+  /**
+   * One of the list has closed. `wasHeld` is false if no caller waited for it
+   * any more.
+   */
   remove(wasHeld: boolean): void;
   /** The process stays alive for one more of the list, or for one less. */
   setRef(isHeld: boolean): void;
 }
 
-/** Makes a list that calls `onIdle` when its timer fires and nothing is left. */
-export function createDeadlineList(clock: Clock, onIdle: () => void): DeadlineList {
+/**
+ * Makes a list that calls `onIdle` when its timer fires and nothing is left.
+ */
+export function createDeadlineList(
+  clock: Clock,
+  onIdle: () => void,
+): DeadlineList {
   /** In order; those that have closed stay until they are half of it. */
   let all: DeadlineItem[] = [];
   let open = 0;
@@ -43,11 +53,12 @@ export function createDeadlineList(clock: Clock, onIdle: () => void): DeadlineLi
     if (retained === 0) timer.setRef?.(false);
   };
   const fire = (armedFor: number): void => {
-    // That the timer fires says that its time has passed, also where tests own the timers and not
-    // the clock.
+    // That the timer fires says that its time has passed, also where tests own
+    // the timers and not the clock.
     const now = Math.max(clock.now(), armedFor);
     timer = undefined;
-    for (const item of all.filter(isOpen)) if (item.dueAt! <= now) item.expire();
+    for (const item of all.filter(isOpen))
+      if (item.dueAt! <= now) item.expire();
     const next = all.find(isOpen);
     if (next) arm(next.dueAt!, next.dueAt! - now);
     else onIdle();
@@ -62,7 +73,8 @@ export function createDeadlineList(clock: Clock, onIdle: () => void): DeadlineLi
     },
     remove(wasHeld) {
       open--;
-      // The timer stays for those to come, but an idle client must not keep the process alive.
+      // The timer stays for those to come, but an idle client must not keep the
+      // process alive.
       if (wasHeld) setRef(false);
       if (all.length > 2 * open) all = all.filter(isOpen);
     },

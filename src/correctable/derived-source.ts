@@ -1,9 +1,14 @@
 /**
- * Sources made from other sources: they observe these and inherit the duty to report a failure
- * (C5).
+ * Sources made from other sources: they observe these and inherit the duty to
+ * report a failure (C5).
  */
 import type { ErrorCallback, ViewCallback } from './subscribers.ts';
-import { hasSubscribers, removeSubscriber, subscribeToViews, unrefTimers } from './subscribers.ts';
+import {
+  hasSubscribers,
+  removeSubscriber,
+  subscribeToViews,
+  unrefTimers,
+} from './subscribers.ts';
 import { addPart } from './side-effects.ts';
 import {
   cancelSource,
@@ -15,8 +20,8 @@ import {
 } from './source.ts';
 
 /**
- * A source for what becomes of the views of another. It may repeat a level, and has the same name
- * and deadline.
+ * A source for what becomes of the views of another. It may repeat a level, and
+ * has the same name and deadline.
  */
 export function deriveSource<T, U>(source: Source<T>): Source<U> {
   const { isOlder } = source.options;
@@ -30,14 +35,15 @@ export function deriveSource<T, U>(source: Source<T>): Source<U> {
 }
 
 /**
- * Feeds `derived` by `onView`, until it closes, then `onClosed`; fails it as `source` fails, unless
- * `onError` is passed.
+ * Feeds `derived` by `onView`, until it closes, then `onClosed`; fails it as
+ * `source` fails, unless `onError` is passed.
  */
 export function observeSource<T, U>(
   source: Source<T>,
   derived: Source<U>,
   onView: ViewCallback<T>,
-  onError: ErrorCallback = (error) => failWith(derived, toCompositeError(derived, error)),
+  onError: ErrorCallback = (error) =>
+    failWith(derived, toCompositeError(derived, error)),
   onClosed?: () => void,
 ): void {
   addPart(derived, source);
@@ -52,7 +58,10 @@ export function observeSource<T, U>(
 }
 
 /** Views with a function applied to each value (C11). */
-export function mapSource<T, U>(source: Source<T>, transform: (value: T) => U): Source<U> {
+export function mapSource<T, U>(
+  source: Source<T>,
+  transform: (value: T) => U,
+): Source<U> {
   const mapped = deriveSource<T, U>(source);
   let input: T;
   let result: U;

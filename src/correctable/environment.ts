@@ -1,6 +1,6 @@
 /**
- * What surrounds the operations of one client: the time, and where facts go that no caller waits
- * for.
+ * What surrounds the operations of one client: the time, and where facts go
+ * that no caller waits for.
  */
 import type { Binding } from './binding.ts';
 import type { Clock } from './clock.ts';
@@ -26,13 +26,25 @@ export type DropReason =
 
 /** An event that no caller waits for, but an operator may want to know. */
 export type CorrectableEvent =
-  | { readonly type: 'drop'; readonly reason: DropReason; readonly level: string | undefined }
-  /** The operation failed after `settle` or `when` had answered early from it. */
+  | {
+      readonly type: 'drop';
+      readonly reason: DropReason;
+      readonly level: string | undefined;
+    }
+  /**
+   * The operation failed after `settle` or `when` had answered early from it.
+   */
   | { readonly type: 'late-failure'; readonly error: unknown }
-  /** The final view has another value than the view that `settle` or `when` took early. */
+  /**
+   * The final view has another value than the view that `settle` or `when` took
+   * early.
+   */
   | {
       readonly type: 'late-correction';
-      readonly operation: { readonly name: string; readonly key?: string | undefined };
+      readonly operation: {
+        readonly name: string;
+        readonly key?: string | undefined;
+      };
       readonly earlyView: AnyView;
       readonly final: AnyView;
     };
@@ -41,7 +53,10 @@ export type CorrectableEvent =
 export interface EnvironmentOptions {
   /** Source of time. Default: the clock of the process */
   readonly clock?: Clock | undefined;
-  /** Receives what a callback throws. Default: `reportError`, or a process warning in Node */
+  /**
+   * Receives what a callback throws. Default: `reportError`, or a process
+   * warning in Node
+   */
   readonly onUncaught?: ((error: unknown) => void) | undefined;
   /** Receives dropped views, late failures and late corrections. */
   readonly onEvent?: ((event: CorrectableEvent) => void) | undefined;
@@ -58,15 +73,27 @@ export interface ClientStats {
   readonly corrected: number;
   /** Views that `settle` or `when` took early and whose value the final has. */
   readonly earlyConfirmed: number;
-  /** Views that `settle` or `when` took early and whose value the final does not have. */
+  /**
+   * Views that `settle` or `when` took early and whose value the final does not
+   * have.
+   */
   readonly earlyCorrected: number;
-  /** Runs of `speculate` and `chain` on a preliminary view whose value the final has. */
+  /**
+   * Runs of `speculate` and `chain` on a preliminary view whose value the final
+   * has.
+   */
   readonly speculationsWon: number;
-  /** Runs of `speculate` and `chain` that were undone because a later view had another value. */
+  /**
+   * Runs of `speculate` and `chain` that were undone because a later view had
+   * another value.
+   */
   readonly speculationsLost: number;
   /** Attempts after the first, by `retry`. */
   readonly retried: number;
-  /** Reads that were not submitted because an equal one was in flight, by `dedupeReads`. */
+  /**
+   * Reads that were not submitted because an equal one was in flight, by
+   * `dedupeReads`.
+   */
   readonly deduped: number;
 }
 
@@ -82,17 +109,18 @@ export interface Environment {
   /** Whether the client was closed. */
   isClosed?: boolean;
   /**
-   * Operations between two attempts: the binding does not know them, so it would not close them.
+   * Operations between two attempts: the binding does not know them, so it
+   * would not close them.
    */
   pendingSources?: Set<{ fail(error: unknown): void }>;
   /**
-   * The time of the running synchronous stretch of code: views that arrive together carry one time,
-   * read once.
+   * The time of the running synchronous stretch of code: views that arrive
+   * together carry one time, read once.
    */
   getTickTime(): number;
   /**
-   * A moment of the clock, that of the running stretch unless given, in milliseconds since the
-   * epoch.
+   * A moment of the clock, that of the running stretch unless given, in
+   * milliseconds since the epoch.
    */
   getWallTime(moment?: number): number;
   count(name: keyof ClientStats): void;
@@ -130,7 +158,8 @@ export function createEnvironment({
       if (environment.drops) environment.drops[reason]++;
       environment.report({ type: 'drop', reason, level });
     },
-    report: (event) => onEvent && call(onEvent, event, environment.reportUncaught),
+    report: (event) =>
+      onEvent && call(onEvent, event, environment.reportUncaught),
     reportUncaught: (error) => call(onUncaught, error, reportUncaught),
   };
   return environment;
@@ -148,11 +177,17 @@ function call<A>(
   }
 }
 
-/** @throws CorrectableError `UNSUPPORTED` if the platform lacks what every operation needs */
+/**
+ * @throws CorrectableError `UNSUPPORTED` if the platform lacks what every
+ * operation needs
+ */
 export function requirePlatform(): void {
   for (const name of ['AbortController', 'queueMicrotask'] as const) {
     if (!globalThis[name])
-      throw new CorrectableError('UNSUPPORTED', `${name} is missing. Load a polyfill.`);
+      throw new CorrectableError(
+        'UNSUPPORTED',
+        `${name} is missing. Load a polyfill.`,
+      );
   }
 }
 
@@ -161,7 +196,10 @@ interface GlobalHost {
   process?: { emitWarning?(warning: Error | string): void };
 }
 
-/** Reports an uncaught error. In Node, where that would end the process, it emits a warning. */
+/**
+ * Reports an uncaught error. In Node, where that would end the process, it
+ * emits a warning.
+ */
 function reportUncaught(error: unknown): void {
   const { reportError, process }: GlobalHost = globalThis;
   if (reportError) reportError(error);
@@ -174,5 +212,9 @@ function reportUncaught(error: unknown): void {
   }
 }
 
-/** For Correctables made without options: shared, so that they cost nothing each. */
-export const defaultEnvironment: Environment = /* @__PURE__ */ createEnvironment();
+/**
+ * For Correctables made without options: shared, so that they cost nothing
+ * each.
+ */
+export const defaultEnvironment: Environment =
+  /* @__PURE__ */ createEnvironment();

@@ -1,4 +1,7 @@
-/** The one error type of the package, with its codes (C14 in docs/spec/correctable.md). */
+/**
+ * The one error type of the package, with its codes (C14 in
+ * docs/spec/correctable.md).
+ */
 import { getToStringTag } from './built-in-class.ts';
 import type { Levels } from './level-types.ts';
 import type { View } from './view.ts';
@@ -28,20 +31,26 @@ export type ErrorCode =
   | 'REPLY_EXPIRED'
   | 'DOMAIN';
 
-/** An error of the application itself, with the name and the data that its contract declares. */
+/**
+ * An error of the application itself, with the name and the data that its
+ * contract declares.
+ */
 export interface DomainErrorInfo {
   readonly name: string;
   readonly data: unknown;
   /**
-   * The operation that was refused, if the binding reports it. Other operations may have errors of
-   * this name.
+   * The operation that was refused, if the binding reports it. Other operations
+   * may have errors of this name.
    */
   readonly operation?: string | undefined;
 }
 
 /** Details of a `CorrectableError`. */
 export interface ErrorDetails {
-  /** Whether a retry of the unchanged operation can succeed. Default: decided by the code */
+  /**
+   * Whether a retry of the unchanged operation can succeed. Default: decided by
+   * the code
+   */
   readonly retryable?: boolean | undefined;
   /** How long to wait before a retry, if the store specifies it. */
   readonly retryAfterMs?: number | undefined;
@@ -57,20 +66,22 @@ export interface ErrorDetails {
   /** The path of the invalid field, if there is one. */
   readonly field?: string | undefined;
   /**
-   * The domain error that the service refused the operation with, as its contract declares it.
-   * Code: `DOMAIN`.
+   * The domain error that the service refused the operation with, as its
+   * contract declares it. Code: `DOMAIN`.
    */
   readonly domain?: DomainErrorInfo | undefined;
   readonly cause?: unknown;
 }
 
-const RETRYABLE_CODES = /^(TIMEOUT|CONFLICT|UNAVAILABLE|OVERLOADED|REPLICA_BEHIND)$/;
+const RETRYABLE_CODES =
+  /^(TIMEOUT|CONFLICT|UNAVAILABLE|OVERLOADED|REPLICA_BEHIND)$/;
 /** Values of users must not reach logs: these fields are not enumerable. */
 const HIDDEN = /^(lastView|levelErrors|domain|cause)$/;
 
 /**
- * Reports every failure of this package. Test for it with `isCorrectableError`, not with
- * `instanceof`: only the former holds across duplicate copies of the package and minification.
+ * Reports every failure of this package. Test for it with `isCorrectableError`,
+ * not with `instanceof`: only the former holds across duplicate copies of the
+ * package and minification.
  *
  * @example
  * try {
@@ -97,10 +108,19 @@ export class CorrectableError extends Error {
   constructor(
     code: ErrorCode,
     message: string,
-    { retryable = RETRYABLE_CODES.test(code), levelErrors = {}, ...details }: ErrorDetails = {},
+    {
+      retryable = RETRYABLE_CODES.test(code),
+      levelErrors = {},
+      ...details
+    }: ErrorDetails = {},
   ) {
     super(message);
-    for (const [name, value] of Object.entries({ ...details, code, retryable, levelErrors })) {
+    for (const [name, value] of Object.entries({
+      ...details,
+      code,
+      retryable,
+      levelErrors,
+    })) {
       if (value === undefined) continue;
       // Configurable, so that proxies may wrap them.
       Object.defineProperty(this, name, {
@@ -111,7 +131,10 @@ export class CorrectableError extends Error {
     }
   }
 
-  /** Returns what a log may show: no values of views, of the domain, or of causes. */
+  /**
+   * Returns what a log may show: no values of views, of the domain, or of
+   * causes.
+   */
   toJSON(): object {
     return { ...this, message: this.message };
   }
@@ -128,8 +151,8 @@ export function getErrorDetails({
 }
 
 /**
- * Returns whether `error` is a `CorrectableError`, with this `code` if you pass one. Narrows the
- * type of `code`.
+ * Returns whether `error` is a `CorrectableError`, with this `code` if you pass
+ * one. Narrows the type of `code`.
  */
 export function isCorrectableError<C extends ErrorCode = ErrorCode>(
   error: unknown,
@@ -138,48 +161,69 @@ export function isCorrectableError<C extends ErrorCode = ErrorCode>(
   return (
     getToStringTag(error) === 'Error' &&
     (error as Error).name === 'CorrectableError' &&
-    (code === undefined ? 'code' in (error as Error) : (error as CorrectableError).code === code)
+    (code === undefined
+      ? 'code' in (error as Error)
+      : (error as CorrectableError).code === code)
   );
 }
 
 /**
- * The error for an argument `field` that is not as it should be; `advice` says how it should be.
+ * The error for an argument `field` that is not as it should be; `advice` says
+ * how it should be.
  */
-export function createInvalidArgumentError(field: string, advice: string): CorrectableError {
-  return new CorrectableError('INVALID_ARGUMENT', `${field}: ${advice}`, { field });
+export function createInvalidArgumentError(
+  field: string,
+  advice: string,
+): CorrectableError {
+  return new CorrectableError('INVALID_ARGUMENT', `${field}: ${advice}`, {
+    field,
+  });
 }
 
 /** Throws that error unless the argument `isRight`. */
-export function check(isRight: unknown, field: string, advice: string): asserts isRight {
+export function check(
+  isRight: unknown,
+  field: string,
+  advice: string,
+): asserts isRight {
   if (!isRight) throw createInvalidArgumentError(field, advice);
 }
 
-/** What is called back: without it, no caller would get a value, and none an error. */
+/**
+ * What is called back: without it, no caller would get a value, and none an
+ * error.
+ */
 export function checkFunction(value: unknown, field: string): void {
   check(typeof value === 'function', field, 'give a function');
 }
 
-/** The names in a list of options such as `'afterEarly:string,withinMs:number'`. */
-type OptionNamesIn<S extends string> = S extends `${infer First},${infer Others}`
-  ? OptionNamesIn<First> | OptionNamesIn<Others>
-  : S extends `${infer Name}:${string}`
-    ? Name
-    : never;
+/**
+ * The names in a list of options such as `'afterEarly:string,withinMs:number'`.
+ */
+type OptionNamesIn<S extends string> =
+  S extends `${infer First},${infer Others}`
+    ? OptionNamesIn<First> | OptionNamesIn<Others>
+    : S extends `${infer Name}:${string}`
+      ? Name
+      : never;
 
 /**
- * What a call is given by name: its `options` unless `field` says what else. A text, a number or a
- * list instead, as programs without types give, and a name that is misspelt would count as none in
- * silence. `kinds` lists the name of each option with what `typeof` may return for it; the compiler
- * keeps such a list whole.
+ * What a call is given by name: its `options` unless `field` says what else. A
+ * text, a number or a list instead, as programs without types give, and a name
+ * that is misspelt would count as none in silence. `kinds` lists the name of
+ * each option with what `typeof` may return for it; the compiler keeps such a
+ * list whole.
  */
 export function checkOptions<O extends object, const S extends string>(
   options: O,
   kinds: S & ([keyof O] extends [OptionNamesIn<S>] ? unknown : never),
   field = 'options',
 ): O {
-  const isRecord = options && typeof options === 'object' && !Array.isArray(options);
+  const isRecord =
+    options && typeof options === 'object' && !Array.isArray(options);
   // Messages are made for what is wrong alone: every `invoke` comes here.
-  if (!isRecord) throw createInvalidArgumentError(field, `must be an object {${kinds}}`);
+  if (!isRecord)
+    throw createInvalidArgumentError(field, `must be an object {${kinds}}`);
   for (const name in options) {
     const value = options[name];
     if (value === undefined) continue;

@@ -1,6 +1,6 @@
 /**
- * `for await` over the views: at most one waits per level, so a slow reader skips what a refinement
- * replaced (C12).
+ * `for await` over the views: at most one waits per level, so a slow reader
+ * skips what a refinement replaced (C12).
  */
 import { removeSubscriber, subscribeToViews } from './subscribers.ts';
 import type { Source } from './source.ts';
@@ -8,15 +8,22 @@ import { unrefTimersIfTakenEarly } from './source.ts';
 import type { AnyView } from './view.ts';
 
 /**
- * Old engines lack these symbols; `using` down-leveled by compilers finds those of the registry.
+ * Old engines lack these symbols; `using` down-leveled by compilers finds those
+ * of the registry.
  */
-function getSymbol<N extends 'dispose' | 'asyncDispose'>(name: N): SymbolConstructor[N] {
+function getSymbol<N extends 'dispose' | 'asyncDispose'>(
+  name: N,
+): SymbolConstructor[N] {
   return Symbol[name] ?? Symbol.for(`Symbol.${name}`);
 }
-export const DISPOSE: typeof Symbol.dispose = /* @__PURE__ */ getSymbol('dispose');
-export const ASYNC_DISPOSE: typeof Symbol.asyncDispose = /* @__PURE__ */ getSymbol('asyncDispose');
+export const DISPOSE: typeof Symbol.dispose =
+  /* @__PURE__ */ getSymbol('dispose');
+export const ASYNC_DISPOSE: typeof Symbol.asyncDispose =
+  /* @__PURE__ */ getSymbol('asyncDispose');
 
-export function iterateViews<T>(source: Source<T>): AsyncGenerator<AnyView<T>, undefined> {
+export function iterateViews<T>(
+  source: Source<T>,
+): AsyncGenerator<AnyView<T>, undefined> {
   const waiting: AnyView<T>[] = [];
   /** There while a reader waits; `undefined` wakes it up at the end. */
   let wake: ((view: AnyView<T> | undefined) => void) | undefined;
@@ -48,7 +55,8 @@ export function iterateViews<T>(source: Source<T>): AsyncGenerator<AnyView<T>, u
   async function* read(): AsyncGenerator<AnyView<T>, undefined> {
     for (;;) {
       let view = waiting.shift();
-      if (!view && !hasEnded) view = await new Promise((resolve) => (wake = resolve));
+      if (!view && !hasEnded)
+        view = await new Promise((resolve) => (wake = resolve));
       if (view) yield view;
       else if (failure) throw failure;
       else return undefined;

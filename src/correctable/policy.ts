@@ -1,14 +1,18 @@
 /**
- * What stands between a client and its binding where the client asks for it (C15):
- * `correctables/policies` has them.
+ * What stands between a client and its binding where the client asks for it
+ * (C15): `correctables/policies` has them.
  */
 import type { Operation } from './operation.ts';
 import type { Source } from './source.ts';
 
 /**
- * Submits an operation whose views and failure go to `source`. Throws the error that refuses it.
+ * Submits an operation whose views and failure go to `source`. Throws the error
+ * that refuses it.
  */
-export type SubmitFunction = <T>(operation: Operation<T>, source: Source<T>) => void;
+export type SubmitFunction = <T>(
+  operation: Operation<T>,
+  source: Source<T>,
+) => void;
 
 /** Wraps the function that submits the operations of one client. */
 export type Policy = (submit: SubmitFunction) => SubmitFunction;

@@ -1,23 +1,34 @@
 /**
- * Taking a view before the final one (C9). What waits for it leaves nothing behind on the source.
+ * Taking a view before the final one (C9). What waits for it leaves nothing
+ * behind on the source.
  */
-import { removeSubscriber, subscribeToViews, unrefTimers } from './subscribers.ts';
+import {
+  removeSubscriber,
+  subscribeToViews,
+  unrefTimers,
+} from './subscribers.ts';
 import type { SettleOptions } from './correctable.ts';
 import type { CorrectableError } from './errors.ts';
 import { check, checkOptions } from './errors.ts';
 import type { Levels } from './level-types.ts';
 import { NO_RANK, getRank, checkLevel } from './level-order.ts';
 import type { Source } from './source.ts';
-import { cancelSource, getExtras, formatLabel, createOperationError } from './source.ts';
+import {
+  cancelSource,
+  getExtras,
+  formatLabel,
+  createOperationError,
+} from './source.ts';
 import type { AnyView } from './view.ts';
 
 type Options<T> = SettleOptions<T, Levels, string>;
 
-const SETTLE_OPTIONS = 'enough:function,withinMs:number,orLatest:boolean,afterEarly:string';
+const SETTLE_OPTIONS =
+  'enough:function,withinMs:number,orLatest:boolean,afterEarly:string';
 
 /**
- * Takes one view early. With `level`, takes the first view at that level or stronger, and fails if
- * there is none.
+ * Takes one view early. With `level`, takes the first view at that level or
+ * stronger, and fails if there is none.
  */
 export function settleSource<T>(
   source: Source<T>,
@@ -26,18 +37,31 @@ export function settleSource<T>(
 ): Promise<AnyView<T>> {
   return new Promise((resolve, reject) => {
     const { levelOrder } = source;
-    const rank = level === undefined ? NO_RANK : checkLevel(levelOrder, level, 'level');
-    const kinds = level ? ('withinMs:number' as typeof SETTLE_OPTIONS) : SETTLE_OPTIONS;
-    const { enough, withinMs, orLatest, afterEarly } = checkOptions(options, kinds);
-    const isKnown = !afterEarly || afterEarly === 'cancel' || afterEarly === 'continue';
+    const rank =
+      level === undefined ? NO_RANK : checkLevel(levelOrder, level, 'level');
+    const kinds = level
+      ? ('withinMs:number' as typeof SETTLE_OPTIONS)
+      : SETTLE_OPTIONS;
+    const { enough, withinMs, orLatest, afterEarly } = checkOptions(
+      options,
+      kinds,
+    );
+    const isKnown =
+      !afterEarly || afterEarly === 'cancel' || afterEarly === 'continue';
     check(isKnown, 'afterEarly', "give 'continue' or 'cancel'");
-    check(withinMs === undefined || withinMs >= 0, 'withinMs', 'give milliseconds from 0');
+    check(
+      withinMs === undefined || withinMs >= 0,
+      'withinMs',
+      'give milliseconds from 0',
+    );
     const isEnough = (view: AnyView<T>): unknown =>
-      level ? getRank(levelOrder, view.level) >= rank : enough?.(view) || view.final;
+      level
+        ? getRank(levelOrder, view.level) >= rank
+        : enough?.(view) || view.final;
     let isLate = false;
     /**
-     * Takes `view`, or fails. A later failure is no caller's error, whether there was a view or
-     * none in time.
+     * Takes `view`, or fails. A later failure is no caller's error, whether
+     * there was a view or none in time.
      */
     const end = (view: AnyView<T> | undefined, error?: unknown): void => {
       timer?.cancel();
@@ -83,6 +107,8 @@ export function settleSource<T>(
       else if (source.latest) end(source.latest);
     };
     const timer =
-      withinMs === undefined ? undefined : source.environment.clock.setTimer(onTime, withinMs);
+      withinMs === undefined
+        ? undefined
+        : source.environment.clock.setTimer(onTime, withinMs);
   });
 }

@@ -1,8 +1,8 @@
 /**
  * The state machine of one operation (Correctables, OSDI 2016, Figure 3):
- * `updating → (update)* → final | error`. The binding sees it as its sink and its context;
- * consumers see it through the Correctable. The table of states and events, with the invariants
- * C1–C15, is docs/spec/correctable.md.
+ * `updating → (update)* → final | error`. The binding sees it as its sink and
+ * its context; consumers see it through the Correctable. The table of states
+ * and events, with the invariants C1–C15, is docs/spec/correctable.md.
  *
  * What is not for the binding is a function of this module, not a method.
  */
@@ -12,7 +12,12 @@ import type {
   ErrorCallback,
   ViewCallback,
 } from './subscribers.ts';
-import { attachCallbacks, deliverView, FAILURE, unrefTimers } from './subscribers.ts';
+import {
+  attachCallbacks,
+  deliverView,
+  FAILURE,
+  unrefTimers,
+} from './subscribers.ts';
 import type {
   BindingSession,
   InvocationContext,
@@ -23,21 +28,36 @@ import type {
 import { isOlder as isOlderBySize, mergeDetails } from './binding.ts';
 import { createDeadlineList, type DeadlineList } from './deadline-list.ts';
 import type { EffectState, PartExtras } from './side-effects.ts';
-import { getRemainingEffects, getEffectState, NO_EFFECT, WRITE } from './side-effects.ts';
+import {
+  getRemainingEffects,
+  getEffectState,
+  NO_EFFECT,
+  WRITE,
+} from './side-effects.ts';
 import type { DropReason, Environment } from './environment.ts';
 import { structurallyEqual } from './structural-equality.ts';
 import type { ErrorCode, ErrorDetails } from './errors.ts';
-import { CorrectableError, getErrorDetails, isCorrectableError } from './errors.ts';
+import {
+  CorrectableError,
+  getErrorDetails,
+  isCorrectableError,
+} from './errors.ts';
 import { getForeignSource } from './copies/foreign-source.ts';
 import { isThenable } from './validate.ts';
 import type { LevelOrder } from './level-order.ts';
 import { NO_RANK, getRank } from './level-order.ts';
 import type { AnyView } from './view.ts';
 
-/** How many values of one operation are kept for confirmations; older ones are forgotten. */
+/**
+ * How many values of one operation are kept for confirmations; older ones are
+ * forgotten.
+ */
 const MAX_CONFIRMABLE_VIEWS = 1024;
 
-/** The source of a Correctable of this copy of the package; `undefined` for anything else. */
+/**
+ * The source of a Correctable of this copy of the package; `undefined` for
+ * anything else.
+ */
 export function getSource<T = unknown>(value: unknown): Source<T> | undefined {
   const source = getForeignSource(value);
   return source instanceof Source ? source : undefined;
@@ -49,7 +69,8 @@ export interface SourceOptions<T> {
   readonly equals?: ((a: T, b: T) => boolean) | undefined;
   readonly isOlder?: ((version: unknown, than: unknown) => boolean) | undefined;
   /**
-   * Makes the error of an operation that its client gives up. Default: by what may have been done
+   * Makes the error of an operation that its client gives up. Default: by what
+   * may have been done
    */
   createSubmissionError?<U>(
     source: Source<U>,
@@ -62,14 +83,17 @@ export interface SourceOptions<T> {
 /** What few operations need, so that the others do not pay for it. */
 interface SourceExtras extends Omit<SubscriberExtras, 'parts'>, PartExtras {
   controller?: AbortController;
-  /** Why no caller waits any more, if the operation was abandoned: the reason of the signal. */
+  /**
+   * Why no caller waits any more, if the operation was abandoned: the reason of
+   * the signal.
+   */
   abandonReason?: CorrectableError;
   /** Values that the binding gave, by number, for later confirmations (C7). */
   confirmableViews?: Map<number, AnyView> | undefined;
   levelErrors?: Record<string, unknown>;
   /**
-   * `settle` or `when` has answered early: a later failure is no caller's error (C9). Holds the
-   * views that they took.
+   * `settle` or `when` has answered early: a later failure is no caller's error
+   * (C9). Holds the views that they took.
    */
   earlyViews?: Set<AnyView>;
 }
@@ -83,10 +107,12 @@ export interface OperationLabel {
 const UNNAMED_OPERATION: OperationLabel = { name: 'operation' };
 
 /**
- * One class for all sources of views: engines run code for one shape of object faster than for
- * several.
+ * One class for all sources of views: engines run code for one shape of object
+ * faster than for several.
  */
-export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext {
+export class Source<T>
+  implements SubscriberList<T>, Sink<T>, InvocationContext
+{
   readonly environment: Environment;
   readonly options: SourceOptions<T>;
   levelOrder: LevelOrder;
@@ -116,8 +142,8 @@ export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext 
   /** The operation, as messages name it. */
   label: OperationLabel = UNNAMED_OPERATION;
   /**
-   * An update that was submitted cannot be called back: its outcome is unknown, never "not done"
-   * (C10).
+   * An update that was submitted cannot be called back: its outcome is unknown,
+   * never "not done" (C10).
    */
   effectState: EffectState = NO_EFFECT;
   /** There for those that are invoked with one. */
@@ -128,7 +154,11 @@ export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext 
   /** There where the binding says. */
   declare submissionStatus: SubmissionStatus | undefined;
 
-  constructor(levelOrder: LevelOrder, environment: Environment, options: SourceOptions<T>) {
+  constructor(
+    levelOrder: LevelOrder,
+    environment: Environment,
+    options: SourceOptions<T>,
+  ) {
     this.levelOrder = levelOrder;
     this.environment = environment;
     this.options = options;
@@ -137,7 +167,8 @@ export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext 
   view(value: T, level: string, details?: ViewDetails): number {
     const seq = this.valueCount++;
     if (!isOpen(this, level)) return seq;
-    if (isThenable(value)) interrupt(this, 'INVALID_VALUE', 'await the promise, or use chain');
+    if (isThenable(value))
+      interrupt(this, 'INVALID_VALUE', 'await the promise, or use chain');
     else this.acceptView(seq, value, level, details);
     return seq;
   }
@@ -145,9 +176,22 @@ export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext 
   confirm(level: string, seq: number, details?: ViewDetails): void {
     if (!isOpen(this, level)) return;
     const retained =
-      this.latest?.seq === seq ? this.latest : this.extras?.confirmableViews?.get(seq);
-    if (retained) this.acceptView(seq, retained.value as T, level, mergeDetails(retained, details));
-    else abandon(this, 'PROTOCOL', `view ${seq} was confirmed, but never delivered`);
+      this.latest?.seq === seq
+        ? this.latest
+        : this.extras?.confirmableViews?.get(seq);
+    if (retained)
+      this.acceptView(
+        seq,
+        retained.value as T,
+        level,
+        mergeDetails(retained, details),
+      );
+    else
+      abandon(
+        this,
+        'PROTOCOL',
+        `view ${seq} was confirmed, but never delivered`,
+      );
   }
 
   fail(error: unknown, level?: string): void {
@@ -156,8 +200,12 @@ export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext 
     const rank = level === undefined ? Infinity : getRank(levelOrder, level);
     if (rank === NO_RANK) this.environment.recordDrop('unknown-level', level);
     else if (level !== undefined)
-      getExtras(this).levelErrors = { ...this.extras?.levelErrors, [level]: error };
-    if (rank >= levelOrder.strongestRank) failWith(this, toFinalError(this, error, level));
+      getExtras(this).levelErrors = {
+        ...this.extras?.levelErrors,
+        [level]: error,
+      };
+    if (rank >= levelOrder.strongestRank)
+      failWith(this, toFinalError(this, error, level));
   }
 
   expire(): void {
@@ -165,10 +213,15 @@ export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext 
   }
 
   get deadlineAt(): number | undefined {
-    return this.dueAt === undefined ? undefined : this.environment.getWallTime(this.dueAt);
+    return this.dueAt === undefined
+      ? undefined
+      : this.environment.getWallTime(this.dueAt);
   }
 
-  /** Aborted when no caller waits for views any more. Created at the first access. */
+  /**
+   * Aborted when no caller waits for views any more. Created at the first
+   * access.
+   */
   get signal(): AbortSignal {
     const extras = getExtras(this);
     const controller = (extras.controller ??= new AbortController());
@@ -176,7 +229,12 @@ export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext 
     return controller.signal;
   }
 
-  private acceptView(seq: number, value: T, level: string, details: ViewDetails | undefined): void {
+  private acceptView(
+    seq: number,
+    value: T,
+    level: string,
+    details: ViewDetails | undefined,
+  ): void {
     const { latest, levelOrder, environment, version: newest } = this;
     const { equals } = this.options;
     const version = details?.version;
@@ -189,10 +247,14 @@ export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext 
       newest !== undefined &&
       callPredicate(environment, isOlder, version, newest);
     const reason = final ? undefined : getDropReason(this, rank, older);
-    const confirms = !reason && latest !== undefined && isEqual(this, value, latest.value);
-    // Values that only the operation holds for equal do not share one reference.
+    const confirms =
+      !reason && latest !== undefined && isEqual(this, value, latest.value);
+    // Values that only the operation holds for equal do not share one
+    // reference.
     const shared =
-      confirms && (!equals || callPredicate(environment, structurallyEqual, value, latest.value))
+      confirms &&
+      (!equals ||
+        callPredicate(environment, structurallyEqual, value, latest.value))
         ? latest.value
         : value;
     const view = createDraft(
@@ -214,7 +276,8 @@ export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext 
     this.version = version ?? newest;
     this.latest = view as AnyView<T>;
     if (final) {
-      // What is made of an operation may repeat a level, and counts with the operation.
+      // What is made of an operation may repeat a level, and counts with the
+      // operation.
       if (latest && !this.options.isRefining)
         environment.count(confirms ? 'confirmed' : 'corrected');
       for (const taken of this.extras?.earlyViews ?? [])
@@ -225,13 +288,25 @@ export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext 
   }
 }
 
-/** Counts and reports what became of a view that was taken before the final one (C9). */
-function reportEarlyView<T>(source: Source<T>, earlyView: AnyView<T>, final: AnyView<T>): void {
+/**
+ * Counts and reports what became of a view that was taken before the final one
+ * (C9).
+ */
+function reportEarlyView<T>(
+  source: Source<T>,
+  earlyView: AnyView<T>,
+  final: AnyView<T>,
+): void {
   const { environment } = source;
   const isRight = isEqual(source, final.value, earlyView.value);
   environment.count(isRight ? 'earlyConfirmed' : 'earlyCorrected');
   if (!isRight)
-    environment.report({ type: 'late-correction', operation: source.label, earlyView, final });
+    environment.report({
+      type: 'late-correction',
+      operation: source.label,
+      earlyView,
+      final,
+    });
 }
 
 export function getExtras<T>(source: Source<T>): SourceExtras {
@@ -243,7 +318,10 @@ export function formatLabel({ name, key }: OperationLabel): string {
   return key ? `${name} "${key}"` : name;
 }
 
-/** Closes with an error that the binding did not report, and lets the binding go. */
+/**
+ * Closes with an error that the binding did not report, and lets the binding
+ * go.
+ */
 export function abandon<T>(
   source: Source<T>,
   code: ErrorCode,
@@ -253,7 +331,12 @@ export function abandon<T>(
   if (source.state !== 'pending') return;
   abandonWith(
     source,
-    createOperationError(source, code, `${formatLabel(source.label)}: ${message}`, details),
+    createOperationError(
+      source,
+      code,
+      `${formatLabel(source.label)}: ${message}`,
+      details,
+    ),
   );
 }
 
@@ -274,10 +357,13 @@ function abandonWith<T>(source: Source<T>, error: CorrectableError): void {
 }
 
 /**
- * Aborts the signal of a failed operation, so that the binding learns that no caller waits any
- * more.
+ * Aborts the signal of a failed operation, so that the binding learns that no
+ * caller waits any more.
  */
-export function abortSubmission<T>(source: Source<T>, error: CorrectableError): void {
+export function abortSubmission<T>(
+  source: Source<T>,
+  error: CorrectableError,
+): void {
   if (source.state !== 'error') return;
   const extras = getExtras(source);
   extras.abandonReason ??= error;
@@ -290,8 +376,10 @@ export function failWith<T>(source: Source<T>, error: CorrectableError): void {
   getExtras(source).error = error;
   closeSource(source, 'error');
   deliverView(source, FAILURE);
-  if (source.extras?.earlyViews) source.environment.report({ type: 'late-failure', error });
-  else if (!source.isObserved) setTimeout(() => source.isObserved || void Promise.reject(error), 0);
+  if (source.extras?.earlyViews)
+    source.environment.report({ type: 'late-failure', error });
+  else if (!source.isObserved)
+    setTimeout(() => source.isObserved || void Promise.reject(error), 0);
 }
 
 /** Gives the operation up for all its consumers (C10). */
@@ -300,8 +388,8 @@ export function cancelSource<T>(source: Source<T>, cause?: unknown): void {
 }
 
 /**
- * What is true of an operation that is given up: an update that may have taken effect is `UNKNOWN`
- * (C10, C14).
+ * What is true of an operation that is given up: an update that may have taken
+ * effect is `UNKNOWN` (C10, C14).
  */
 export function createAbandonError<T>(
   source: Source<T>,
@@ -309,13 +397,19 @@ export function createAbandonError<T>(
   description: string,
   details: ErrorDetails = {},
 ): CorrectableError {
-  const create = source.options.createSubmissionError ?? createInterruptionError;
-  return create(source, code, `${formatLabel(source.label)}: ${description}`, details);
+  const create =
+    source.options.createSubmissionError ?? createInterruptionError;
+  return create(
+    source,
+    code,
+    `${formatLabel(source.label)}: ${description}`,
+    details,
+  );
 }
 
 /**
- * An error that accounts for what may have been done: `UNKNOWN` for a write, and no error that
- * suggests a retry.
+ * An error that accounts for what may have been done: `UNKNOWN` for a write,
+ * and no error that suggests a retry.
  */
 export function createInterruptionError<T>(
   source: Source<T>,
@@ -324,7 +418,8 @@ export function createInterruptionError<T>(
   details: ErrorDetails,
 ): CorrectableError {
   const done = getEffectState(source);
-  if (done === NO_EFFECT) return createOperationError(source, code, message, details);
+  if (done === NO_EFFECT)
+    return createOperationError(source, code, message, details);
   const text = `${message}; ${done === WRITE ? 'the write' : 'a step of it'} may take effect all the same`;
   return createOperationError(source, done === WRITE ? 'UNKNOWN' : code, text, {
     ...details,
@@ -333,11 +428,18 @@ export function createInterruptionError<T>(
 }
 
 /**
- * Converts the failure of one part to a failure of the whole: a retry must not do another part
- * twice.
+ * Converts the failure of one part to a failure of the whole: a retry must not
+ * do another part twice.
  */
-export function toCompositeError<T, E>(source: Source<T>, error: E): E | CorrectableError {
-  if (!isCorrectableError(error) || !(error.retryable || error.code === 'ABORTED')) return error;
+export function toCompositeError<T, E>(
+  source: Source<T>,
+  error: E,
+): E | CorrectableError {
+  if (
+    !isCorrectableError(error) ||
+    !(error.retryable || error.code === 'ABORTED')
+  )
+    return error;
   if (getEffectState(source) === NO_EFFECT) return error;
   return createInterruptionError(source, error.code, error.message, {
     level: error.level,
@@ -346,7 +448,11 @@ export function toCompositeError<T, E>(source: Source<T>, error: E): E | Correct
 }
 
 /** Fails the whole by what one of its parts failed with. */
-export function failFromPart<T>(source: Source<T>, error: unknown, level?: string): void {
+export function failFromPart<T>(
+  source: Source<T>,
+  error: unknown,
+  level?: string,
+): void {
   source.fail(toCompositeError(source, error), level);
 }
 
@@ -355,7 +461,10 @@ export function setTimeLimit<T>(source: Source<T>, limitMs: number): void {
   const { clock, deadlines } = source.environment;
   let list = deadlines.get(limitMs);
   if (!list)
-    deadlines.set(limitMs, (list = createDeadlineList(clock, () => deadlines.delete(limitMs))));
+    deadlines.set(
+      limitMs,
+      (list = createDeadlineList(clock, () => deadlines.delete(limitMs))),
+    );
   // Not the tick's: the stretch of code that asks may have run for long.
   source.dueAt = clock.now() + limitMs;
   source.deadlines = list;
@@ -363,20 +472,26 @@ export function setTimeLimit<T>(source: Source<T>, limitMs: number): void {
   if (source.extras?.isUnref) list.setRef(false);
 }
 
-/** Relaxes a source where one who listened has left, and a view was taken early before. */
+/**
+ * Relaxes a source where one who listened has left, and a view was taken early
+ * before.
+ */
 export function unrefTimersIfTakenEarly<T>(source: Source<T>): void {
   if (source.extras?.earlyViews) unrefTimers(source);
 }
 
 /**
- * Calls `cleanUp` when the source closes, with any outcome; if it is closed, after the delivery.
+ * Calls `cleanUp` when the source closes, with any outcome; if it is closed,
+ * after the delivery.
  */
 export function addCleanUp<T>(source: Source<T>, cleanUp: () => void): void {
   if (source.state !== 'pending') queueMicrotask(cleanUp);
   else (source.cleanUpCallbacks ??= []).push(cleanUp);
 }
 
-/** Returns the one promise of the final value. Its caller observes a failure. */
+/**
+ * Returns the one promise of the final value. Its caller observes a failure.
+ */
 export function getPromise<T>(source: Source<T>): Promise<T> {
   source.isObserved = true;
   return (source.promise ??= new Promise((onFinal, onError) => {
@@ -386,7 +501,10 @@ export function getPromise<T>(source: Source<T>): Promise<T> {
   }));
 }
 
-/** Where `work`, which brings the views, is a promise, the source closes with it. */
+/**
+ * Where `work`, which brings the views, is a promise, the source closes with
+ * it.
+ */
 export function closeAfter<T>(source: Source<T>, work: unknown): void {
   if (!isThenable(work)) return;
   work.then(
@@ -398,7 +516,12 @@ export function closeAfter<T>(source: Source<T>, work: unknown): void {
 function isEqual<T>(source: Source<T>, a: T, b: T): boolean {
   return (
     Object.is(a, b) ||
-    callPredicate(source.environment, source.options.equals ?? structurallyEqual, a, b)
+    callPredicate(
+      source.environment,
+      source.options.equals ?? structurallyEqual,
+      a,
+      b,
+    )
   );
 }
 
@@ -424,8 +547,13 @@ function isOpen<T>(source: Source<T>, level: string | undefined): boolean {
   return false;
 }
 
-/** A view while it is made; optional keys are there only where they say something. */
-type ViewDraft<T> = { -readonly [K in keyof AnyView<T>]: AnyView<T>[K] } & { regressed?: true };
+/**
+ * A view while it is made; optional keys are there only where they say
+ * something.
+ */
+type ViewDraft<T> = { -readonly [K in keyof AnyView<T>]: AnyView<T>[K] } & {
+  regressed?: true;
+};
 
 const createDraft = (
   value?: unknown,
@@ -443,9 +571,9 @@ const createDraft = (
   at,
 });
 
-// For the bar `invoke-vs-promise` of `npm run bench -- core`. Engines that have seen one without a
-// time let the views of a tick share one number, where each would have its own: a tenth of the time
-// of an invocation.
+// For the bar `invoke-vs-promise` of `npm run bench -- core`. Engines that have
+// seen one without a time let the views of a tick share one number, where each
+// would have its own: a tenth of the time of an invocation.
 createDraft();
 
 function getDropReason<T>(
@@ -455,7 +583,8 @@ function getDropReason<T>(
 ): DropReason | undefined {
   const { all, requested } = levelOrder;
   if (rank === NO_RANK) return 'unknown-level';
-  if (requested !== all && !requested.includes(all[rank]!)) return 'not-requested';
+  if (requested !== all && !requested.includes(all[rank]!))
+    return 'not-requested';
   const reached = latest ? getRank(levelOrder, latest.level) : NO_RANK;
   if (rank < reached) return 'weaker';
   if (rank === reached && !options.isRefining) return 'repeated';
@@ -469,8 +598,8 @@ function keepForConfirmation<T>(source: Source<T>, view: AnyView<T>): void {
 }
 
 /**
- * The error to close with: the binding's own where it says all, otherwise with the facts added
- * (C6).
+ * The error to close with: the binding's own where it says all, otherwise with
+ * the facts added (C6).
  */
 function toFinalError<T>(
   source: Source<T>,
@@ -479,12 +608,16 @@ function toFinalError<T>(
 ): CorrectableError {
   if (!isCorrectableError(error)) {
     const message = `${formatLabel(source.label)}: the ${level ?? 'final'} view failed; see cause`;
-    return createOperationError(source, 'FINAL_FAILED', message, { level, cause: error });
+    return createOperationError(source, 'FINAL_FAILED', message, {
+      level,
+      cause: error,
+    });
   }
   const isNamed = error.operation || source.label === UNNAMED_OPERATION;
   const hasLastView = !source.latest || error.lastView === source.latest;
   if (isNamed && hasLastView && !source.extras?.levelErrors) return error;
-  // The error itself stays as it is: a binding may fail several operations with one.
+  // The error itself stays as it is: a binding may fail several operations with
+  // one.
   return createOperationError(source, error.code, error.message, {
     level,
     ...getErrorDetails(error),
@@ -493,8 +626,8 @@ function toFinalError<T>(
 }
 
 /**
- * An error with what is known of the operation: its name and key, its latest view, its failed
- * levels.
+ * An error with what is known of the operation: its name and key, its latest
+ * view, its failed levels.
  */
 export function createOperationError<T>(
   source: Source<T>,
@@ -515,17 +648,28 @@ export function createOperationError<T>(
 /** The one transition (C1): whatever ends the operation comes here. */
 function closeSource<T>(source: Source<T>, state: 'final' | 'error'): void {
   source.state = state;
-  if (source.extras || source.cleanUpCallbacks || source.deadlines) cleanUp(source);
+  if (source.extras || source.cleanUpCallbacks || source.deadlines)
+    cleanUp(source);
 }
 
-/** Apart, so that engines compile the delivery of a view without it as one piece. */
+/**
+ * Apart, so that engines compile the delivery of a view without it as one
+ * piece.
+ */
 function cleanUp<T>(source: Source<T>): void {
   const { extras, cleanUpCallbacks } = source;
   source.cleanUpCallbacks = undefined;
   source.deadlines?.remove(!extras?.isUnref);
   if (extras) {
-    source.effectState = getRemainingEffects(extras.error, getEffectState(source));
-    extras.confirmableViews = extras.parts = extras.futureEffects = extras.isUnref = undefined;
+    source.effectState = getRemainingEffects(
+      extras.error,
+      getEffectState(source),
+    );
+    extras.confirmableViews =
+      extras.parts =
+      extras.futureEffects =
+      extras.isUnref =
+        undefined;
   }
   cleanUpCallbacks?.forEach((cleanUp) => cleanUp());
 }

@@ -1,10 +1,14 @@
 /**
- * Speculation on preliminary views (Correctables, OSDI 2016, §4.2, Listing 3), rule by rule as in
- * C8: at most one run lives; a confirmed run is kept; a refuted one is undone before the next
- * begins.
+ * Speculation on preliminary views (Correctables, OSDI 2016, §4.2, Listing 3),
+ * rule by rule as in C8: at most one run lives; a confirmed run is kept; a
+ * refuted one is undone before the next begins.
  */
 import { adoptSource } from './copies/adopt-source.ts';
-import { removeSubscriber, subscribeToViews, unrefTimers } from './subscribers.ts';
+import {
+  removeSubscriber,
+  subscribeToViews,
+  unrefTimers,
+} from './subscribers.ts';
 import { deriveSource, observeSource } from './derived-source.ts';
 import {
   addPart,
@@ -41,9 +45,9 @@ interface RunOutcome<U> {
 }
 
 /**
- * Runs `step` on the views of `source`; `abort` undoes the side effects of a run on a wrong input.
- * With `passErrors`, an error of the step is the result's error as it is (`chain`), otherwise
- * `SPECULATION_FAILED`.
+ * Runs `step` on the views of `source`; `abort` undoes the side effects of a
+ * run on a wrong input. With `passErrors`, an error of the step is the result's
+ * error as it is (`chain`), otherwise `SPECULATION_FAILED`.
  */
 export function speculateOnSource<T, U>(
   source: Source<T>,
@@ -56,7 +60,10 @@ export function speculateOnSource<T, U>(
   let live: SpeculativeRun<T, U> | undefined;
   /** The strongest view so far that has the live run's input as its value. */
   let input: AnyView<T>;
-  /** What the live run has come to so far, and the preview of it that was delivered last. */
+  /**
+   * What the live run has come to so far, and the preview of it that was
+   * delivered last.
+   */
   let outcome: RunOutcome<U> | undefined;
   let previewLevel: string | undefined;
   let previewValue: U | undefined;
@@ -77,19 +84,30 @@ export function speculateOnSource<T, U>(
       deliverOutcome(run);
     };
     const takeError = (error: unknown): void => take({ failed: true, error });
-    /** Counts what the step does as unseen, until it fails with all that its result is made of. */
-    const takeErrorOfUnseen = (parts: readonly ErasedSource[] = []): typeof takeError => {
+    /**
+     * Counts what the step does as unseen, until it fails with all that its
+     * result is made of.
+     */
+    const takeErrorOfUnseen = (
+      parts: readonly ErasedSource[] = [],
+    ): typeof takeError => {
       const { effectState } = result;
       result.effectState ||= UNOBSERVED;
       return (error) => {
         // What a step says of itself counts.
-        if (run === live && !getRemainingEffects(error, UNOBSERVED) && parts.every(hasKnownEffects))
+        if (
+          run === live &&
+          !getRemainingEffects(error, UNOBSERVED) &&
+          parts.every(hasKnownEffects)
+        )
           result.effectState = effectState;
         takeError(error);
       };
     };
     try {
-      const returned = callInRun(run, () => step(view.value, run as SpeculativeRun<T, never>));
+      const returned = callInRun(run, () =>
+        step(view.value, run as SpeculativeRun<T, never>),
+      );
       const inner = adoptSource<U>(returned);
       if (inner) {
         addPart(result, inner);
@@ -97,15 +115,22 @@ export function speculateOnSource<T, U>(
           passErrors &&
           !abort &&
           !view.final &&
-          // With the run, it is one that this step has begun, and that may write later.
+          // With the run, it is one that this step has begun, and that may
+          // write later.
           (inner.extras?.run === run ||
             (getEffectState(inner) || inner.extras?.futureEffects) === WRITE)
         ) {
           // Its outcome is not reported any more.
           inner.isObserved = true;
-          return interrupt(result, 'UNKNOWN', 'a write on a preliminary view needs an undo');
+          return interrupt(
+            result,
+            'UNKNOWN',
+            'a write on a preliminary view needs an undo',
+          );
         }
-        const onError = hasKnownEffects(inner) ? takeError : takeErrorOfUnseen(getParts(inner));
+        const onError = hasKnownEffects(inner)
+          ? takeError
+          : takeErrorOfUnseen(getParts(inner));
         const subscriber = subscribeToViews(
           inner,
           (_value, innerView) => take(innerView),
@@ -118,7 +143,10 @@ export function speculateOnSource<T, U>(
         };
         if (result.extras?.isUnref) unrefTimers(inner);
       } else if (isThenable(returned)) {
-        returned.then((value) => take({ final: true, value: value as U }), takeErrorOfUnseen());
+        returned.then(
+          (value) => take({ final: true, value: value as U }),
+          takeErrorOfUnseen(),
+        );
       } else take({ final: true, value: returned as U });
     } catch (error) {
       takeError(error);
@@ -126,8 +154,8 @@ export function speculateOnSource<T, U>(
   };
 
   /**
-   * Undoes a run whose input was refuted or will never be confirmed; then begins on the newest
-   * input.
+   * Undoes a run whose input was refuted or will never be confirmed; then
+   * begins on the newest input.
    */
   const refute = (run: SpeculativeRun<T, U>): void => {
     live = undefined;
@@ -139,14 +167,17 @@ export function speculateOnSource<T, U>(
       (cause: unknown) => {
         undoing = undefined;
         if (result.state !== 'pending') environment.reportUncaught(cause);
-        else abandon(result, 'ABORT_HANDLER_FAILED', 'undoing failed; see cause', { cause });
+        else
+          abandon(result, 'ABORT_HANDLER_FAILED', 'undoing failed; see cause', {
+            cause,
+          });
       },
     );
   };
 
   /**
-   * Delivers what is known of the live run's result: no stronger than what it was made of, nor than
-   * it says itself.
+   * Delivers what is known of the live run's result: no stronger than what it
+   * was made of, nor than it says itself.
    */
   const deliverOutcome = (run: SpeculativeRun<T, U>): void => {
     if (!outcome || result.state !== 'pending') return;
@@ -155,7 +186,8 @@ export function speculateOnSource<T, U>(
     const value = outcome.value!;
     const own = getRank(levelOrder, outcome.level!);
     let rank = getRank(levelOrder, input.level);
-    // A level of another binding says only whether it is the last: the weakest claim, or none.
+    // A level of another binding says only whether it is the last: the weakest
+    // claim, or none.
     rank = own !== NO_RANK ? Math.min(rank, own) : final ? rank : 0;
     if (input.final && final) {
       const finish = (): void => {
@@ -172,7 +204,11 @@ export function speculateOnSource<T, U>(
     // At the latest where there is none: no rank is below that of no level.
     while (getRank(levelOrder, requested[at]!) > rank) at--;
     const level = requested[at];
-    if (level === undefined || (level === previewLevel && Object.is(value, previewValue))) return;
+    if (
+      level === undefined ||
+      (level === previewLevel && Object.is(value, previewValue))
+    )
+      return;
     previewLevel = level;
     previewValue = value;
     result.view(value, level);
@@ -180,16 +216,23 @@ export function speculateOnSource<T, U>(
 
   const fail = (cause: unknown): void => {
     if (passErrors) failFromPart(result, cause);
-    else abandon(result, 'SPECULATION_FAILED', 'failed on confirmed input; see cause', { cause });
+    else
+      abandon(
+        result,
+        'SPECULATION_FAILED',
+        'failed on confirmed input; see cause',
+        { cause },
+      );
   };
 
   /**
-   * The source no longer guards the deadline once it has closed: from there on the result has one
-   * of its own.
+   * The source no longer guards the deadline once it has closed: from there on
+   * the result has one of its own.
    */
   const limitRemaining = (): void => {
     const { dueAt } = result;
-    if (dueAt === undefined || result.deadlines || result.state !== 'pending') return;
+    if (dueAt === undefined || result.deadlines || result.state !== 'pending')
+      return;
     setTimeLimit(result, Math.max(dueAt - environment.getTickTime(), 0));
   };
 
@@ -198,7 +241,8 @@ export function speculateOnSource<T, U>(
     source,
     result,
     (_value, view) => {
-      // The input of what runs is the view just before: whether they are equal has been asked.
+      // The input of what runs is the view just before: whether they are equal
+      // has been asked.
       if (live && view.confirms) {
         input = view;
         if (view.final) environment.count('speculationsWon');
@@ -218,7 +262,8 @@ export function speculateOnSource<T, U>(
     (error) => {
       waiting = undefined;
       if (live) refute(live);
-      const finish = (): void => failWith(result, toCompositeError(result, error));
+      const finish = (): void =>
+        failWith(result, toCompositeError(result, error));
       if (!undoing) return finish();
       limitRemaining();
       void undoing.then(finish);
@@ -232,7 +277,10 @@ export function speculateOnSource<T, U>(
   return result;
 }
 
-/** Whether its effects are known: it has closed, or clients submitted it and all its parts. */
+/**
+ * Whether its effects are known: it has closed, or clients submitted it and all
+ * its parts.
+ */
 function hasKnownEffects(source: ErasedSource): boolean {
   return (
     source.state !== 'pending' ||

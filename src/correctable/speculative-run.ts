@@ -4,16 +4,28 @@ import type { AnyView } from './view.ts';
 
 type Hook = () => void | PromiseLike<void>;
 
-/** What is run, with its types erased. The run is its scope: what it may use beside its input. */
-export type StepFunction<T> = (value: T, scope: SpeculativeRun<T, never>) => unknown;
+/**
+ * What is run, with its types erased. The run is its scope: what it may use
+ * beside its input.
+ */
+export type StepFunction<T> = (
+  value: T,
+  scope: SpeculativeRun<T, never>,
+) => unknown;
 
-export type AbortCallback<T, U> = (input: T, result: U | undefined) => void | PromiseLike<void>;
+export type AbortCallback<T, U> = (
+  input: T,
+  result: U | undefined,
+) => void | PromiseLike<void>;
 
 /**
- * The run whose step is being called: what is invoked now belongs to it, until the step first
- * waits. Not what the step only sets off: undos, and what listeners do.
+ * The run whose step is being called: what is invoked now belongs to it, until
+ * the step first waits. Not what the step only sets off: undos, and what
+ * listeners do.
  */
-export const activeRun: { run: Pick<SpeculativeRun<never, never>, 'phase'> | undefined } = {
+export const activeRun: {
+  run: Pick<SpeculativeRun<never, never>, 'phase'> | undefined;
+} = {
   run: undefined,
 };
 
@@ -54,7 +66,8 @@ export class SpeculativeRun<T, U> {
   }
 
   /**
-   * A function on its own, so that it may be taken out of the scope; made for runs that ask for it.
+   * A function on its own, so that it may be taken out of the scope; made for
+   * runs that ask for it.
    */
   get onAbort(): (undo: Hook) => void {
     return (undo) => {
@@ -71,8 +84,14 @@ export class SpeculativeRun<T, U> {
     };
   }
 
-  /** Does the effects. If the first one fails, nothing is done, and the run is undone. */
-  async commit(abort: AbortCallback<T, U> | undefined, result: U): Promise<void> {
+  /**
+   * Does the effects. If the first one fails, nothing is done, and the run is
+   * undone.
+   */
+  async commit(
+    abort: AbortCallback<T, U> | undefined,
+    result: U,
+  ): Promise<void> {
     let done = 0;
     try {
       // Those too that come meanwhile.
@@ -81,17 +100,22 @@ export class SpeculativeRun<T, U> {
         done++;
       }
     } catch (error) {
-      if (done === 0) await this.undo(abort, result).catch(this.#environment.reportUncaught);
+      if (done === 0)
+        await this.undo(abort, result).catch(this.#environment.reportUncaught);
       throw error;
     }
     this.phase = 'committed';
   }
 
   /**
-   * Aborts the signal, undoes in reverse order, then calls `abort`: each of them whatever becomes
-   * of the others. Fails with the first failure; those after it are uncaught.
+   * Aborts the signal, undoes in reverse order, then calls `abort`: each of
+   * them whatever becomes of the others. Fails with the first failure; those
+   * after it are uncaught.
    */
-  async undo(abort: AbortCallback<T, U> | undefined, result: U | undefined): Promise<void> {
+  async undo(
+    abort: AbortCallback<T, U> | undefined,
+    result: U | undefined,
+  ): Promise<void> {
     this.phase = 'undone';
     this.stopListening?.();
     this.#controller?.abort();
@@ -111,6 +135,8 @@ export class SpeculativeRun<T, U> {
 
   /** Calls what comes too late to be called with the others. */
   #callNow(hook: Hook): void {
-    (async () => callInRun(undefined, hook))().catch(this.#environment.reportUncaught);
+    (async () => callInRun(undefined, hook))().catch(
+      this.#environment.reportUncaught,
+    );
   }
 }

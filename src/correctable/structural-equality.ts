@@ -1,12 +1,12 @@
 /**
- * Structural equality of values: what "the same value" means unless an operation says otherwise
- * (C7).
+ * Structural equality of values: what "the same value" means unless an
+ * operation says otherwise (C7).
  */
 import { getBuiltInClass } from './built-in-class.ts';
 
 /**
- * After so many pairs, assumptions are kept: cycles end, and what is shared is compared once. Few
- * values need them.
+ * After so many pairs, assumptions are kept: cycles end, and what is shared is
+ * compared once. Few values need them.
  */
 const MAX_UNTRACKED_PAIRS = 100_000;
 
@@ -16,22 +16,25 @@ type Collection = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>;
 /** One comparison in flight. */
 interface Comparison {
   /**
-   * The objects that are still to be compared, in pairs: a stack of our own, since that of the
-   * engine has an end.
+   * The objects that are still to be compared, in pairs: a stack of our own,
+   * since that of the engine has an end.
    */
   pairs: object[];
   comparedCount: number;
-  /** By object: the objects that it equals if all remaining comparisons succeed. */
+  /**
+   * By object: the objects that it equals if all remaining comparisons succeed.
+   */
   assumedEqual?: Map<object, Set<object>>;
   /** Takes back each assumption, in the order in which they came. */
   undoSteps?: (() => void)[];
 }
 
 /**
- * Returns whether two values are structurally equal. Primitives compare by `Object.is`. Plain
- * objects, arrays, `Date`, `Map`, `Set`, array buffers, typed arrays and Node's `Buffer` compare by
- * content, from any realm. Other objects, whose state may be private, compare only by identity. So
- * do instances of classes that extend one of these.
+ * Returns whether two values are structurally equal. Primitives compare by
+ * `Object.is`. Plain objects, arrays, `Date`, `Map`, `Set`, array buffers,
+ * typed arrays and Node's `Buffer` compare by content, from any realm. Other
+ * objects, whose state may be private, compare only by identity. So do
+ * instances of classes that extend one of these.
  *
  * @example
  * structurallyEqual({ tags: new Set(['a']) }, { tags: new Set(['a']) }); // true
@@ -41,9 +44,14 @@ export function structurallyEqual(a: unknown, b: unknown): boolean {
   return compareValues(a, b, comparison) && areAllEqual(comparison);
 }
 
-/** Whether both are equal, as far as they are no objects: those are compared later. */
+/**
+ * Whether both are equal, as far as they are no objects: those are compared
+ * later.
+ */
 function compareValues(a: unknown, b: unknown, { pairs }: Comparison): boolean {
-  return Object.is(a, b) || (isObject(a) && isObject(b) && pairs.push(a, b) > 0);
+  return (
+    Object.is(a, b) || (isObject(a) && isObject(b) && pairs.push(a, b) > 0)
+  );
 }
 
 function areAllEqual(comparison: Comparison): boolean {
@@ -54,8 +62,8 @@ function areAllEqual(comparison: Comparison): boolean {
 }
 
 /**
- * Whether both are equal, with all that they lead to. If not, what was assumed on the way is
- * forgotten.
+ * Whether both are equal, with all that they lead to. If not, what was assumed
+ * on the way is forgotten.
  */
 function areEqual(a: unknown, b: unknown, comparison: Comparison): boolean {
   const { pairs, undoSteps } = comparison;
@@ -63,18 +71,28 @@ function areEqual(a: unknown, b: unknown, comparison: Comparison): boolean {
   comparison.pairs = [];
   const isEqual = compareValues(a, b, comparison) && areAllEqual(comparison);
   comparison.pairs = pairs;
-  if (!isEqual) for (const undo of comparison.undoSteps?.splice(undoFrom) ?? []) undo();
+  if (!isEqual)
+    for (const undo of comparison.undoSteps?.splice(undoFrom) ?? []) undo();
   return isEqual;
 }
 
 /** Whether both are equal if the pairs that it adds are. */
-function compareStructure(a: object, b: object, comparison: Comparison): boolean {
+function compareStructure(
+  a: object,
+  b: object,
+  comparison: Comparison,
+): boolean {
   const kind = getBuiltInClass(a);
   if (!kind || kind !== getBuiltInClass(b)) return false;
-  if (comparison.comparedCount++ > MAX_UNTRACKED_PAIRS && isAssumed(a, b, comparison)) return true;
+  if (
+    comparison.comparedCount++ > MAX_UNTRACKED_PAIRS &&
+    isAssumed(a, b, comparison)
+  )
+    return true;
   if (kind === 'Object' || kind === 'null')
     return compareProperties(a as Properties, b as Properties, comparison);
-  if (isCollection(a, kind)) return compareItems(a, b as Collection, kind === 'Map', comparison);
+  if (isCollection(a, kind))
+    return compareItems(a, b as Collection, kind === 'Map', comparison);
   const list = toArray(a, kind);
   const other = toArray(b, kind);
   if (!list || list.length !== other!.length) return false;
@@ -83,16 +101,26 @@ function compareStructure(a: object, b: object, comparison: Comparison): boolean
   return true;
 }
 
-/** Neither has inherited properties that count: `for in` is the fastest way to see the own ones. */
-function compareProperties(a: Properties, b: Properties, comparison: Comparison): boolean {
+/**
+ * Neither has inherited properties that count: `for in` is the fastest way to
+ * see the own ones.
+ */
+function compareProperties(
+  a: Properties,
+  b: Properties,
+  comparison: Comparison,
+): boolean {
   let surplus = 0;
   for (const key in a) {
     const value = b[key];
-    // What plain objects inherit are functions and their prototype: to ask of each key would cost
-    // more.
+    // What plain objects inherit are functions and their prototype: to ask of
+    // each key would cost more.
     const mayBeInherited =
       value === undefined || key === '__proto__' || typeof value === 'function';
-    if ((mayBeInherited && !Object.hasOwn(b, key)) || !compareValues(a[key], value, comparison))
+    if (
+      (mayBeInherited && !Object.hasOwn(b, key)) ||
+      !compareValues(a[key], value, comparison)
+    )
       return false;
     surplus--;
   }
@@ -100,7 +128,10 @@ function compareProperties(a: Properties, b: Properties, comparison: Comparison)
   return surplus === 0;
 }
 
-/** Keys and items that are objects may have an equal instead of themselves on the other side. */
+/**
+ * Keys and items that are objects may have an equal instead of themselves on
+ * the other side.
+ */
 function compareItems(
   a: Collection,
   b: Collection,
@@ -109,21 +140,27 @@ function compareItems(
 ): boolean {
   // Without a prototype: a sketch may have any name.
   const strangers = Object.create(null) as Record<string, unknown[]>;
-  const keyOf = (item: unknown): unknown => (isMap ? (item as unknown[])[0] : item);
-  const alikeOf = (item: unknown): unknown[] => (strangers[createSketch(keyOf(item))] ??= []);
+  const keyOf = (item: unknown): unknown =>
+    isMap ? (item as unknown[])[0] : item;
+  const alikeOf = (item: unknown): unknown[] =>
+    (strangers[createSketch(keyOf(item))] ??= []);
   for (const item of b) if (!a.has(keyOf(item))) alikeOf(item).push(item);
   for (const item of a) {
     const key = keyOf(item);
     if (b.has(key)) {
       if (
         isMap &&
-        !compareValues((item as unknown[])[1], (b as Map<unknown, unknown>).get(key), comparison)
+        !compareValues(
+          (item as unknown[])[1],
+          (b as Map<unknown, unknown>).get(key),
+          comparison,
+        )
       )
         return false;
     } else {
       const alike = alikeOf(item);
-      // The only one left is no choice: it may be compared later, however deep such sets lie in
-      // each other.
+      // The only one left is no choice: it may be compared later, however deep
+      // such sets lie in each other.
       const isEqual = alike.length > 1 ? areEqual : compareValues;
       const at = alike.findIndex((other) => isEqual(item, other, comparison));
       if (at < 0) return false;
@@ -133,7 +170,10 @@ function compareItems(
   return a.size === b.size;
 }
 
-/** Whether both are equal if all that is still to be compared is; from now on that is assumed. */
+/**
+ * Whether both are equal if all that is still to be compared is; from now on
+ * that is assumed.
+ */
 function isAssumed(a: object, b: object, comparison: Comparison): boolean {
   const assumed = (comparison.assumedEqual ??= new Map());
   const equals = assumed.get(a) ?? new Set();
@@ -144,8 +184,9 @@ function isAssumed(a: object, b: object, comparison: Comparison): boolean {
 }
 
 /**
- * The same for all that are equal, and another for most that are not: without it each is compared
- * with each. It looks at a bounded number of parts, however many times each is shared.
+ * The same for all that are equal, and another for most that are not: without
+ * it each is compared with each. It looks at a bounded number of parts, however
+ * many times each is shared.
  */
 export function createSketch(value: unknown, depth = 3): string {
   if (!isObject(value)) return String(value);
@@ -154,12 +195,22 @@ export function createSketch(value: unknown, depth = 3): string {
   const maxParts = 4 ** depth;
   const next = (part: unknown): string => createSketch(part, depth - 1);
   if (isCollection(value, kind))
-    return value.size > maxParts ? '' : Array.from<unknown, string>(value, next).sort().join();
+    return value.size > maxParts
+      ? ''
+      : Array.from<unknown, string>(value, next).sort().join();
   const list = toArray(value, kind);
   const parts = list ?? Object.keys(value).sort();
   // A hole in a list is as good as undefined.
-  return [parts.length, ...parts.slice(0, maxParts), ...(list?.slice(-maxParts) ?? [])]
-    .map(list ? next : (name) => String(name) + next((value as Properties)[name as string]))
+  return [
+    parts.length,
+    ...parts.slice(0, maxParts),
+    ...(list?.slice(-maxParts) ?? []),
+  ]
+    .map(
+      list
+        ? next
+        : (name) => String(name) + next((value as Properties)[name as string]),
+    )
     .join();
 }
 
@@ -167,15 +218,27 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-function isCollection(_value: object, kind: string | undefined): _value is Collection {
+function isCollection(
+  _value: object,
+  kind: string | undefined,
+): _value is Collection {
   return kind === 'Map' || kind === 'Set';
 }
 
 /** The items of a list, the bytes of what has some, and the time of a date. */
-function toArray(value: object, kind: string | undefined): unknown[] | undefined {
+function toArray(
+  value: object,
+  kind: string | undefined,
+): unknown[] | undefined {
   if (kind === 'Array') return value as unknown[];
   if (kind === 'Date') return [+(value as Date)];
   if (ArrayBuffer.isView(value))
-    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength) as never;
-  return kind === 'ArrayBuffer' ? (new Uint8Array(value as ArrayBuffer) as never) : undefined;
+    return new Uint8Array(
+      value.buffer,
+      value.byteOffset,
+      value.byteLength,
+    ) as never;
+  return kind === 'ArrayBuffer'
+    ? (new Uint8Array(value as ArrayBuffer) as never)
+    : undefined;
 }

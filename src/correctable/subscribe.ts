@@ -1,12 +1,20 @@
 /**
- * Callbacks and observers that come and go; leaving never cancels the operation (C4, C10). An
- * `AbortSignal` is followed with one listener on it, however many operations share it, and none
- * once they are over.
+ * Callbacks and observers that come and go; leaving never cancels the operation
+ * (C4, C10). An `AbortSignal` is followed with one listener on it, however many
+ * operations share it, and none once they are over.
  */
 import type { Listener, Subscriber } from './subscribers.ts';
 import { removeSubscriber, addSubscriber } from './subscribers.ts';
-import type { SubscribeOptions, Subscription, ViewObserver } from './correctable.ts';
-import { checkFunction, checkOptions, createInvalidArgumentError } from './errors.ts';
+import type {
+  SubscribeOptions,
+  Subscription,
+  ViewObserver,
+} from './correctable.ts';
+import {
+  checkFunction,
+  checkOptions,
+  createInvalidArgumentError,
+} from './errors.ts';
 import type { Levels } from './level-types.ts';
 import type { Source } from './source.ts';
 import { unrefTimersIfTakenEarly } from './source.ts';
@@ -16,16 +24,22 @@ import type { AnyView } from './view.ts';
 type AbortFollower = (reason: unknown) => void;
 
 /**
- * The followers of a signal, and its one listener: an arrow function, since signals of other makers
- * call it without `this`.
+ * The followers of a signal, and its one listener: an arrow function, since
+ * signals of other makers call it without `this`.
  */
-type FollowerGroup = readonly [followers: Set<AbortFollower>, onAbort: () => void];
+type FollowerGroup = readonly [
+  followers: Set<AbortFollower>,
+  onAbort: () => void,
+];
 
-const followerGroups = /* @__PURE__ */ new WeakMap<AbortSignal, FollowerGroup>();
+const followerGroups = /* @__PURE__ */ new WeakMap<
+  AbortSignal,
+  FollowerGroup
+>();
 
 /**
- * Whether `signal` has aborted. Throws `INVALID_ARGUMENT` for what is no signal, and for a proxy of
- * one.
+ * Whether `signal` has aborted. Throws `INVALID_ARGUMENT` for what is no
+ * signal, and for a proxy of one.
  */
 export function isAborted(signal: AbortSignal): boolean {
   try {
@@ -33,15 +47,27 @@ export function isAborted(signal: AbortSignal): boolean {
   } catch {
     // A platform's signal works on itself alone.
   }
-  throw createInvalidArgumentError('signal', 'give an AbortSignal, not a proxy of one');
+  throw createInvalidArgumentError(
+    'signal',
+    'give an AbortSignal, not a proxy of one',
+  );
 }
 
-/** Calls `follower` when `signal`, which has not aborted yet, aborts. Returns what ends that. */
-export function followSignal(signal: AbortSignal, follower: AbortFollower): () => void {
+/**
+ * Calls `follower` when `signal`, which has not aborted yet, aborts. Returns
+ * what ends that.
+ */
+export function followSignal(
+  signal: AbortSignal,
+  follower: AbortFollower,
+): () => void {
   let group = followerGroups.get(signal);
   if (!group) {
     const all = new Set<AbortFollower>();
-    followerGroups.set(signal, (group = [all, () => all.forEach((item) => item(signal.reason))]));
+    followerGroups.set(
+      signal,
+      (group = [all, () => all.forEach((item) => item(signal.reason))]),
+    );
   }
   const [followers, onAbort] = group;
   if (followers.size === 0) signal.addEventListener('abort', onAbort);
@@ -62,7 +88,9 @@ export function subscribeUntilAborted<T>(
   let closed = signal !== undefined && isAborted(signal);
   let unfollow: (() => void) | undefined;
   let subscriber: Subscriber<T> | undefined;
-  const ending = <A extends unknown[]>(callback: ((...args: A) => void) | undefined) => {
+  const ending = <A extends unknown[]>(
+    callback: ((...args: A) => void) | undefined,
+  ) => {
     return (...args: A): void => {
       closed = true;
       unfollow?.();
@@ -89,7 +117,9 @@ export function subscribeUntilAborted<T>(
   };
 }
 
-export function getSignal(options: SubscribeOptions = {}): AbortSignal | undefined {
+export function getSignal(
+  options: SubscribeOptions = {},
+): AbortSignal | undefined {
   return checkOptions(options, 'signal:object').signal;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The listeners of one operation: all get deliveries in one order, whatever callbacks do meanwhile
- * (C4).
+ * The listeners of one operation: all get deliveries in one order, whatever
+ * callbacks do meanwhile (C4).
  */
 import type { Timer } from './clock.ts';
 import type { DeadlineList } from './deadline-list.ts';
@@ -9,7 +9,10 @@ import type { CorrectableError } from './errors.ts';
 import { activeRun } from './speculative-run.ts';
 import type { AnyView } from './view.ts';
 
-/** Is delivered in place of a view if the operation has failed; the error is among the extras. */
+/**
+ * Is delivered in place of a view if the operation has failed; the error is
+ * among the extras.
+ */
 export const FAILURE = null;
 
 type Delivery<T> = AnyView<T> | typeof FAILURE;
@@ -24,13 +27,15 @@ export interface Listener<T> {
   onError?: ErrorCallback | undefined;
 }
 
-/** A listener's place in the audience; its callbacks are gone once it has left. */
+/**
+ * A listener's place in the audience; its callbacks are gone once it has left.
+ */
 export interface Subscriber<T> extends Listener<T> {
   /** How many deliveries were before it came: it gets the later ones only. */
   readonly joinedAfter: number;
   /**
-   * If it came late, the latest view then, or the failure: it gets that first, and not inside the
-   * call that attaches it.
+   * If it came late, the latest view then, or the failure: it gets that first,
+   * and not inside the call that attaches it.
    */
   missedDelivery: Delivery<T> | undefined;
   /** The Correctable that listens, where it is one. */
@@ -55,13 +60,16 @@ export interface SubscriberExtras {
   parts?: object[] | undefined;
   /** What it was for is undone (C8): what of it can still be left undone is. */
   isUndone?: true;
-  /** For a write that may begin later: the run whose step invoked it, if one did. */
+  /**
+   * For a write that may begin later: the run whose step invoked it, if one
+   * did.
+   */
   run?: { readonly phase: string } | undefined;
 }
 
 /**
- * One operation, as its listeners see it. It is its own first listener: most operations have at
- * most one callback of each kind, and need no list.
+ * One operation, as its listeners see it. It is its own first listener: most
+ * operations have at most one callback of each kind, and need no list.
  */
 export interface SubscriberList<T> extends Listener<T> {
   readonly environment: Environment;
@@ -101,8 +109,8 @@ export function attachCallbacks<T>(
 }
 
 /**
- * Delivers to `listener` the latest view, not inside this call, and then later ones; after the end,
- * the outcome.
+ * Delivers to `listener` the latest view, not inside this call, and then later
+ * ones; after the end, the outcome.
  */
 export function addSubscriber<T>(
   subscribers: SubscriberList<T>,
@@ -110,7 +118,8 @@ export function addSubscriber<T>(
   parent?: Parent,
 ): Subscriber<T> {
   const { state, latest, deliveryCount } = subscribers;
-  const missedDelivery = deliveryCount === 0 ? undefined : state === 'error' ? FAILURE : latest;
+  const missedDelivery =
+    deliveryCount === 0 ? undefined : state === 'error' ? FAILURE : latest;
   const subscriber: Subscriber<T> = {
     onUpdate,
     onFinal,
@@ -120,13 +129,18 @@ export function addSubscriber<T>(
     parent,
   };
   if (subscribers.extras?.isUnref) setTimersRef(subscribers, true);
-  if (deliveryCount) queueMicrotask(() => deliverMissed(subscribers, subscriber));
+  if (deliveryCount)
+    queueMicrotask(() => deliverMissed(subscribers, subscriber));
   // After the end nothing follows.
-  if (state === 'pending') (subscribers.subscribers ??= new Set()).add(subscriber);
+  if (state === 'pending')
+    (subscribers.subscribers ??= new Set()).add(subscriber);
   return subscriber;
 }
 
-/** Ends what `listen` began, at once: what the seat has missed is not delivered either. */
+/**
+ * Ends what `listen` began, at once: what the seat has missed is not delivered
+ * either.
+ */
 export function removeSubscriber<T>(
   subscribers: SubscriberList<T>,
   subscriber: Subscriber<T>,
@@ -149,16 +163,19 @@ export function hasSubscribers<T>(
 }
 
 /**
- * If no listener waits for later views after one was taken early (C9), time limits still pass but
- * keep no process alive, until a listener is attached again. The same applies to the sources of the
- * operation.
+ * If no listener waits for later views after one was taken early (C9), time
+ * limits still pass but keep no process alive, until a listener is attached
+ * again. The same applies to the sources of the operation.
  */
 export function unrefTimers<T>(subscribers: SubscriberList<T>): void {
   if (!hasSubscribers(subscribers, ({ parent }) => !parent?.extras?.isUnref))
     setTimersRef(subscribers, false);
 }
 
-function setTimersRef<T>(subscribers: SubscriberList<T>, isHeld: boolean): void {
+function setTimersRef<T>(
+  subscribers: SubscriberList<T>,
+  isHeld: boolean,
+): void {
   const extras = (subscribers.extras ??= {});
   if (subscribers.state !== 'pending' || !extras.isUnref === isHeld) return;
   extras.isUnref = !isHeld;
@@ -170,7 +187,10 @@ function setTimersRef<T>(subscribers: SubscriberList<T>, isHeld: boolean): void 
   }
 }
 
-/** Delivers every view to `onView`, also the final one. `onError` handles the failure. */
+/**
+ * Delivers every view to `onView`, also the final one. `onError` handles the
+ * failure.
+ */
 export function subscribeToViews<T>(
   subscribers: SubscriberList<T>,
   onView: ViewCallback<T>,
@@ -178,19 +198,31 @@ export function subscribeToViews<T>(
   of?: Parent,
 ): Subscriber<T> {
   subscribers.isObserved = true;
-  return addSubscriber(subscribers, { onUpdate: onView, onFinal: onView, onError }, of);
+  return addSubscriber(
+    subscribers,
+    { onUpdate: onView, onFinal: onView, onError },
+    of,
+  );
 }
 
 /** Delivers the view, or the failure, to all listeners. */
-export function deliverView<T>(subscribers: SubscriberList<T>, view: Delivery<T>): void {
+export function deliverView<T>(
+  subscribers: SubscriberList<T>,
+  view: Delivery<T>,
+): void {
   subscribers.deliveryCount++;
-  if (subscribers.isDelivering) ((subscribers.extras ??= {}).queue ??= []).push(view);
+  if (subscribers.isDelivering)
+    ((subscribers.extras ??= {}).queue ??= []).push(view);
   else {
     const outer = activeRun.run;
     activeRun.run = undefined;
     subscribers.isDelivering = true;
     let next = view;
-    for (let number = subscribers.deliveryCount; number <= subscribers.deliveryCount; number++) {
+    for (
+      let number = subscribers.deliveryCount;
+      number <= subscribers.deliveryCount;
+      number++
+    ) {
       callListener(subscribers, subscribers, next);
       // Listeners that came during this delivery get the later ones only.
       for (const subscriber of subscribers.subscribers ?? []) {
@@ -212,10 +244,14 @@ export function deliverView<T>(subscribers: SubscriberList<T>, view: Delivery<T>
   }
 }
 
-function deliverMissed<T>(subscribers: SubscriberList<T>, subscriber: Subscriber<T>): void {
+function deliverMissed<T>(
+  subscribers: SubscriberList<T>,
+  subscriber: Subscriber<T>,
+): void {
   const { missedDelivery } = subscriber;
   subscriber.missedDelivery = undefined;
-  if (missedDelivery !== undefined) callListener(subscribers, subscriber, missedDelivery);
+  if (missedDelivery !== undefined)
+    callListener(subscribers, subscriber, missedDelivery);
 }
 
 function callListener<T>(

@@ -20,12 +20,19 @@ export function describeUnknownOption(
 }
 
 /**
- * Returns the name that `typed` resembles most, or begins with; `undefined` if none is within three
- * edits.
+ * Returns the name that `typed` resembles most, or begins with; `undefined` if
+ * none is within three edits.
  */
-export function findClosestName(typed: string, names: readonly string[]): string | undefined {
+export function findClosestName(
+  typed: string,
+  names: readonly string[],
+): string | undefined {
   // Short names resemble everything.
-  for (let edits = 0; edits <= Math.min(MAX_EDITS, typed.length >> 1); edits++) {
+  for (
+    let edits = 0;
+    edits <= Math.min(MAX_EDITS, typed.length >> 1);
+    edits++
+  ) {
     const isClose = (name: string): boolean =>
       isWithinEdits(typed.toLowerCase(), name.toLowerCase(), edits) ||
       (edits === 1 && typed.length > 2 && name.startsWith(typed));

@@ -1,13 +1,15 @@
 /**
- * What programs without types may give for an argument. It is looked at where it is given: later it
- * would fail as something else, or be taken in silence. The library entry has `isThenable` of it;
- * for the rest it makes do with `check` and `checkOptions`, which are smaller.
+ * What programs without types may give for an argument. It is looked at where
+ * it is given: later it would fail as something else, or be taken in silence.
+ * The library entry has `isThenable` of it; for the rest it makes do with
+ * `check` and `checkOptions`, which are smaller.
  */
 import { check, CorrectableError } from './errors.ts';
 import { describeUnknownOption } from './unknown-option.ts';
 
 /**
- * The names of all options in `O`, for `checkOptionNames`; the compiler keeps such a list whole.
+ * The names of all options in `O`, for `checkOptionNames`; the compiler keeps
+ * such a list whole.
  */
 export type OptionNamesOf<O> = { readonly [K in keyof O]-?: true };
 
@@ -16,8 +18,8 @@ export interface Usage {
   /** The right call, for example `memory({ lagMs: 20 })`. */
   readonly call: string;
   /**
-   * The argument that is looked at; `options` unless given. What is misspelt in it is named with
-   * it.
+   * The argument that is looked at; `options` unless given. What is misspelt in
+   * it is named with it.
    */
   readonly field?: string;
 }
@@ -27,17 +29,24 @@ export function isNonEmptyString(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/** Names that no member of an object of ours can have: JavaScript has a use for them. */
+/**
+ * Names that no member of an object of ours can have: JavaScript has a use for
+ * them.
+ */
 const RESERVED_NAMES: readonly string[] = ['', '__proto__', 'then'];
 
 /**
- * Checks a name that becomes the name of a member, as that of an operation does in its contract.
- * `taken` are names that the object uses itself.
+ * Checks a name that becomes the name of a member, as that of an operation does
+ * in its contract. `taken` are names that the object uses itself.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for a reserved name, and for half of a surrogate
- *   pair, which cannot be sent
+ * @throws CorrectableError `INVALID_ARGUMENT` for a reserved name, and for half
+ * of a surrogate pair, which cannot be sent
  */
-export function checkMemberName(name: string, field: string, taken: readonly string[] = []): void {
+export function checkMemberName(
+  name: string,
+  field: string,
+  taken: readonly string[] = [],
+): void {
   const reserved = [...taken, ...RESERVED_NAMES];
   const advice = `the name ${JSON.stringify(name)} is reserved, as are ${JSON.stringify(reserved)}. Choose another name.`;
   check(!reserved.includes(name), field, advice);
@@ -50,18 +59,27 @@ export function checkMemberName(name: string, field: string, taken: readonly str
 }
 
 /** An object, and no list. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isRecord(
+  value: unknown,
+): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Whether `given` can be awaited: a promise, and a Correctable too. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+  return (
+    typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
+  );
 }
 
 /** Whether `given` is an object with methods of these names. */
-export function hasMethods(value: unknown, ...names: readonly string[]): boolean {
-  return isRecord(value) && names.every((name) => typeof value[name] === 'function');
+export function hasMethods(
+  value: unknown,
+  ...names: readonly string[]
+): boolean {
+  return (
+    isRecord(value) && names.every((name) => typeof value[name] === 'function')
+  );
 }
 
 /** Whether `given` can be a binding. */
@@ -74,14 +92,20 @@ export function isClock(value: unknown): boolean {
   return hasMethods(value, 'now', 'setTimer');
 }
 
-/** @throws CorrectableError `INVALID_ARGUMENT` for what is no object, which shows the right call */
-export function checkRecord(value: unknown, { call, field = 'options' }: Usage): void {
+/**
+ * @throws CorrectableError `INVALID_ARGUMENT` for what is no object, which
+ * shows the right call
+ */
+export function checkRecord(
+  value: unknown,
+  { call, field = 'options' }: Usage,
+): void {
   check(isRecord(value), field, `write ${call}`);
 }
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` for what is no object of options, and for one that is
- *   misspelt
+ * @throws CorrectableError `INVALID_ARGUMENT` for what is no object of options,
+ * and for one that is misspelt
  */
 export function checkOptionNames(
   input: unknown,
@@ -93,15 +117,16 @@ export function checkOptionNames(
     if (value === undefined || Object.hasOwn(names, name)) continue;
     const field = usage.field === undefined ? name : `${usage.field}.${name}`;
     const callee = /^\w+(?=\()/.exec(usage.call)?.[0];
-    const place = usage.field ?? (callee === undefined ? 'options' : `${callee}()`);
+    const place =
+      usage.field ?? (callee === undefined ? 'options' : `${callee}()`);
     const message = `${place}: ${describeUnknownOption(name, Object.keys(names))} Example: ${usage.call}`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field });
   }
 }
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` for one of these that is neither of that kind nor
- *   left out
+ * @throws CorrectableError `INVALID_ARGUMENT` for one of these that is neither
+ * of that kind nor left out
  */
 export function checkOptionTypes(
   input: object,
@@ -111,6 +136,10 @@ export function checkOptionTypes(
   const fields = input as Readonly<Record<string, unknown>>;
   for (const name of names) {
     const value = fields[name];
-    check(value === undefined || typeof value === kind, name, `must be a ${kind}, or none`);
+    check(
+      value === undefined || typeof value === kind,
+      name,
+      `must be a ${kind}, or none`,
+    );
   }
 }

@@ -1,13 +1,18 @@
 /**
- * Session tokens that others cover. Each of many concurrent replies brings a token, and a request
- * carries all of them in one header, so that their number needs a bound.
+ * Session tokens that others cover. Each of many concurrent replies brings a
+ * token, and a request carries all of them in one header, so that their number
+ * needs a bound.
  *
- * A token of a RedBlue site is `maker.vector.signature`. Its vector is readable, although only a
- * site can sign it. A session with a larger vector has seen all that one with a smaller vector has,
- * so that few tokens stay. Tokens of other stores have no order: the latest of them stay.
+ * A token of a RedBlue site is `maker.vector.signature`. Its vector is
+ * readable, although only a site can sign it. A session with a larger vector
+ * has seen all that one with a smaller vector has, so that few tokens stay.
+ * Tokens of other stores have no order: the latest of them stay.
  */
 
-/** Servers and proxies limit a header to 8 KiB or less, and browsers a cookie to 4 KiB. */
+/**
+ * Servers and proxies limit a header to 8 KiB or less, and browsers a cookie to
+ * 4 KiB.
+ */
 const MAX_LENGTH = 4_000;
 
 interface SeenToken {
@@ -17,8 +22,8 @@ interface SeenToken {
 }
 
 /**
- * Returns the tokens without those that others cover, in their order. If the header would be too
- * long, the earliest are left out.
+ * Returns the tokens without those that others cover, in their order. If the
+ * header would be too long, the earliest are left out.
  */
 export function compactTokens(tokens: readonly string[]): readonly string[] {
   let latest: readonly SeenToken[] = [];
@@ -60,7 +65,9 @@ function readVector(token: string): SeenToken['vector'] {
   try {
     const text = atob(payload.replaceAll('-', '+').replaceAll('_', '/'));
     const vector: unknown = JSON.parse(text);
-    const isVector = Array.isArray(vector) && vector.every((stamp) => typeof stamp === 'number');
+    const isVector =
+      Array.isArray(vector) &&
+      vector.every((stamp) => typeof stamp === 'number');
     return isVector ? vector : undefined;
   } catch {
     return undefined;

@@ -15,7 +15,11 @@ import {
   readFailedReply,
   type RequestLabel,
 } from './reply-error.ts';
-import { createUnsendableError, formatRequestName, isUnsendable } from './unsendable.ts';
+import {
+  createUnsendableError,
+  formatRequestName,
+  isUnsendable,
+} from './unsendable.ts';
 import {
   formatTokens,
   SESSION_HEADER,
@@ -26,13 +30,19 @@ import { isFailure, MEDIA_TYPES, parseMessage } from './view-message.ts';
 
 /** Options of a request: those of `fetch`, and these. */
 export interface FetchViewsOptions extends Omit<RequestInit, 'signal'> {
-  /** Cancels the request when it aborts. Default: that of the `Request`, if you pass one */
+  /**
+   * Cancels the request when it aborts. Default: that of the `Request`, if you
+   * pass one
+   */
   readonly signal?: AbortSignal | undefined;
-  /** Timeout for the final view, in milliseconds; `Infinity` for no limit. Default: 30 000 */
+  /**
+   * Timeout for the final view, in milliseconds; `Infinity` for no limit.
+   * Default: 30 000
+   */
   readonly timeoutMs?: number | undefined;
   /**
-   * Sends what the session has seen, and takes what it sees, made by `createHttpSession`. Default:
-   * no session
+   * Sends what the session has seen, and takes what it sees, made by
+   * `createHttpSession`. Default: no session
    */
   readonly session?: HttpSession | undefined;
   /** Sends the request. Default: the `fetch` of the platform */
@@ -50,14 +60,17 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const READS = /^(GET|HEAD|OPTIONS|QUERY)$/;
 
 /**
- * Returns a function that requests views as `fetch` requests a response. `levels` are those of the
- * server, weakest first. Canceling the Correctable ends the request.
+ * Returns a function that requests views as `fetch` requests a response.
+ * `levels` are those of the server, weakest first. Canceling the Correctable
+ * ends the request.
  *
- * A request with another method than `GET`, `HEAD`, `OPTIONS` or `QUERY` is an update: if its reply
- * is lost or cannot be read, it fails with `UNKNOWN`. A request that cannot be sent fails with
- * `INVALID_ARGUMENT`, for example with a relative address where there is no page.
+ * A request with another method than `GET`, `HEAD`, `OPTIONS` or `QUERY` is an
+ * update: if its reply is lost or cannot be read, it fails with `UNKNOWN`. A
+ * request that cannot be sent fails with `INVALID_ARGUMENT`, for example with a
+ * relative address where there is no page.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if the levels or an option are invalid
+ * @throws CorrectableError `INVALID_ARGUMENT` if the levels or an option are
+ * invalid
  * @example
  * const fetchStock = fetchViews(['cached', 'current']);
  * const stock = fetchStock<number>('/stock/book');
@@ -65,10 +78,20 @@ const READS = /^(GET|HEAD|OPTIONS|QUERY)$/;
  */
 export function fetchViews<const L extends Levels>(levels: L): ViewFetcher<L> {
   const create = correctable(levels);
-  return <T>(input: string | URL | Request, options: FetchViewsOptions = {}): Correctable<T, L> => {
-    check(input !== undefined && input !== null, 'input', "give an address, as '/stock/book'");
-    checkRecord(options, { call: "fetchStock('/stock/book', { method: 'PUT' })" });
-    const isFetch = options.fetch === undefined || typeof options.fetch === 'function';
+  return <T>(
+    input: string | URL | Request,
+    options: FetchViewsOptions = {},
+  ): Correctable<T, L> => {
+    check(
+      input !== undefined && input !== null,
+      'input',
+      "give an address, as '/stock/book'",
+    );
+    checkRecord(options, {
+      call: "fetchStock('/stock/book', { method: 'PUT' })",
+    });
+    const isFetch =
+      options.fetch === undefined || typeof options.fetch === 'function';
     check(isFetch, 'fetch', 'give a function, or none');
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
     const session = options.session as PageSession | undefined;
@@ -79,7 +102,11 @@ export function fetchViews<const L extends Levels>(levels: L): ViewFetcher<L> {
     );
     const exchange = createExchange(input, options);
     const { signal = (input as Partial<Request>).signal } = options;
-    const views = create.withSink<T>({ isRefining: true, timeoutMs, ...(signal && { signal }) });
+    const views = create.withSink<T>({
+      isRefining: true,
+      timeoutMs,
+      ...(signal && { signal }),
+    });
     const source = getSource<T>(views.correctable)!;
     source.label = { name: exchange.name };
     if (exchange.isUpdate) source.effectState = WRITE;
@@ -102,7 +129,10 @@ interface Exchange extends RequestLabel {
   ) => Promise<Response>;
 }
 
-function createExchange(input: string | URL | Request, options: FetchViewsOptions): Exchange {
+function createExchange(
+  input: string | URL | Request,
+  options: FetchViewsOptions,
+): Exchange {
   const {
     signal: _signal,
     timeoutMs: _timeoutMs,
@@ -110,14 +140,22 @@ function createExchange(input: string | URL | Request, options: FetchViewsOption
     fetch = globalThis.fetch,
     ...init
   } = options;
-  const request = typeof input === 'object' && 'method' in input ? input : undefined;
+  const request =
+    typeof input === 'object' && 'method' in input ? input : undefined;
   const method = (init.method ?? request?.method ?? 'GET').toUpperCase();
   const url = request?.url ?? String(input);
-  const label = { name: formatRequestName(method, url), isUpdate: !READS.test(method) };
+  const label = {
+    name: formatRequestName(method, url),
+    isUpdate: !READS.test(method),
+  };
   return {
     ...label,
     async send(added, signal) {
-      const headers = createHeaders(init.headers ?? request?.headers, added, label);
+      const headers = createHeaders(
+        init.headers ?? request?.headers,
+        added,
+        label,
+      );
       try {
         return await fetch(input, { ...init, headers, signal });
       } catch (error) {
@@ -151,7 +189,10 @@ interface Receiver {
   readonly session: PageSession | undefined;
 }
 
-/** Sends the request and delivers what comes back. Rejects with what ends the operation. */
+/**
+ * Sends the request and delivers what comes back. Rejects with what ends the
+ * operation.
+ */
 async function deliverViews(
   exchange: Exchange,
   signal: AbortSignal,
@@ -159,7 +200,10 @@ async function deliverViews(
 ): Promise<void> {
   const sent = receiver.session?.tokens ?? [];
   const tokens = sent.length > 0 && { [SESSION_HEADER]: formatTokens(sent) };
-  const response = await exchange.send({ accept: MEDIA_TYPES.ndjson, ...tokens }, signal);
+  const response = await exchange.send(
+    { accept: MEDIA_TYPES.ndjson, ...tokens },
+    signal,
+  );
   // React Native has no streams, so that the body is undefined.
   if (!response.ok || response.body === null) {
     const { error, session } = await readFailedReply(response, exchange);
@@ -176,7 +220,10 @@ async function deliverViews(
   throw createLostError(exchange, 'the reply ended before the final view');
 }
 
-/** Returns a function that delivers a message, and returns whether it was the last. */
+/**
+ * Returns a function that delivers a message, and returns whether it was the
+ * last.
+ */
 function createDelivery(
   { name }: Exchange,
   { levels, sink, session }: Receiver,
@@ -191,13 +238,21 @@ function createDelivery(
       covered = message.session;
     }
     if (isFailure(message)) {
-      sink.fail(fromErrorFacts(message.error, undefined, message.error.domain?.operation));
+      sink.fail(
+        fromErrorFacts(
+          message.error,
+          undefined,
+          message.error.domain?.operation,
+        ),
+      );
       return true;
     }
     const { level, version, meta, final } = message;
     checkLevel(level, final, levels, name);
-    if ('value' in message) seq = sink.view(message.value, level, { version, meta, final });
-    else if (seq !== undefined) sink.confirm(level, seq, { version, meta, final });
+    if ('value' in message)
+      seq = sink.view(message.value, level, { version, meta, final });
+    else if (seq !== undefined)
+      sink.confirm(level, seq, { version, meta, final });
     else
       throw new CorrectableError(
         'PROTOCOL',
@@ -208,7 +263,8 @@ function createDelivery(
 }
 
 /**
- * If the server has a stronger level than the page knows, a preliminary view would count as final.
+ * If the server has a stronger level than the page knows, a preliminary view
+ * would count as final.
  */
 function checkLevel(
   level: string,

@@ -1,24 +1,40 @@
-/** The messages of a reply, as they arrive: each a line of NDJSON, or the data of an event. */
+/**
+ * The messages of a reply, as they arrive: each a line of NDJSON, or the data
+ * of an event.
+ */
 import { CorrectableError } from '../correctable/errors.ts';
 
 /** Longest message that is read, in characters. */
 const MAX_MESSAGE_LENGTH = 16_777_216;
 
-/** Server-sent events may end their lines with any of these. The line within a pair is empty. */
+/**
+ * Server-sent events may end their lines with any of these. The line within a
+ * pair is empty.
+ */
 const LINE_END = /[\r\n]/;
 
-/** Yields the text of each message. If the reader leaves, the rest of the reply is dropped. */
-export async function* readLines(response: Response): AsyncGenerator<string, void> {
+/**
+ * Yields the text of each message. If the reader leaves, the rest of the reply
+ * is dropped.
+ */
+export async function* readLines(
+  response: Response,
+): AsyncGenerator<string, void> {
   const reader = response.body?.getReader();
   const decoder = reader && new TextDecoder();
   let text = '';
   try {
     for (;;) {
-      const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
-      const chunk = decoder?.decode(value, { stream: !done }) ?? (await response.text());
+      const { done, value } = (await reader?.read()) ?? {
+        done: true,
+        value: undefined,
+      };
+      const chunk =
+        decoder?.decode(value, { stream: !done }) ?? (await response.text());
       text += chunk;
       // A long message comes in many chunks: it is taken apart once.
-      const lines = done || LINE_END.test(chunk) ? text.split(LINE_END) : [text];
+      const lines =
+        done || LINE_END.test(chunk) ? text.split(LINE_END) : [text];
       text = done ? '' : lines.pop()!;
       for (const line of lines) {
         checkLength(line);
@@ -29,9 +45,11 @@ export async function* readLines(response: Response): AsyncGenerator<string, voi
       if (done) return;
     }
   } finally {
-    // If the reply has ended, the connection can serve the next request. If the server goes on
-    // sending, it is cut off.
-    const ending = reader?.read().then(({ done }) => (done ? undefined : reader.cancel()));
+    // If the reply has ended, the connection can serve the next request. If the
+    // server goes on sending, it is cut off.
+    const ending = reader
+      ?.read()
+      .then(({ done }) => (done ? undefined : reader.cancel()));
     ending?.catch(() => {}); // The reader has left, so there is no caller to report a failure to.
   }
 }
@@ -45,12 +63,15 @@ function checkLength({ length }: string): void {
 }
 
 /**
- * Events have other lines beside their data: names, numbers, and comments that keep a connection
- * alive.
+ * Events have other lines beside their data: names, numbers, and comments that
+ * keep a connection alive.
  */
 function getData(line: string): string | undefined {
-  // Trimmed of byte order marks too: proxies that join replies leave one within.
+  // Trimmed of byte order marks too: proxies that join replies leave one
+  // within.
   const text = line.trim();
-  const data = text.startsWith('data:') ? text.slice('data:'.length).trim() : text;
+  const data = text.startsWith('data:')
+    ? text.slice('data:'.length).trim()
+    : text;
   return data.startsWith('{') ? data : undefined;
 }

@@ -1,10 +1,20 @@
-/** The errors of requests whose reply is lost, cannot be read, or has another status than 200. */
-import { CorrectableError, isCorrectableError, type ErrorCode } from '../correctable/errors.ts';
+/**
+ * The errors of requests whose reply is lost, cannot be read, or has another
+ * status than 200.
+ */
+import {
+  CorrectableError,
+  isCorrectableError,
+  type ErrorCode,
+} from '../correctable/errors.ts';
 import { fromJsonValue } from '../protocol/codec/json-values.ts';
 import { fromErrorFacts } from '../protocol/error-facts.ts';
 import { isFailure, type FailureMessage } from './view-message.ts';
 
-/** Codes of replies that a proxy or a framework has sent, without an error of this package. */
+/**
+ * Codes of replies that a proxy or a framework has sent, without an error of
+ * this package.
+ */
 const CODES: Readonly<Record<number, ErrorCode>> = {
   401: 'UNAUTHENTICATED',
   403: 'FORBIDDEN',
@@ -16,10 +26,11 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
 };
 
 /**
- * Whether the server may have executed the request, although it replied with this status and no
- * views.
+ * Whether the server may have executed the request, although it replied with
+ * this status and no views.
  */
-const isUncertain = (status: number): boolean => status < 400 || status === 408 || status >= 500;
+const isUncertain = (status: number): boolean =>
+  status < 400 || status === 408 || status >= 500;
 
 /** What errors need to know of the request. */
 export interface RequestLabel {
@@ -34,45 +45,69 @@ export function createLostError(
   cause?: unknown,
 ): CorrectableError {
   return isUpdate
-    ? new CorrectableError('UNKNOWN', `${name}: ${what}. The update may have been applied.`, {
-        cause,
-      })
+    ? new CorrectableError(
+        'UNKNOWN',
+        `${name}: ${what}. The update may have been applied.`,
+        {
+          cause,
+        },
+      )
     : new CorrectableError('UNAVAILABLE', `${name}: ${what}.`, { cause });
 }
 
 /**
- * Returns the error of a reply that broke off, or that this package did not send. An update may
- * have been applied.
+ * Returns the error of a reply that broke off, or that this package did not
+ * send. An update may have been applied.
  */
-export function createBrokenError(request: RequestLabel, error: unknown): CorrectableError {
-  if (!isCorrectableError(error)) return createLostError(request, 'the connection was lost', error);
+export function createBrokenError(
+  request: RequestLabel,
+  error: unknown,
+): CorrectableError {
+  if (!isCorrectableError(error))
+    return createLostError(request, 'the connection was lost', error);
   return request.isUpdate
     ? createLostError(request, 'the reply cannot be read, see cause', error)
     : error;
 }
 
-/** Returns the error that the server sent, or else the one that the status stands for. */
+/**
+ * Returns the error that the server sent, or else the one that the status
+ * stands for.
+ */
 export async function readFailedReply(
   response: Response,
   request: RequestLabel,
-): Promise<Pick<FailureMessage, 'session'> & { readonly error: CorrectableError }> {
+): Promise<
+  Pick<FailureMessage, 'session'> & { readonly error: CorrectableError }
+> {
   const body = await response
     .json()
     .then(fromJsonValue)
     .catch(() => undefined);
-  // Gateways have errors in a form of their own. Those of this package always say whether they are
-  // retryable.
+  // Gateways have errors in a form of their own. Those of this package always
+  // say whether they are retryable.
   if (!isFailure(body) || body.error.retryable === undefined)
     return { error: createStatusError(response, request) };
-  return { ...body, error: fromErrorFacts(body.error, undefined, body.error.domain?.operation) };
+  return {
+    ...body,
+    error: fromErrorFacts(body.error, undefined, body.error.domain?.operation),
+  };
 }
 
-function createStatusError({ status, headers }: Response, request: RequestLabel): CorrectableError {
+function createStatusError(
+  { status, headers }: Response,
+  request: RequestLabel,
+): CorrectableError {
   const description = `the server replied with status ${status}`;
-  if (request.isUpdate && isUncertain(status)) return createLostError(request, description);
+  if (request.isUpdate && isUncertain(status))
+    return createLostError(request, description);
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   const retryAfterMs = seconds >= 0 ? seconds * 1_000 : undefined;
-  return new CorrectableError(CODES[status] ?? 'FINAL_FAILED', `${request.name}: ${description}`, {
-    retryAfterMs,
-  });
+  return new CorrectableError(
+    CODES[status] ?? 'FINAL_FAILED',
+    `${request.name}: ${description}`,
+    {
+      retryAfterMs,
+    },
+  );
 }

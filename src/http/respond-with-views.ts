@@ -13,7 +13,11 @@ import type { Levels } from '../correctable/level-types.ts';
 import { checkRecord, hasMethods } from '../correctable/validate.ts';
 import type { AnyView } from '../correctable/view.ts';
 import type { ErrorFacts } from '../protocol/error-facts.ts';
-import { isRefusal, reportFailure, wasReported } from '../protocol/report-failure.ts';
+import {
+  isRefusal,
+  reportFailure,
+  wasReported,
+} from '../protocol/report-failure.ts';
 import {
   formatTokens,
   getHeader,
@@ -31,23 +35,28 @@ import {
 /** Options of `respondWithViews` and `sendViews`. */
 export interface RespondOptions {
   /**
-   * The request: its `Accept` header chooses the format. If its client has gone, `respondWithViews`
-   * cancels the operation.
+   * The request: its `Accept` header chooses the format. If its client has
+   * gone, `respondWithViews` cancels the operation.
    */
   readonly request?: RequestLike | undefined;
-  /** Default: `sse` if the request accepts `text/event-stream`, otherwise `ndjson` */
+  /**
+   * Default: `sse` if the request accepts `text/event-stream`, otherwise
+   * `ndjson`
+   */
   readonly format?: ViewFormat | undefined;
   /**
-   * The session of the operation. Its tokens go with the views. It is closed when the reply ends.
+   * The session of the operation. Its tokens go with the views. It is closed
+   * when the reply ends.
    */
   readonly session?: Session | undefined;
   /** More headers of the reply. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * Called with each failure of the operation, also of a single level, and with its `cause`. The
-   * client gets no cause. Not called if the client leaves. Default: `console.error`, except for
-   * what `tiered` has reported and for refusals: `INVALID_ARGUMENT`, `UNAUTHENTICATED`,
-   * `FORBIDDEN`, `CONFLICT` and `DOMAIN`.
+   * Called with each failure of the operation, also of a single level, and with
+   * its `cause`. The client gets no cause. Not called if the client leaves.
+   * Default: `console.error`, except for what `tiered` has reported and for
+   * refusals: `INVALID_ARGUMENT`, `UNAUTHENTICATED`, `FORBIDDEN`, `CONFLICT`
+   * and `DOMAIN`.
    */
   readonly onError?: ((error: unknown) => unknown) | undefined;
 }
@@ -59,7 +68,10 @@ export interface Reply {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly chunks: AsyncGenerator<string, void>;
-  /** Ends the operation and its session. Needed only if `chunks` has not been read to its end. */
+  /**
+   * Ends the operation and its session. Needed only if `chunks` has not been
+   * read to its end.
+   */
   readonly release: (reason?: unknown) => void;
   /** Reports a failure of the reply itself. */
   readonly report: (error: unknown) => void;
@@ -68,7 +80,10 @@ export interface Reply {
 /** Calls `leave` when the client has gone. The returned function stops that. */
 export type ClientWatch = (leave: (reason?: unknown) => void) => () => void;
 
-/** Statuses of failures before the first view, by code. Others are 500: the server is to blame. */
+/**
+ * Statuses of failures before the first view, by code. Others are 500: the
+ * server is to blame.
+ */
 const STATUSES: { readonly [C in ErrorCode]?: number } = {
   INVALID_ARGUMENT: 400,
   INVALID_VALUE: 400,
@@ -85,14 +100,15 @@ const STATUSES: { readonly [C in ErrorCode]?: number } = {
 };
 
 /**
- * Returns a `Response` that sends each view when it arrives, for servers of Web standards: Hono,
- * Fastify, Next.js, Deno, Bun, workers. Resolves with the first view. If the operation fails before
- * that, the reply has the status of its code, and the error as JSON. Each failure goes to
- * `onError`. If the client disconnects, the Correctable is canceled: give one that has no other
+ * Returns a `Response` that sends each view when it arrives, for servers of Web
+ * standards: Hono, Fastify, Next.js, Deno, Bun, workers. Resolves with the
+ * first view. If the operation fails before that, the reply has the status of
+ * its code, and the error as JSON. Each failure goes to `onError`. If the
+ * client disconnects, the Correctable is canceled: give one that has no other
  * consumer.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if `correctable` is no Correctable; the error of
- *   `Response` if a header cannot be sent
+ * @throws CorrectableError `INVALID_ARGUMENT` if `correctable` is no
+ * Correctable; the error of `Response` if a header cannot be sent
  * @example app.get('/stock/:book', (c) => respondWithViews(store.invoke(get(c.req.param('book'))),
  * { request: c.req.raw }));
  */
@@ -128,8 +144,9 @@ export async function respondWithViews(
 }
 
 /**
- * Waits for the first view, or the failure: the status depends on it. `hasEnded` returns whether
- * the reply has no receiver any more, so that a failure is none of the reply.
+ * Waits for the first view, or the failure: the status depends on it.
+ * `hasEnded` returns whether the reply has no receiver any more, so that a
+ * failure is none of the reply.
  */
 export async function startReply(
   correctable: AnyCorrectable,
@@ -142,11 +159,21 @@ export async function startReply(
     'correctable',
     'give one, as store.invoke(get(key))',
   );
-  checkRecord(options, { call: 'respondWithViews(store.invoke(get(key)), { request })' });
+  checkRecord(options, {
+    call: 'respondWithViews(store.invoke(get(key)), { request })',
+  });
   const { request, session, headers, onError } = options;
   const format = options.format ?? chooseFormat(request);
-  check(Object.hasOwn(MEDIA_TYPES, format), 'format', "must be 'ndjson' or 'sse'");
-  check(onError === undefined || typeof onError === 'function', 'onError', 'give a function');
+  check(
+    Object.hasOwn(MEDIA_TYPES, format),
+    'format',
+    "must be 'ndjson' or 'sse'",
+  );
+  check(
+    onError === undefined || typeof onError === 'function',
+    'onError',
+    'give a function',
+  );
 
   let hasLeft = false;
   const stopWatching = watch((reason) => {
@@ -154,10 +181,15 @@ export async function startReply(
     correctable.cancel(reason);
   });
   const report = (error: unknown): void =>
-    reportFailure(error, 'a reply with views failed', onError && (() => onError(error)));
+    reportFailure(
+      error,
+      'a reply with views failed',
+      onError && (() => onError(error)),
+    );
   const reportOperation = (error: unknown): void => {
     if (hasLeft || hasEnded()) return;
-    if (onError !== undefined || !(isRefusal(error) || wasReported(error))) report(error);
+    if (onError !== undefined || !(isRefusal(error) || wasReported(error)))
+      report(error);
   };
 
   const lines = followViews(correctable, session, reportOperation);
@@ -170,10 +202,13 @@ export async function startReply(
   };
   async function* formatChunks(): AsyncGenerator<string, void> {
     try {
-      // The reply has no body. Hono drops the stream of it without canceling it.
+      // The reply has no body. Hono drops the stream of it without canceling
+      // it.
       if (request?.method === 'HEAD') return;
       for (let step = first; !step.done; step = await lines.next())
-        yield format === 'sse' && !error ? `data: ${step.value.text}\n\n` : `${step.value.text}\n`;
+        yield format === 'sse' && !error
+          ? `data: ${step.value.text}\n\n`
+          : `${step.value.text}\n`;
     } finally {
       release();
     }
@@ -222,7 +257,8 @@ async function* followViews(
       previous = view;
     }
   } catch (failure) {
-    // If a view cannot be sent, the reply ends here, so the operation has no reader left.
+    // If a view cannot be sent, the reply ends here, so the operation has no
+    // reader left.
     correctable.cancel();
     reportFailedLevels(correctable, report, failure);
     report(failure);
@@ -235,12 +271,18 @@ async function* followViews(
   }
 }
 
-/** If the result of an update cannot be sent, the update has run all the same. */
+/**
+ * If the result of an update cannot be sent, the update has run all the same.
+ */
 function addOutcome(error: unknown, correctable: AnyCorrectable): unknown {
   const source = getForeignSource(correctable);
-  if (!isCorrectableError(error) || !source || getEffectState(source) !== WRITE) return error;
+  if (!isCorrectableError(error) || !source || getEffectState(source) !== WRITE)
+    return error;
   const message = `${error.message}. The update may have been applied.`;
-  return new CorrectableError(error.code, message, { field: error.field, cause: error.cause });
+  return new CorrectableError(error.code, message, {
+    field: error.field,
+    cause: error.cause,
+  });
 }
 
 /** The failure of a weak level ends no operation, so that no error has it. */
@@ -250,12 +292,19 @@ function reportFailedLevels(
   failure?: unknown,
 ): void {
   const { cause } = Object(failure) as { readonly cause?: unknown };
-  for (const error of Object.values(getForeignSource(correctable)?.extras?.levelErrors ?? {}))
+  for (const error of Object.values(
+    getForeignSource(correctable)?.extras?.levelErrors ?? {},
+  ))
     if (error !== failure && error !== cause) report(error);
 }
 
-/** Adds the tokens of the session to a message, unless the last one had the same. */
-function createTokenWriter(session: Session | undefined): <M extends object>(message: M) => M {
+/**
+ * Adds the tokens of the session to a message, unless the last one had the
+ * same.
+ */
+function createTokenWriter(
+  session: Session | undefined,
+): <M extends object>(message: M) => M {
   let sent = '';
   return (message) => {
     const tokens = session?.tokens ?? [];
@@ -267,16 +316,23 @@ function createTokenWriter(session: Session | undefined): <M extends object>(mes
 }
 
 function chooseFormat(request: RequestLike | undefined): ViewFormat {
-  return request && getHeader(request, 'accept').toLowerCase().includes(MEDIA_TYPES.sse)
+  return request &&
+    getHeader(request, 'accept').toLowerCase().includes(MEDIA_TYPES.sse)
     ? 'sse'
     : 'ndjson';
 }
 
 /**
- * Prefers the socket: the signal of Fastify also aborts when the body of the request has been read.
+ * Prefers the socket: the signal of Fastify also aborts when the body of the
+ * request has been read.
  */
-function watchRequest({ socket, signal }: Partial<RequestLike> = {}): ClientWatch {
-  return socket ? watchClose(socket, () => socket.destroyed) : watchAbort(signal);
+function watchRequest({
+  socket,
+  signal,
+}: Partial<RequestLike> = {}): ClientWatch {
+  return socket
+    ? watchClose(socket, () => socket.destroyed)
+    : watchAbort(signal);
 }
 
 function watchAbort(signal: AbortSignal | undefined): ClientWatch {
@@ -288,7 +344,10 @@ function watchAbort(signal: AbortSignal | undefined): ClientWatch {
   };
 }
 
-/** Watches for the end of a connection, or of a response. It may have ended before. */
+/**
+ * Watches for the end of a connection, or of a response. It may have ended
+ * before.
+ */
 export function watchClose(
   connection: Pick<ConnectionLike, 'on' | 'off'>,
   hasEnded: () => boolean,
@@ -301,7 +360,10 @@ export function watchClose(
   };
 }
 
-/** The headers keep proxies and compressors from holding back a view until more data follows. */
+/**
+ * The headers keep proxies and compressors from holding back a view until more
+ * data follows.
+ */
 function createHeaders(type: string): Record<string, string> {
   return {
     'content-type': type,
@@ -315,7 +377,9 @@ function createHeaders(type: string): Record<string, string> {
 export function createServerErrorHead(): Pick<Reply, 'status' | 'headers'> & {
   readonly body: string;
 } {
-  const { error } = toFailureMessage(new Error('the head of the reply cannot be sent'));
+  const { error } = toFailureMessage(
+    new Error('the head of the reply cannot be sent'),
+  );
   const body = `${JSON.stringify({ error: { ...error, retryable: false } })}\n`;
   return { ...createFailureHead(error), body };
 }
@@ -327,9 +391,12 @@ function createFailureHead(
   const retryAfter = retryAfterMs !== undefined && {
     'retry-after': String(Math.ceil(retryAfterMs / 1_000)),
   };
-  // A handler has returned what its contract does not allow, so that the server is to blame.
-  const isBrokenResult = code === 'INVALID_VALUE' && field?.startsWith('result') === true;
-  const isKnown = Object.hasOwn(STATUSES, code) && !isBrokenResult && !isServerFault;
+  // A handler has returned what its contract does not allow, so that the server
+  // is to blame.
+  const isBrokenResult =
+    code === 'INVALID_VALUE' && field?.startsWith('result') === true;
+  const isKnown =
+    Object.hasOwn(STATUSES, code) && !isBrokenResult && !isServerFault;
   const status = isKnown ? STATUSES[code as ErrorCode] : undefined;
   return {
     status: status ?? 500,

@@ -1,8 +1,9 @@
 /**
- * The views of a Correctable over a response of Node. The response belongs to the application as
- * well: a timeout, a shutdown or an error handler may end it at any time. Node has no error for a
- * write after that, but an event that ends the process. So each write asks first. HTTP/2 responses
- * have no `destroyed`: their stream has.
+ * The views of a Correctable over a response of Node. The response belongs to
+ * the application as well: a timeout, a shutdown or an error handler may end it
+ * at any time. Node has no error for a write after that, but an event that ends
+ * the process. So each write asks first. HTTP/2 responses have no `destroyed`:
+ * their stream has.
  */
 import { check, CorrectableError } from '../correctable/errors.ts';
 import { hasMethods } from '../correctable/validate.ts';
@@ -16,13 +17,15 @@ import {
 } from './respond-with-views.ts';
 
 /**
- * What `sendViews` needs of a response of Node, over HTTP/1.1 or HTTP/2. Express has one, and
- * Fastify as `reply.raw`.
+ * What `sendViews` needs of a response of Node, over HTTP/1.1 or HTTP/2.
+ * Express has one, and Fastify as `reply.raw`.
  */
 export interface ServerResponseLike {
   /** Absent over HTTP/2: then the `stream` has it. */
   readonly destroyed?: boolean | undefined;
-  readonly stream?: { readonly destroyed: boolean; readonly closed?: boolean } | undefined;
+  readonly stream?:
+    | { readonly destroyed: boolean; readonly closed?: boolean }
+    | undefined;
   readonly writableEnded?: boolean | undefined;
   readonly headersSent?: boolean | undefined;
   writeHead(status: number, headers: Record<string, string>): unknown;
@@ -34,10 +37,11 @@ export interface ServerResponseLike {
 }
 
 /**
- * Sends each view over a response of Node when it arrives, for Express and `node:http`, over
- * HTTP/1.1 and HTTP/2. Resolves when all is sent, or the response has ended. If the application has
- * sent the headers of the response already, the operation is canceled, nothing is written, and
- * `onError` gets `INVALID_ARGUMENT`. Otherwise as `respondWithViews`.
+ * Sends each view over a response of Node when it arrives, for Express and
+ * `node:http`, over HTTP/1.1 and HTTP/2. Resolves when all is sent, or the
+ * response has ended. If the application has sent the headers of the response
+ * already, the operation is canceled, nothing is written, and `onError` gets
+ * `INVALID_ARGUMENT`. Otherwise as `respondWithViews`.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if an argument is of another kind
  * @example app.get('/stock/:book', (req, res) => sendViews(res, store.invoke(get(req.params.book)),
@@ -63,19 +67,26 @@ export async function sendViews(
   }
 }
 
-async function sendReply(response: ServerResponseLike, reply: Reply): Promise<void> {
+async function sendReply(
+  response: ServerResponseLike,
+  reply: Reply,
+): Promise<void> {
   if (response.headersSent) return reply.report(createHeadersSentError());
   if (!sendHead(response, reply)) return;
   for await (const chunk of reply.chunks) {
     if (hasEnded(response)) return;
-    // A logger that replaces this function may return nothing, and nothing would drain.
+    // A logger that replaces this function may return nothing, and nothing
+    // would drain.
     const accepted: unknown = response.write(chunk);
     if (accepted === false) await waitForDrain(response);
   }
   if (!hasEnded(response)) response.end();
 }
 
-/** Returns whether views can follow. If a header cannot be sent, the reply has status 500. */
+/**
+ * Returns whether views can follow. If a header cannot be sent, the reply has
+ * status 500.
+ */
 function sendHead(response: ServerResponseLike, reply: Reply): boolean {
   try {
     response.writeHead(reply.status, reply.headers);
@@ -89,8 +100,14 @@ function sendHead(response: ServerResponseLike, reply: Reply): boolean {
   }
 }
 
-function hasEnded({ destroyed, writableEnded, stream }: ServerResponseLike): boolean {
-  return (destroyed || writableEnded || stream?.destroyed || stream?.closed) === true;
+function hasEnded({
+  destroyed,
+  writableEnded,
+  stream,
+}: ServerResponseLike): boolean {
+  return (
+    (destroyed || writableEnded || stream?.destroyed || stream?.closed) === true
+  );
 }
 
 /** A client may never read on: then its connection closes some day. */
@@ -111,5 +128,7 @@ function createHeadersSentError(): CorrectableError {
   const message =
     'sendViews: the application has sent the headers of this response already. ' +
     'No view was sent, and the operation was canceled. Reply once for each request.';
-  return new CorrectableError('INVALID_ARGUMENT', message, { field: 'response' });
+  return new CorrectableError('INVALID_ARGUMENT', message, {
+    field: 'response',
+  });
 }

@@ -1,13 +1,13 @@
 /**
- * The tokens of a session on their way between a page and its server: in a header, a cookie or a
- * message.
+ * The tokens of a session on their way between a page and its server: in a
+ * header, a cookie or a message.
  */
 import { check } from '../correctable/errors.ts';
 import { compactTokens } from './covered-tokens.ts';
 
 /**
- * Name of the header, and of the cookie, that has the tokens. Allow it if pages of other origins
- * use your server.
+ * Name of the header, and of the cookie, that has the tokens. Allow it if pages
+ * of other origins use your server.
  */
 export const SESSION_HEADER = 'correctables-session';
 
@@ -18,13 +18,21 @@ export interface ConnectionLike {
   off(event: string, listener: () => void): unknown;
 }
 
-/** A request of any server: one of `fetch`, Node, Express, Fastify or Hono (`c.req.raw`). */
+/**
+ * A request of any server: one of `fetch`, Node, Express, Fastify or Hono
+ * (`c.req.raw`).
+ */
 export interface RequestLike {
-  readonly headers: { get(name: string): string | null } | Readonly<Record<string, unknown>>;
-  /** A reply to `HEAD` has no views: the operation is canceled after the first. */
+  readonly headers:
+    | { get(name: string): string | null }
+    | Readonly<Record<string, unknown>>;
+  /**
+   * A reply to `HEAD` has no views: the operation is canceled after the first.
+   */
   readonly method?: string | undefined;
   /**
-   * The connection of a request of Node, Express or Fastify. It closes when the client has gone.
+   * The connection of a request of Node, Express or Fastify. It closes when the
+   * client has gone.
    */
   readonly socket?: ConnectionLike | undefined;
   /** Aborts when the client has gone. Not used if there is a `socket`. */
@@ -37,20 +45,32 @@ export interface SessionCookieOptions {
   readonly path?: string | undefined;
   /** Whether it is sent over HTTPS alone. Default: `true` */
   readonly isSecure?: boolean | undefined;
-  /** How long the browser keeps it, in seconds. Default: until the browser is closed */
+  /**
+   * How long the browser keeps it, in seconds. Default: until the browser is
+   * closed
+   */
   readonly maxAgeSeconds?: number | undefined;
 }
 
 /** The session of a page, for `fetchViews`. */
 export interface HttpSession {
-  /** Tokens of what the session has seen. Save them to continue the session after a reload. */
+  /**
+   * Tokens of what the session has seen. Save them to continue the session
+   * after a reload.
+   */
   readonly tokens: readonly string[];
 }
 
-/** The name and the value of a cookie. Browsers drop a longer one without an error. */
+/**
+ * The name and the value of a cookie. Browsers drop a longer one without an
+ * error.
+ */
 const MAX_COOKIE_BYTES = 4_096;
 
-/** Separates tokens: `encodeURIComponent` escapes it in them, and cookies can have it. */
+/**
+ * Separates tokens: `encodeURIComponent` escapes it in them, and cookies can
+ * have it.
+ */
 const SEPARATOR = ':';
 
 export function formatTokens(tokens: readonly string[]): string {
@@ -66,9 +86,10 @@ function parseTokens(text: string): readonly string[] {
 }
 
 /**
- * Returns the session tokens of a request: those of the header `correctables-session`, otherwise
- * those of the cookie of this name. Empty if it has none. The store checks them: a changed token
- * fails with `UNAUTHENTICATED`.
+ * Returns the session tokens of a request: those of the header
+ * `correctables-session`, otherwise those of the cookie of this name. Empty if
+ * it has none. The store checks them: a changed token fails with
+ * `UNAUTHENTICATED`.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `request` is no request
  * @example
@@ -78,12 +99,19 @@ export function readSessionTokens(request: RequestLike): readonly string[] {
   const cookies = getHeader(request, 'cookie').split(/; */);
   const cookie = cookies.find((part) => part.startsWith(`${SESSION_HEADER}=`));
   const text =
-    getHeader(request, SESSION_HEADER) || (cookie?.slice(SESSION_HEADER.length + 1) ?? '');
+    getHeader(request, SESSION_HEADER) ||
+    (cookie?.slice(SESSION_HEADER.length + 1) ?? '');
   return compactTokens(parseTokens(text));
 }
 
-/** Returns a header of the request, by its name in lower case; an empty text if it has none. */
-export function getHeader(request: RequestLike | undefined, name: string): string {
+/**
+ * Returns a header of the request, by its name in lower case; an empty text if
+ * it has none.
+ */
+export function getHeader(
+  request: RequestLike | undefined,
+  name: string,
+): string {
   const headers = request?.headers;
   check(headers, 'request', 'give one with headers');
   const value: unknown =
@@ -94,11 +122,13 @@ export function getHeader(request: RequestLike | undefined, name: string): strin
 }
 
 /**
- * Returns a `Set-Cookie` header that keeps the session in the browser, out of reach of scripts. Set
- * it after the final view of an update: a reply that has begun can set no cookie any more.
+ * Returns a `Set-Cookie` header that keeps the session in the browser, out of
+ * reach of scripts. Set it after the final view of an update: a reply that has
+ * begun can set no cookie any more.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if `tokens` is no list, or if the cookie has more
- * than 4096 bytes: browsers drop it, and the page would not see its own writes
+ * @throws CorrectableError `INVALID_ARGUMENT` if `tokens` is no list, or if the
+ * cookie has more than 4096 bytes: browsers drop it, and the page would not see
+ * its own writes
  * @example
  * await store.invoke(put('name', name), { session });
  * response.setHeader('set-cookie', formatSessionCookie(session.tokens));
@@ -121,8 +151,8 @@ export function formatSessionCookie(
 }
 
 /**
- * Creates a session for `fetchViews`: what the server's session has seen travels with each request
- * and each reply.
+ * Creates a session for `fetchViews`: what the server's session has seen
+ * travels with each request and each reply.
  *
  * @example
  * const session = createHttpSession();
@@ -138,7 +168,9 @@ export function createHttpSession(tokens: readonly string[] = []): HttpSession {
       return current;
     },
     advance(sent, received) {
-      const others = current.filter((token) => !sent.includes(token) && !received.includes(token));
+      const others = current.filter(
+        (token) => !sent.includes(token) && !received.includes(token),
+      );
       current = compactTokens([...others, ...received]);
     },
   } as PageSession;
@@ -146,8 +178,8 @@ export function createHttpSession(tokens: readonly string[] = []): HttpSession {
 
 export interface PageSession extends HttpSession {
   /**
-   * Takes the tokens of a reply in place of those that its request had. Other replies may have
-   * brought more meanwhile.
+   * Takes the tokens of a reply in place of those that its request had. Other
+   * replies may have brought more meanwhile.
    */
   advance(sent: readonly string[], received: readonly string[]): void;
 }

@@ -1,7 +1,7 @@
 /**
- * Requests that no platform sends: a mistake of the program, so a retry is of no use, and an update
- * was certainly not done. `fetch` reports them like a lost connection, as a `TypeError` without a
- * code.
+ * Requests that no platform sends: a mistake of the program, so a retry is of
+ * no use, and an update was certainly not done. `fetch` reports them like a
+ * lost connection, as a `TypeError` without a code.
  */
 import { CorrectableError } from '../correctable/errors.ts';
 import type { RequestLabel } from './reply-error.ts';
@@ -15,7 +15,9 @@ interface FetchArguments {
 
 const CREDENTIALS = /\/\/[^/?#\s]*@/g;
 
-/** Names a request in errors. Its query and its credentials may be confidential. */
+/**
+ * Names a request in errors. Its query and its credentials may be confidential.
+ */
 export function formatRequestName(method: string, url: string): string {
   return `${method} ${hideCredentials(url.replace(/[?#].*$/s, ''))}`;
 }
@@ -26,17 +28,30 @@ function hideCredentials(text: string): string {
 
 /** Schemes of addresses that are no resources of HTTP. */
 const OTHER_SCHEMES = /^(wss?|ftp|mailto|about):/i;
-/** The causes that Node gives for addresses that it refuses before it connects. */
+/**
+ * The causes that Node gives for addresses that it refuses before it connects.
+ */
 const REFUSALS = /^(bad port$|unknown scheme$|URL scheme )/;
 
-/** Whether `fetch` has rejected these arguments themselves, so that nothing was sent. */
-export function isUnsendable(error: unknown, { input, url, init }: FetchArguments): boolean {
+/**
+ * Whether `fetch` has rejected these arguments themselves, so that nothing was
+ * sent.
+ */
+export function isUnsendable(
+  error: unknown,
+  { input, url, init }: FetchArguments,
+): boolean {
   const { message, cause } = Object(error) as Error;
-  if (OTHER_SCHEMES.test(url) || REFUSALS.test((Object(cause) as Error).message)) return true;
+  if (
+    OTHER_SCHEMES.test(url) ||
+    REFUSALS.test((Object(cause) as Error).message)
+  )
+    return true;
   try {
     void new Request(input, init);
   } catch (refusal) {
-    // A `fetch` of the application may send what `Request` refuses. Then it fails differently.
+    // A `fetch` of the application may send what `Request` refuses. Then it
+    // fails differently.
     return getReason(message) === getReason((refusal as Error).message);
   }
   return false;
@@ -44,13 +59,22 @@ export function isUnsendable(error: unknown, { input, url, init }: FetchArgument
 
 /** Browsers put the name of the function that failed in front. */
 function getReason(message: unknown): string {
-  return String(message).replace(/^(Failed to .*?|\w+\.fetch|Request constructor): |\.$/g, '');
+  return String(message).replace(
+    /^(Failed to .*?|\w+\.fetch|Request constructor): |\.$/g,
+    '',
+  );
 }
 
-export function createUnsendableError({ name }: RequestLabel, cause: unknown): CorrectableError {
+export function createUnsendableError(
+  { name }: RequestLabel,
+  cause: unknown,
+): CorrectableError {
   const reason = hideCredentials(getReason((Object(cause) as Error).message));
   const message =
     `${name}: this request cannot be sent: ${reason}. Nothing was sent. ` +
     'Give an absolute address without credentials, and options that fetch accepts.';
-  return new CorrectableError('INVALID_ARGUMENT', message, { field: 'input', cause });
+  return new CorrectableError('INVALID_ARGUMENT', message, {
+    field: 'input',
+    cause,
+  });
 }

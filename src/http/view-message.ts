@@ -1,5 +1,6 @@
 /**
- * One view, or the failure, as one line of JSON. What JSON lacks is written as in `json-values.ts`.
+ * One view, or the failure, as one line of JSON. What JSON lacks is written as
+ * in `json-values.ts`.
  */
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import { isRecord } from '../correctable/validate.ts';
@@ -15,22 +16,34 @@ export const MEDIA_TYPES: Readonly<Record<ViewFormat, string>> = {
   sse: 'text/event-stream',
 };
 
-/** A view on its way. Without a `value`, it has that of the message before it. */
+/**
+ * A view on its way. Without a `value`, it has that of the message before it.
+ */
 export interface ViewMessage {
   readonly level: string;
   readonly value?: unknown;
   readonly final?: true;
   readonly version?: unknown;
   readonly meta?: Readonly<Record<string, unknown>>;
-  /** Tokens of what the session has seen, if it has seen more than at the message before. */
+  /**
+   * Tokens of what the session has seen, if it has seen more than at the
+   * message before.
+   */
   readonly session?: readonly string[];
 }
 
 /** What the last message has of a failure. */
 export interface FailureFacts extends ErrorFacts {
-  /** As in the process of the server, so that the page can test it with `isDomainError`. */
+  /**
+   * As in the process of the server, so that the page can test it with
+   * `isDomainError`.
+   */
   readonly domain?:
-    | { readonly name: string; readonly data?: unknown; readonly operation?: string | undefined }
+    | {
+        readonly name: string;
+        readonly data?: unknown;
+        readonly operation?: string | undefined;
+      }
     | undefined;
 }
 
@@ -41,25 +54,33 @@ export interface FailureMessage {
 }
 
 /**
- * Builds the message of a view, in JSON; `previous` is the view that was sent last.
+ * Builds the message of a view, in JSON; `previous` is the view that was sent
+ * last.
  *
  * @throws CorrectableError `INVALID_VALUE` with the path of what cannot be sent
  */
-export function toViewMessage(view: AnyView, previous: AnyView | undefined): ViewMessage {
+export function toViewMessage(
+  view: AnyView,
+  previous: AnyView | undefined,
+): ViewMessage {
   const { level, value, final, version, meta } = view;
   return {
     level,
     // An equal value is the same one, in all views of a Correctable.
-    ...(!(previous && Object.is(value, previous.value)) && { value: toJson(value, 'value') }),
+    ...(!(previous && Object.is(value, previous.value)) && {
+      value: toJson(value, 'value'),
+    }),
     ...(final && { final }),
     ...(version !== undefined && { version: toJson(version, 'version') }),
-    ...(meta !== undefined && { meta: toJson(meta, 'meta') as ViewMessage['meta'] & object }),
+    ...(meta !== undefined && {
+      meta: toJson(meta, 'meta') as ViewMessage['meta'] & object,
+    }),
   };
 }
 
 /**
- * Builds the message of a failure, in JSON. Never throws: without the message, the client would
- * learn nothing.
+ * Builds the message of a failure, in JSON. Never throws: without the message,
+ * the client would learn nothing.
  */
 export function toFailureMessage(error: unknown): FailureMessage {
   const facts = getPublicFacts(error);
@@ -72,20 +93,28 @@ export function toFailureMessage(error: unknown): FailureMessage {
 }
 
 /**
- * What a stranger may know. A client in this process wraps an error of the application, and its
- * message refers to a cause that stays here.
+ * What a stranger may know. A client in this process wraps an error of the
+ * application, and its message refers to a cause that stays here.
  */
 function getPublicFacts(error: unknown): FailureFacts {
   const facts = toErrorFacts(error);
-  const message = facts.message.endsWith('; see cause') ? FAILED_MESSAGE : facts.message;
+  const message = facts.message.endsWith('; see cause')
+    ? FAILED_MESSAGE
+    : facts.message;
   const domain = isCorrectableError(error) ? error.domain : undefined;
-  return { ...facts, message, ...(domain?.operation !== undefined && { domain }) };
+  return {
+    ...facts,
+    message,
+    ...(domain?.operation !== undefined && { domain }),
+  };
 }
 
-const FAILED_MESSAGE = 'the operation failed on the server, which has reported the cause';
+const FAILED_MESSAGE =
+  'the operation failed on the server, which has reported the cause';
 
 /** A value stands one level deep in its message. */
-const toJson = (value: unknown, field: string): unknown => toJsonField(value, field, 1);
+const toJson = (value: unknown, field: string): unknown =>
+  toJsonField(value, field, 1);
 
 /**
  * Returns the message of a line.
@@ -110,8 +139,10 @@ export function parseMessage(line: string): ViewMessage | FailureMessage {
   );
 }
 
-const isOptional = (value: unknown, type: 'boolean' | 'number' | 'string'): boolean =>
-  value === undefined || typeof value === type;
+const isOptional = (
+  value: unknown,
+  type: 'boolean' | 'number' | 'string',
+): boolean => value === undefined || typeof value === type;
 
 const isTokens = (value: unknown): boolean =>
   value === undefined ||
@@ -121,14 +152,27 @@ function isView(message: unknown): message is ViewMessage {
   if (!isRecord(message) || typeof message['level'] !== 'string') return false;
   const { final, meta, session } = message;
   return (
-    isOptional(final, 'boolean') && (meta === undefined || isRecord(meta)) && isTokens(session)
+    isOptional(final, 'boolean') &&
+    (meta === undefined || isRecord(meta)) &&
+    isTokens(session)
   );
 }
 
 export function isFailure(message: unknown): message is FailureMessage {
   if (!isRecord(message) || !isRecord(message['error'])) return false;
-  const { code, message: text, retryable, retryAfterMs, field, domain } = message['error'];
-  if (typeof code !== 'string' || typeof text !== 'string' || !isTokens(message['session']))
+  const {
+    code,
+    message: text,
+    retryable,
+    retryAfterMs,
+    field,
+    domain,
+  } = message['error'];
+  if (
+    typeof code !== 'string' ||
+    typeof text !== 'string' ||
+    !isTokens(message['session'])
+  )
     return false;
   if (
     !isOptional(retryable, 'boolean') ||

@@ -16,9 +16,9 @@ export interface DequeueArgs {
 /** Options of `dequeue`. */
 export interface DequeueOptions {
   /**
-   * Whether all items are alike to the application, as seats of one price. Then a view confirms
-   * another if both have an item or neither has, and work begun for the guessed item goes on.
-   * Default: `false`
+   * Whether all items are alike to the application, as seats of one price. Then
+   * a view confirms another if both have an item or neither has, and work begun
+   * for the guessed item goes on. Default: `false`
    */
   readonly anyItem?: boolean | undefined;
 }
@@ -45,10 +45,11 @@ export function enqueue<T>(queue: string, item: T): Operation<void> {
 }
 
 /**
- * Takes the first item of `queue`; `null` if it is empty. `getRemaining(view)` returns how many are
- * left after it. `getSafeThreshold(view)` returns how many other clients may take, if the store
- * knows. A preliminary view guesses the item. Another item in the end is a correction, unless
- * `anyItem` makes all items alike.
+ * Takes the first item of `queue`; `null` if it is empty. `getRemaining(view)`
+ * returns how many are left after it. `getSafeThreshold(view)` returns how many
+ * other clients may take, if the store knows. A preliminary view guesses the
+ * item. Another item in the end is a correction, unless `anyItem` makes all
+ * items alike.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the queue name is empty
  * @example
@@ -61,27 +62,34 @@ export function dequeue<T = unknown>(
   { anyItem = false }: DequeueOptions = {},
 ): Operation<QueueItem<T> | null> {
   const args: DequeueArgs = { queue: checkName(queue, 'queue') };
-  const operation = { name: 'dequeue', args, access: 'write', key: queue } as const;
+  const operation = {
+    name: 'dequeue',
+    args,
+    access: 'write',
+    key: queue,
+  } as const;
   return anyItem ? { ...operation, equals: areBothNullOrNeither } : operation;
 }
 
 /**
- * Reads the first item of `queue` and leaves it there; `null` if it is empty. `getRemaining(view)`
- * returns how many items are in the queue.
+ * Reads the first item of `queue` and leaves it there; `null` if it is empty.
+ * `getRemaining(view)` returns how many items are in the queue.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the queue name is empty
  * @example
  * const next = await store.invokeWeak(peek('jobs'));
  */
-export function peek<T = unknown>(queue: string): Operation<QueueItem<T> | null> {
+export function peek<T = unknown>(
+  queue: string,
+): Operation<QueueItem<T> | null> {
   const args: PeekArgs = { queue: checkName(queue, 'queue') };
   return { name: 'peek', args, access: 'read', key: queue };
 }
 
 /**
- * Returns how many items a view of a `dequeue` has left after the one taken; of a `peek`, how many
- * there are. Returns `NaN` if the store does not report it. No comparison with `NaN` is true, so
- * code that compares waits for the final.
+ * Returns how many items a view of a `dequeue` has left after the one taken; of
+ * a `peek`, how many there are. Returns `NaN` if the store does not report it.
+ * No comparison with `NaN` is true, so code that compares waits for the final.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `view` is no view
  * @example const { value } = await store.invoke(dequeue('tickets')).settle({ enough: (view) =>

@@ -1,6 +1,6 @@
 /**
- * Thresholds that keep what they promise (Correctables, OSDI 2016, §4.3), wherever the other
- * sellers stand.
+ * Thresholds that keep what they promise (Correctables, OSDI 2016, §4.3),
+ * wherever the other sellers stand.
  */
 import { checkRecord } from '../correctable/validate.ts';
 import {
@@ -13,20 +13,24 @@ import type { AnyView } from '../correctable/view.ts';
 const CERTAIN_LEVEL = 'strong';
 
 /**
- * Returns how many items a view of a `dequeue` must show as left (`getRemaining(view)`) for its
- * item to be there in the end. That is as many as other clients may take before, unknown to this
- * view. Returns 0 for a final view at level `strong`, or if no other client takes from the store.
- * Returns `Infinity` if the store does not report it, so code that compares waits for the final. A
- * view that is final only because nothing stronger was requested counts as preliminary.
+ * Returns how many items a view of a `dequeue` must show as left
+ * (`getRemaining(view)`) for its item to be there in the end. That is as many
+ * as other clients may take before, unknown to this view. Returns 0 for a final
+ * view at level `strong`, or if no other client takes from the store. Returns
+ * `Infinity` if the store does not report it, so code that compares waits for
+ * the final. A view that is final only because nothing stronger was requested
+ * counts as preliminary.
  *
- * The result is as good as the time that the store expects to need for agreement: likely, not
- * certain.
+ * The result is as good as the time that the store expects to need for
+ * agreement: likely, not certain.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `view` is no view
  * @example const ticket = await shop.invoke(dequeue('concert')).settle({ enough: (view) =>
  * view.value !== null && getRemaining(view) >= Math.max(20, getSafeThreshold(view)), });
  */
-export function getSafeThreshold(view: Pick<AnyView, 'final' | 'level' | 'meta'>): number {
+export function getSafeThreshold(
+  view: Pick<AnyView, 'final' | 'level' | 'meta'>,
+): number {
   checkRecord(view, { call: 'getSafeThreshold(view)', field: 'view' });
   if (view.final && view.level === CERTAIN_LEVEL) return 0;
   const concurrentWriters = view.meta?.['concurrentWriters'];
@@ -37,7 +41,8 @@ export function getSafeThreshold(view: Pick<AnyView, 'final' | 'level' | 'meta'>
 
 /** It may have come over a wire, from a store of any version. */
 function isConcurrentWriters(value: unknown): value is ConcurrentWriters {
-  const { commitLatencyMs, throttles } = (value ?? {}) as Partial<ConcurrentWriters>;
+  const { commitLatencyMs, throttles } = (value ??
+    {}) as Partial<ConcurrentWriters>;
   return (
     typeof commitLatencyMs === 'number' &&
     commitLatencyMs >= 0 &&
@@ -51,6 +56,8 @@ function isThrottle(value: unknown): boolean {
     ConcurrentWriters['throttles'][number]
   >;
   return (
-    typeof maxInFlight === 'number' && maxInFlight >= 0 && typeof minSlotIntervalMs === 'number'
+    typeof maxInFlight === 'number' &&
+    maxInFlight >= 0 &&
+    typeof minSlotIntervalMs === 'number'
   );
 }

@@ -1,27 +1,33 @@
 /**
- * The two operations that a transaction over a remote store needs (SDUR, DSN 2013): a read
- * that returns versions, and a commit that certifies them.
+ * The two operations that a transaction over a remote store needs (SDUR, DSN
+ * 2013): a read that returns versions, and a commit that certifies them.
  */
 import { check } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { checkName } from './check-name.ts';
 
 /**
- * Names one state of one key. Compare versions for equality only: which of two is newer is not
- * defined. A key without a value has a version too.
+ * Names one state of one key. Compare versions for equality only: which of two
+ * is newer is not defined. A key without a value has a version too.
  */
 export type Version = string | number;
 
 /** The value of a key, with the version that it has. */
 export interface VersionedValue<T = unknown> {
   readonly version: Version;
-  /** Absent if the key has no value, or if the caller already has the value of this version. */
+  /**
+   * Absent if the key has no value, or if the caller already has the value of
+   * this version.
+   */
   readonly value?: T | undefined;
 }
 
 export interface ReadVersionsArgs {
   readonly keys: readonly string[];
-  /** The version that the caller has of each key; `null` if none. Absent if it has none at all. */
+  /**
+   * The version that the caller has of each key; `null` if none. Absent if it
+   * has none at all.
+   */
   readonly known?: readonly (Version | null)[] | undefined;
 }
 
@@ -46,7 +52,9 @@ export interface CommitArgs {
 export interface CommitResult {
   /** Whether all writes were applied. Otherwise none was. */
   readonly committed: boolean;
-  /** The keys whose version is another one than was read. Empty if `committed`. */
+  /**
+   * The keys whose version is another one than was read. Empty if `committed`.
+   */
   readonly changed: readonly string[];
 }
 
@@ -54,11 +62,12 @@ export interface CommitResult {
 export const MAX_TRANSACTION_KEYS = 1_000;
 
 /**
- * Reads the values of `keys` with their versions, all from one state of the store, in the order of
- * `keys`. If `known` has the present version of a key, its value is left out of the result.
+ * Reads the values of `keys` with their versions, all from one state of the
+ * store, in the order of `keys`. If `known` has the present version of a key,
+ * its value is left out of the result.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if `keys` is no array, has an empty key, or has more
- *   than 1,000 keys
+ * @throws CorrectableError `INVALID_ARGUMENT` if `keys` is no array, has an
+ * empty key, or has more than 1,000 keys
  * @example
  * const [account] = await store.invokeWeak(readVersions<number>(['account:7']));
  * console.log(account?.value, account?.version);
@@ -76,15 +85,21 @@ export function readVersions<T = unknown>(
     ...(known?.size && { known: keys.map((key) => known.get(key) ?? null) }),
   };
   const [key] = keys;
-  return { name: 'readVersions', args, access: 'read', ...(key !== undefined && { key }) };
+  return {
+    name: 'readVersions',
+    args,
+    access: 'read',
+    ...(key !== undefined && { key }),
+  };
 }
 
 /**
- * Applies all `writes` if each key of `reads` still has the version that was read, otherwise none.
- * The result has the keys that have changed. Write a key without reading it, and it is not checked.
+ * Applies all `writes` if each key of `reads` still has the version that was
+ * read, otherwise none. The result has the keys that have changed. Write a key
+ * without reading it, and it is not checked.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if a list is no array, has an empty key, or both
- *   together have more than 1,000 keys
+ * @throws CorrectableError `INVALID_ARGUMENT` if a list is no array, has an
+ * empty key, or both together have more than 1,000 keys
  * @example
  * const [account] = await store.invokeWeak(readVersions<number>(['account:7']));
  * const { committed } = await store.invoke(
@@ -110,7 +125,12 @@ export function commit(
     writes: writes.map(({ key, value }) => ({ key, value })),
   };
   const key = writes[0]?.key ?? reads[0]?.key;
-  return { name: 'commit', args, access: 'write', ...(key !== undefined && { key }) };
+  return {
+    name: 'commit',
+    args,
+    access: 'write',
+    ...(key !== undefined && { key }),
+  };
 }
 
 function checkKeyCount(count: number): void {

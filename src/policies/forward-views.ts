@@ -1,4 +1,7 @@
-/** Submitting for others: a source that the binding feeds, and those who get what it gets (C15). */
+/**
+ * Submitting for others: a source that the binding feeds, and those who get
+ * what it gets (C15).
+ */
 import type { ErrorCallback } from '../correctable/subscribers.ts';
 import {
   hasSubscribers,
@@ -10,13 +13,22 @@ import { addPart } from '../correctable/side-effects.ts';
 import type { Operation } from '../correctable/operation.ts';
 import type { SubmitFunction } from '../correctable/policy.ts';
 import type { Source } from '../correctable/source.ts';
-import { failWith, abortSubmission, addCleanUp } from '../correctable/source.ts';
+import {
+  failWith,
+  abortSubmission,
+  addCleanUp,
+} from '../correctable/source.ts';
 
 /**
- * Forwards each view of `inner` to `outer` as a binding would, confirmations as confirmations.
- * `onError` handles the failure. When the last receiver has been given up, so is `inner`.
+ * Forwards each view of `inner` to `outer` as a binding would, confirmations as
+ * confirmations. `onError` handles the failure. When the last receiver has been
+ * given up, so is `inner`.
  */
-export function forwardViews<T>(inner: Source<T>, outer: Source<T>, onError: ErrorCallback): void {
+export function forwardViews<T>(
+  inner: Source<T>,
+  outer: Source<T>,
+  onError: ErrorCallback,
+): void {
   let reported: number | undefined;
   let known = 0;
   addPart(outer, inner);
@@ -62,10 +74,12 @@ export function forwardViews<T>(inner: Source<T>, outer: Source<T>, onError: Err
 }
 
 /**
- * Returns the present principal of the client, if its binding has one. Throws what the binding
- * throws.
+ * Returns the present principal of the client, if its binding has one. Throws
+ * what the binding throws.
  */
-export function getPrincipal<T>({ environment }: Source<T>): string | undefined {
+export function getPrincipal<T>({
+  environment,
+}: Source<T>): string | undefined {
   return environment.binding?.principal?.();
 }
 

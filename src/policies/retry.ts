@@ -1,9 +1,15 @@
-/** Trying again what the store could not do now, and certainly did not do (C15). */
+/**
+ * Trying again what the store could not do now, and certainly did not do (C15).
+ */
 import type { Backoff } from '../correctable/backoff.ts';
 import { exponentialBackoff } from '../correctable/backoff.ts';
 import { deriveSource } from '../correctable/derived-source.ts';
 import { WRITE } from '../correctable/side-effects.ts';
-import { check, CorrectableError, getErrorDetails } from '../correctable/errors.ts';
+import {
+  check,
+  CorrectableError,
+  getErrorDetails,
+} from '../correctable/errors.ts';
 import {
   checkOptionTypes,
   checkOptionNames,
@@ -23,21 +29,31 @@ const MAX_ATTEMPTS = 100;
 
 /** Options of `retryPolicy`. */
 export interface RetryOptions {
-  /** Attempts of an operation in all, the first included; from 1 to 100. Default: 3 */
+  /**
+   * Attempts of an operation in all, the first included; from 1 to 100.
+   * Default: 3
+   */
   readonly attempts?: number | undefined;
   /**
-   * How long to wait before each further attempt. Default: `exponentialBackoff()`, up to 100 ms
-   * before the second one, then twice as much each time, to 5 s at most. If the store specifies
-   * `retryAfterMs`, the wait is at least that.
+   * How long to wait before each further attempt. Default:
+   * `exponentialBackoff()`, up to 100 ms before the second one, then twice as
+   * much each time, to 5 s at most. If the store specifies `retryAfterMs`, the
+   * wait is at least that.
    */
   readonly backoff?: Backoff | undefined;
-  /** Returns a number in [0, 1), for delays that differ. Default: `Math.random` */
+  /**
+   * Returns a number in [0, 1), for delays that differ. Default: `Math.random`
+   */
   readonly random?: (() => number) | undefined;
 }
 
 const USAGE = { call: 'retryPolicy({ attempts: 3 })' };
 
-const OPTIONS: OptionNamesOf<RetryOptions> = { attempts: true, backoff: true, random: true };
+const OPTIONS: OptionNamesOf<RetryOptions> = {
+  attempts: true,
+  backoff: true,
+  random: true,
+};
 
 /** The rules of one client. */
 interface RetryRules extends Required<{
@@ -47,37 +63,55 @@ interface RetryRules extends Required<{
 }
 
 /**
- * Retries an operation that failed with a `retryable` error, never one that may have taken effect.
- * Views of a failed attempt stay delivered. Those of the next follow if their level is stronger.
- * The timeout of the operation covers all attempts: none begins after it. Cancelling the operation
- * or closing the client ends the wait. There is no retry once another principal is signed in, or if
- * the arguments were changed in place meanwhile.
+ * Retries an operation that failed with a `retryable` error, never one that may
+ * have taken effect. Views of a failed attempt stay delivered. Those of the
+ * next follow if their level is stronger. The timeout of the operation covers
+ * all attempts: none begins after it. Cancelling the operation or closing the
+ * client ends the wait. There is no retry once another principal is signed in,
+ * or if the arguments were changed in place meanwhile.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if an option is invalid; names the option
+ * @throws CorrectableError `INVALID_ARGUMENT` if an option is invalid; names
+ * the option
  * @example
  * const store = createClient(binding, { retry: retryPolicy({ attempts: 5 }) });
  * await store.invoke(put('k', 1), { retry: false }); // one attempt
  */
 export function retryPolicy(options: RetryOptions = {}): Policy {
   checkOptionNames(options, USAGE, OPTIONS);
-  const { attempts = 3, backoff = exponentialBackoff(), random = Math.random } = options;
-  const isCount = Number.isInteger(attempts) && attempts > 0 && attempts <= MAX_ATTEMPTS;
+  const {
+    attempts = 3,
+    backoff = exponentialBackoff(),
+    random = Math.random,
+  } = options;
+  const isCount =
+    Number.isInteger(attempts) && attempts > 0 && attempts <= MAX_ATTEMPTS;
   check(isCount, 'attempts', `give an integer from 1 to ${MAX_ATTEMPTS}`);
-  check(hasMethods(backoff, 'delayMs'), 'backoff', 'give one, as exponentialBackoff()');
+  check(
+    hasMethods(backoff, 'delayMs'),
+    'backoff',
+    'give one, as exponentialBackoff()',
+  );
   checkOptionTypes(options, 'function', 'random');
   return (submit) => {
     const rules: RetryRules = { attempts, backoff, random, submit };
     return (operation, source) => {
-      // Between two attempts nothing was done, and another one comes all the same.
+      // Between two attempts nothing was done, and another one comes all the
+      // same.
       if (operation.access === 'write') markFutureWrite(source, WRITE);
-      startAttempt(rules, operation, source, 1, toCanonicalString(operation.args));
+      startAttempt(
+        rules,
+        operation,
+        source,
+        1,
+        toCanonicalString(operation.args),
+      );
     };
   };
 }
 
 /**
- * The binding gets a source of its own for each attempt, so that what comes late of one is nothing
- * of the next.
+ * The binding gets a source of its own for each attempt, so that what comes
+ * late of one is nothing of the next.
  */
 function startAttempt<T>(
   rules: RetryRules,
@@ -88,22 +122,40 @@ function startAttempt<T>(
 ): void {
   const inner = deriveSource<T, T>(source);
   const { session, trace, levelSignals, idempotencyKey } = source;
-  // Its errors name the operation alone: which attempt it was is said of the whole.
-  Object.assign(inner, { session, trace, levelSignals, idempotencyKey, label: operation });
+  // Its errors name the operation alone: which attempt it was is said of the
+  // whole.
+  Object.assign(inner, {
+    session,
+    trace,
+    levelSignals,
+    idempotencyKey,
+    label: operation,
+  });
   if (number > 1)
-    source.label = { name: `${formatLabel(operation)}, ${formatAttempt(number, rules)}` };
+    source.label = {
+      name: `${formatLabel(operation)}, ${formatAttempt(number, rules)}`,
+    };
   const requester = getPrincipal(source);
   forwardViews(inner, source, (error) => {
     const end = (suffix = ''): void =>
-      failWithAttempt(source, error, number > 1 ? `${formatAttempt(number, rules)}: ` : '', suffix);
+      failWithAttempt(
+        source,
+        error,
+        number > 1 ? `${formatAttempt(number, rules)}: ` : '',
+        suffix,
+      );
     // A read of an undone run has no effect, and others may wait for it.
-    const isOver = (): boolean => operation.access === 'write' && isUndone(source);
-    const delayMs = isOver() ? undefined : getRetryDelayMs(error, rules, source, number);
+    const isOver = (): boolean =>
+      operation.access === 'write' && isUndone(source);
+    const delayMs = isOver()
+      ? undefined
+      : getRetryDelayMs(error, rules, source, number);
     if (delayMs === undefined) return end();
     scheduleRetry(source, delayMs, () => {
       if (isOver() || !isSamePrincipal(requester, source)) return end();
       // What its caller has made of them since is another operation.
-      if (args !== toCanonicalString(operation.args)) return end(ARGS_CHANGED_SUFFIX);
+      if (args !== toCanonicalString(operation.args))
+        return end(ARGS_CHANGED_SUFFIX);
       source.environment.count('retried');
       startAttempt(rules, operation, source, number + 1, args);
     });
@@ -112,7 +164,10 @@ function startAttempt<T>(
 }
 
 /** Whether that of `asker` is not about to be submitted for another. */
-function isSamePrincipal<T>(requester: string | undefined, source: Source<T>): boolean {
+function isSamePrincipal<T>(
+  requester: string | undefined,
+  source: Source<T>,
+): boolean {
   try {
     return getPrincipal(source) === requester;
   } catch (error) {
@@ -121,23 +176,32 @@ function isSamePrincipal<T>(requester: string | undefined, source: Source<T>): b
   }
 }
 
-const ARGS_CHANGED_SUFFIX = '; not tried again: its arguments were changed after it was asked';
+const ARGS_CHANGED_SUFFIX =
+  '; not tried again: its arguments were changed after it was asked';
 
 const formatAttempt = (number: number, { attempts }: RetryRules): string =>
   `attempt ${number} of ${attempts}`;
 
-/** How long to wait before the next attempt; `undefined` where there is to be none. */
+/**
+ * How long to wait before the next attempt; `undefined` where there is to be
+ * none.
+ */
 function getRetryDelayMs<T>(
   { retryable, retryAfterMs = 0 }: CorrectableError,
   { attempts, backoff, random }: RetryRules,
   { environment, dueAt = Infinity }: Source<T>,
   number: number,
 ): number | undefined {
-  if (!retryable || number === attempts || environment.isClosed) return undefined;
+  if (!retryable || number === attempts || environment.isClosed)
+    return undefined;
   try {
     const delayMs = backoff.delayMs(number, random);
     if (delayMs === undefined) return undefined;
-    check(delayMs >= 0, 'backoff', 'delayMs must give milliseconds or undefined');
+    check(
+      delayMs >= 0,
+      'backoff',
+      'delayMs must give milliseconds or undefined',
+    );
     const leastMs = Math.max(delayMs, retryAfterMs);
     return environment.clock.now() + leastMs < dueAt ? leastMs : undefined;
   } catch (error) {
@@ -147,7 +211,11 @@ function getRetryDelayMs<T>(
 }
 
 /** Calls `again` after the wait, unless the operation closes before. */
-function scheduleRetry<T>(source: Source<T>, delayMs: number, again: () => void): void {
+function scheduleRetry<T>(
+  source: Source<T>,
+  delayMs: number,
+  again: () => void,
+): void {
   const { clock } = source.environment;
   const waiting = (source.environment.pendingSources ??= new Set());
   const timer = clock.setTimer(() => {
@@ -165,7 +233,8 @@ function scheduleRetry<T>(source: Source<T>, delayMs: number, again: () => void)
 }
 
 /**
- * Fails with what the last attempt failed with; what was known of single levels before stays known.
+ * Fails with what the last attempt failed with; what was known of single levels
+ * before stays known.
  */
 function failWithAttempt<T>(
   source: Source<T>,

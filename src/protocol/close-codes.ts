@@ -1,8 +1,11 @@
-/** Codes with which either end closes the websocket, and what they mean for the client. */
+/**
+ * Codes with which either end closes the websocket, and what they mean for the
+ * client.
+ */
 
 /**
- * Why a connection was closed: 1001, 1009, 1011 and 1013 are the websocket standard's, 4000 and
- * above are ours.
+ * Why a connection was closed: 1001, 1009, 1011 and 1013 are the websocket
+ * standard's, 4000 and above are ours.
  */
 export const CloseCode = {
   /** The client is done. */
@@ -23,7 +26,10 @@ export const CloseCode = {
   expired: 4402,
   /** The principal may not use this server. */
   forbidden: 4403,
-  /** The path of the address is no site. The reason names the sites that there are. */
+  /**
+   * The path of the address is no site. The reason names the sites that there
+   * are.
+   */
   noSite: 4404,
   /** Version, levels or contract differ between the two ends. */
   mismatch: 4406,
@@ -31,7 +37,9 @@ export const CloseCode = {
   helloTimeout: 4408,
   /** Another, newer connection carries the same client id. */
   replaced: 4409,
-  /** The client reads too slowly for what it asks: connect again, ask for less. */
+  /**
+   * The client reads too slowly for what it asks: connect again, ask for less.
+   */
   slowReader: 4429,
 } as const;
 
@@ -44,7 +52,9 @@ const FATAL_CODES: ReadonlySet<number> = new Set([
   CloseCode.replaced,
 ]);
 
-/** Whether connecting again with the same client would only be refused again. */
+/**
+ * Whether connecting again with the same client would only be refused again.
+ */
 export function isFatalClose(code: number): boolean {
   return FATAL_CODES.has(code);
 }

@@ -1,8 +1,12 @@
 /**
- * Errors in plain data: what a server sends of an error, and the error that a client creates from
- * it.
+ * Errors in plain data: what a server sends of an error, and the error that a
+ * client creates from it.
  */
-import { CorrectableError, isCorrectableError, type ErrorCode } from '../correctable/errors.ts';
+import {
+  CorrectableError,
+  isCorrectableError,
+  type ErrorCode,
+} from '../correctable/errors.ts';
 import type { FailDetails } from './messages/fail.ts';
 
 export interface ErrorFacts extends FailDetails {
@@ -34,18 +38,26 @@ const ERROR_CODES: Readonly<Record<ErrorCode, true>> = {
   DOMAIN: true,
 };
 
-/** Returns the code if it is one of this package. A binding of another author may have others. */
+/**
+ * Returns the code if it is one of this package. A binding of another author
+ * may have others.
+ */
 export function toKnownCode(code: string): ErrorCode {
-  return Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : 'FINAL_FAILED';
+  return Object.hasOwn(ERROR_CODES, code)
+    ? (code as ErrorCode)
+    : 'FINAL_FAILED';
 }
 
 /**
- * What clients may know of `error`: details of typed errors. Texts of others could name tables and
- * machines.
+ * What clients may know of `error`: details of typed errors. Texts of others
+ * could name tables and machines.
  */
 export function toErrorFacts(error: unknown): ErrorFacts {
   if (!isCorrectableError(error))
-    return { code: 'FINAL_FAILED', message: 'the operation failed on the server' };
+    return {
+      code: 'FINAL_FAILED',
+      message: 'the operation failed on the server',
+    };
   const { code, message, retryable, retryAfterMs, field, domain } = error;
   return {
     code,
@@ -53,22 +65,39 @@ export function toErrorFacts(error: unknown): ErrorFacts {
     retryable,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(field !== undefined && { field }),
-    ...(domain !== undefined && { domain: { name: domain.name, data: domain.data } }),
+    ...(domain !== undefined && {
+      domain: { name: domain.name, data: domain.data },
+    }),
   };
 }
 
 /**
- * Returns the error of `operation`, at `level` if only that failed. Unknown codes become
- * `FINAL_FAILED`.
+ * Returns the error of `operation`, at `level` if only that failed. Unknown
+ * codes become `FINAL_FAILED`.
  */
 export function fromErrorFacts(
   facts: ErrorFacts,
   level?: string,
   operation?: string,
 ): CorrectableError {
-  const { code, message, retryable, retryAfterMs, field, domain: reported } = facts;
+  const {
+    code,
+    message,
+    retryable,
+    retryAfterMs,
+    field,
+    domain: reported,
+  } = facts;
   const known = toKnownCode(code);
-  const domain = reported && { name: reported.name, data: reported.data, operation };
+  const domain = reported && {
+    name: reported.name,
+    data: reported.data,
+    operation,
+  };
   const details = { retryable, retryAfterMs, field, level, domain };
-  return new CorrectableError(known, known === code ? message : `${code}: ${message}`, details);
+  return new CorrectableError(
+    known,
+    known === code ? message : `${code}: ${message}`,
+    details,
+  );
 }

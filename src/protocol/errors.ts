@@ -5,15 +5,19 @@ import { fail, type FailMessage } from './messages/fail.ts';
 
 const { at } = fail;
 
-export function toFailMessage(id: number, error: unknown, level?: number): FailMessage {
+export function toFailMessage(
+  id: number,
+  error: unknown,
+  level?: number,
+): FailMessage {
   const { code, message, ...details } = toErrorFacts(error);
   const row = [id, 'fail', code, message, level ?? null] as const;
   return details.retryable === undefined ? [...row] : [...row, details];
 }
 
 /**
- * Returns the error that a `fail` row reports of `operation`. Pass a `level` if only that level
- * failed.
+ * Returns the error that a `fail` row reports of `operation`. Pass a `level` if
+ * only that level failed.
  */
 export function fromFailMessage(
   row: FailMessage,

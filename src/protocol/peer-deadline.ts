@@ -10,16 +10,19 @@ export interface PeerClock {
   afterTick(fn: () => void): void;
 }
 
-/** A timer that fires later than this share of its delay shows that this process stood still. */
+/**
+ * A timer that fires later than this share of its delay shows that this process
+ * stood still.
+ */
 const STALL_RATIO = 0.5;
 
 /**
  * Calls `onExpired` once after `delayMs`. The returned function cancels it.
  *
- * If this process stood still meanwhile (a blocked event loop, a suspended machine), the peer's
- * messages wait unread in the socket, and the timer fires before they are read. So a late timer
- * gives the peer the whole delay once more, and each deadline expires only after the sockets were
- * polled.
+ * If this process stood still meanwhile (a blocked event loop, a suspended
+ * machine), the peer's messages wait unread in the socket, and the timer fires
+ * before they are read. So a late timer gives the peer the whole delay once
+ * more, and each deadline expires only after the sockets were polled.
  */
 export function setPeerDeadline(
   clock: PeerClock,

@@ -1,4 +1,7 @@
-/** The levels of the RedBlue backend, which its sites and their clients agree on. */
+/**
+ * The levels of the RedBlue backend, which its sites and their clients agree
+ * on.
+ */
 
 /** The levels of a RedBlue service, weakest first. */
 export const REDBLUE_LEVELS = ['tentative', 'causal', 'strong'] as const;

@@ -1,6 +1,6 @@
 /**
- * Failures on their way to the log of a server. One failure passes several places that report: the
- * tier that throws it, and the reply that sends it.
+ * Failures on their way to the log of a server. One failure passes several
+ * places that report: the tier that throws it, and the reply that sends it.
  */
 import { isCorrectableError, type ErrorCode } from '../correctable/errors.ts';
 
@@ -18,14 +18,16 @@ const MAX_CAUSES = 16;
 
 const reportedErrors = new WeakSet<object>();
 
-/** Whether it only refuses a request, so that the server has nothing to mend. */
+/**
+ * Whether it only refuses a request, so that the server has nothing to mend.
+ */
 export function isRefusal(error: unknown): boolean {
   return isCorrectableError(error) && REFUSALS.includes(error.code);
 }
 
 /**
- * Passes a failure to `handle`, the handler of the application. Without one, it is printed with
- * `console.error`. Never throws.
+ * Passes a failure to `handle`, the handler of the application. Without one, it
+ * is printed with `console.error`. Never throws.
  */
 export function reportFailure(
   error: unknown,
@@ -41,7 +43,10 @@ export function markReported(error: unknown): void {
   if (isObject(error)) reportedErrors.add(error);
 }
 
-/** Whether it was reported where it happened. The client wraps it, so its causes count too. */
+/**
+ * Whether it was reported where it happened. The client wraps it, so its causes
+ * count too.
+ */
 export function wasReported(error: unknown): boolean {
   let inner: unknown = error;
   for (let depth = 0; depth < MAX_CAUSES && isObject(inner); depth += 1) {
@@ -55,9 +60,12 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** The handler is code of the application: if it fails, the operation goes on. */
+/**
+ * The handler is code of the application: if it fails, the operation goes on.
+ */
 function runHandler(handle: () => unknown): void {
-  const printFailure = (failure: unknown): void => print('onError failed:', failure);
+  const printFailure = (failure: unknown): void =>
+    print('onError failed:', failure);
   try {
     Promise.resolve(handle()).catch(printFailure);
   } catch (failure) {

@@ -1,15 +1,22 @@
 /**
- * A table by operation number. Numbers rise and entries leave almost in that order, so they are
- * kept in short pages. In a `Map`, each table that it replaces when it grows goes on pointing to
- * the next. Once one of those is old, everything after it survives until the next full garbage
- * collection, entries included.
+ * A table by operation number. Numbers rise and entries leave almost in that
+ * order, so they are kept in short pages. In a `Map`, each table that it
+ * replaces when it grows goes on pointing to the next. Once one of those is
+ * old, everything after it survives until the next full garbage collection,
+ * entries included.
  */
 
 const PAGE_BITS = 5;
 const PAGE_SIZE = 1 << PAGE_BITS;
 
-/** To be copied, which takes less than a tenth of the time of making one by `Array.from`. */
-const NO_ENTRIES: readonly undefined[] = Array.from({ length: PAGE_SIZE }, () => undefined);
+/**
+ * To be copied, which takes less than a tenth of the time of making one by
+ * `Array.from`.
+ */
+const NO_ENTRIES: readonly undefined[] = Array.from(
+  { length: PAGE_SIZE },
+  () => undefined,
+);
 
 interface Page<T> {
   readonly slots: (T | undefined)[];
@@ -17,8 +24,8 @@ interface Page<T> {
 }
 
 /**
- * Entries by number: safe integers of 0 or more. Iterates in the order in which pages were begun,
- * then by number.
+ * Entries by number: safe integers of 0 or more. Iterates in the order in which
+ * pages were begun, then by number.
  */
 export class SequenceMap<T extends object> {
   readonly #pages = new Map<number, Page<T>>();
@@ -71,13 +78,24 @@ export class SequenceMap<T extends object> {
     this.#size = 0;
   }
 
-  /** Calls `use` for each entry until it returns false. Entries may be deleted meanwhile. */
+  /**
+   * Calls `use` for each entry until it returns false. Entries may be deleted
+   * meanwhile.
+   */
   forEach(use: (entry: T, id: number) => unknown): void {
     for (const [number, page] of this.#pages) {
       // A page that was emptied meanwhile may be another one by now.
-      for (let slot = 0; slot < PAGE_SIZE && this.#pages.get(number) === page; slot++) {
+      for (
+        let slot = 0;
+        slot < PAGE_SIZE && this.#pages.get(number) === page;
+        slot++
+      ) {
         const entry = page.slots[slot];
-        if (entry !== undefined && use(entry, number * PAGE_SIZE + slot) === false) return;
+        if (
+          entry !== undefined &&
+          use(entry, number * PAGE_SIZE + slot) === false
+        )
+          return;
       }
     }
   }
@@ -100,11 +118,12 @@ export class SequenceMap<T extends object> {
   }
 
   /**
-   * An emptied page stays until another one is used: with one operation at a time, it is mostly the
-   * next one's too.
+   * An emptied page stays until another one is used: with one operation at a
+   * time, it is mostly the next one's too.
    */
   #setCurrentPage(number: number, page: Page<T>): void {
-    if (this.#currentPage?.used === 0) this.#pages.delete(this.#currentPageNumber);
+    if (this.#currentPage?.used === 0)
+      this.#pages.delete(this.#currentPageNumber);
     this.#currentPage = page;
     this.#currentPageNumber = number;
   }

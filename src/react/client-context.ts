@@ -2,16 +2,23 @@
 import * as React from 'react';
 import type { AnyClient, Session } from '../correctable/client/client.ts';
 import { check } from '../correctable/errors.ts';
-import { CommitWitness, createWitness, type Witness } from './commit-witness.ts';
+import {
+  CommitWitness,
+  createWitness,
+  type Witness,
+} from './commit-witness.ts';
 import { getReads } from './reads.ts';
 
 /** The client of hooks, and the session in which they invoke. */
 export interface ClientOptions<C extends AnyClient = AnyClient> {
-  /** The client to invoke at. Default: that of the nearest `CorrectablesProvider` */
+  /**
+   * The client to invoke at. Default: that of the nearest
+   * `CorrectablesProvider`
+   */
   readonly client?: C | undefined;
   /**
-   * The session of the operations, made by the client. Default: that of the nearest
-   * `CorrectablesProvider`, if any
+   * The session of the operations, made by the client. Default: that of the
+   * nearest `CorrectablesProvider`, if any
    */
   readonly session?: Session | undefined;
 }
@@ -19,14 +26,19 @@ export interface ClientOptions<C extends AnyClient = AnyClient> {
 /** Properties of `CorrectablesProvider`. */
 export interface CorrectablesProviderProps {
   readonly client: AnyClient;
-  /** Reads in this session see its own writes at every level. Default: no session */
+  /**
+   * Reads in this session see its own writes at every level. Default: no
+   * session
+   */
   readonly session?: Session | undefined;
   /**
-   * Events after which the reads on the page are refreshed: `focus` of the window, `online` when
-   * the browser has its network back, or `reconnect` when the client has its store back. Default:
-   * none
+   * Events after which the reads on the page are refreshed: `focus` of the
+   * window, `online` when the browser has its network back, or `reconnect` when
+   * the client has its store back. Default: none
    */
-  readonly refreshOn?: readonly ('focus' | 'online' | 'reconnect')[] | undefined;
+  readonly refreshOn?:
+    | readonly ('focus' | 'online' | 'reconnect')[]
+    | undefined;
   readonly children?: React.ReactNode | undefined;
 }
 
@@ -37,7 +49,10 @@ interface Provided extends ClientOptions {
 
 let context: React.Context<Provided> | undefined;
 
-/** Creates the context at its first use: in server components, React has no `createContext`. */
+/**
+ * Creates the context at its first use: in server components, React has no
+ * `createContext`.
+ */
 function getContext(): React.Context<Provided> {
   const canCreate = context ?? Reflect.get(React, 'createContext');
   const advice =
@@ -47,8 +62,8 @@ function getContext(): React.Context<Provided> {
 }
 
 /**
- * Provides the hooks below with their client. On a server, create a client for each request: all
- * components with the same client share its reads.
+ * Provides the hooks below with their client. On a server, create a client for
+ * each request: all components with the same client share its reads.
  *
  * @example
  * createRoot(element).render(
@@ -57,18 +72,27 @@ function getContext(): React.Context<Provided> {
  *   </CorrectablesProvider>,
  * );
  */
-export function CorrectablesProvider(properties: CorrectablesProviderProps): React.ReactNode {
+export function CorrectablesProvider(
+  properties: CorrectablesProviderProps,
+): React.ReactNode {
   const { client, session, refreshOn = [], children } = properties;
   const { Provider } = getContext();
   const [witness] = React.useState(createWitness);
-  const value = React.useMemo(() => ({ client, session, witness }), [client, session]);
+  const value = React.useMemo(
+    () => ({ client, session, witness }),
+    [client, session],
+  );
   const events = refreshOn.join();
   React.useEffect(() => {
     const unmounting = new AbortController();
-    const refresh = (): void => getReads(client).all.forEach((read) => read.refreshIfShown());
+    const refresh = (): void =>
+      getReads(client).all.forEach((read) => read.refreshIfShown());
     for (const name of refreshOn)
       if (name === 'reconnect')
-        unmounting.signal.addEventListener('abort', client.onReconnect(refresh));
+        unmounting.signal.addEventListener(
+          'abort',
+          client.onReconnect(refresh),
+        );
       else globalThis.addEventListener?.(name, refresh, unmounting);
     return () => unmounting.abort();
   }, [client, events]);
@@ -77,16 +101,21 @@ export function CorrectablesProvider(properties: CorrectablesProviderProps): Rea
 }
 
 /**
- * Returns the client and the session that hold for a hook, and the witness of the nearest provider.
- * A client of its own comes without the session of others.
+ * Returns the client and the session that hold for a hook, and the witness of
+ * the nearest provider. A client of its own comes without the session of
+ * others.
  */
-export function useClient(options: ClientOptions): Provided & { readonly client: AnyClient } {
+export function useClient(
+  options: ClientOptions,
+): Provided & { readonly client: AnyClient } {
   const provided = React.useContext(getContext());
   const client = options.client ?? provided.client;
   check(client, 'client', 'add a CorrectablesProvider');
   return {
     client,
     ...(provided.witness && { witness: provided.witness }),
-    session: options.session ?? (client === provided.client ? provided.session : undefined),
+    session:
+      options.session ??
+      (client === provided.client ? provided.session : undefined),
   };
 }

@@ -1,18 +1,22 @@
 /**
  * Reports that React has committed what it renders now.
  *
- * React reports no commit for a component that fails before it is mounted: it has no effects, and
- * React renders it several times before the error boundary shows the error. So each provider has a
- * witness. It suspends with the components that wait for a read, and is woken with them. React
- * renders all that was woken in one pass and commits it together, so an effect of the witness marks
- * that commit. The time between two renders was rejected as a sign: slow rows beside the component
- * make it as long as they like.
+ * React reports no commit for a component that fails before it is mounted: it
+ * has no effects, and React renders it several times before the error boundary
+ * shows the error. So each provider has a witness. It suspends with the
+ * components that wait for a read, and is woken with them. React renders all
+ * that was woken in one pass and commits it together, so an effect of the
+ * witness marks that commit. The time between two renders was rejected as a
+ * sign: slow rows beside the component make it as long as they like.
  */
 import * as React from 'react';
 
 type Report = () => void;
 
-/** What a witness waits for. Its reports are called at the commit that follows its end. */
+/**
+ * What a witness waits for. Its reports are called at the commit that follows
+ * its end.
+ */
 interface Pause {
   /** Differs from those of all other pauses. */
   readonly id: number;
@@ -23,21 +27,29 @@ interface Pause {
   then(wake: () => void): void;
 }
 
-/** The witness of one provider. It calls back in its own time, never while React renders. */
+/**
+ * The witness of one provider. It calls back in its own time, never while React
+ * renders.
+ */
 export interface Witness {
   /** Suspends, as a component below does. */
   readonly suspend: () => void;
-  /** Calls `report` once React has committed what it was asked to render until now. */
+  /**
+   * Calls `report` once React has committed what it was asked to render until
+   * now.
+   */
   readonly report: (report: Report) => void;
-  /** Starts with the component that suspends. The returned function ends that. */
+  /**
+   * Starts with the component that suspends. The returned function ends that.
+   */
   readonly attach: (setPause: (pause: Pause) => void) => () => void;
   /** Calls the reports: what was woken is committed. */
   readonly onCommit: () => void;
 }
 
 /**
- * How long a failed component may be rendered again if no witness is on its page, in milliseconds.
- * A later render counts as a new component.
+ * How long a failed component may be rendered again if no witness is on its
+ * page, in milliseconds. A later render counts as a new component.
  */
 const UNWITNESSED_MS = 2_000;
 
@@ -48,7 +60,10 @@ function callLater(callback: () => void): void {
 }
 
 /** Calls `report` once all have reported. */
-export function reportCommit(witnesses: ReadonlySet<Witness>, report: Report): void {
+export function reportCommit(
+  witnesses: ReadonlySet<Witness>,
+  report: Report,
+): void {
   let missing = witnesses.size;
   if (missing === 0) callLater(report);
   for (const witness of witnesses)
@@ -60,7 +75,10 @@ export function reportCommit(witnesses: ReadonlySet<Witness>, report: Report): v
 
 let lastId = 0;
 
-/** A pause ends once it has a report and React waits for it. React then renders it again. */
+/**
+ * A pause ends once it has a report and React waits for it. React then renders
+ * it again.
+ */
 function createPause(): Pause {
   const wakers = new Set<() => void>();
   const pause: Pause = {
@@ -109,7 +127,8 @@ export function createWitness(): Witness {
         reports.add(report);
         endIfAwaited();
         // A provider that suspends itself is not mounted, and has no witness.
-        if (!setPause) callLater(() => !setPause && reports.delete(report) && report());
+        if (!setPause)
+          callLater(() => !setPause && reports.delete(report) && report());
       }),
     attach(set) {
       setPause = set;
@@ -124,11 +143,16 @@ export function createWitness(): Witness {
 }
 
 /**
- * Rendered by each provider, after the components that it reports on. Each pause has a new
- * Suspense: React 18 delays the fallback of one that is mounted, and may then commit the witness
- * before the components that were woken with it.
+ * Rendered by each provider, after the components that it reports on. Each
+ * pause has a new Suspense: React 18 delays the fallback of one that is
+ * mounted, and may then commit the witness before the components that were
+ * woken with it.
  */
-export function CommitWitness({ witness }: { readonly witness: Witness }): React.ReactNode {
+export function CommitWitness({
+  witness,
+}: {
+  readonly witness: Witness;
+}): React.ReactNode {
   const [pause, setPause] = React.useState<Pause>();
   React.useEffect(() => witness.attach(setPause), [witness]);
   return (

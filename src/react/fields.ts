@@ -4,7 +4,10 @@ import type { AnyView } from '../correctable/view.ts';
 
 /** The state of a request beside its view. */
 export interface RequestStatus {
-  /** Whether a better view is on its way, or will be asked for once the component is mounted. */
+  /**
+   * Whether a better view is on its way, or will be asked for once the
+   * component is mounted.
+   */
   readonly isRequesting: boolean;
   readonly error: CorrectableError | undefined;
 }

@@ -14,22 +14,34 @@ export interface HydrateProps extends ClientOptions {
 }
 
 /**
- * Gives the components below the views that the server has rendered. They show these at once. Then
- * they ask for stronger views only, and for none if the view is final.
+ * Gives the components below the views that the server has rendered. They show
+ * these at once. Then they ask for stronger views only, and for none if the
+ * view is final.
  *
  * @example hydrateRoot(element, <CorrectablesProvider client={client}><Hydrate state={state}><App
  * /></Hydrate></CorrectablesProvider>);
  */
-export function Hydrate({ state, children, ...options }: HydrateProps): React.ReactNode {
+export function Hydrate({
+  state,
+  children,
+  ...options
+}: HydrateProps): React.ReactNode {
   const { client, session } = useClient(options);
   React.useMemo(() => {
     const reads = getReads(client);
     for (const { operation, views } of state) {
       let value: unknown;
-      const read = reads.get({ ...operation, access: 'read' } as Operation, session);
+      const read = reads.get(
+        { ...operation, access: 'read' } as Operation,
+        session,
+      );
       read.hydrate(
         views.map(
-          (view) => ({ ...view, value: (value = 'value' in view ? view.value : value) }) as AnyView,
+          (view) =>
+            ({
+              ...view,
+              value: (value = 'value' in view ? view.value : value),
+            }) as AnyView,
         ),
       );
     }

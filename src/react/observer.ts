@@ -1,6 +1,6 @@
 /**
- * What one component shows of a read. The component renders again only if a field changes that it
- * has used.
+ * What one component shows of a read. The component renders again only if a
+ * field changes that it has used.
  */
 import type { AnyView } from '../correctable/view.ts';
 import { getFields, IDLE, type Fields } from './fields.ts';
@@ -8,11 +8,16 @@ import type { SharedRead } from './shared-read.ts';
 
 export interface Observer {
   readonly subscribe: (onChange: () => void) => () => void;
-  /** Returns the same object until a field changes that the component has used. */
+  /**
+   * Returns the same object until a field changes that the component has used.
+   */
   readonly getSnapshot: () => Fields;
   /** Returns what the server has rendered: hydration has to render the same. */
   readonly getServerSnapshot: () => Fields;
-  /** Returns the fields as they are when the component renders. They never change later. */
+  /**
+   * Returns the fields as they are when the component renders. They never
+   * change later.
+   */
   readonly getResult: (snapshot: Fields) => Fields;
 }
 
@@ -26,11 +31,17 @@ export function createObserver(
 ): Observer {
   const getView = (): AnyView | undefined => read?.getView(rank);
   const refresh = read ? read.refresh : doNothing;
-  const getCurrent = (): Fields => ({ ...getFields(getView(), read ?? IDLE), refresh });
+  const getCurrent = (): Fields => ({
+    ...getFields(getView(), read ?? IDLE),
+    refresh,
+  });
   const used = new Set<string>();
   /** The fields for which the component has rendered. */
   let last: Fields | undefined;
-  /** The fields of the latest result, which may have changed since in a field that is not used. */
+  /**
+   * The fields of the latest result, which may have changed since in a field
+   * that is not used.
+   */
   let latest: Fields | undefined;
   let result: Fields;
   let serverResult: Fields | undefined;
@@ -69,6 +80,10 @@ export function createObserver(
   }
 }
 
-function hasChanged(before: Fields, after: Fields, names: Iterable<string>): boolean {
+function hasChanged(
+  before: Fields,
+  after: Fields,
+  names: Iterable<string>,
+): boolean {
   return [...names].some((name) => !Object.is(before[name], after[name]));
 }

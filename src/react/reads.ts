@@ -1,9 +1,15 @@
-/** The reads of each client, found by operation: one read, however many components ask for it. */
+/**
+ * The reads of each client, found by operation: one read, however many
+ * components ask for it.
+ */
 import type { AnyClient, Session } from '../correctable/client/client.ts';
 import { check } from '../correctable/errors.ts';
 import { checkLevel, createLevelOrder } from '../correctable/level-order.ts';
 import type { Operation } from '../correctable/operation.ts';
-import { createSketch, structurallyEqual } from '../correctable/structural-equality.ts';
+import {
+  createSketch,
+  structurallyEqual,
+} from '../correctable/structural-equality.ts';
 import { createSharedRead, type SharedRead } from './shared-read.ts';
 
 export interface Reads {
@@ -12,21 +18,42 @@ export interface Reads {
   getRank(until: string | undefined): number;
   /** Returns the place of a read in `all`: the same for equal operations. */
   locate(operation: Operation, session: Session | undefined): string;
-  /** Returns the read of an operation; creates it if there is none. It asks for nothing yet. */
-  get(operation: Operation, session: Session | undefined, id?: string): SharedRead;
+  /**
+   * Returns the read of an operation; creates it if there is none. It asks for
+   * nothing yet.
+   */
+  get(
+    operation: Operation,
+    session: Session | undefined,
+    id?: string,
+  ): SharedRead;
 }
 
-const getKey = ({ name, key, args }: Operation): readonly unknown[] => [name, key, args];
+const getKey = ({ name, key, args }: Operation): readonly unknown[] => [
+  name,
+  key,
+  args,
+];
 
 function createReads(client: AnyClient): Reads {
   const levelOrder = createLevelOrder(client.levels);
   const all = new Map<string, SharedRead>();
-  /** What equal operations have in common, and a mark if an unequal one has that too. */
-  const locate = (operation: Operation, session: Session | undefined): string => {
+  /**
+   * What equal operations have in common, and a mark if an unequal one has that
+   * too.
+   */
+  const locate = (
+    operation: Operation,
+    session: Session | undefined,
+  ): string => {
     const key = getKey(operation);
     let id = createSketch(key);
     for (let read; (read = all.get(id)); id += '+')
-      if (read.session === session && structurallyEqual(getKey(read.operation), key)) break;
+      if (
+        read.session === session &&
+        structurallyEqual(getKey(read.operation), key)
+      )
+        break;
     return id;
   };
   return {
@@ -34,8 +61,14 @@ function createReads(client: AnyClient): Reads {
     getRank: (until) => (until ? checkLevel(levelOrder, until, 'until') : 0),
     locate,
     get(operation, session, id = locate(operation, session)) {
-      check(operation.access === 'read', 'operation', 'use useOperation to write');
-      return all.get(id) ?? createSharedRead({ client, operation, session, all, id });
+      check(
+        operation.access === 'read',
+        'operation',
+        'use useOperation to write',
+      );
+      return (
+        all.get(id) ?? createSharedRead({ client, operation, session, all, id })
+      );
     },
   };
 }

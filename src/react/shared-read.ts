@@ -1,9 +1,14 @@
 /**
- * One read of a client, shared by all components that ask for it: its best view, its request in
- * flight, and the changes of writes in flight that are shown on top.
+ * One read of a client, shared by all components that ask for it: its best
+ * view, its request in flight, and the changes of writes in flight that are
+ * shown on top.
  */
 import { isOlder } from '../correctable/binding.ts';
-import type { AnyClient, InvokeOptions, Session } from '../correctable/client/client.ts';
+import type {
+  AnyClient,
+  InvokeOptions,
+  Session,
+} from '../correctable/client/client.ts';
 import type { Correctable } from '../correctable/correctable.ts';
 import type { CorrectableError } from '../correctable/errors.ts';
 import type { Levels } from '../correctable/level-types.ts';
@@ -14,15 +19,15 @@ import { reportCommit, type Witness } from './commit-witness.ts';
 import type { RequestStatus } from './fields.ts';
 
 /**
- * How long a read is kept after the last component has left it, or if none asks for it, in
- * milliseconds.
+ * How long a read is kept after the last component has left it, or if none asks
+ * for it, in milliseconds.
  */
 export const DEFAULT_KEEP_MS = 30_000;
 
 /**
- * React does not report that it gave up a suspended component. So suspended components are asked to
- * render again after this time, in milliseconds. If none does within the same time again, they
- * count as left.
+ * React does not report that it gave up a suspended component. So suspended
+ * components are asked to render again after this time, in milliseconds. If
+ * none does within the same time again, they count as left.
  */
 const PING_MS = 1_000;
 
@@ -37,8 +42,8 @@ interface Change {
 }
 
 /**
- * What suspended components wait for. React renders them again when it calls back. Unlike a
- * promise, it can call back while it is pending.
+ * What suspended components wait for. React renders them again when it calls
+ * back. Unlike a promise, it can call back while it is pending.
  */
 export interface Wakeable {
   status: 'pending' | 'fulfilled';
@@ -70,27 +75,35 @@ export interface SharedRead extends RequestStatus {
   readonly session: Session | undefined;
   /** The best view so far. */
   readonly view: AnyView | undefined;
-  /** Returns the view for components that show this rank or a stronger one, if there is one. */
+  /**
+   * Returns the view for components that show this rank or a stronger one, if
+   * there is one.
+   */
   getView(rank: number): AnyView | undefined;
   /**
-   * The views that the server has rendered, in the order of their arrival: hydration starts with
-   * them.
+   * The views that the server has rendered, in the order of their arrival:
+   * hydration starts with them.
    */
   readonly rendered: readonly AnyView[];
   /**
-   * Returns a promise that resolves when there is a view of this rank, or the request has ended
-   * without one.
+   * Returns a promise that resolves when there is a view of this rank, or the
+   * request has ended without one.
    */
   wait(rank: number): Promise<void>;
   /**
-   * Returns what a suspended component waits for, `pending` until there is a view of this rank.
-   * Asks for that view, or throws the error of the request that a component has waited for, until
-   * the error boundary shows it. Cancels the request if React gives that component up.
+   * Returns what a suspended component waits for, `pending` until there is a
+   * view of this rank. Asks for that view, or throws the error of the request
+   * that a component has waited for, until the error boundary shows it. Cancels
+   * the request if React gives that component up.
    */
-  await(rank: number, keepMs: number, witness: Witness | undefined): Wakeable | undefined;
+  await(
+    rank: number,
+    keepMs: number,
+    witness: Witness | undefined,
+  ): Wakeable | undefined;
   /**
-   * Asks for what is stronger than the view at hand, or for the strongest level if that may be
-   * outdated.
+   * Asks for what is stronger than the view at hand, or for the strongest level
+   * if that may be outdated.
    */
   request(): void;
   /** Asks again. A request in flight is as good. */
@@ -98,27 +111,30 @@ export interface SharedRead extends RequestStatus {
   /** Asks again if a component shows it. */
   refreshIfShown(): void;
   /**
-   * Handles a write to what is read: cancels the request in flight, which may return the state
-   * before it, and asks again.
+   * Handles a write to what is read: cancels the request in flight, which may
+   * return the state before it, and asks again.
    */
   invalidate(): void;
   /**
-   * Shows `apply(value)` until the write has closed and a later read has its effect. Without
-   * `apply`, the value stays. Call the returned function when the write has closed. After the last
-   * write, it asks again.
+   * Shows `apply(value)` until the write has closed and a later read has its
+   * effect. Without `apply`, the value stays. Call the returned function when
+   * the write has closed. After the last write, it asks again.
    */
   addChange(apply: Change['apply']): (isUndone: boolean) => void;
   /** Adds a component. The returned function removes it. */
   join(listener: () => void, keepMs: number): () => void;
   /** Takes the views that a server has rendered, unless the read has a view. */
   hydrate(views: readonly AnyView[]): void;
-  /** Returns the view that a page starts with: the same on the server and in the browser. */
+  /**
+   * Returns the view that a page starts with: the same on the server and in the
+   * browser.
+   */
   getRendered(rank: number): AnyView | undefined;
 }
 
 /**
- * Returns `next` as the view after `last`, of an earlier request perhaps: `seq` counts the values
- * of all requests.
+ * Returns `next` as the view after `last`, of an earlier request perhaps: `seq`
+ * counts the values of all requests.
  */
 function follow(last: AnyView | undefined, next: AnyView): AnyView {
   if (!last) return next;
@@ -128,10 +144,18 @@ function follow(last: AnyView | undefined, next: AnyView): AnyView {
     : { ...next, seq: last.seq + 1 };
 }
 
-export function createSharedRead({ client, operation, session, all, id }: ReadContext): SharedRead {
+export function createSharedRead({
+  client,
+  operation,
+  session,
+  all,
+  id,
+}: ReadContext): SharedRead {
   const { levels } = client;
   const listeners = new Set<() => void>();
-  /** Prefetches that wait, by their resolver, with the rank that they wait for. */
+  /**
+   * Prefetches that wait, by their resolver, with the rank that they wait for.
+   */
   const prefetches = new Map<() => void, number>();
   /** By rank. */
   const awaited = new Map<number, Wakeable>();
@@ -146,13 +170,22 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
   let error: CorrectableError | undefined;
   let changes: Change[] = [];
   let request: Correctable<unknown, Levels, string> | undefined;
-  /** Whether the view may be outdated, so that only the strongest level is as good. */
+  /**
+   * Whether the view may be outdated, so that only the strongest level is as
+   * good.
+   */
   let isStale = false;
-  /** Whether a component waits for the request, or has waited for it and is not mounted yet. */
+  /**
+   * Whether a component waits for the request, or has waited for it and is not
+   * mounted yet.
+   */
   let isAwaited = false;
   /** The witnesses of the pages on which components wait for a view. */
   const witnesses = new Set<Witness>();
-  /** The error of a request that components wait for, until React has committed it. */
+  /**
+   * The error of a request that components wait for, until React has committed
+   * it.
+   */
   let thrown: ThrownError | undefined;
   /** Whether all components have left. */
   let isLeft = false;
@@ -172,7 +205,8 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
       return view;
     },
     getView(rank) {
-      // What a write in flight changes is weaker than all but the weakest level.
+      // What a write in flight changes is weaker than all but the weakest
+      // level.
       return hasReached(rank) ? (rank > 0 ? view : shown) : undefined;
     },
     get error() {
@@ -201,7 +235,10 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
       let item = awaited.get(rank);
       // oxlint-disable-next-line unicorn/no-thenable -- that is what React waits for
       if (!item)
-        awaited.set(rank, (item = { status: 'pending', then: (wake) => wakers.add(wake) }));
+        awaited.set(
+          rank,
+          (item = { status: 'pending', then: (wake) => wakers.add(wake) }),
+        );
       if (listeners.size === 0) watch(keepMs);
       return item;
     },
@@ -229,7 +266,8 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
     addChange(apply) {
       const change: Change = { apply };
       changes.push(change);
-      // A view of this request may have the effect of the write, or not. It could count twice.
+      // A view of this request may have the effect of the write, or not. It
+      // could count twice.
       if (view) cancel();
       notify();
       return (isUndone) => {
@@ -248,7 +286,8 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
         all.set(id, read);
         isStale = true;
       }
-      // If the request failed while the component waited for its first view, do not retry at once.
+      // If the request failed while the component waited for its first view, do
+      // not retry at once.
       if (!error || !isAwaited) send();
       isAwaited = false;
       // Other components show that a request is on its way.
@@ -279,7 +318,10 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
   function send(): void {
     if (request || (view && (isWriting() || (view.final && !isStale)))) return;
     const from = isStale ? levels.length - 1 : view ? getRank(view) + 1 : 0;
-    const sent = client.invoke(operation, { levels: levels.slice(from), session } as InvokeOptions);
+    const sent = client.invoke(operation, {
+      levels: levels.slice(from),
+      session,
+    } as InvokeOptions);
     request = sent;
     isAwaited = false;
     thrown = undefined;
@@ -290,7 +332,9 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
         request = undefined;
         error = failure;
         if ([...awaited.values()].some(({ status }) => status === 'pending'))
-          watchCommit((thrown = { error: failure, isRendered: false, isWatched: false }));
+          watchCommit(
+            (thrown = { error: failure, isRendered: false, isWatched: false }),
+          );
         notify();
       },
     });
@@ -306,15 +350,16 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
     view = follow(view, next);
     unguessed = guess ? follow(guess, { ...next, confirms: false }) : view;
     error = undefined;
-    // Changes of writes in flight go on top of this first view. Later views may have their effect
-    // already.
+    // Changes of writes in flight go on top of this first view. Later views may
+    // have their effect already.
     if (isWriting()) cancel();
     notify();
   }
 
   /**
-   * React renders a failed component again and again until its boundary shows the error. A
-   * component that renders after that is a new one, or its boundary was reset: it asks again.
+   * React renders a failed component again and again until its boundary shows
+   * the error. A component that renders after that is a new one, or its
+   * boundary was reset: it asks again.
    */
   function watchCommit(item: ThrownError): void {
     if (item.isWatched) return;
@@ -337,7 +382,10 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
     if (view && changes.length > 0)
       shown = {
         ...view,
-        value: changes.reduce((value, { apply }) => (apply ? apply(value) : value), view.value),
+        value: changes.reduce(
+          (value, { apply }) => (apply ? apply(value) : value),
+          view.value,
+        ),
         level: OPTIMISTIC,
         final: false,
         confirms: false,
@@ -383,7 +431,8 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
   function leave(keepMs: number): void {
     isLeft = true;
     wakers.clear();
-    for (const [rank, { status }] of awaited) if (status === 'pending') awaited.delete(rank);
+    for (const [rank, { status }] of awaited)
+      if (status === 'pending') awaited.delete(rank);
     if (!thrown?.isWatched) thrown = undefined;
     if (prefetches.size === 0) cancel();
     expireAfter(keepMs);

@@ -8,7 +8,8 @@ import type {
 } from '../correctable/level-types.ts';
 
 /**
- * Names the client of your application, so that hooks without the option `client` know its levels.
+ * Names the client of your application, so that hooks without the option
+ * `client` know its levels.
  *
  * @example
  * declare module 'correctables/react' {
@@ -21,12 +22,18 @@ import type {
 export interface Register {}
 
 /** The client of hooks that get none. */
-export type RegisteredClient = Register extends { readonly client: infer C extends AnyClient }
+export type RegisteredClient = Register extends {
+  readonly client: infer C extends AnyClient;
+}
   ? C
   : AnyClient;
 
 /** The levels of a client. */
-export type ClientLevels<C> = C extends { readonly levels: infer L extends Levels } ? L : Levels;
+export type ClientLevels<C> = C extends {
+  readonly levels: infer L extends Levels;
+}
+  ? L
+  : Levels;
 
 type HasContractLevels<C> = C extends Client<infer _L, infer B> ? B : boolean;
 

@@ -13,20 +13,26 @@ import { getReads } from './reads.ts';
 import type { ClientLevels, FinalLevelFor, RegisteredClient } from './types.ts';
 
 /**
- * Names a read that the write changes. Until the write has its final, the page shows `apply(value)`
- * in place of the value of the read, at the level `optimistic`. If the write fails, that is undone.
- * In any case, the read is then refreshed.
+ * Names a read that the write changes. Until the write has its final, the page
+ * shows `apply(value)` in place of the value of the read, at the level
+ * `optimistic`. If the write fails, that is undone. In any case, the read is
+ * then refreshed.
  */
-export type AffectRead = <T>(read: Operation<T>, apply?: (value: T) => T) => void;
+export type AffectRead = <T>(
+  read: Operation<T>,
+  apply?: (value: T) => T,
+) => void;
 
-/** Options of `useOperation`, whose operation is built from the arguments `A`. */
+/**
+ * Options of `useOperation`, whose operation is built from the arguments `A`.
+ */
 export interface UseOperationOptions<
   C extends AnyClient,
   A extends unknown[],
 > extends ClientOptions<C> {
   /**
-   * Names the reads on the page that the write changes. Default: those of the same key, which are
-   * refreshed
+   * Names the reads on the page that the write changes. Default: those of the
+   * same key, which are refreshed
    */
   readonly affects?: ((affect: AffectRead, ...args: A) => void) | undefined;
   /** Options of each invocation, for example `timeoutMs`. */
@@ -40,11 +46,20 @@ export type OperationState<V extends AnyView = AnyView> =
   | (V extends AnyView
       ? V['final'] extends true
         ? OperationStateWith<V, false, undefined>
-        : OperationStateWith<V, true, undefined> | OperationStateWith<V, false, CorrectableError>
+        :
+            | OperationStateWith<V, true, undefined>
+            | OperationStateWith<V, false, CorrectableError>
       : never);
 
-/** One of its states: with the view `V`, and either `pending`, or failed with `error`, or done. */
-export interface OperationStateWith<V extends AnyView | undefined, P extends boolean, E> {
+/**
+ * One of its states: with the view `V`, and either `pending`, or failed with
+ * `error`, or done.
+ */
+export interface OperationStateWith<
+  V extends AnyView | undefined,
+  P extends boolean,
+  E,
+> {
   /** The latest view of the result. */
   readonly view: V;
   readonly value: V extends AnyView ? V['value'] : undefined;
@@ -53,8 +68,8 @@ export interface OperationStateWith<V extends AnyView | undefined, P extends boo
   /** Whether the final view has the value of the preliminary one. */
   readonly confirmed: boolean;
   /**
-   * Whether the final view has another value than the preliminary one. Without a preliminary view
-   * it is `false`.
+   * Whether the final view has another value than the preliminary one. Without
+   * a preliminary view it is `false`.
    */
   readonly corrected: boolean;
   /** Whether the final view is on its way. */
@@ -63,8 +78,8 @@ export interface OperationStateWith<V extends AnyView | undefined, P extends boo
 }
 
 /**
- * `A`, which is inferred from the builder alone. With `NoInfer`, a function of fewer parameters
- * would not fit.
+ * `A`, which is inferred from the builder alone. With `NoInfer`, a function of
+ * fewer parameters would not fit.
  */
 type Fixed<A extends unknown[]> = [A][A extends unknown ? 0 : never];
 
@@ -83,14 +98,17 @@ type CorrectableFor<O, C extends AnyClient> = O extends Operation
   : O;
 
 /**
- * Returns a function that invokes the operation that `builder` builds of its arguments, and the
- * state of the latest run. `run` never cancels an earlier run, and the write goes on when the
- * component unmounts. It returns the Correctable.
+ * Returns a function that invokes the operation that `builder` builds of its
+ * arguments, and the state of the latest run. `run` never cancels an earlier
+ * run, and the write goes on when the component unmounts. It returns the
+ * Correctable.
  *
- * Once a write has its final, or its outcome is unknown, the reads of its key are refreshed.
+ * Once a write has its final, or its outcome is unknown, the reads of its key
+ * are refreshed.
  *
- * `builder` can also begin the work itself and return its Correctable, as `transaction` does. Then
- * the reads that `affects` names are refreshed, and no others.
+ * `builder` can also begin the work itself and return its Correctable, as
+ * `transaction` does. Then the reads that `affects` names are refreshed, and no
+ * others.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if there is no client
  * @example
@@ -105,7 +123,10 @@ export function useOperation<
 >(
   builder: (...args: A) => O,
   options: UseOperationOptions<C, Fixed<A>> = {},
-): readonly [run: (...args: A) => CorrectableFor<O, C>, state: OperationState<ViewFor<O, C>>] {
+): readonly [
+  run: (...args: A) => CorrectableFor<O, C>,
+  state: OperationState<ViewFor<O, C>>,
+] {
   const { client, session } = useClient(options);
   const [state, setState] = React.useState(() => getFields(undefined, IDLE));
   const props = { builder, options, client, session };
@@ -117,7 +138,10 @@ export function useOperation<
     const correctable = invoke(current.current, args, (error) => {
       if (current.current.latest === correctable)
         setState(
-          getFields(correctable.latest, { isRequesting: correctable.state === 'pending', error }),
+          getFields(correctable.latest, {
+            isRequesting: correctable.state === 'pending',
+            error,
+          }),
         );
     });
     current.current.latest = correctable;
@@ -146,7 +170,8 @@ function invoke(
   const built = builder(...(args as never));
   const affect: AffectRead = (target, apply) => {
     const read = reads.all.get(reads.locate(target, session));
-    if (read) settlers.push(read.addChange(apply as (value: unknown) => unknown));
+    if (read)
+      settlers.push(read.addChange(apply as (value: unknown) => unknown));
   };
   options.affects?.(affect, ...(args as never));
   const correctable = isCorrectable(built)
@@ -160,10 +185,16 @@ function invoke(
     for (const settle of settlers) settle(!!isUndone);
     onChange(error);
   };
-  correctable.subscribe({ next: () => onChange(), complete: close, error: close });
+  correctable.subscribe({
+    next: () => onChange(),
+    complete: close,
+    error: close,
+  });
   return correctable;
 }
 
-function isCorrectable(built: Built): built is Correctable<unknown, Levels, string> {
+function isCorrectable(
+  built: Built,
+): built is Correctable<unknown, Levels, string> {
   return hasMethods(built, 'subscribe', 'speculate');
 }

@@ -1,4 +1,7 @@
-/** `correctables/rxjs`: Correctables and observables, both ways. Needs the package `rxjs`. */
+/**
+ * `correctables/rxjs`: Correctables and observables, both ways. Needs the
+ * package `rxjs`.
+ */
 export {
   fromObservable,
   type EmittedView,

@@ -1,10 +1,14 @@
 /**
- * One site of a cluster in this process: its directory, its links to the other sites, and its state
- * machine.
+ * One site of a cluster in this process: its directory, its links to the other
+ * sites, and its state machine.
  */
 import { CorrectableError } from '../correctable/errors.ts';
 import { createTransferAlarms, type OnAlarm } from './alarms/site-alarm.ts';
-import { answerVersion, getNodeVersion, type VersionHost } from './cluster/activate.ts';
+import {
+  answerVersion,
+  getNodeVersion,
+  type VersionHost,
+} from './cluster/activate.ts';
 import {
   CHANGE,
   becomeMember,
@@ -17,7 +21,10 @@ import {
 } from './cluster/become-member.ts';
 import { catchUp } from './cluster/catch-up.ts';
 import { ClusterLinks, type ControlRequest } from './cluster/cluster-links.ts';
-import { describeSetup, type DeploymentSetup } from './cluster/deployment-setup.ts';
+import {
+  describeSetup,
+  type DeploymentSetup,
+} from './cluster/deployment-setup.ts';
 import { DiskRoom } from './cluster/disk-room.ts';
 import {
   forEachLinkAddress,
@@ -27,7 +34,12 @@ import {
   readClusterFile,
 } from './cluster/cluster-file.ts';
 import type { ClusterFile, ClusterSite } from './cluster/cluster-file.ts';
-import { IDENTIFY, formatWaiting, identifySite, waitUntilUnknown } from './cluster/first-start.ts';
+import {
+  IDENTIFY,
+  formatWaiting,
+  identifySite,
+  waitUntilUnknown,
+} from './cluster/first-start.ts';
 import { followKeyFile, type ClusterKeys } from './cluster/key-file.ts';
 import { NodeRedLog } from './cluster/red-log/node-red-log.ts';
 import {
@@ -39,24 +51,37 @@ import {
 } from './cluster/node-status.ts';
 import { OneAtATime } from './cluster/one-at-a-time.ts';
 import { saveDroppedRecords } from './cluster/red-log/dropped-records.ts';
-import { RedFollower, type FollowedLog } from './cluster/red-log/red-follower.ts';
+import {
+  RedFollower,
+  type FollowedLog,
+} from './cluster/red-log/red-follower.ts';
 import { releaseRoom, reserveRoom } from './cluster/red-log/reserved-room.ts';
 import type { RedGeneration } from './cluster/red-log/red-generation.ts';
 import { NodeDirectory } from './cluster/node-directory.ts';
 import { closedDirectoryError } from './cluster/node-file.ts';
 import { SiteEnding, waitWhileSending } from './cluster/site-ending.ts';
-import { receiveEnvelopes, sendEnvelope, type SiteMessagesHost } from './cluster/site-messages.ts';
+import {
+  receiveEnvelopes,
+  sendEnvelope,
+  type SiteMessagesHost,
+} from './cluster/site-messages.ts';
 import {
   StateTransfers,
   TRANSFER,
   findRefusal,
   formatProgress,
 } from './cluster/state-transfers.ts';
-import { checkSiteOptions, type ClusterNodeOptions } from './cluster-options.ts';
+import {
+  checkSiteOptions,
+  type ClusterNodeOptions,
+} from './cluster-options.ts';
 import { loadOrigins, makeClusterSite } from './cluster-site.ts';
 import { DEFAULT_CLOCK_SKEW_MS, type EmbeddedSite } from './embedded-site.ts';
 import { EnvelopeCodec } from './messages/envelope-codec.ts';
-import { RULES_VERSION, type DeploymentVersion } from './records/deployment-version.ts';
+import {
+  RULES_VERSION,
+  type DeploymentVersion,
+} from './records/deployment-version.ts';
 import { Origins, type Origin } from './records/origin.ts';
 import type { MemberOutput } from './records/replica-output.ts';
 import type { MemberChange } from './replica/membership.ts';
@@ -107,7 +132,11 @@ export class ClusterNode {
   readonly #deploymentName: string;
 
   /** @throws CorrectableError as `openClusterNode` */
-  constructor(service: Service, options: ClusterNodeOptions, events: ClusterNodeEvents) {
+  constructor(
+    service: Service,
+    options: ClusterNodeOptions,
+    events: ClusterNodeEvents,
+  ) {
     this.#service = service;
     this.#own = { rules: RULES_VERSION, service: describeService(service) };
     this.#options = options;
@@ -116,12 +145,21 @@ export class ClusterNode {
     this.#versionHost = this.#createVersionHost();
     this.file = readClusterFile(options.cluster);
     checkSiteOptions(service, options, this.file);
-    this.#keys = followKeyFile(this.file.keyFile, (problem) => this.#events.onProgress?.(problem));
+    this.#keys = followKeyFile(this.file.keyFile, (problem) =>
+      this.#events.onProgress?.(problem),
+    );
     this.#redLog = new NodeRedLog(this.file.redLog, this.#keys.deployment);
     this.#codec = new EnvelopeCodec(this.#redLog.messages);
     this.#onAlarm = this.#alarms.noteBefore(options.onAlarm);
-    this.#deploymentName = hashDeploymentName(this.#keys.sessionKey, service.contract.name);
-    const shared = { site: this.name, onAlarm: this.#onAlarm, signal: this.#aborted.signal };
+    this.#deploymentName = hashDeploymentName(
+      this.#keys.sessionKey,
+      service.contract.name,
+    );
+    const shared = {
+      site: this.name,
+      onAlarm: this.#onAlarm,
+      signal: this.#aborted.signal,
+    };
     this.#room = new DiskRoom(shared);
     this.#directory = new NodeDirectory({
       dataDir: options.dataDir,
@@ -137,7 +175,11 @@ export class ClusterNode {
       rebuilds: options.rebuild === true,
       room: this.#room,
     });
-    this.#ending = new SiteEnding({ ...shared, directory: this.#directory, room: this.#room });
+    this.#ending = new SiteEnding({
+      ...shared,
+      directory: this.#directory,
+      room: this.#room,
+    });
     this.#origins = Origins.create(this.#directory.founders);
     this.#follower = this.#createFollower();
   }
@@ -153,7 +195,10 @@ export class ClusterNode {
 
   get site(): EmbeddedSite {
     if (this.#site === undefined)
-      throw new CorrectableError('UNAVAILABLE', `The site ${this.name} is not running.`);
+      throw new CorrectableError(
+        'UNAVAILABLE',
+        `The site ${this.name} is not running.`,
+      );
     return this.#site;
   }
 
@@ -161,7 +206,10 @@ export class ClusterNode {
     return this.#links as ClusterLinks;
   }
 
-  /** Opens the links, waits for the other sites if this is the first start, and starts the site. */
+  /**
+   * Opens the links, waits for the other sites if this is the first start, and
+   * starts the site.
+   */
   async open(): Promise<void> {
     await this.#redLog.load();
     const own = this.file.sites.get(this.name) as ClusterSite;
@@ -173,7 +221,8 @@ export class ClusterNode {
       keys: this.#keys,
       onAlarm: this.#onAlarm,
       onWaiting: (message) => this.#events.onProgress?.(message),
-      onEnvelopes: (from, contents) => receiveEnvelopes(from, contents, this.#messagesHost),
+      onEnvelopes: (from, contents) =>
+        receiveEnvelopes(from, contents, this.#messagesHost),
       onSlice: (from, content) => this.#transfers?.onSlice(from, content),
       onRequest: (request) => this.#answer(request),
       onConnected: (name) => this.#setConnected(name, true),
@@ -190,12 +239,17 @@ export class ClusterNode {
       maxClockSkewMs: this.#options.maxClockSkewMs ?? DEFAULT_CLOCK_SKEW_MS,
       links,
       admit: (site, receiver) =>
-        findRefusal(this.#site && this.#origins, { ...receiver, donor: this.name, site }),
+        findRefusal(this.#site && this.#origins, {
+          ...receiver,
+          donor: this.name,
+          site,
+        }),
       onProgress: (progress) => this.#onProgress(formatProgress(progress)),
       ...createTransferAlarms(this.name, this.#onAlarm),
     });
     await this.#events.onOpening?.(this);
-    if (this.#directory.identity.origin === null) await this.#becomeMember(this.#transfers, own);
+    if (this.#directory.identity.origin === null)
+      await this.#becomeMember(this.#transfers, own);
     else if (!this.#directory.hasData) {
       await waitUntilUnknown({
         site: this.name,
@@ -211,15 +265,25 @@ export class ClusterNode {
       });
     }
     await this.#room.repeat(() => this.#follower.begin());
-    // If the site is behind, it has begun to restart at once: wait until it serves.
+    // If the site is behind, it has begun to restart at once: wait until it
+    // serves.
     await this.#restarts.run(async () => {});
     const onProblem = (message: string): void => this.#onProgress(message);
-    await waitWhileJoining(() => this.#joiningProblem, this.#aborted.signal, onProblem);
+    await waitWhileJoining(
+      () => this.#joiningProblem,
+      this.#aborted.signal,
+      onProblem,
+    );
   }
 
   get #setup(): DeploymentSetup {
     const isRunning = this.#site !== undefined;
-    return describeSetup(this.file, this.#directory, this.red, isRunning && this.#origins);
+    return describeSetup(
+      this.file,
+      this.#directory,
+      this.red,
+      isRunning && this.#origins,
+    );
   }
 
   #onProgress(message: string): void {
@@ -228,7 +292,11 @@ export class ClusterNode {
   }
 
   get #joiningProblem(): string | undefined {
-    return describeJoining(this.#directory.identity.origin, this.#origins, this.#site?.driver);
+    return describeJoining(
+      this.#directory.identity.origin,
+      this.#origins,
+      this.#site?.driver,
+    );
   }
 
   #createFollower(): RedFollower {
@@ -255,20 +323,28 @@ export class ClusterNode {
         releaseRoom: () => releaseRoom(this.#directory.files),
         onSealed: (problem, isLasting) => {
           const message = `Site ${this.name}: ${problem}.`;
-          if (isLasting) this.#onAlarm({ kind: 'red-log-sealed', site: this.name, message });
+          if (isLasting)
+            this.#onAlarm({ kind: 'red-log-sealed', site: this.name, message });
           else this.#events.onProgress?.(problem);
         },
         countEntries: () => this.#directory.recover().lengths.red,
-        catchUp: (message, to, onCopied) => this.#catchUp(message, { to, onCopied }),
-        getConnectedPeers: () => this.links.peers.filter((peer) => this.links.isConnected(peer)),
+        catchUp: (message, to, onCopied) =>
+          this.#catchUp(message, { to, onCopied }),
+        getConnectedPeers: () =>
+          this.links.peers.filter((peer) => this.links.isConnected(peer)),
         request: (peer, kind, body) => this.links.request(peer, kind, body),
       },
       this.#aborted.signal,
     );
   }
 
-  /** Becomes a member, and takes the state of another site as that of this one. */
-  async #becomeMember(transfers: StateTransfers, { url, cluster }: ClusterSite): Promise<void> {
+  /**
+   * Becomes a member, and takes the state of another site as that of this one.
+   */
+  async #becomeMember(
+    transfers: StateTransfers,
+    { url, cluster }: ClusterSite,
+  ): Promise<void> {
     const origin = await becomeMember({
       site: this.name,
       address: { url, cluster: formatAddress(cluster) },
@@ -278,15 +354,16 @@ export class ClusterNode {
       transfers,
       room: this.#room,
       signal: this.#aborted.signal,
-      onProblem: (message) => this.#onProgress(`waiting to become a member: ${message}`),
+      onProblem: (message) =>
+        this.#onProgress(`waiting to become a member: ${message}`),
     });
     await this.#room.repeat(() => this.#follower.adopt());
     await this.#room.repeat(() => this.#directory.saveIdentity({ origin }));
   }
 
   /**
-   * Takes the state of another site. If the red log was restored without this one, the own end of
-   * it does not count.
+   * Takes the state of another site. If the red log was restored without this
+   * one, the own end of it does not count.
    */
   async #catchUp(
     message: string,
@@ -312,19 +389,24 @@ export class ClusterNode {
         keepsRed: restored === undefined,
         signal,
         getPeers: () => this.links.peers,
-        receive: (donors, ...ending) => transfers.receive(origin, () => donors, ...ending),
+        receive: (donors, ...ending) =>
+          transfers.receive(origin, () => donors, ...ending),
         recover: () => this.#directory.recover(),
         install: (merged) => install({ ...this.#directory.place, ...merged }),
         onProblem: (problem) => this.#onProgress(problem),
         ...createTransferAlarms(this.name, this.#onAlarm),
       });
-      if (closed === undefined) return this.#room.repeat(() => restored?.onCopied());
+      if (closed === undefined)
+        return this.#room.repeat(() => restored?.onCopied());
       await this.#ending.retire(closed, this.links);
       throw closedDirectoryError(this.name, closed.message);
     });
   }
 
-  /** Stops the site, changes what it has, and starts it again. The links stay open. */
+  /**
+   * Stops the site, changes what it has, and starts it again. The links stay
+   * open.
+   */
   async restartSite(change: () => Promise<void>): Promise<void> {
     await this.#restarts.run(async () => {
       await this.#reportStopping();
@@ -354,7 +436,10 @@ export class ClusterNode {
     const storage = (this.#storage = this.#directory.openSites());
     const [siteStorage] = storage.sites as readonly [DurableStorage];
     const { checkpoint } = siteStorage.stored;
-    const origins = (this.#origins = loadOrigins(checkpoint, this.#directory.founders));
+    const origins = (this.#origins = loadOrigins(
+      checkpoint,
+      this.#directory.founders,
+    ));
     const site = this.#directory.identity.origin as Origin;
     rejectForeignOrigin(this.#directory.identity, (origin) =>
       origins.isSite(origin) ? origins.get(origin).site : undefined,
@@ -379,12 +464,15 @@ export class ClusterNode {
         directory: this.#directory.identity.directory,
         ...this.#redLog.createParts(this.red),
         version: { own: this.#own, founding: this.#foundingVersion },
-        // The process that was confirmed goes on: no directory was put in the place of its own.
+        // The process that was confirmed goes on: no directory was put in the
+        // place of its own.
         needsPeer: !this.#isConfirmed,
         onMembership: (output) => this.#onMembership(output),
         onEnded: () => this.#events.onFailed?.(),
         onForked: (problem) =>
-          this.#ending.markClosed(`another node has gone on as ${this.name} (${problem})`),
+          this.#ending.markClosed(
+            `another node has gone on as ${this.name} (${problem})`,
+          ),
         send: (envelope) => sendEnvelope(envelope, this.#messagesHost),
       },
     }));
@@ -393,10 +481,12 @@ export class ClusterNode {
     this.#ending.noteStarted();
     this.#updateLinks();
     made.driver.start();
-    for (const name of this.links.peers) this.#noteConnected(name, this.links.isConnected(name));
+    for (const name of this.links.peers)
+      this.#noteConnected(name, this.links.isConnected(name));
     this.#redLog.connect((reply) => made.driver.onReply(reply));
     this.#transfers?.setStorage(siteStorage);
-    // Another call may have stopped the site meanwhile: then that call starts it again.
+    // Another call may have stopped the site meanwhile: then that call starts
+    // it again.
     await this.#reports.run(async () => {
       if (this.#site === made && !this.#aborted.signal.aborted)
         await this.#events.onStarted?.(this);
@@ -414,7 +504,8 @@ export class ClusterNode {
   async stopSite(): Promise<void> {
     this.#transfers?.setStorage(undefined);
     this.#redLog.disconnect();
-    if (this.#site !== undefined) this.#isConfirmed = this.#site.driver.isConfirmed;
+    if (this.#site !== undefined)
+      this.#isConfirmed = this.#site.driver.isConfirmed;
     this.#site?.driver.close();
     this.#site = undefined;
     const storage = this.#storage;
@@ -440,7 +531,10 @@ export class ClusterNode {
       ...this.state,
       members:
         driver?.members ??
-        this.#origins.sites.map((origin) => ({ ...this.#origins.get(origin), origin })),
+        this.#origins.sites.map((origin) => ({
+          ...this.#origins.get(origin),
+          origin,
+        })),
       redLeader: this.#redLog.getLeader(this.red),
       redGeneration: this.red.generation,
       redProblem: driver?.redProblem,
@@ -455,7 +549,8 @@ export class ClusterNode {
   }
 
   /**
-   * Waits until the other sites have what this one has, or a little while; then ends everything.
+   * Waits until the other sites have what this one has, or a little while; then
+   * ends everything.
    */
   async close(): Promise<void> {
     this.#aborted.abort();
@@ -472,7 +567,8 @@ export class ClusterNode {
 
   #noteConnected(name: string, isConnected: boolean): void {
     const origin = this.origins.find(name);
-    if (origin !== undefined) this.#site?.driver.setConnected(origin, isConnected);
+    if (origin !== undefined)
+      this.#site?.driver.setConnected(origin, isConnected);
   }
 
   #setConnected(name: string, isConnected: boolean): void {
@@ -482,15 +578,21 @@ export class ClusterNode {
     this.#follower.onConnected(name);
   }
 
-  /** The sites with their addresses for clients: those of the file, and those that have joined. */
+  /**
+   * The sites with their addresses for clients: those of the file, and those
+   * that have joined.
+   */
   get addresses(): ReadonlyMap<string, string> {
-    const names = this.#site === undefined ? [...this.file.sites.keys()] : this.origins.names;
+    const names =
+      this.#site === undefined
+        ? [...this.file.sites.keys()]
+        : this.origins.names;
     return listClientAddresses(names, this.file, this.origins);
   }
 
   /**
-   * Links go to all sites that there have been: one that was retired and is still there has to hear
-   * of it.
+   * Links go to all sites that there have been: one that was retired and is
+   * still there has to hear of it.
    */
   #updateLinks(): void {
     forEachLinkAddress(this.file, this.origins, (name, address, isMember) => {
@@ -501,11 +603,15 @@ export class ClusterNode {
   #onMembership(output: MemberOutput): void {
     if (output.kind === 'members') return this.#updateLinks();
     if (output.kind === 'behind') {
-      // Not while the site acts. A site that is being stopped finds it again once it is started.
+      // Not while the site acts. A site that is being stopped finds it again
+      // once it is started.
       const catchUp = async (): Promise<void> =>
         this.#follower.isSealing ? undefined : this.#catchUp(output.message);
       setImmediate(
-        () => void catchUp().catch((error: Error) => this.#ending.reportFailedStart(error)),
+        () =>
+          void catchUp().catch((error: Error) =>
+            this.#ending.reportFailedStart(error),
+          ),
       );
     } else if (output.kind === 'changed') this.#changes.onChanged(output);
     else if (output.kind === 'retired')
@@ -519,7 +625,10 @@ export class ClusterNode {
     return this.#changes.wait(this.site.driver.proposeChange(change));
   }
 
-  /** What was in force when the deployment was created, as far as no checkpoint says more. */
+  /**
+   * What was in force when the deployment was created, as far as no checkpoint
+   * says more.
+   */
   get #foundingVersion(): DeploymentVersion {
     return this.#directory.getFoundingVersion(this.#own);
   }
@@ -530,7 +639,9 @@ export class ClusterNode {
       own: this.#own,
       getInForce: () => this.#site?.driver.inForce ?? this.#foundingVersion,
       getOthers: () =>
-        this.origins.getOthers(this.site.driver.site).map((origin) => this.origins.getName(origin)),
+        this.origins
+          .getOthers(this.site.driver.site)
+          .map((origin) => this.origins.getName(origin)),
       request: (peer, kind, body) => this.links.request(peer, kind, body),
       propose: () => this.#changes.wait(this.site.driver.proposeActivation()),
     };
@@ -556,10 +667,13 @@ export class ClusterNode {
         origins: this.#origins,
         service: this.#foundingVersion.service.hash,
       });
-    if (kind === TRANSFER && from !== null) return this.#transfers?.onRequest(from, body);
+    if (kind === TRANSFER && from !== null)
+      return this.#transfers?.onRequest(from, body);
     if (kind === STATUS) return this.status;
     if (kind === CHANGE) return this.proposeChange(parseChange(body));
-    const reply = answerVersion(kind, this.#versionHost) ?? this.#follower.answer(kind, body);
+    const reply =
+      answerVersion(kind, this.#versionHost) ??
+      this.#follower.answer(kind, body);
     if (reply !== undefined) return reply;
     throw new Error(`unknown request ${kind}`);
   }

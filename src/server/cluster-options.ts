@@ -1,6 +1,9 @@
 /** The options of one site of a cluster, which is a process of its own. */
 import { check } from '../correctable/errors.ts';
-import { isNonEmptyString, type OptionNamesOf } from '../correctable/validate.ts';
+import {
+  isNonEmptyString,
+  type OptionNamesOf,
+} from '../correctable/validate.ts';
 import { emitWarning } from './alarms/site-alarm.ts';
 import type { ClusterFile } from './cluster/cluster-file.ts';
 import { checkEmbeddedOptions } from './embedded-checks.ts';
@@ -9,8 +12,8 @@ import { checkColors } from './embedded.ts';
 import type { Service } from './service/service.ts';
 
 /**
- * Options of `createEmbedded` that the cluster file sets, or that have no meaning between
- * processes.
+ * Options of `createEmbedded` that the cluster file sets, or that have no
+ * meaning between processes.
  */
 type FileOption = 'sites' | 'redLeader' | 'latency' | 'clusterKey' | 'dataDir';
 
@@ -20,12 +23,16 @@ export interface ClusterNodeOptions extends Omit<EmbeddedOptions, FileOption> {
   readonly cluster: string;
   /** The site that this process is, one of the file. */
   readonly site: string;
-  /** The directory for the logs and checkpoints of this site, created if it is missing. */
+  /**
+   * The directory for the logs and checkpoints of this site, created if it is
+   * missing.
+   */
   readonly dataDir: string;
   /**
-   * Begins with an empty directory and the state of another site: as a new site, or in place of a
-   * directory that is lost or was forked. What only that directory had is lost. Ignored if the
-   * directory has the data of the site. Default: `false`
+   * Begins with an empty directory and the state of another site: as a new
+   * site, or in place of a directory that is lost or was forked. What only that
+   * directory had is lost. Ignored if the directory has the data of the site.
+   * Default: `false`
    */
   readonly rebuild?: boolean | undefined;
 }
@@ -46,16 +53,27 @@ export const CLUSTER_NODE_OPTIONS: OptionNamesOf<ClusterNodeOptions> = {
   rebuild: true,
 };
 
-/** The options that a node shares with `createEmbedded`, and the sites of the file. */
+/**
+ * The options that a node shares with `createEmbedded`, and the sites of the
+ * file.
+ */
 export function toEmbeddedOptions(
   options: ClusterNodeOptions,
   names: readonly string[],
 ): EmbeddedOptions {
-  const { cluster: _cluster, site: _site, rebuild: _rebuild, ...shared } = options;
+  const {
+    cluster: _cluster,
+    site: _site,
+    rebuild: _rebuild,
+    ...shared
+  } = options;
   return { ...shared, sites: names as [string, ...string[]] };
 }
 
-/** @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit */
+/**
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not
+ * fit
+ */
 export function checkSiteOptions(
   service: Service,
   options: ClusterNodeOptions,
@@ -70,13 +88,21 @@ export function checkSiteOptions(
     'dataDir',
     'must be the path of the data directory of the site',
   );
-  check(names.includes(site), 'site', `'${site}' is not one of ${names.join(', ')}`);
+  check(
+    names.includes(site),
+    'site',
+    `'${site}' is not one of ${names.join(', ')}`,
+  );
   check(
     rebuild === undefined || typeof rebuild === 'boolean',
     'rebuild',
     'must be true or false, or left out',
   );
   checkColors(service, embedded, (message) =>
-    (options.onAlarm ?? emitWarning)({ kind: 'color-check-failed', site, message }),
+    (options.onAlarm ?? emitWarning)({
+      kind: 'color-check-failed',
+      site,
+      message,
+    }),
   );
 }

@@ -1,10 +1,13 @@
 /**
- * The site of a node: what a site that has a process of its own needs beyond one that is embedded
- * with all others.
+ * The site of a node: what a site that has a process of its own needs beyond
+ * one that is embedded with all others.
  */
 import type { OnAlarm } from './alarms/site-alarm.ts';
 import type { ClusterFile } from './cluster/cluster-file.ts';
-import { toEmbeddedOptions, type ClusterNodeOptions } from './cluster-options.ts';
+import {
+  toEmbeddedOptions,
+  type ClusterNodeOptions,
+} from './cluster-options.ts';
 import {
   createSitePlan,
   makeSite,
@@ -34,8 +37,8 @@ export interface ClusterSiteParts {
 }
 
 /**
- * Returns the sites that a directory knows. Sites that have joined are in its checkpoint only, so
- * the manifest counts only as long as there is none.
+ * Returns the sites that a directory knows. Sites that have joined are in its
+ * checkpoint only, so the manifest counts only as long as there is none.
  */
 export function loadOrigins(
   checkpoint: RecoveredState['checkpoint'],
@@ -48,7 +51,16 @@ export function loadOrigins(
 }
 
 export function makeClusterSite(parts: ClusterSiteParts): EmbeddedSite {
-  const { service, options, file, clusterKey, deploymentName, origins, onAlarm, site } = parts;
+  const {
+    service,
+    options,
+    file,
+    clusterKey,
+    deploymentName,
+    origins,
+    onAlarm,
+    site,
+  } = parts;
   const { maxBacklogEntries = DEFAULT_BACKLOG } = options;
   const plan: SitePlan = {
     ...createSitePlan(service, toEmbeddedOptions(options, origins.names)),
@@ -68,6 +80,9 @@ export function makeClusterSite(parts: ClusterSiteParts): EmbeddedSite {
     redLogName: deploymentName,
     stopsOnUnknownStart: true,
     keepsReceivedReplies: true,
-    absence: { maxBacklogEntries, keepForMs: file.keepForMs ?? DEFAULT_KEEP_FOR_MS },
+    absence: {
+      maxBacklogEntries,
+      keepForMs: file.keepForMs ?? DEFAULT_KEEP_FOR_MS,
+    },
   });
 }

@@ -1,8 +1,19 @@
-/** Checks of the options of a deployment: each names its field and says what to give. */
+/**
+ * Checks of the options of a deployment: each names its field and says what to
+ * give.
+ */
 import { CorrectableError } from '../correctable/errors.ts';
-import { checkOptionNames, isNonEmptyString, isRecord } from '../correctable/validate.ts';
+import {
+  checkOptionNames,
+  isNonEmptyString,
+  isRecord,
+} from '../correctable/validate.ts';
 import { isBytes } from '../values/value-kinds.ts';
-import { EMBEDDED_OPTIONS, GENERATOR_OPTIONS, type EmbeddedOptions } from './embedded-options.ts';
+import {
+  EMBEDDED_OPTIONS,
+  GENERATOR_OPTIONS,
+  type EmbeddedOptions,
+} from './embedded-options.ts';
 import { requireService } from './service/service.ts';
 import { MIN_KEY_BYTES } from './storage/directory/data-directory.ts';
 
@@ -32,11 +43,16 @@ export function checkEmbeddedOptions(
   for (const field of COUNT_OPTIONS) checkCount(field, value[field]);
   checkClusterKey(value.clusterKey);
   for (const field of BOOLEAN_OPTIONS) {
-    const isBoolean = value[field] === undefined || typeof value[field] === 'boolean';
+    const isBoolean =
+      value[field] === undefined || typeof value[field] === 'boolean';
     checkOption(isBoolean, field, 'must be true or false, or left out');
   }
   const isPath = dataDir === undefined || isNonEmptyString(dataDir);
-  checkOption(isPath, 'dataDir', 'must be the path of a directory, or left out');
+  checkOption(
+    isPath,
+    'dataDir',
+    'must be the path of a directory, or left out',
+  );
   checkOption(
     onAlarm === undefined || typeof onAlarm === 'function',
     'onAlarm',
@@ -47,15 +63,25 @@ export function checkEmbeddedOptions(
 
 function checkSites(sites: unknown): asserts sites is readonly string[] {
   const areNames = Array.isArray(sites) && sites.every(isNonEmptyString);
-  checkOption(areNames, 'sites', "must be a list of names, as ['ireland', 'frankfurt']");
+  checkOption(
+    areNames,
+    'sites',
+    "must be a list of names, as ['ireland', 'frankfurt']",
+  );
   checkOption(sites.length > 0, 'sites', 'must name at least one site');
   const areDistinct = new Set(sites).size === sites.length;
-  checkOption(areDistinct, 'sites', `must not name a site twice: ${sites.join(', ')}`);
+  checkOption(
+    areDistinct,
+    'sites',
+    `must not name a site twice: ${sites.join(', ')}`,
+  );
 }
 
 function checkLatency(latency: unknown, sites: readonly string[]): void {
-  if (latency === undefined || latency === 'none' || latency === 'eu-us') return;
-  const example = "'none', 'eu-us' or round trips in milliseconds, as { 'ireland-frankfurt': 20 }";
+  if (latency === undefined || latency === 'none' || latency === 'eu-us')
+    return;
+  const example =
+    "'none', 'eu-us' or round trips in milliseconds, as { 'ireland-frankfurt': 20 }";
   checkOption(isRecord(latency), 'latency', `must be ${example}`);
   const pairs = sites.flatMap((item, at) =>
     sites.slice(at + 1).map((other) => [item, other] as const),
@@ -65,38 +91,56 @@ function checkLatency(latency: unknown, sites: readonly string[]): void {
 }
 
 /**
- * Site names contain dashes too: a text may name two pairs, and one that names no known pair names
- * unknown sites.
+ * Site names contain dashes too: a text may name two pairs, and one that names
+ * no known pair names unknown sites.
  */
 function checkPair(
   text: string,
   latency: Readonly<Record<string, unknown>>,
   pairs: readonly (readonly [string, string])[],
 ): void {
-  const [pair, another] = pairs.filter((item) => getPairNames(item).includes(text));
+  const [pair, another] = pairs.filter((item) =>
+    getPairNames(item).includes(text),
+  );
   if (pair === undefined) return;
   const both = `${pair.join(' and ')} as well as ${another?.join(' and ')}`;
   const advice = 'give each from its other end, or name the sites otherwise';
-  checkOption(another === undefined, `latency.${text}`, `names ${both}: ${advice}`);
+  checkOption(
+    another === undefined,
+    `latency.${text}`,
+    `names ${both}: ${advice}`,
+  );
   const reverse = getPairNames(pair).find((item) => item !== text);
   const isOnce = reverse === undefined || latency[reverse] === undefined;
-  checkOption(isOnce, `latency.${text}`, `is set as ${reverse} too: set it once`);
+  checkOption(
+    isOnce,
+    `latency.${text}`,
+    `is set as ${reverse} too: set it once`,
+  );
 }
 
 /** The names of a pair, from either end. */
-function getPairNames([item, other]: readonly [string, string]): readonly [string, string] {
+function getPairNames([item, other]: readonly [string, string]): readonly [
+  string,
+  string,
+] {
   return [`${item}-${other}`, `${other}-${item}`];
 }
 
 function checkGenerators(value: unknown): void {
   if (value === undefined) return;
-  checkOption(isRecord(value), 'generators', 'must be an object of bounds, or none');
+  checkOption(
+    isRecord(value),
+    'generators',
+    'must be an object of bounds, or none',
+  );
   checkOptionNames(
     value,
     { call: '{ generators: { maxSteps: 100_000 } }', field: 'generators' },
     GENERATOR_OPTIONS,
   );
-  for (const field of GENERATOR_COUNTS) checkCount(`generators.${field}`, value[field]);
+  for (const field of GENERATOR_COUNTS)
+    checkCount(`generators.${field}`, value[field]);
   const { determinismCheckRate: rate = 0 } = value;
   const isShare = typeof rate === 'number' && rate >= 0 && rate <= 1;
   checkOption(
@@ -108,15 +152,18 @@ function checkGenerators(value: unknown): void {
 
 function checkCount(field: string, value: unknown): void {
   const isCount =
-    value === undefined || (typeof value === 'number' && Number.isInteger(value) && value >= 1);
-  const input = typeof value === 'string' ? `the text '${value}'` : String(value);
+    value === undefined ||
+    (typeof value === 'number' && Number.isInteger(value) && value >= 1);
+  const input =
+    typeof value === 'string' ? `the text '${value}'` : String(value);
   checkOption(isCount, field, `must be an integer from 1 on, not ${input}`);
 }
 
 function checkClusterKey(key: unknown): void {
   const isKey =
     key === undefined ||
-    ((typeof key === 'string' || isBytes(key)) && Buffer.byteLength(key) >= MIN_KEY_BYTES);
+    ((typeof key === 'string' || isBytes(key)) &&
+      Buffer.byteLength(key) >= MIN_KEY_BYTES);
   checkOption(
     isKey,
     'clusterKey',
@@ -125,10 +172,19 @@ function checkClusterKey(key: unknown): void {
 }
 
 /** The error for an option `field` that is not as it should be. */
-export function invalidOptionError(field: string, problem: string): CorrectableError {
-  return new CorrectableError('INVALID_ARGUMENT', `${field} ${problem}.`, { field });
+export function invalidOptionError(
+  field: string,
+  problem: string,
+): CorrectableError {
+  return new CorrectableError('INVALID_ARGUMENT', `${field} ${problem}.`, {
+    field,
+  });
 }
 
-function checkOption(isRight: unknown, field: string, problem: string): asserts isRight {
+function checkOption(
+  isRight: unknown,
+  field: string,
+  problem: string,
+): asserts isRight {
   if (!isRight) throw invalidOptionError(field, problem);
 }

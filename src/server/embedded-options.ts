@@ -9,75 +9,83 @@ export interface EmbeddedOptions<N extends string = string> {
   /** Names of the sites. */
   readonly sites: readonly [N, ...N[]];
   /**
-   * The site that orders the red operations. A red write takes a round trip to it. Default: the
-   * first site.
+   * The site that orders the red operations. A red write takes a round trip to
+   * it. Default: the first site.
    */
   readonly redLeader?: NoInfer<N> | undefined;
   /** Delays between the sites. Default: `none` */
   readonly latency?: SiteLatency | undefined;
   /**
-   * How often a red write runs if others keep changing what it reads, before `CONFLICT`. Default:
-   * 10. If it conflicts on a `bounded` field that it takes from, it runs again for `siteTimeoutMs`
-   * after its first rejection, however often.
+   * How often a red write runs if others keep changing what it reads, before
+   * `CONFLICT`. Default:
+   * 10. If it conflicts on a `bounded` field that it takes from, it runs again
+   *     for `siteTimeoutMs` after its first rejection, however often.
    */
   readonly maxAttempts?: number | undefined;
   /**
-   * Maximum number of operations in flight at one site. More fail with `OVERLOADED`. Default: 100
-   * 000
+   * Maximum number of operations in flight at one site. More fail with
+   * `OVERLOADED`. Default: 100 000
    */
   readonly maxInFlight?: number | undefined;
   /**
-   * Maximum number of red writes and strong reads in flight at one site. They count for
-   * `maxInFlight` too. The limit leaves room for other operations while the red leader is away.
-   * More fail with `OVERLOADED`. Default: half of `maxInFlight`
+   * Maximum number of red writes and strong reads in flight at one site. They
+   * count for `maxInFlight` too. The limit leaves room for other operations
+   * while the red leader is away. More fail with `OVERLOADED`. Default: half of
+   * `maxInFlight`
    */
   readonly maxRedInFlight?: number | undefined;
   /**
-   * How long an operation waits for another site, in milliseconds. It fails with `REPLICA_BEHIND`
-   * if the site lacks data that its session has seen. It fails with `UNKNOWN` if another site
-   * received it first and does not report its outcome. It fails with `UNAVAILABLE` if it waits for
-   * rights that other sites hold. Default: 5000
+   * How long an operation waits for another site, in milliseconds. It fails
+   * with `REPLICA_BEHIND` if the site lacks data that its session has seen. It
+   * fails with `UNKNOWN` if another site received it first and does not report
+   * its outcome. It fails with `UNAVAILABLE` if it waits for rights that other
+   * sites hold. Default: 5000
    */
   readonly siteTimeoutMs?: number | undefined;
   /**
-   * How far the clock of a site may be ahead of the others, in milliseconds. If it is further
-   * ahead, the site refuses writes until the clock is right, and notifies `onAlarm`. Sites of one
-   * process share its clock. If it is set by more than this, they notify `onAlarm` and continue.
-   * Default: 10 000
+   * How far the clock of a site may be ahead of the others, in milliseconds. If
+   * it is further ahead, the site refuses writes until the clock is right, and
+   * notifies `onAlarm`. Sites of one process share its clock. If it is set by
+   * more than this, they notify `onAlarm` and continue. Default: 10 000
    */
   readonly maxClockSkewMs?: number | undefined;
   /**
-   * The directory for logs and checkpoints, created if it is missing. Each confirmed write is on
-   * the disk. Without it, the state is in memory and is lost when the process ends.
+   * The directory for logs and checkpoints, created if it is missing. Each
+   * confirmed write is on the disk. Without it, the state is in memory and is
+   * lost when the process ends.
    */
   readonly dataDir?: string | undefined;
   /**
-   * Maximum number of log entries that a site keeps for a site that lacks them. If a site is away
-   * for longer, the others refuse writes with `OVERLOADED` until it is back. Default: 1 000 000
+   * Maximum number of log entries that a site keeps for a site that lacks them.
+   * If a site is away for longer, the others refuse writes with `OVERLOADED`
+   * until it is back. Default: 1 000 000
    */
   readonly maxBacklogEntries?: number | undefined;
   /**
-   * Authenticates session tokens. Use the same key at all sites and after a restart. Default: the
-   * key in the data directory, or a random one
+   * Authenticates session tokens. Use the same key at all sites and after a
+   * restart. Default: the key in the data directory, or a random one
    */
   readonly clusterKey?: string | Uint8Array | undefined;
   /**
-   * Receives what an operator must know while a site runs. If it throws or rejects, the alarm and
-   * that error become a process warning, and the site continues. Default: a process warning
+   * Receives what an operator must know while a site runs. If it throws or
+   * rejects, the alarm and that error become a process warning, and the site
+   * continues. Default: a process warning
    */
   readonly onAlarm?: ((alarm: SiteAlarm) => void) | undefined;
   /**
-   * Checks the service's `invariants` of each changed row at every site, and raises the alarm
-   * `invariant-broken`. The cost is one read of the row for each effect and invariant, and at most
-   * a twentieth of the time for all `snapshotInvariants`. The check does not repair anything. To
-   * find faults earlier, use `simulateService` of `correctables/testing`. Default: `true`, unless
-   * `NODE_ENV` is `production`
+   * Checks the service's `invariants` of each changed row at every site, and
+   * raises the alarm `invariant-broken`. The cost is one read of the row for
+   * each effect and invariant, and at most a twentieth of the time for all
+   * `snapshotInvariants`. The check does not repair anything. To find faults
+   * earlier, use `simulateService` of `correctables/testing`. Default: `true`,
+   * unless `NODE_ENV` is `production`
    */
   readonly checkInvariants?: boolean | undefined;
   /**
-   * Checks the colors of the service for half a second before the start. If a shadow operation has
-   * a wrong color, the start fails with a counterexample. Other findings go to `onAlarm` as
-   * `color-check-failed`. Default: `true` with a `dataDir`, unless `NODE_ENV` is `production`
+   * Checks the colors of the service for half a second before the start. If a
+   * shadow operation has a wrong color, the start fails with a counterexample.
+   * Other findings go to `onAlarm` as `color-check-failed`. Default: `true`
+   * with a `dataDir`, unless `NODE_ENV` is `production`
    */
   readonly checkColors?: boolean | undefined;
   /** Limits of a generator run, and how runs are checked. */
@@ -85,13 +93,13 @@ export interface EmbeddedOptions<N extends string = string> {
 }
 
 /**
- * Limits of generators: `maxSteps` (100 000), `maxEffects` (10 000), `timeoutMs` (1000),
- * `determinismCheckRate` (0.01).
+ * Limits of generators: `maxSteps` (100 000), `maxEffects` (10 000),
+ * `timeoutMs` (1000), `determinismCheckRate` (0.01).
  */
 export interface GeneratorSettings extends Partial<GeneratorLimits> {
   /**
-   * Stops a generator that neither returns nor reads. It costs 0.1 ms a run. Without it, such a
-   * generator blocks the process. Default: `false`
+   * Stops a generator that neither returns nor reads. It costs 0.1 ms a run.
+   * Without it, such a generator blocks the process. Default: `false`
    */
   readonly killOnTimeout?: boolean | undefined;
 }

@@ -1,4 +1,7 @@
-/** One site of a deployment in this process: its driver, its inputs and its outputs. */
+/**
+ * One site of a deployment in this process: its driver, its inputs and its
+ * outputs.
+ */
 // Imported, because a global is looked up again at each call.
 import { performance } from 'node:perf_hooks';
 import { CorrectableError } from '../correctable/errors.ts';
@@ -13,7 +16,10 @@ import { findStoredProblem } from './replica/activation.ts';
 import type { Service } from './service/service.ts';
 import { hashDeploymentName } from './site/deployment-name.ts';
 import { runWithTimeout } from './site/generator-timeout.ts';
-import { hasInvariants, createInvariantObserver } from './site/invariant-alarm.ts';
+import {
+  hasInvariants,
+  createInvariantObserver,
+} from './site/invariant-alarm.ts';
 import { CertificationCounter } from './site/certification-stats.ts';
 import {
   createClockObserver,
@@ -48,11 +54,13 @@ export interface SitePlan {
   readonly service: Service;
   readonly origins: Origins;
   readonly redLeader: Origin;
-  /** So many entries of the red log a majority of them has found at its start. */
+  /**
+   * So many entries of the red log a majority of them has found at its start.
+   */
   readonly committedRedEntries: number;
   /**
-   * The same at all sites: authenticates their tokens, and tells their messages from those of
-   * others.
+   * The same at all sites: authenticates their tokens, and tells their messages
+   * from those of others.
    */
   readonly clusterKey: string | Uint8Array;
   /** What its session tokens hold for: see `SignedTokensOptions`. */
@@ -81,7 +89,8 @@ export interface SiteResources extends Pick<
 > {
   readonly storage: SiteStorage;
   /**
-   * Whether it reports a clock of this machine that was set: one of the sites of a process does.
+   * Whether it reports a clock of this machine that was set: one of the sites
+   * of a process does.
    */
   readonly reportsClock: boolean;
   /** Another node of this site has gone on. Called before the alarm. */
@@ -100,7 +109,10 @@ export function createSitePlan(
   service: Service,
   options: EmbeddedOptions,
 ): Pick<SitePlan, 'service' | 'limits' | 'generators' | 'checkInvariants'> {
-  const { maxInFlight = DEFAULT_IN_FLIGHT, siteTimeoutMs = DEFAULT_SITE_TIMEOUT_MS } = options;
+  const {
+    maxInFlight = DEFAULT_IN_FLIGHT,
+    siteTimeoutMs = DEFAULT_SITE_TIMEOUT_MS,
+  } = options;
   const limits = {
     maxAttempts: options.maxAttempts ?? DEFAULT_ATTEMPTS,
     maxInFlight: maxInFlight,
@@ -121,8 +133,8 @@ export function createSitePlan(
 }
 
 /**
- * Makes a site of what it has saved. Throws `UNAVAILABLE` if that does not fit together or is of a
- * newer version.
+ * Makes a site of what it has saved. Throws `UNAVAILABLE` if that does not fit
+ * together or is of a newer version.
  */
 export function makeSite(
   plan: SitePlan,
@@ -143,7 +155,11 @@ export function makeSite(
   const certificationStats = new CertificationCounter(site);
   const alarms = createSiteAlarms(name, origins, onAlarm);
   try {
-    const problem = findStoredProblem(parts.storage.stored, service.tables, parts.version?.own);
+    const problem = findStoredProblem(
+      parts.storage.stored,
+      service.tables,
+      parts.version?.own,
+    );
     if (problem !== undefined) throw new NeedsNewerVersionError(problem);
     const driver = new SiteDriver({
       service,
@@ -170,7 +186,10 @@ export function makeSite(
     if (error instanceof NeedsNewerVersionError) {
       alarms.onOutdated(error.message);
       const message = `Site ${name} cannot start: ${error.message}. Nothing was changed. Start it with the version that all sites have run.`;
-      throw new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'service' });
+      throw new CorrectableError('UNAVAILABLE', message, {
+        retryable: false,
+        field: 'service',
+      });
     }
     const rejection = unusableDirectoryError(
       `what ${name} has saved does not fit together (${(error as Error).message})`,
@@ -188,12 +207,17 @@ function createObserver(
 ): SiteDriverOptions['observer'] {
   return {
     ...createClockObserver(origins, site, onAlarm),
-    ...(checkInvariants ? createInvariantObserver(service, origins.getName(site), onAlarm) : {}),
+    ...(checkInvariants
+      ? createInvariantObserver(service, origins.getName(site), onAlarm)
+      : {}),
     onRejected: rejections.onRejected,
   };
 }
 
-function toGeneratorOptions({ generators, onAlarm }: SitePlan, name: string): GeneratorOptions {
+function toGeneratorOptions(
+  { generators, onAlarm }: SitePlan,
+  name: string,
+): GeneratorOptions {
   const { killOnTimeout = false, ...limits } = generators;
   return {
     limits,

@@ -1,4 +1,7 @@
-/** All sites of a deployment in one process, with the delays of a wide area between them. */
+/**
+ * All sites of a deployment in one process, with the delays of a wide area
+ * between them.
+ */
 import { randomBytes } from 'node:crypto';
 import type { Binding } from '../correctable/binding.ts';
 import { bindMethods } from '../correctable/binding.ts';
@@ -20,7 +23,11 @@ import { getOneWayDelayMs, type SiteLatency } from './site/site-latency.ts';
 import { Origins } from './records/origin.ts';
 import type { Origin } from './records/origin.ts';
 import type { CertificationStats } from './site/certification-stats.ts';
-import { guardAlarmHandler, emitWarning, type OnAlarm } from './alarms/site-alarm.ts';
+import {
+  guardAlarmHandler,
+  emitWarning,
+  type OnAlarm,
+} from './alarms/site-alarm.ts';
 import type { RejectedMessageCounts } from './site/site-options.ts';
 import { checkColorsAtStartup } from './startup-color-check.ts';
 import { MIN_KEY_BYTES } from './storage/directory/data-directory.ts';
@@ -30,43 +37,44 @@ import { openStorage } from './storage/directory/open-storage.ts';
 export interface Embedded<N extends string = string> {
   readonly sites: readonly N[];
   /**
-   * Returns the binding of one site, for any number of clients in this process, or for a gateway. A
-   * client that closes ends only its own operations. Closing the binding ends all operations that
-   * use it, but not the site. The next call then returns a new binding.
+   * Returns the binding of one site, for any number of clients in this process,
+   * or for a gateway. A client that closes ends only its own operations.
+   * Closing the binding ends all operations that use it, but not the site. The
+   * next call then returns a new binding.
    *
    * @throws CorrectableError `INVALID_ARGUMENT` if there is no such site.
    */
   site(name: N): Binding<RedBlueLevels, true>;
   /**
-   * Returns how often certification rejected red operations of the site, by reason. They then ran
-   * again.
+   * Returns how often certification rejected red operations of the site, by
+   * reason. They then ran again.
    *
    * @throws CorrectableError `INVALID_ARGUMENT` if there is no such site.
    */
   certificationStats(name: N): CertificationStats;
   /**
-   * Returns how many outcomes of writes the site retains for clients that may retry and have not
-   * acknowledged them.
+   * Returns how many outcomes of writes the site retains for clients that may
+   * retry and have not acknowledged them.
    *
    * @throws CorrectableError `INVALID_ARGUMENT` if there is no such site.
    */
   retainedReplies(name: N): RetainedReplies;
   /**
-   * Stops all sites. Pending reads fail with `UNAVAILABLE`, pending writes with `UNKNOWN`: they may
-   * have been applied.
+   * Stops all sites. Pending reads fail with `UNAVAILABLE`, pending writes with
+   * `UNKNOWN`: they may have been applied.
    */
   close(): Promise<void>;
 }
 
 /**
- * Creates and starts all sites of a service in this process. With a `dataDir`, all confirmed writes
- * survive a restart. Without one, the state is lost when the process ends. Arguments and results
- * are copies, so you may change yours.
+ * Creates and starts all sites of a service in this process. With a `dataDir`,
+ * all confirmed writes survive a restart. Without one, the state is lost when
+ * the process ends. Arguments and results are copies, so you may change yours.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option, or how the data
- * in the directory differs.
- * @throws CorrectableError `UNAVAILABLE` if another process uses the directory, or its data is
- * unreadable or lost at a site.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid
+ * option, or how the data in the directory differs.
+ * @throws CorrectableError `UNAVAILABLE` if another process uses the directory,
+ * or its data is unreadable or lost at a site.
  * @example const shop = createEmbedded(ticketService, { sites: ['ireland', 'frankfurt',
  * 'virginia'], redLeader: 'ireland', latency: 'eu-us' }); const client =
  * createClient(shop.site('virginia'));
@@ -84,22 +92,22 @@ export function createEmbedded<const N extends string>(
 /** A deployment that has taken up what it saved, and could begin. */
 export interface OpenedDeployment<N extends string = string> {
   /**
-   * Takes no operations yet. Closed before it begins, it leaves its directory for whatever that was
-   * for before.
+   * Takes no operations yet. Closed before it begins, it leaves its directory
+   * for whatever that was for before.
    */
   readonly embedded: Embedded<N>;
   /** How many messages of other sites a site has not taken, by reason. */
   rejectedMessages(site: N): RejectedMessageCounts;
   /**
-   * Writes down what the directory is for, and starts all sites. Throws `UNAVAILABLE` where it
-   * cannot be written.
+   * Writes down what the directory is for, and starts all sites. Throws
+   * `UNAVAILABLE` where it cannot be written.
    */
   begin(): void;
 }
 
 /**
- * Opens a deployment for a caller that has more to check before it begins. Throws as
- * `createEmbedded`.
+ * Opens a deployment for a caller that has more to check before it begins.
+ * Throws as `createEmbedded`.
  */
 export function openEmbedded<const N extends string>(
   service: Service,
@@ -114,7 +122,8 @@ export function openEmbedded<const N extends string>(
     onAlarm({ kind: 'color-check-failed', site: sites[0], message }),
   );
   const made = new Map<Origin, EmbeddedSite>();
-  // Before the storage is opened: where delays are missing, nothing must stay locked.
+  // Before the storage is opened: where delays are missing, nothing must stay
+  // locked.
   const links = createLinks(origins, latency, onAlarm, (to, envelopes) =>
     made.get(to)?.driver.receive(envelopes),
   );
@@ -126,11 +135,13 @@ export function openEmbedded<const N extends string>(
     onAlarm,
   });
   const close = async (): Promise<void> => {
-    for (const to of links.values()) for (const link of to.values()) link.close();
+    for (const to of links.values())
+      for (const link of to.values()) link.close();
     for (const { driver } of made.values()) driver.close();
     await storage.close();
   };
-  const clusterKey = options.clusterKey ?? storage.clusterKey ?? randomBytes(MIN_KEY_BYTES);
+  const clusterKey =
+    options.clusterKey ?? storage.clusterKey ?? randomBytes(MIN_KEY_BYTES);
   const committedRedEntries = computeMajorityLength(
     storage.sites.map(({ stored: { red } }) => red.start + red.entries.length),
   );
@@ -164,16 +175,23 @@ export function openEmbedded<const N extends string>(
   const find = (name: N): EmbeddedSite => {
     const site = made.get(origins.find(name) as Origin);
     if (site === undefined)
-      throw invalidOptionError('site', `'${name}' is not one of ${sites.join(', ')}`);
+      throw invalidOptionError(
+        'site',
+        `'${name}' is not one of ${sites.join(', ')}`,
+      );
     return site;
   };
   const embedded = createHandle(sites, find, close);
-  return { embedded, begin, rejectedMessages: (site) => find(site).driver.rejectedMessages };
+  return {
+    embedded,
+    begin,
+    rejectedMessages: (site) => find(site).driver.rejectedMessages,
+  };
 }
 
 /**
- * A link for each pair, by sender and receiver. Throws `INVALID_ARGUMENT` naming a pair without a
- * delay.
+ * A link for each pair, by sender and receiver. Throws `INVALID_ARGUMENT`
+ * naming a pair without a delay.
  */
 function createLinks(
   origins: Origins,
@@ -203,7 +221,10 @@ export function checkColors(
   onTrouble: (message: string) => void,
 ): void {
   if (!checkColors) return;
-  const messages = { source: 'service', skipFlag: 'checkColors: false starts it all the same' };
+  const messages = {
+    source: 'service',
+    skipFlag: 'checkColors: false starts it all the same',
+  };
   checkColorsAtStartup({ service, messages }, onTrouble);
 }
 
@@ -223,7 +244,10 @@ function createHandle<N extends string>(
       let binding = bindings.get(name);
       // The same one while it is open.
       if (binding === undefined || binding.isClosed)
-        bindings.set(name, (binding = bindMethods(new SiteBinding(name, driver))));
+        bindings.set(
+          name,
+          (binding = bindMethods(new SiteBinding(name, driver))),
+        );
       return binding;
     },
     close,

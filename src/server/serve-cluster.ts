@@ -1,12 +1,21 @@
 /** One site of a cluster behind its gateway, in a process of its own. */
-import { checkOptionNames, type OptionNamesOf } from '../correctable/validate.ts';
+import {
+  checkOptionNames,
+  type OptionNamesOf,
+} from '../correctable/validate.ts';
 import { ClusterNode, type ClusterNodeEvents } from './cluster-node.ts';
 import { formatWaiting } from './cluster/first-start.ts';
 import type { NodeStatus } from './cluster/node-status.ts';
-import { CLUSTER_NODE_OPTIONS, type ClusterNodeOptions } from './cluster-options.ts';
+import {
+  CLUSTER_NODE_OPTIONS,
+  type ClusterNodeOptions,
+} from './cluster-options.ts';
 import { createGatewayWith, type Gateway } from './gateway/gateway.ts';
 import type { SiteAddress } from './gateway/listen/http-handler.ts';
-import { listenGateways, type GatewayListener } from './gateway/listen/listen.ts';
+import {
+  listenGateways,
+  type GatewayListener,
+} from './gateway/listen/listen.ts';
 import { silentLogger } from './gateway/context/logger.ts';
 import { CLIENT_OPTIONS, type ServeOptions } from './serve.ts';
 import { requireService, type Service } from './service/service.ts';
@@ -25,27 +34,29 @@ import {
 type ClientOption = Exclude<keyof typeof CLIENT_OPTIONS, 'host' | 'port'>;
 
 /** Options of `serveCluster`. */
-export interface ServeClusterOptions extends ClusterNodeOptions, Pick<ServeOptions, ClientOption> {
+export interface ServeClusterOptions
+  extends ClusterNodeOptions, Pick<ServeOptions, ClientOption> {
   readonly service: Service;
   /**
-   * Address to listen on for clients. Default: that of the site's `url` if it begins with `ws:`,
-   * else `127.0.0.1`
+   * Address to listen on for clients. Default: that of the site's `url` if it
+   * begins with `ws:`, else `127.0.0.1`
    */
   readonly host?: string | undefined;
   /**
-   * Port to listen on for clients. Default: that of the site's `url` if it begins with `ws:`, else
-   * any free port
+   * Port to listen on for clients. Default: that of the site's `url` if it
+   * begins with `ws:`, else any free port
    */
   readonly port?: number | undefined;
 }
 
-const CALL = "serveCluster({ service, cluster: 'cluster.json', site: 'ireland', dataDir: 'data' })";
+const CALL =
+  "serveCluster({ service, cluster: 'cluster.json', site: 'ireland', dataDir: 'data' })";
 
 const PROGRESS_INTERVAL_MS = 1000;
 /**
- * How long clients may end what is in flight before a site that is stopped and started again cuts
- * them off. They go on at another site, or here. What waits for the red order would not end in any
- * time.
+ * How long clients may end what is in flight before a site that is stopped and
+ * started again cuts them off. They go on at another site, or here. What waits
+ * for the red order would not end in any time.
  */
 const STOPPING_DRAIN_MS = 500;
 
@@ -58,36 +69,47 @@ const OPTIONS: OptionNamesOf<ServeClusterOptions> = {
 /** A running site of a cluster. */
 export interface RunningNode {
   readonly site: string;
-  /** The site that leads the red log now, or `etcd`; empty while the log is being restored. */
+  /**
+   * The site that leads the red log now, or `etcd`; empty while the log is
+   * being restored.
+   */
   readonly redLeader: string;
-  /** Base address for HTTP: `/health`, `/sites`, and the page if there is one. */
+  /**
+   * Base address for HTTP: `/health`, `/sites`, and the page if there is one.
+   */
   readonly url: string;
   /** The websocket address of the site, for `redblue(contract, { url })`. */
   readonly siteUrl: string;
   /** Returns where the site and its links stand. */
   status(): NodeStatus;
   /**
-   * Asks clients to move to other sites and waits for operations in flight, then until the other
-   * sites have what this one has, at most 2 s. Then closes the site and its links.
+   * Asks clients to move to other sites and waits for operations in flight,
+   * then until the other sites have what this one has, at most 2 s. Then closes
+   * the site and its links.
    */
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
 /**
- * Starts one site of a cluster in this process. The other sites are other processes, with the same
- * `cluster.json`. All confirmed writes survive a restart with the same `dataDir`. On an empty
- * directory it first waits until every other site has answered that it does not know this one; it
- * logs which sites it waits for.
+ * Starts one site of a cluster in this process. The other sites are other
+ * processes, with the same `cluster.json`. All confirmed writes survive a
+ * restart with the same `dataDir`. On an empty directory it first waits until
+ * every other site has answered that it does not know this one; it logs which
+ * sites it waits for.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option, or what is wrong
- * with the cluster file, the key file or the directory.
- * @throws CorrectableError `UNAVAILABLE` if another process uses the directory, its data is
- * unreadable, or the directory is empty and another site knows this site.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid
+ * option, or what is wrong with the cluster file, the key file or the
+ * directory.
+ * @throws CorrectableError `UNAVAILABLE` if another process uses the directory,
+ * its data is unreadable, or the directory is empty and another site knows this
+ * site.
  * @example const node = await serveCluster({ service, cluster: 'cluster.json', site: 'ireland',
  * dataDir: '/var/lib/shop' }); const shop = createClient(redblue(contract, { url: await
  * findSites(node.url) }));
  */
-export async function serveCluster(options: ServeClusterOptions): Promise<RunningNode> {
+export async function serveCluster(
+  options: ServeClusterOptions,
+): Promise<RunningNode> {
   checkOptionNames(options, { call: CALL }, OPTIONS);
   requireService(options.service, CALL);
   const { service, logger = silentLogger } = options;
@@ -99,7 +121,8 @@ export async function serveCluster(options: ServeClusterOptions): Promise<Runnin
   const clients = new ClientListener(options);
   const node = await openClusterNode(service, nodeOptions, {
     onOpening: (opening) => clients.open(opening),
-    onWaiting: (waitingFor) => logger.info({ waitingFor }, formatWaiting(waitingFor)),
+    onWaiting: (waitingFor) =>
+      logger.info({ waitingFor }, formatWaiting(waitingFor)),
     onProgress: createProgressLog((message) => logger.info({}, message)),
     onStarted: (started) => clients.open(started, started.site.driver),
     onStopping: (stopping) => clients.open(stopping),
@@ -127,7 +150,8 @@ export async function serveCluster(options: ServeClusterOptions): Promise<Runnin
 }
 
 /**
- * Opens the one site of a cluster that this process is, and starts it. Throws as `serveCluster`.
+ * Opens the one site of a cluster that this process is, and starts it. Throws
+ * as `serveCluster`.
  */
 export async function openClusterNode(
   service: Service,
@@ -155,26 +179,46 @@ class ClientListener {
   }
 
   get listener(): GatewayListener {
-    if (this.#listener === undefined) throw new Error('no client can connect yet');
+    if (this.#listener === undefined)
+      throw new Error('no client can connect yet');
     return this.#listener;
   }
 
   /**
-   * Listens for a site that runs, or does not; again where it did before, so that clients come
-   * back.
+   * Listens for a site that runs, or does not; again where it did before, so
+   * that clients come back.
    */
   async open(node: ClusterNode, driver?: SiteDriver): Promise<void> {
     await this.close({ drainMs: STOPPING_DRAIN_MS });
-    const { service, origins, authenticate, authorize, limits, logger, ...options } = this.#options;
+    const {
+      service,
+      origins,
+      authenticate,
+      authorize,
+      limits,
+      logger,
+      ...options
+    } = this.#options;
     const { name: site } = node;
     const { contract } = service;
     const address = getListenAddress(node.addresses.get(site) as string);
     // No client submits anything as long as there is no driver.
-    const binding = new SiteBinding(site, driver ?? ({ contract } as unknown as SiteDriver));
-    // Clients name it as the home of what they send: a later incarnation has done nothing of what
-    // an earlier one has.
+    const binding = new SiteBinding(
+      site,
+      driver ?? ({ contract } as unknown as SiteDriver),
+    );
+    // Clients name it as the home of what they send: a later incarnation has
+    // done nothing of what an earlier one has.
     const home = driver && formatHome(driver.origins.get(driver.site));
-    const common = { binding, contract, origins, authenticate, authorize, limits, logger };
+    const common = {
+      binding,
+      contract,
+      origins,
+      authenticate,
+      authorize,
+      limits,
+      logger,
+    };
     const gateway = createGatewayWith(
       {},
       { site: home, ...common },
@@ -223,23 +267,32 @@ class ClientListener {
 }
 
 /**
- * Why a node accepts no clients, if so. Without a driver its site does not run, or is about to be
- * stopped.
+ * Why a node accepts no clients, if so. Without a driver its site does not run,
+ * or is about to be stopped.
  */
 function findWaiting(
   { state, problem }: ClusterNode['state'],
   driver: SiteDriver | undefined,
 ): string | undefined {
-  return state === 'serving' && driver !== undefined ? undefined : (problem ?? state);
+  return state === 'serving' && driver !== undefined
+    ? undefined
+    : (problem ?? state);
 }
 
 /** What operations wait for at a site that serves. */
-function describeRedProblem(driver: SiteDriver | undefined): string | undefined {
+function describeRedProblem(
+  driver: SiteDriver | undefined,
+): string | undefined {
   const problem = driver?.redProblem;
-  return problem === undefined ? undefined : `red writes and strong reads wait for ${problem}`;
+  return problem === undefined
+    ? undefined
+    : `red writes and strong reads wait for ${problem}`;
 }
 
-/** Where a node listens unless that is set. A `wss:` address is that of a proxy, which ends TLS. */
+/**
+ * Where a node listens unless that is set. A `wss:` address is that of a proxy,
+ * which ends TLS.
+ */
 function getListenAddress(url: string): {
   readonly host: string | undefined;
   readonly port: number | undefined;
@@ -250,10 +303,16 @@ function getListenAddress(url: string): {
 }
 
 /** Logs what is new, at most once in `PROGRESS_INTERVAL_MS`. */
-function createProgressLog(log: (message: string) => void): (message: string) => void {
+function createProgressLog(
+  log: (message: string) => void,
+): (message: string) => void {
   let [last, loggedAtMs] = ['', -Infinity];
   return (message) => {
-    if (message === last || performance.now() - loggedAtMs < PROGRESS_INTERVAL_MS) return;
+    if (
+      message === last ||
+      performance.now() - loggedAtMs < PROGRESS_INTERVAL_MS
+    )
+      return;
     [last, loggedAtMs] = [message, performance.now()];
     log(message);
   };
@@ -267,7 +326,9 @@ function listAddresses(node: ClusterNode): SiteAddress[] {
   }));
 }
 
-function createNodeMetrics(node: ClusterNode): ReturnType<typeof createSiteMetrics> {
+function createNodeMetrics(
+  node: ClusterNode,
+): ReturnType<typeof createSiteMetrics> {
   return createSiteMetrics({
     sites: [node.name],
     certificationStats: () => node.site.certificationStats.stats,

@@ -1,44 +1,68 @@
-/** The composition root: a service at several sites, each behind a gateway, on one port. */
+/**
+ * The composition root: a service at several sites, each behind a gateway, on
+ * one port.
+ */
 import type { RequestListener } from 'node:http';
-import { checkOptionNames, type OptionNamesOf } from '../correctable/validate.ts';
+import {
+  checkOptionNames,
+  type OptionNamesOf,
+} from '../correctable/validate.ts';
 import { openEmbedded } from './embedded.ts';
 import { EMBEDDED_OPTIONS, type EmbeddedOptions } from './embedded-options.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
-import type { Authenticate, Authorize } from './gateway/context/gateway-context.ts';
+import type {
+  Authenticate,
+  Authorize,
+} from './gateway/context/gateway-context.ts';
 import type { GatewayLimits } from './gateway/limits/limits.ts';
-import { listenGateways, type GatewayListener } from './gateway/listen/listen.ts';
+import {
+  listenGateways,
+  type GatewayListener,
+} from './gateway/listen/listen.ts';
 import type { OperatorToken } from './gateway/listen/operator-token.ts';
 import type { Logger } from './gateway/context/logger.ts';
 import { requireService, type Service } from './service/service.ts';
 import { createSiteMetrics } from './site-metrics.ts';
 
 /** Options of `serve`. */
-export interface ServeOptions<N extends string = string> extends EmbeddedOptions<N> {
+export interface ServeOptions<
+  N extends string = string,
+> extends EmbeddedOptions<N> {
   readonly service: Service;
-  /** Address to listen on. Default: `127.0.0.1`, which only this machine can reach */
+  /**
+   * Address to listen on. Default: `127.0.0.1`, which only this machine can
+   * reach
+   */
   readonly host?: string | undefined;
   /** Port to listen on. Default: 0, any free port */
   readonly port?: number | undefined;
   /** Origins of pages that may connect, in addition to pages of this server. */
   readonly origins?: readonly string[] | undefined;
-  /** Verifies the token of a client, at all sites. Default: all clients are the same principal */
+  /**
+   * Verifies the token of a client, at all sites. Default: all clients are the
+   * same principal
+   */
   readonly authenticate?: Authenticate | undefined;
   /** Decides whether a principal may execute an operation. Default: always */
   readonly authorize?: Authorize | undefined;
   /**
-   * Opens `/metrics` and the details of `/health`, and a client's token does not. See
-   * `listenGateways`. Default: they are open without `authenticate`, and closed otherwise
+   * Opens `/metrics` and the details of `/health`, and a client's token does
+   * not. See `listenGateways`. Default: they are open without `authenticate`,
+   * and closed otherwise
    */
   readonly operatorToken?: OperatorToken | undefined;
   /** Limits of each site's gateway. */
   readonly limits?: Partial<GatewayLimits> | undefined;
-  /** Listens on addresses that others can reach even without `authenticate`. Default: `false` */
+  /**
+   * Listens on addresses that others can reach even without `authenticate`.
+   * Default: `false`
+   */
   readonly allowUnauthenticated?: boolean | undefined;
   /** Receives log messages. Default: none are logged */
   readonly logger?: Logger | undefined;
   /**
-   * Handles the HTTP requests for other paths than the server's own, for example with a page.
-   * Default: 404
+   * Handles the HTTP requests for other paths than the server's own, for
+   * example with a page. Default: 404
    */
   readonly page?: RequestListener | undefined;
 }
@@ -46,19 +70,20 @@ export interface ServeOptions<N extends string = string> extends EmbeddedOptions
 const CALL = "serve({ service, sites: ['ireland', 'frankfurt'] })";
 
 /** The options that concern clients. */
-export const CLIENT_OPTIONS: OptionNamesOf<Omit<ServeOptions, keyof EmbeddedOptions | 'service'>> =
-  {
-    host: true,
-    port: true,
-    origins: true,
-    authenticate: true,
-    authorize: true,
-    operatorToken: true,
-    limits: true,
-    allowUnauthenticated: true,
-    logger: true,
-    page: true,
-  };
+export const CLIENT_OPTIONS: OptionNamesOf<
+  Omit<ServeOptions, keyof EmbeddedOptions | 'service'>
+> = {
+  host: true,
+  port: true,
+  origins: true,
+  authenticate: true,
+  authorize: true,
+  operatorToken: true,
+  limits: true,
+  allowUnauthenticated: true,
+  logger: true,
+  page: true,
+};
 
 const OPTIONS: OptionNamesOf<ServeOptions> = {
   service: true,
@@ -69,21 +94,30 @@ const OPTIONS: OptionNamesOf<ServeOptions> = {
 /** A running server. */
 export interface RunningServer<N extends string = string> {
   readonly sites: readonly N[];
-  /** Base address for HTTP: `/health`, `/sites`, and the page if there is one. */
+  /**
+   * Base address for HTTP: `/health`, `/sites`, and the page if there is one.
+   */
   readonly url: string;
-  /** Returns the websocket address of a site, for `redblue(contract, { url })`. */
+  /**
+   * Returns the websocket address of a site, for `redblue(contract, { url })`.
+   */
   siteUrl(name: N): string;
-  /** Waits for operations in flight, then closes the connections, the sites and the port. */
+  /**
+   * Waits for operations in flight, then closes the connections, the sites and
+   * the port.
+   */
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
 /**
- * Starts a server for all sites of a service in this process. With a `dataDir`, all confirmed
- * writes survive a restart. Without one, the state is lost when the process ends. Rejects with the
- * system's error if the port is in use.
+ * Starts a server for all sites of a service in this process. With a `dataDir`,
+ * all confirmed writes survive a restart. Without one, the state is lost when
+ * the process ends. Rejects with the system's error if the port is in use.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option.
- * @throws CorrectableError as `createEmbedded` if the data directory cannot be used.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid
+ * option.
+ * @throws CorrectableError as `createEmbedded` if the data directory cannot be
+ * used.
  * @example const server = await serve({ service, sites: ['ireland', 'frankfurt', 'virginia'],
  * redLeader: 'ireland', latency: 'eu-us', port: 7400 }); const shop =
  * createClient(redblue(contract, { url: server.siteUrl('frankfurt') }));
@@ -93,10 +127,21 @@ export async function serve<const N extends string>(
 ): Promise<RunningServer<N>> {
   checkOptionNames(options, { call: CALL }, OPTIONS);
   requireService(options.service, CALL);
-  const { service, page, host, port, allowUnauthenticated, logger, operatorToken, ...others } =
-    options;
+  const {
+    service,
+    page,
+    host,
+    port,
+    allowUnauthenticated,
+    logger,
+    operatorToken,
+    ...others
+  } = options;
   const { origins, authenticate, authorize, limits, ...deployment } = others;
-  const { embedded, begin, rejectedMessages } = openEmbedded(service, deployment);
+  const { embedded, begin, rejectedMessages } = openEmbedded(
+    service,
+    deployment,
+  );
   const sites: Record<string, Gateway> = {};
   let listener: GatewayListener | undefined;
   try {
@@ -124,8 +169,8 @@ export async function serve<const N extends string>(
       operatorToken,
       metrics: createSiteMetrics({ ...embedded, rejectedMessages }),
     }));
-    // Only now, so that whatever is refused leaves the data as it was; and at once, before anybody
-    // is let in.
+    // Only now, so that whatever is refused leaves the data as it was; and at
+    // once, before anybody is let in.
     begin();
     return {
       sites: embedded.sites,

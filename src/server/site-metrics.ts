@@ -1,6 +1,6 @@
 /**
- * What the sites of a process count, for Prometheus. Names and meanings are listed in
- * docs/operate/metrics-and-alarms.md.
+ * What the sites of a process count, for Prometheus. Names and meanings are
+ * listed in docs/operate/metrics-and-alarms.md.
  */
 import type { LinkStatus } from './cluster/cluster-links.ts';
 import type { RedLogStatus } from './cluster/red-log/node-red-log.ts';
@@ -18,7 +18,11 @@ export interface ObservedSites {
 
 export function createSiteMetrics(backend: ObservedSites): StoreMetric[] {
   const define = (
-    [kind, name, help]: readonly [kind: StoreMetric['kind'], name: string, help: string],
+    [kind, name, help]: readonly [
+      kind: StoreMetric['kind'],
+      name: string,
+      help: string,
+    ],
     label: string,
     read: (site: string) => Readonly<Record<string, number>>,
   ): StoreMetric => ({
@@ -50,8 +54,10 @@ export function createSiteMetrics(backend: ObservedSites): StoreMetric[] {
     define(['counter', 'red_rejected_total', rejectedHelp], 'reason', (site) =>
       backend.certificationStats(site),
     ),
-    define(['counter', 'site_messages_refused_total', refusedHelp], 'reason', (site) =>
-      backend.rejectedMessages(site),
+    define(
+      ['counter', 'site_messages_refused_total', refusedHelp],
+      'reason',
+      (site) => backend.rejectedMessages(site),
     ),
     define(['gauge', 'replies_retained_in_log', repliesHelp], 'log', (site) =>
       readRetained(site, 'operations'),
@@ -75,7 +81,12 @@ const LINK_METRICS: readonly (readonly [
     '1 while the site is connected to the peer, otherwise 0',
     (link) => Number(link.isConnected),
   ],
-  ['counter', 'sent_messages_total', 'Messages sent to the peer', (link) => link.sentMessages],
+  [
+    'counter',
+    'sent_messages_total',
+    'Messages sent to the peer',
+    (link) => link.sentMessages,
+  ],
   [
     'counter',
     'sent_bytes_total',
@@ -100,7 +111,12 @@ const LINK_METRICS: readonly (readonly [
     'Messages dropped while the link was down or full',
     (link) => link.droppedMessages,
   ],
-  ['gauge', 'queued_bytes', 'Bytes that wait to be sent to the peer', (link) => link.queuedBytes],
+  [
+    'gauge',
+    'queued_bytes',
+    'Bytes that wait to be sent to the peer',
+    (link) => link.queuedBytes,
+  ],
   [
     'gauge',
     'round_trip_seconds',
@@ -119,12 +135,18 @@ export function createLinkMetrics(
     help,
     labels: ['site', 'peer'],
     read: () =>
-      readLinks().map((link) => ({ labels: { site, peer: link.peer }, value: valueOf(link) })),
+      readLinks().map((link) => ({
+        labels: { site, peer: link.peer },
+        value: valueOf(link),
+      })),
   }));
 }
 
 /** Connections to the cluster address that were refused. */
-export function createRefusedMetric(site: string, readCount: () => number): StoreMetric {
+export function createRefusedMetric(
+  site: string,
+  readCount: () => number,
+): StoreMetric {
   return {
     kind: 'counter',
     name: 'correctables_link_refused_connections_total',
@@ -145,11 +167,22 @@ const RED_LOG_METRICS: readonly (readonly [
     '1 while the site is connected to a server of etcd',
     ({ isConnected }) => Number(isConnected === true),
   ],
-  ['used_bytes', 'How much of the database of etcd is in use', ({ usedBytes }) => usedBytes],
-  ['quota_bytes', 'How large the database of etcd may be', ({ quotaBytes }) => quotaBytes],
+  [
+    'used_bytes',
+    'How much of the database of etcd is in use',
+    ({ usedBytes }) => usedBytes,
+  ],
+  [
+    'quota_bytes',
+    'How large the database of etcd may be',
+    ({ quotaBytes }) => quotaBytes,
+  ],
 ];
 
-/** Shows an outage of the site that orders red operations, or of the majority that it needs. */
+/**
+ * Shows an outage of the site that orders red operations, or of the majority
+ * that it needs.
+ */
 export function createRedOrderMetric(
   site: string,
   readProblem: () => string | undefined,
@@ -159,11 +192,16 @@ export function createRedOrderMetric(
     name: 'correctables_red_order_reachable',
     help: '1 while red writes and strong reads of the site can be ordered',
     labels: ['site'],
-    read: () => [{ labels: { site }, value: Number(readProblem() === undefined) }],
+    read: () => [
+      { labels: { site }, value: Number(readProblem() === undefined) },
+    ],
   };
 }
 
-export function createRedLogMetrics(site: string, readRedLog: () => RedLogStatus): StoreMetric[] {
+export function createRedLogMetrics(
+  site: string,
+  readRedLog: () => RedLogStatus,
+): StoreMetric[] {
   if (readRedLog().engine !== 'etcd') return [];
   return RED_LOG_METRICS.map(([name, help, valueOf]) => ({
     kind: 'gauge',

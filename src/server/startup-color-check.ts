@@ -1,12 +1,21 @@
-/** A short look at the labels of a service before it starts, while it is being developed. */
+/**
+ * A short look at the labels of a service before it starts, while it is being
+ * developed.
+ */
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Arbitraries } from './color-analysis/values/argument-generator.ts';
-import { ColorAnalysis, type ColorAnalysisOptions } from './color-analysis/analyze-colors.ts';
+import {
+  ColorAnalysis,
+  type ColorAnalysisOptions,
+} from './color-analysis/analyze-colors.ts';
 import type { ColorReport } from './color-analysis/color-report.ts';
 import type { Service } from './service/service.ts';
 import { runWithTimeout } from './site/generator-timeout.ts';
 
-/** So many runs, or so many for each pair of updates, and no more once this time is over. */
+/**
+ * So many runs, or so many for each pair of updates, and no more once this time
+ * is over.
+ */
 const MIN_RUNS = 200;
 const RUNS_PER_PAIR = 5;
 const MAX_TIME_MS = 500;
@@ -17,11 +26,17 @@ interface StartingService {
   readonly service: Service;
   /** How its authors draw arguments, where they say. */
   readonly arbitraries?: Arbitraries | undefined;
-  /** How it was given, and what starts it all the same, as who has started it says it. */
+  /**
+   * How it was given, and what starts it all the same, as who has started it
+   * says it.
+   */
   readonly messages: { readonly source: string; readonly skipFlag: string };
 }
 
-/** Throws `INVALID_ARGUMENT` with the story of a wrong color. Other findings go to `onTrouble`. */
+/**
+ * Throws `INVALID_ARGUMENT` with the story of a wrong color. Other findings go
+ * to `onTrouble`.
+ */
 export function checkColorsAtStartup(
   { service, arbitraries, messages }: StartingService,
   onTrouble: OnWarning,
@@ -31,12 +46,22 @@ export function checkColorsAtStartup(
     { runs: countRuns(service), ...(arbitraries && { arbitraries }) },
     onTrouble,
   );
-  for (const { name, declaredColor, verdict, reason, counterexample } of report?.shadows ?? []) {
+  for (const {
+    name,
+    declaredColor,
+    verdict,
+    reason,
+    counterexample,
+  } of report?.shadows ?? []) {
     if (verdict !== 'unsafe') continue;
-    const story = (counterexample?.explanation ?? []).map((line) => `\n  ${line}`).join('');
+    const story = (counterexample?.explanation ?? [])
+      .map((line) => `\n  ${line}`)
+      .join('');
     const advice = `run correctables label for details; ${messages.skipFlag}`;
     const message = `${messages.source}: the shadow operation '${name}' is declared ${declaredColor}, and ${reason}.${story}\n${advice}.`;
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'service' });
+    throw new CorrectableError('INVALID_ARGUMENT', message, {
+      field: 'service',
+    });
   }
   for (const { message } of report?.warnings ?? [])
     onTrouble(`${message} Run correctables label for details.`);
@@ -50,7 +75,10 @@ export function checkColorsAtStartup(
 
 type OnWarning = (message: string) => void;
 
-/** The report, up to where it was stopped; none if not even a first run could begin. */
+/**
+ * The report, up to where it was stopped; none if not even a first run could
+ * begin.
+ */
 function runShortAnalysis(
   service: Service,
   options: ColorAnalysisOptions,
@@ -72,15 +100,21 @@ function runShortAnalysis(
   const report = labeling?.report;
   if (stop !== undefined) {
     const runs = report?.runs ?? 0;
-    const looked = runs === 0 ? 'were not looked at' : `were looked at in ${runs} runs alone`;
+    const looked =
+      runs === 0
+        ? 'were not looked at'
+        : `were looked at in ${runs} runs alone`;
     const again =
-      labeling && ` correctables label --seed ${labeling.seed} --runs 1 shows the details.`;
+      labeling &&
+      ` correctables label --seed ${labeling.seed} --runs 1 shows the details.`;
     onTrouble(`The labels of the service ${looked}: ${stop}${again ?? ''}`);
   }
   return report;
 }
 
 function countRuns({ contract: { operations } }: Service): number {
-  const updates = Object.values(operations).filter(({ access }) => access === 'write').length;
+  const updates = Object.values(operations).filter(
+    ({ access }) => access === 'write',
+  ).length;
   return Math.max(MIN_RUNS, RUNS_PER_PAIR * updates ** 2);
 }

@@ -8,8 +8,8 @@ import { hasMethods } from '../correctable/validate.ts';
 /** A store that has a value at any time: what Svelte calls `Readable`. */
 export interface Readable<V> {
   /**
-   * Calls `run` at once with the present value, then at each change. Returns a function that ends
-   * that.
+   * Calls `run` at once with the present value, then at each change. Returns a
+   * function that ends that.
    *
    * @throws CorrectableError `INVALID_ARGUMENT` if `run` is no function
    */
@@ -17,11 +17,12 @@ export interface Readable<V> {
 }
 
 /**
- * Returns a store of the snapshots of a Correctable: `{ state, latest, error }`. It changes with
- * each view and with the failure. If all subscribers leave, the operation goes on: there may be
- * other consumers.
+ * Returns a store of the snapshots of a Correctable: `{ state, latest, error
+ * }`. It changes with each view and with the failure. If all subscribers leave,
+ * the operation goes on: there may be other consumers.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if `correctable` is no Correctable
+ * @throws CorrectableError `INVALID_ARGUMENT` if `correctable` is no
+ * Correctable
  * @example const stock = readable(store.invoke(get('stock:book'))); // in a component of Svelte:
  * {$stock.latest?.value}
  */
@@ -29,7 +30,11 @@ export function readable<T, L extends Levels, F extends string = L[number]>(
   correctable: Correctable<T, L, F>,
 ): Readable<Snapshot<T, L, F>> {
   const isCorrectable = hasMethods(correctable, 'subscribe', 'speculate');
-  check(isCorrectable, 'correctable', "give one, as readable(store.invoke(get('news')))");
+  check(
+    isCorrectable,
+    'correctable',
+    "give one, as readable(store.invoke(get('news')))",
+  );
   return {
     subscribe(run) {
       checkFunction(run, 'run');
@@ -38,7 +43,10 @@ export function readable<T, L extends Levels, F extends string = L[number]>(
         const snapshot = getSnapshot(correctable);
         if (snapshot !== shown) run((shown = snapshot));
       };
-      const { unsubscribe } = correctable.subscribe({ next: showChange, error: showChange });
+      const { unsubscribe } = correctable.subscribe({
+        next: showChange,
+        error: showChange,
+      });
       showChange();
       return unsubscribe;
     },

@@ -1,6 +1,6 @@
 /**
- * What every binding promises (Correctables, OSDI 2016, §5.1): the author of a binding runs this
- * suite on it.
+ * What every binding promises (Correctables, OSDI 2016, §5.1): the author of a
+ * binding runs this suite on it.
  */
 import {
   deliversEachLevel,
@@ -37,7 +37,10 @@ import {
   releasesSignals,
   survivesCancellation,
 } from './conformance/cancellation.ts';
-import { reportsAbortsTruthfully, keepsReportedOutcomes } from './conformance/delayed-effects.ts';
+import {
+  reportsAbortsTruthfully,
+  keepsReportedOutcomes,
+} from './conformance/delayed-effects.ts';
 import {
   completesWrites,
   completesWithoutWeakLevels,
@@ -77,9 +80,9 @@ export type {
 } from './conformance/test-context.ts';
 
 /**
- * Registers the contract suite for one binding with a test runner. A failing test throws a
- * `ConformanceError`, whose message describes the fault of the binding. No test waits longer than
- * `timeoutMs` for a missing event.
+ * Registers the contract suite for one binding with a test runner. A failing
+ * test throws a `ConformanceError`, whose message describes the fault of the
+ * binding. No test waits longer than `timeoutMs` for a missing event.
  *
  * @example
  * import { describe, expect, test } from 'vitest';
@@ -94,31 +97,41 @@ export type {
  *   { describe, test, expect },
  * );
  */
-export function testBindingConformance(subject: ConformanceSubject, runner: TestRunner): void {
+export function testBindingConformance(
+  subject: ConformanceSubject,
+  runner: TestRunner,
+): void {
   checkArguments(subject, runner);
   const { describe, test } = runner;
   const trial = new TestContext(subject, runner.expect);
   describe(`binding conformance: ${subject.name}`, () => {
-    test('levels: asked twice → one list of different names', () => declaresLevels(trial));
-    test('read: all levels → ordered views, one final at the strongest', () => ordersViews(trial));
+    test('levels: asked twice → one list of different names', () =>
+      declaresLevels(trial));
+    test('read: all levels → ordered views, one final at the strongest', () =>
+      ordersViews(trial));
     test('read: one level requested → one final view at it or above', () =>
       deliversEachLevel(trial));
     test('read: all levels, again and again → a preliminary view, if there is such a level', () =>
       deliversPreliminaries(trial));
-    test('read: weaker levels → what the object is, or was', () => showsPastValues(trial));
+    test('read: weaker levels → what the object is, or was', () =>
+      showsPastValues(trial));
     test('read: each level, just after a write → the strongest level shows it', () =>
       reportsReachedLevels(trial));
-    test('write: all levels → the strongest read shows it', () => showsWrites(trial));
+    test('write: all levels → the strongest read shows it', () =>
+      showsWrites(trial));
     test('write: weakest level only → takes effect all the same', () =>
       levelsChooseViewsOnly(trial));
     test('write: one level requested, many at once → one final view each, at it or above if there is such a level', () =>
       completesWrites(trial));
     test('write: preliminary views → what it has given, or would have', () =>
       guessesPastValues(trial));
-    test('write: many objects at once → each done once', () => executesConcurrentWrites(trial));
+    test('write: many objects at once → each done once', () =>
+      executesConcurrentWrites(trial));
     test('read: begun after a write, with older reads in flight → shows it', () =>
       readsAcknowledgedWrites(trial));
-    for (const [description, open] of Object.entries(subject.weakLevelFails ?? {})) {
+    for (const [description, open] of Object.entries(
+      subject.weakLevelFails ?? {},
+    )) {
       test(`read: weaker levels ${description} → does not fail with them`, () =>
         readsWithoutWeakLevels(trial, open));
       test(`write: weaker levels ${description} → the final answers, for any requested levels`, () =>
@@ -137,10 +150,12 @@ export function testBindingConformance(subject: ConformanceSubject, runner: Test
       followsOneHistory(trial, true));
     test('history: all levels → the same finals with any preliminary views', () =>
       followsOneHistory(trial, false));
-    test('history: several objects at once → to each its own', () => followsManyHistories(trial));
+    test('history: several objects at once → to each its own', () =>
+      followsManyHistories(trial));
     test('history: equal steps of one object at once → the answers that they have in turn', () =>
       followsEqualSteps(trial));
-    test('write: cancelled in flight → runs to its end', () => executesCanceledWrites(trial));
+    test('write: cancelled in flight → runs to its end', () =>
+      executesCanceledWrites(trial));
     test('write: cancelled, weakest level only, closed → a while later as it was reported', () =>
       keepsReportedOutcomes(trial));
     test('write: cancelled at any time → not done later if it was reported as not done', () =>
@@ -153,7 +168,8 @@ export function testBindingConformance(subject: ConformanceSubject, runner: Test
       keepsIdempotencyKeys(trial));
     test('read: cancelled → closes, and the binding stays usable', () =>
       survivesCancellation(trial));
-    test('read: aborted → let go, and others are not', () => abandonsReads(trial));
+    test('read: aborted → let go, and others are not', () =>
+      abandonsReads(trial));
     test('signal: many operations under one → no listener is left after they have closed', () =>
       releasesSignals(trial));
     test('sink: every call → a requested level or above, confirms only what was delivered', () =>
@@ -168,12 +184,16 @@ export function testBindingConformance(subject: ConformanceSubject, runner: Test
       omitsKnownValues(trial));
     test('transaction: several commits of one version at once → one is committed', () =>
       commitsOneOfSeveral(trial));
-    test('transaction: keys written together → never read apart', () => readsOneState(trial));
-    test('transaction: concurrent additions → none is lost', () => losesNoUpdate(trial));
+    test('transaction: keys written together → never read apart', () =>
+      readsOneState(trial));
+    test('transaction: concurrent additions → none is lost', () =>
+      losesNoUpdate(trial));
     test('transaction: put and get beside it → each sees what the other has written', () =>
       certifiesPuts(trial));
-    test('transaction: refused in a session → its next read shows why', () => showsRefusals(trial));
-    test('operation: unknown → UNSUPPORTED', () => rejectsUnknownOperations(trial));
+    test('transaction: refused in a session → its next read shows why', () =>
+      showsRefusals(trial));
+    test('operation: unknown → UNSUPPORTED', () =>
+      rejectsUnknownOperations(trial));
     test('close: operations in flight and later → closed, none hangs', () =>
       closesForClients(trial));
     test('close: the binding itself → what is in flight ends, nothing is delivered after', () =>

@@ -1,6 +1,15 @@
 /** A binding played by hand: tests decide what the store says, and when. */
-import type { Binding, InvocationContext, Sink, ViewDetails } from '../correctable/binding.ts';
-import { checkOptionTypes, checkOptionNames, type OptionNamesOf } from '../correctable/validate.ts';
+import type {
+  Binding,
+  InvocationContext,
+  Sink,
+  ViewDetails,
+} from '../correctable/binding.ts';
+import {
+  checkOptionTypes,
+  checkOptionNames,
+  type OptionNamesOf,
+} from '../correctable/validate.ts';
 import { createLevelOrder } from '../correctable/level-order.ts';
 import type { Levels } from '../correctable/level-types.ts';
 import type { Operation } from '../correctable/operation.ts';
@@ -20,7 +29,10 @@ export interface ScriptedCall<Level extends string = string> {
 export interface ScriptedBinding<L extends Levels> extends Binding<L> {
   /** Every submission so far, in order. */
   readonly calls: readonly ScriptedCall<L[number]>[];
-  /** Returns the next submission that `next` has not returned yet, and waits for it. */
+  /**
+   * Returns the next submission that `next` has not returned yet, and waits for
+   * it.
+   */
   next(): Promise<ScriptedCall<L[number]>>;
   readonly isClosed: boolean;
 }
@@ -45,9 +57,11 @@ const OPTIONS: OptionNamesOf<ScriptedBindingOptions> = {
 };
 
 /**
- * Creates a binding with these `levels` whose views and errors come from the test.
+ * Creates a binding with these `levels` whose views and errors come from the
+ * test.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid value.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid
+ * value.
  * @example
  * const binding = scriptedBinding(['weak', 'strong']);
  * const read = createClient(binding).invoke(get('k'));
@@ -61,7 +75,11 @@ export function scriptedBinding<const L extends Levels>(
   options: ScriptedBindingOptions = {},
 ): ScriptedBinding<L> {
   createLevelOrder(levels);
-  checkOptionNames(options, { call: "scriptedBinding(['weak', 'strong'], { onCall })" }, OPTIONS);
+  checkOptionNames(
+    options,
+    { call: "scriptedBinding(['weak', 'strong'], { onCall })" },
+    OPTIONS,
+  );
   checkOptionTypes(options, 'function', 'supports', 'onCall', 'isOlder');
   checkOptionTypes(options, 'boolean', 'hasSessions');
   const calls: ScriptedCall<L[number]>[] = [];
@@ -94,7 +112,10 @@ export function scriptedBinding<const L extends Levels>(
       waiting.shift()?.(call);
     },
     async next() {
-      return calls[returnedCount++] ?? new Promise((resolve) => waiting.push(resolve));
+      return (
+        calls[returnedCount++] ??
+        new Promise((resolve) => waiting.push(resolve))
+      );
     },
     async close() {
       isClosed = true;

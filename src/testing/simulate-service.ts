@@ -1,15 +1,26 @@
 /**
- * An author's own service in the simulator: under its faults, watched by its checkers and its
- * oracle.
+ * An author's own service in the simulator: under its faults, watched by its
+ * checkers and its oracle.
  */
 import type { Principal } from '../correctable/binding.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { describeUnknownOption } from '../correctable/unknown-option.ts';
 import { CorrectableError } from '../correctable/errors.ts';
-import { checkOptionNames, isRecord, type OptionNamesOf } from '../correctable/validate.ts';
+import {
+  checkOptionNames,
+  isRecord,
+  type OptionNamesOf,
+} from '../correctable/validate.ts';
 import { copyForWire } from '../protocol/codec/portable-values.ts';
-import { ParsedOperation, parseArgs } from '../protocol/contract/operation-registry.ts';
-import { Random, getMaxFirstSeed, isFirstSeed } from '../server/collections/random.ts';
+import {
+  ParsedOperation,
+  parseArgs,
+} from '../protocol/contract/operation-registry.ts';
+import {
+  Random,
+  getMaxFirstSeed,
+  isFirstSeed,
+} from '../server/collections/random.ts';
 import {
   createDrawContext,
   type DrawContext,
@@ -40,29 +51,37 @@ import { isSameSent } from './simulator/oracle/compare-sent.ts';
 /** Options of `simulateService`. */
 export interface SimulateServiceOptions {
   /**
-   * Draws the next operation of a client. Use few keys, so that operations conflict.
+   * Draws the next operation of a client. Use few keys, so that operations
+   * conflict.
    *
    * @example
    * draw: ({ pick }) => pick([shop.buy({ item: 'a' }), shop.restock({ item: 'a', count: 3 })])
    */
   readonly draw: (draw: DrawContext) => Operation;
   /**
-   * The users of the clients, by turns, if generators read `principal`. Default: `[{ id: 'ada' }, {
-   * id: 'bob' }]`
+   * The users of the clients, by turns, if generators read `principal`.
+   * Default: `[{ id: 'ada' }, { id: 'bob' }]`
    */
   readonly principals?: readonly Principal[];
   /**
-   * Number of runs, each with its own faults and delays. They take from seconds to minutes. More
-   * operations, more reads of generators, and conditions of `snapshotInvariants`, which each site
-   * checks after each operation, take longer. A service of eight writes with one took more than two
-   * seconds a run on a busy machine. Start with few. Default: 100
+   * Number of runs, each with its own faults and delays. They take from seconds
+   * to minutes. More operations, more reads of generators, and conditions of
+   * `snapshotInvariants`, which each site checks after each operation, take
+   * longer. A service of eight writes with one took more than two seconds a run
+   * on a busy machine. Start with few. Default: 100
    */
   readonly runs?: number | undefined;
   /** Seed of the first run. Each further run adds 1. Default: 1 */
   readonly seed?: number | undefined;
-  /** Kind of faults. `swarm`: a random mix of all. `calm`: only delays. Default: `swarm` */
+  /**
+   * Kind of faults. `swarm`: a random mix of all. `calm`: only delays. Default:
+   * `swarm`
+   */
   readonly profile?: Profile | undefined;
-  /** Circumstances that replace drawn ones, as in the message of a `ServiceCheckError`. */
+  /**
+   * Circumstances that replace drawn ones, as in the message of a
+   * `ServiceCheckError`.
+   */
   readonly overrides?: Partial<SimulationOptions> | undefined;
 }
 
@@ -84,21 +103,21 @@ export interface ServiceReport {
   /** Totals by name: operations answered, crashes, partitions, … */
   readonly coverage: Readonly<Record<string, number>>;
   /**
-   * Totals of each operation of the contract. An operation that has changed nothing in all runs was
-   * not checked.
+   * Totals of each operation of the contract. An operation that has changed
+   * nothing in all runs was not checked.
    */
   readonly operations: Readonly<Record<string, OperationCounts>>;
 }
 
 /**
- * Thrown if a service, or the backend below it, breaks a property. Its message repeats the simplest
- * such run.
+ * Thrown if a service, or the backend below it, breaks a property. Its message
+ * repeats the simplest such run.
  */
 export class ServiceCheckError extends Error {
   override readonly name = 'ServiceCheckError';
   /**
-   * The checker that failed, such as `invariants` or `generators`, or `repetition` if a repeated
-   * run differs.
+   * The checker that failed, such as `invariants` or `generators`, or
+   * `repetition` if a repeated run differs.
    */
   readonly checker: string;
   readonly seed: number;
@@ -113,10 +132,15 @@ export class ServiceCheckError extends Error {
     profile?: Profile,
     runs = 1,
   ) {
-    const value = formatOverrides(circumstances).replaceAll('"Infinity"', 'Infinity');
+    const value = formatOverrides(circumstances).replaceAll(
+      '"Infinity"',
+      'Infinity',
+    );
     const under = profile === undefined ? '' : `profile: '${profile}', `;
     const again = `${under}seed: ${seed}, runs: ${runs}, overrides: ${value}`;
-    super(`${checker}: ${message}\nAgain: simulateService(service, { …, ${again} })`);
+    super(
+      `${checker}: ${message}\nAgain: simulateService(service, { …, ${again} })`,
+    );
     this.checker = checker;
     this.seed = seed;
     this.overrides = circumstances;
@@ -124,25 +148,37 @@ export class ServiceCheckError extends Error {
 }
 
 /**
- * Runs a service in the simulator: sites crash, disks tear and fill up, networks lose messages and
- * split, clients move. After every operation it checks the invariants, and runs the generator again
- * on a plain model of the service. Reads of tables, replies, effects, causal and red order,
- * sessions and durability must match. At the end it repeats the first run. If the results differ,
- * the service depends on data outside its tables (`repetition`).
+ * Runs a service in the simulator: sites crash, disks tear and fill up,
+ * networks lose messages and split, clients move. After every operation it
+ * checks the invariants, and runs the generator again on a plain model of the
+ * service. Reads of tables, replies, effects, causal and red order, sessions
+ * and durability must match. At the end it repeats the first run. If the
+ * results differ, the service depends on data outside its tables
+ * (`repetition`).
  *
  * @throws ServiceCheckError for the first property that does not hold.
- * @throws ServiceCheckError as `draw` if `draw` returned no operation of the contract, or one that
- *   is invalid.
+ * @throws ServiceCheckError as `draw` if `draw` returned no operation of the
+ * contract, or one that is invalid.
  * @throws ServiceCheckError as `crash` if a run threw.
- * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid
+ * option.
  * @example
  * test('the shop keeps its invariants', () => {
  *   simulateService(shopService, { draw: ({ pick }) => shop.buy({ item: pick(['a', 'b']) }) });
  * });
  */
-export function simulateService(service: Service, options: SimulateServiceOptions): ServiceReport {
+export function simulateService(
+  service: Service,
+  options: SimulateServiceOptions,
+): ServiceReport {
   checkOptions(service, options);
-  const { draw, runs = 100, seed = 1, profile = 'swarm', overrides: value = {} } = options;
+  const {
+    draw,
+    runs = 100,
+    seed = 1,
+    profile = 'swarm',
+    overrides: value = {},
+  } = options;
   const generated = createDraws(service, draw);
   const draws = new RepeatableDraws(generated);
   const scenario = {
@@ -161,28 +197,46 @@ export function simulateService(service: Service, options: SimulateServiceOption
     if (isFirst) first = result;
     for (const [name, count] of Object.entries(result.coverage))
       coverage[name] = (coverage[name] ?? 0) + count;
-    for (const call of result.history) operations[call.operation]![classifyOutcome(call)] += 1;
+    for (const call of result.history)
+      operations[call.operation]![classifyOutcome(call)] += 1;
     if (result.violation === undefined) continue;
     const { result: simplest, overrides } = shrinkRun(result, profile, {
       scenario,
       overrides: value,
     });
     const { checker, message } = simplest.violation ?? result.violation;
-    throw new ServiceCheckError(checker, message, result.seed, overrides, options.profile);
+    throw new ServiceCheckError(
+      checker,
+      message,
+      result.seed,
+      overrides,
+      options.profile,
+    );
   }
-  // Sites and model share state outside the tables: a generator that uses it differs only in
-  // another run.
+  // Sites and model share state outside the tables: a generator that uses it
+  // differs only in another run.
   const again = simulate(seed, profile, {
     scenario: { ...scenario, draw: draws.drawAgain },
     overrides: value,
   });
   const fail = (checker: string, message: string): never => {
-    throw new ServiceCheckError(checker, message, seed, value, options.profile, runs);
+    throw new ServiceCheckError(
+      checker,
+      message,
+      seed,
+      value,
+      options.profile,
+      runs,
+    );
   };
-  // What only the second run asks for, since it goes another way, is drawn again.
+  // What only the second run asks for, since it goes another way, is drawn
+  // again.
   if (again.violation !== undefined && again.violation.checker !== 'draw')
     fail(again.violation.checker, again.violation.message);
-  const difference = describeDifference((first as RunResult).history, again.history);
+  const difference = describeDifference(
+    (first as RunResult).history,
+    again.history,
+  );
   if (difference !== undefined) fail('repetition', difference);
   return { runs, coverage, operations };
 }
@@ -196,7 +250,10 @@ function createCounts({ contract }: Service): Record<string, CountedOutcome> {
   );
 }
 
-function classifyOutcome({ shownColor, isChange }: ClientOperation): keyof OperationCounts {
+function classifyOutcome({
+  shownColor,
+  isChange,
+}: ClientOperation): keyof OperationCounts {
   if (shownColor === undefined) return 'failed';
   return shownColor === 'none' || isChange !== true ? 'unchanged' : shownColor;
 }
@@ -210,7 +267,10 @@ function createScenario(service: Service, draw: Scenario['draw']): Scenario {
   };
 }
 
-function createDraws(service: Service, draw: SimulateServiceOptions['draw']): Scenario['draw'] {
+function createDraws(
+  service: Service,
+  draw: SimulateServiceOptions['draw'],
+): Scenario['draw'] {
   return ({ random, unique }) => {
     const operation = draw(createDrawContext(random, unique));
     const args = parseDrawnArgs(service, operation);
@@ -218,11 +278,18 @@ function createDraws(service: Service, draw: SimulateServiceOptions['draw']): Sc
   };
 }
 
-function parseDrawnArgs({ contract }: Service, generated: Operation): Record<string, unknown> {
+function parseDrawnArgs(
+  { contract }: Service,
+  generated: Operation,
+): Record<string, unknown> {
   try {
-    if (!isRecord(generated)) return parseArgs(contract, generated) as Record<string, unknown>;
+    if (!isRecord(generated))
+      return parseArgs(contract, generated) as Record<string, unknown>;
     // As a client would send them: what it draws from stays its own, too.
-    const sent = { ...generated, args: copyForWire(ParsedOperation.getInput(generated), 'args') };
+    const sent = {
+      ...generated,
+      args: copyForWire(ParsedOperation.getInput(generated), 'args'),
+    };
     return parseArgs(contract, sent) as Record<string, unknown>;
   } catch (error) {
     throw new PropertyViolation(
@@ -232,7 +299,8 @@ function parseDrawnArgs({ contract }: Service, generated: Operation): Record<str
   }
 }
 
-const CALL = 'simulateService(service, { draw: ({ pick }) => shop.buy({ item: pick([…]) }) })';
+const CALL =
+  'simulateService(service, { draw: ({ pick }) => shop.buy({ item: pick([…]) }) })';
 
 const OPTIONS: OptionNamesOf<SimulateServiceOptions> = {
   draw: true,
@@ -246,22 +314,38 @@ const OPTIONS: OptionNamesOf<SimulateServiceOptions> = {
 function checkOptions(service: Service, options: SimulateServiceOptions): void {
   requireService(service, CALL);
   checkOptionNames(options, { call: CALL }, OPTIONS);
-  const { draw, runs = 1, seed = 0, profile = 'swarm', overrides: input = {} } = options;
+  const {
+    draw,
+    runs = 1,
+    seed = 0,
+    profile = 'swarm',
+    overrides: input = {},
+  } = options;
   const fail = (field: string, problem: string): never => {
-    throw new CorrectableError('INVALID_ARGUMENT', `${field} ${problem}.`, { field });
+    throw new CorrectableError('INVALID_ARGUMENT', `${field} ${problem}.`, {
+      field,
+    });
   };
   if (typeof draw !== 'function')
     fail('draw', 'must be a function that gives an operation of the contract');
   if (!Number.isInteger(runs) || runs < 1)
     fail('runs', `must be an integer from 1 on, not ${runs}`);
   if (!isFirstSeed(seed, runs))
-    fail('seed', `must be an integer from 0 to ${getMaxFirstSeed(runs)}, not ${seed}`);
+    fail(
+      'seed',
+      `must be an integer from 0 to ${getMaxFirstSeed(runs)}, not ${seed}`,
+    );
   if (!PROFILES.includes(profile))
     fail('profile', `must be one of ${PROFILES.join(', ')}, not ${profile}`);
   if (!isRecord(input))
-    fail('overrides', 'must be the circumstances that a ServiceCheckError names, or none');
+    fail(
+      'overrides',
+      'must be the circumstances that a ServiceCheckError names, or none',
+    );
   // All that there are is drawn for a run.
-  const generated = drawOptions(0) as unknown as Readonly<Record<string, unknown>>;
+  const generated = drawOptions(0) as unknown as Readonly<
+    Record<string, unknown>
+  >;
   for (const [name, value] of Object.entries(input)) {
     const field = `overrides.${name}`;
     if (!Object.hasOwn(generated, name))
@@ -279,8 +363,8 @@ interface RecordedDraw {
 }
 
 /**
- * What clients ask for in one run: the same again where it is repeated, whatever their `draw` would
- * say by then.
+ * What clients ask for in one run: the same again where it is repeated,
+ * whatever their `draw` would say by then.
  */
 class RepeatableDraws {
   readonly #draw: Scenario['draw'];
@@ -323,7 +407,8 @@ class CountedRandom extends Random {
 }
 
 /**
- * The first call that ended otherwise the second time, in words; none where all went the same way.
+ * The first call that ended otherwise the second time, in words; none where all
+ * went the same way.
  */
 function describeDifference(
   first: readonly ClientOperation[],
@@ -332,7 +417,10 @@ function describeDifference(
   const calls = new Map(again.map((call) => [call.id, call]));
   for (const before of first) {
     const after = calls.get(before.id);
-    if (after !== undefined && isSameSent(getComparedParts(before), getComparedParts(after)))
+    if (
+      after !== undefined &&
+      isSameSent(getComparedParts(before), getComparedParts(after))
+    )
       continue;
     const [item, other] = [
       describeOutcome(before),
@@ -361,7 +449,9 @@ function describeOutcome({
   shownColor,
   error,
 }: ClientOperation): string {
-  if (first === undefined) return `failed with ${error ?? failures.at(-1) ?? 'no reply'}`;
-  const color = shownColor === undefined || shownColor === 'none' ? '' : ` (${shownColor})`;
+  if (first === undefined)
+    return `failed with ${error ?? failures.at(-1) ?? 'no reply'}`;
+  const color =
+    shownColor === undefined || shownColor === 'none' ? '' : ` (${shownColor})`;
   return `answered ${formatValue(first.value)}${color}`;
 }

@@ -1,10 +1,14 @@
 /**
- * A service at one place, without replication: for tests of its logic, and as a baseline (RedBlue,
- * OSDI 2012, Table 5).
+ * A service at one place, without replication: for tests of its logic, and as a
+ * baseline (RedBlue, OSDI 2012, Table 5).
  */
 import { bindMethods, type Binding } from '../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
-import { checkOptionTypes, checkOptionNames, type OptionNamesOf } from '../correctable/validate.ts';
+import {
+  checkOptionTypes,
+  checkOptionNames,
+  type OptionNamesOf,
+} from '../correctable/validate.ts';
 import { Fifo } from '../server/collections/fifo.ts';
 import { expiredError } from '../server/records/failures.ts';
 import { Origins, type Origin } from '../server/records/origin.ts';
@@ -13,17 +17,28 @@ import { getClient } from '../server/records/operation-id.ts';
 import type { SubmissionRequest } from '../server/records/submissions.ts';
 import type { RedBlueLevels } from '../protocol/redblue-levels.ts';
 import { SiteBinding, interruptedError } from '../server/site/site-binding.ts';
-import type { SessionTokens, SubmissionPort, Submitter } from '../server/site/site-binding.ts';
+import type {
+  SessionTokens,
+  SubmissionPort,
+  Submitter,
+} from '../server/site/site-binding.ts';
 import { SiteState } from '../server/replica/core/site-state.ts';
 import type { ReplyOrError } from '../server/records/reply.ts';
 import { requireService, type Service } from '../server/service/service.ts';
-import { deliverFailure, deliverView } from '../server/site/notify-submitter.ts';
+import {
+  deliverFailure,
+  deliverView,
+} from '../server/site/notify-submitter.ts';
 import {
   hasInvariants,
   createInvariantObserver,
   type InvariantObserver,
 } from '../server/site/invariant-alarm.ts';
-import { guardAlarmHandler, emitWarning, type OnAlarm } from '../server/alarms/site-alarm.ts';
+import {
+  guardAlarmHandler,
+  emitWarning,
+  type OnAlarm,
+} from '../server/alarms/site-alarm.ts';
 import { createGeneratorAlarm } from '../server/site/replica-alarms.ts';
 
 /** The site entry of vectors: there is one site. */
@@ -47,24 +62,31 @@ const NO_TOKENS: SessionTokens = {
 /** Options of `singleSiteService`, the same as those of `createEmbedded`. */
 export interface SingleSiteServiceOptions {
   /**
-   * Checks the invariants of the service after each change. Default: `true`, unless `NODE_ENV` is
-   * `production`
+   * Checks the invariants of the service after each change. Default: `true`,
+   * unless `NODE_ENV` is `production`
    */
   readonly checkInvariants?: boolean | undefined;
-  /** Receives broken invariants, and undeclared errors of generators. Default: a process warning */
+  /**
+   * Receives broken invariants, and undeclared errors of generators. Default: a
+   * process warning
+   */
   readonly onAlarm?: OnAlarm | undefined;
 }
 
 const CALL = 'singleSiteService(service, { onAlarm })';
 
-const OPTIONS: OptionNamesOf<SingleSiteServiceOptions> = { checkInvariants: true, onAlarm: true };
+const OPTIONS: OptionNamesOf<SingleSiteServiceOptions> = {
+  checkInvariants: true,
+  onAlarm: true,
+};
 
 /**
- * Creates a binding for a service at a single site. The state is in memory and is lost when the
- * process ends. Every answer is final at `strong`, except for a read at `causal`. For the levels
- * with several sites, use `createEmbedded`.
+ * Creates a binding for a service at a single site. The state is in memory and
+ * is lost when the process ends. Every answer is final at `strong`, except for
+ * a read at `causal`. For the levels with several sites, use `createEmbedded`.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid
+ * option.
  * @example const alarms: string[] = []; const client = createClient(singleSiteService(bankService,
  * { onAlarm: ({ message }) => alarms.push(message) }));
  */
@@ -76,15 +98,17 @@ export function singleSiteService(
   checkOptionNames(options, { call: CALL }, OPTIONS);
   checkOptionTypes(options, 'boolean', 'checkInvariants');
   checkOptionTypes(options, 'function', 'onAlarm');
-  return bindMethods(new SiteBinding(SITE_NAME, new SingleSite(service, options)));
+  return bindMethods(
+    new SiteBinding(SITE_NAME, new SingleSite(service, options)),
+  );
 }
 
 const readElapsedMs = (): number => clock.now();
 
 interface WaitingReply {
   /**
-   * `undefined` if it has been reported already that it ends unanswered, or that its end is not
-   * known.
+   * `undefined` if it has been reported already that it ends unanswered, or
+   * that its end is not known.
    */
   submitter: Submitter | undefined;
   readonly reply: ReplyOrError;
@@ -146,7 +170,11 @@ class SingleSite implements SubmissionPort {
     }
     const reason = 'The client was closed before the operation ended';
     for (const submitter of interrupted) {
-      deliverFailure(submitter, interruptedError(submitter.effect, reason), undefined);
+      deliverFailure(
+        submitter,
+        interruptedError(submitter.effect, reason),
+        undefined,
+      );
     }
   }
 
@@ -158,35 +186,64 @@ class SingleSite implements SubmissionPort {
     const entries = this.#gathered;
     if (entries.length === 0) return;
     this.#gathered = [];
-    // In memory they are synced at once. What is submitted meanwhile belongs to the next turn.
+    // In memory they are synced at once. What is submitted meanwhile belongs to
+    // the next turn.
     for (let left = entries.length; left > 0; left -= 1) {
       const next = this.#waiting.shift();
-      if (next?.submitter !== undefined) deliver(next.submitter, 'strong', next.reply);
+      if (next?.submitter !== undefined)
+        deliver(next.submitter, 'strong', next.reply);
     }
   }
 
   #run(submitter: Submitter): void {
     const { operation, args, wantedStages, identity } = submitter;
-    const known = identity === undefined ? undefined : this.#retainedReplies.get(identity.id);
-    if (known === EXPIRED) return submitter.onFailure(expiredError(), undefined);
-    // It was applied before whatever is synced next, so its answer stands behind that.
+    const known =
+      identity === undefined
+        ? undefined
+        : this.#retainedReplies.get(identity.id);
+    if (known === EXPIRED)
+      return submitter.onFailure(expiredError(), undefined);
+    // It was applied before whatever is synced next, so its answer stands
+    // behind that.
     if (known !== undefined) {
       this.#nowMs();
-      return this.#replyWhenSynced({ submitter, reply: known }, { kind: 'again' });
+      return this.#replyWhenSynced(
+        { submitter, reply: known },
+        { kind: 'again' },
+      );
     }
     this.#operations += 1;
     const version = this.#operations;
     const seed = Math.floor(Math.random() * 2 ** 32);
     const now = this.#nowMs();
     const { principal } = submitter;
-    const input = { serial: version, operation, args, submittedAtMs: now, seed, principal };
+    const input = {
+      serial: version,
+      operation,
+      args,
+      submittedAtMs: now,
+      seed,
+      principal,
+    };
     if (this.contract.operations[operation]?.access === 'read') {
-      this.#read.push({ submitter, wants: wantedStages, reply: this.#state.read(input) });
+      this.#read.push({
+        submitter,
+        wants: wantedStages,
+        reply: this.#state.read(input),
+      });
       return;
     }
     const { choice, reply, domainError } = this.#state.run(input);
-    const stamp = { time: version, site: SITE, entry: SITE, version, seen: [0, version] };
-    const results = (choice?.effects ?? []).map((effect) => this.#state.store.apply(effect, stamp));
+    const stamp = {
+      time: version,
+      site: SITE,
+      entry: SITE,
+      version,
+      seen: [0, version],
+    };
+    const results = (choice?.effects ?? []).map((effect) =>
+      this.#state.store.apply(effect, stamp),
+    );
     if (choice !== undefined) {
       this.#invariants?.onApplied(
         { id: identity?.id ?? `${SITE_NAME}/${version}`, ...choice },
@@ -194,10 +251,14 @@ class SingleSite implements SubmissionPort {
       );
     }
     const answer =
-      domainError ?? this.#state.createAppliedReply({ operation, choice, reply }, results);
+      domainError ??
+      this.#state.createAppliedReply({ operation, choice, reply }, results);
     if (identity !== undefined) {
       if (identity.acknowledged > 0)
-        this.#retainedReplies.expire(getClient(identity.id), identity.acknowledged);
+        this.#retainedReplies.expire(
+          getClient(identity.id),
+          identity.acknowledged,
+        );
       this.#retainedReplies.set(identity.id, answer);
     }
     const id = identity?.id;
@@ -233,6 +294,8 @@ function deliver(
   answer: ReplyOrError,
   isLast = stage === 'strong',
 ): void {
-  if (isCorrectableError(answer)) deliverFailure(submitter, answer, isLast ? undefined : stage);
-  else deliverView(submitter, { stage, reply: answer, seen: undefined, isLast });
+  if (isCorrectableError(answer))
+    deliverFailure(submitter, answer, isLast ? undefined : stage);
+  else
+    deliverView(submitter, { stage, reply: answer, seen: undefined, isLast });
 }

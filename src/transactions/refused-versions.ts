@@ -1,6 +1,7 @@
 /**
- * The versions that earlier runs of a transaction were refused for. If the near copy still shows
- * one of them, it lags, and another run on it would be refused for the same reason.
+ * The versions that earlier runs of a transaction were refused for. If the near
+ * copy still shows one of them, it lags, and another run on it would be refused
+ * for the same reason.
  */
 import type { Version, VersionedValue } from '../operations/versioned.ts';
 
@@ -13,9 +14,14 @@ export class RefusedVersions {
     else versions.add(version);
   }
 
-  /** Whether one of `values`, which belong to `keys`, is known to be out of date. */
+  /**
+   * Whether one of `values`, which belong to `keys`, is known to be out of
+   * date.
+   */
   hasAny(keys: readonly string[], values: readonly VersionedValue[]): boolean {
     if (this.#versions.size === 0) return false;
-    return keys.some((key, at) => this.#versions.get(key)?.has(values[at]!.version));
+    return keys.some((key, at) =>
+      this.#versions.get(key)?.has(values[at]!.version),
+    );
   }
 }

@@ -1,9 +1,15 @@
-/** The life of one transaction: run, commit, and run again if what was read has changed. */
+/**
+ * The life of one transaction: run, commit, and run again if what was read has
+ * changed.
+ */
 import { exponentialBackoff } from '../correctable/backoff.ts';
 import type { SubmissionStatus } from '../correctable/binding.ts';
 import type { AnyClient, Session } from '../correctable/client/client.ts';
 import type { Correctable } from '../correctable/correctable.ts';
-import { isCorrectableError, type CorrectableError } from '../correctable/errors.ts';
+import {
+  isCorrectableError,
+  type CorrectableError,
+} from '../correctable/errors.ts';
 import type { Levels } from '../correctable/level-types.ts';
 import { NO_EFFECT, WRITE } from '../correctable/side-effects.ts';
 import {
@@ -44,10 +50,16 @@ const PRINCIPAL_CHANGED =
   'transaction: another user is signed in than when it began. Nothing was written. ' +
   'Begin it again if it is still needed.';
 
-/** How many time limits the operations of transactions with one `timeoutMs` have. */
+/**
+ * How many time limits the operations of transactions with one `timeoutMs`
+ * have.
+ */
 const DIFFERENT_TIME_LIMITS = 64;
 
-/** Spreads clients that want the same keys; the first pause is about one trip in a data center. */
+/**
+ * Spreads clients that want the same keys; the first pause is about one trip in
+ * a data center.
+ */
 const BACKOFF = exponentialBackoff({ initialDelayMs: 10, maxDelayMs: 1_000 });
 
 /** Delivers the views of the transaction to `source`, and closes it. */
@@ -64,9 +76,11 @@ export async function runTransaction<T>(
     if (isUndone(source)) return cancelSource(source);
     if (run.readError !== undefined) return source.fail(run.readError);
 
-    const changed = run.changed ?? (await finish(source, plan, { run, outcome }));
+    const changed =
+      run.changed ?? (await finish(source, plan, { run, outcome }));
     if (changed === undefined || source.state !== 'pending') return;
-    if (attempt === plan.maxAttempts) return source.fail(createConflict(source, changed, attempt));
+    if (attempt === plan.maxAttempts)
+      return source.fail(createConflict(source, changed, attempt));
 
     run.rememberRefused(changed);
     await pause(source, BACKOFF.delayMs(attempt, Math.random)!);
@@ -89,7 +103,8 @@ function createCircumstances<T>(
       return latest?.submissionStatus?.blockedBy;
     },
   } satisfies SubmissionStatus;
-  // No signal for each operation: its listeners would cost more than the rest of a transaction.
+  // No signal for each operation: its listeners would cost more than the rest
+  // of a transaction.
   addCleanUp(source, () => {
     if (submitted?.state === 'pending') submitted.cancel(source.extras?.error);
   });
@@ -105,7 +120,9 @@ function createCircumstances<T>(
     },
     checkPrincipal() {
       if (latest !== undefined && getPrincipal(latest) !== principal)
-        throw createOperationError(source, 'UNAVAILABLE', PRINCIPAL_CHANGED, { retryable: false });
+        throw createOperationError(source, 'UNAVAILABLE', PRINCIPAL_CHANGED, {
+          retryable: false,
+        });
     },
     onSubmit(inner) {
       const isFirst = submitted === undefined;
@@ -120,7 +137,10 @@ function getPrincipal<T>({ environment }: Source<T>): string | undefined {
   return environment.binding?.principal?.();
 }
 
-/** A client that does not know its user has failed the operation by the same error. */
+/**
+ * A client that does not know its user has failed the operation by the same
+ * error.
+ */
 function tryGetPrincipal<T>(source: Source<T>): string | undefined {
   try {
     return getPrincipal(source);
@@ -130,10 +150,13 @@ function tryGetPrincipal<T>(source: Source<T>): string | undefined {
 }
 
 /**
- * Rounded up, since operations with the same time limit share a timer. The transaction itself
- * closes when its time is up.
+ * Rounded up, since operations with the same time limit share a timer. The
+ * transaction itself closes when its time is up.
  */
-function getRemainingMs<T>({ dueAt, environment }: Source<T>, timeoutMs: number): number {
+function getRemainingMs<T>(
+  { dueAt, environment }: Source<T>,
+  timeoutMs: number,
+): number {
   if (dueAt === undefined) return Infinity;
   const stepMs = timeoutMs / DIFFERENT_TIME_LIMITS;
   const steps = Math.ceil((dueAt - environment.clock.now()) / stepMs);
@@ -158,18 +181,24 @@ interface FinishedRun<T> {
   readonly outcome: Outcome<T>;
 }
 
-/** Returns the keys that have changed, if the run is worth nothing because of that. */
+/**
+ * Returns the keys that have changed, if the run is worth nothing because of
+ * that.
+ */
 async function finish<T>(
   source: Source<T>,
   plan: TransactionPlan<T>,
   { run, outcome }: FinishedRun<T>,
 ): Promise<readonly string[] | undefined> {
   try {
-    if ('error' in outcome) return await reportError(source, run, outcome.error);
+    if ('error' in outcome)
+      return await reportError(source, run, outcome.error);
     if (run.hasWrites || (plan.isCertifiedAlways && run.hasReads))
       return await commitRun(source, run, outcome.value);
 
-    const level = plan.isCertifiedAlways ? plan.client.levels.at(-1)! : run.level;
+    const level = plan.isCertifiedAlways
+      ? plan.client.levels.at(-1)!
+      : run.level;
     source.view(outcome.value, level, { final: true });
   } catch (error) {
     source.fail(error);
@@ -185,7 +214,9 @@ async function reportError<T>(
 ): Promise<readonly string[] | undefined> {
   const changed = run.hasReads ? await run.findChanged() : [];
   if (changed.length > 0) return changed;
-  source.fail(isCorrectableError(error) ? error : createFunctionError(source, error));
+  source.fail(
+    isCorrectableError(error) ? error : createFunctionError(source, error),
+  );
   return undefined;
 }
 
@@ -202,7 +233,8 @@ async function commitRun<T>(
   });
 
   const result = await waitForCommit(committing);
-  if (!isCommitResult(result)) throw createOperationError(source, 'PROTOCOL', INVALID_RESULT, {});
+  if (!isCommitResult(result))
+    throw createOperationError(source, 'PROTOCOL', INVALID_RESULT, {});
 
   // From here on the outcome is certain.
   if (!result.committed) {
@@ -214,17 +246,26 @@ async function commitRun<T>(
 }
 
 /** A store that runs any operation, as `tiered` does, may return anything. */
-function isCommitResult(result: CommitResult | null | undefined): result is CommitResult {
-  return typeof result?.committed === 'boolean' && Array.isArray(result.changed);
+function isCommitResult(
+  result: CommitResult | null | undefined,
+): result is CommitResult {
+  return (
+    typeof result?.committed === 'boolean' && Array.isArray(result.changed)
+  );
 }
 
 /** A store that refuses a commit with `CONFLICT` has written nothing. */
-async function waitForCommit(committing: PromiseLike<CommitResult>): Promise<CommitResult> {
+async function waitForCommit(
+  committing: PromiseLike<CommitResult>,
+): Promise<CommitResult> {
   try {
     return await committing;
   } catch (error) {
     if (!isCorrectableError(error, 'CONFLICT')) throw error;
-    return { committed: false, changed: error.key === undefined ? [] : [error.key] };
+    return {
+      committed: false,
+      changed: error.key === undefined ? [] : [error.key],
+    };
   }
 }
 
@@ -251,7 +292,11 @@ function createConflict<T>(
   return createOperationError(source, 'CONFLICT', message, { key: changed[0] });
 }
 
-function createFunctionError<T>(source: Source<T>, cause: unknown): CorrectableError {
-  const message = 'transaction: its function failed. Nothing was written. See cause.';
+function createFunctionError<T>(
+  source: Source<T>,
+  cause: unknown,
+): CorrectableError {
+  const message =
+    'transaction: its function failed. Nothing was written. See cause.';
   return createOperationError(source, 'FINAL_FAILED', message, { cause });
 }

@@ -1,10 +1,14 @@
 /**
- * One run of the function of a transaction: what it has read, and what it will write. Nothing is
- * written before the commit.
+ * One run of the function of a transaction: what it has read, and what it will
+ * write. Nothing is written before the commit.
  */
 import type { AnyClient, Session } from '../correctable/client/client.ts';
 import type { Correctable } from '../correctable/correctable.ts';
-import { check, CorrectableError, isCorrectableError } from '../correctable/errors.ts';
+import {
+  check,
+  CorrectableError,
+  isCorrectableError,
+} from '../correctable/errors.ts';
 import type { Levels } from '../correctable/level-types.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { isThenable } from '../correctable/validate.ts';
@@ -22,30 +26,43 @@ import type { RefusedVersions } from './refused-versions.ts';
 /** Reads and writes for the function of a transaction. */
 export interface Transaction {
   /**
-   * Reads the value of `key`; `undefined` if it has none. Returns what this run has written to it,
-   * if it has. All values of one run are from one state of the store: if what was read before has
-   * changed meanwhile, this rejects, and the function starts again.
+   * Reads the value of `key`; `undefined` if it has none. Returns what this run
+   * has written to it, if it has. All values of one run are from one state of
+   * the store: if what was read before has changed meanwhile, this rejects, and
+   * the function starts again.
    *
-   * @throws CorrectableError `INVALID_ARGUMENT` if the key is empty, or the transaction has more
-   *   than 1,000 keys
+   * @throws CorrectableError `INVALID_ARGUMENT` if the key is empty, or the
+   * transaction has more than 1,000 keys
    */
   get<T = unknown>(this: void, key: string): Promise<T | undefined>;
-  /** Reads the values of `keys` in one request, in their order. Works like `get`. */
-  getMany<T = unknown>(this: void, keys: readonly string[]): Promise<(T | undefined)[]>;
+  /**
+   * Reads the values of `keys` in one request, in their order. Works like
+   * `get`.
+   */
+  getMany<T = unknown>(
+    this: void,
+    keys: readonly string[],
+  ): Promise<(T | undefined)[]>;
   /**
    * Writes `value` to `key` when the transaction commits.
    *
-   * @throws CorrectableError `INVALID_ARGUMENT` if the key is empty, the value is `undefined` or a
-   *   promise, or the transaction has more than 1,000 keys
+   * @throws CorrectableError `INVALID_ARGUMENT` if the key is empty, the value
+   * is `undefined` or a promise, or the transaction has more than 1,000 keys
    */
   put(this: void, key: string, value: unknown): void;
   /** Counts the runs of the function, from 1. */
   readonly attempt: number;
-  /** Aborts when no caller waits for the transaction any more. Pass it to slow work. */
+  /**
+   * Aborts when no caller waits for the transaction any more. Pass it to slow
+   * work.
+   */
   readonly signal: AbortSignal;
 }
 
-/** The function of a transaction. It may run several times, so it must have no other effects. */
+/**
+ * The function of a transaction. It may run several times, so it must have no
+ * other effects.
+ */
 export type TransactionFunction<T> = (tx: Transaction) => T | PromiseLike<T>;
 
 /** What the operations of one transaction have in common. */
@@ -54,11 +71,17 @@ export interface TransactionCircumstances {
   readonly session: Session | undefined;
   readonly refusedVersions: RefusedVersions;
   readonly getSignal: () => AbortSignal;
-  /** Called before each operation. Returns the time that is left of the transaction. */
+  /**
+   * Called before each operation. Returns the time that is left of the
+   * transaction.
+   */
   readonly getTimeoutMs: () => number;
   /** Throws the error of the transaction if it has failed. */
   readonly checkNotFailed: () => void;
-  /** Throws if another user is signed in than at the first operation of the transaction. */
+  /**
+   * Throws if another user is signed in than at the first operation of the
+   * transaction.
+   */
   readonly checkPrincipal: () => void;
   /** Called with each operation that was submitted. */
   readonly onSubmit: (inner: Correctable<unknown, Levels, string>) => void;
@@ -75,7 +98,10 @@ export class TransactionRun implements Transaction {
   readonly #wanted = new Set<string>();
   #reading: Promise<void> | undefined;
   #isOver = false;
-  /** The error of a read that failed. The transaction fails with it, even if it was caught. */
+  /**
+   * The error of a read that failed. The transaction fails with it, even if it
+   * was caught.
+   */
   readError: unknown;
   /** What other clients have written since this run read it. */
   changed: readonly string[] | undefined;
@@ -101,13 +127,20 @@ export class TransactionRun implements Transaction {
   readonly put = (key: string, value: unknown): void => {
     this.#checkOpen();
     checkName(key, 'key');
-    check(value !== undefined, 'value', `give a value for "${key}", or null for none`);
+    check(
+      value !== undefined,
+      'value',
+      `give a value for "${key}", or null for none`,
+    );
     check(!isThenable(value), 'value', `await the promise for "${key}" first`);
     this.#checkKeyCount([key]);
     this.#writes.set(key, value);
   };
 
-  /** Ends the run: its function has returned, and calls after that have no meaning. */
+  /**
+   * Ends the run: its function has returned, and calls after that have no
+   * meaning.
+   */
   close(): void {
     this.#isOver = true;
   }
@@ -126,22 +159,32 @@ export class TransactionRun implements Transaction {
 
   /** Submits the commit of what this run has read and written. */
   submitCommit(): Correctable<CommitResult, Levels, string> {
-    const reads = [...this.#reads].map(([key, { version }]) => ({ key, version }));
+    const reads = [...this.#reads].map(([key, { version }]) => ({
+      key,
+      version,
+    }));
     const writes = [...this.#writes].map(([key, value]) => ({ key, value }));
     return this.#submit(commit(reads, writes), 'invoke');
   }
 
-  /** Returns the keys that have changed since this run read them, by the strongest level. */
+  /**
+   * Returns the keys that have changed since this run read them, by the
+   * strongest level.
+   */
   async findChanged(): Promise<readonly string[]> {
     const keys = [...this.#reads.keys()];
     return this.#getChanged(keys, await this.#readAt(keys, 'invokeStrong'));
   }
 
-  /** The next run must not begin with what this one was refused for: all it read, if not known. */
+  /**
+   * The next run must not begin with what this one was refused for: all it
+   * read, if not known.
+   */
   rememberRefused(changed: readonly string[]): void {
     for (const key of changed.length > 0 ? changed : this.#reads.keys()) {
       const read = this.#reads.get(key);
-      if (read !== undefined) this.#circumstances.refusedVersions.add(key, read.version);
+      if (read !== undefined)
+        this.#circumstances.refusedVersions.add(key, read.version);
     }
   }
 
@@ -151,12 +194,16 @@ export class TransactionRun implements Transaction {
     keys.forEach((key, at) => checkName(key, `keys[${at}]`));
 
     const own = new Map(
-      keys.filter((key) => this.#writes.has(key)).map((key) => [key, this.#writes.get(key)]),
+      keys
+        .filter((key) => this.#writes.has(key))
+        .map((key) => [key, this.#writes.get(key)]),
     );
     const read = [...new Set(keys)].filter((key) => !own.has(key));
     this.#checkKeyCount(read);
     await this.#readAll(read);
-    return keys.map((key) => (own.has(key) ? own.get(key) : this.#reads.get(key)?.value) as T);
+    return keys.map(
+      (key) => (own.has(key) ? own.get(key) : this.#reads.get(key)?.value) as T,
+    );
   }
 
   async #readAll(keys: readonly string[]): Promise<void> {
@@ -171,8 +218,8 @@ export class TransactionRun implements Transaction {
   }
 
   /**
-   * Sends one request at a time, for all that was asked for in the meantime. Two at once could
-   * return two different states.
+   * Sends one request at a time, for all that was asked for in the meantime.
+   * Two at once could return two different states.
    */
   #readWanted(): Promise<void> {
     this.#reading ??= Promise.resolve()
@@ -182,8 +229,8 @@ export class TransactionRun implements Transaction {
   }
 
   /**
-   * Reads the wanted keys, and again what was read before: the store has no old versions, so this
-   * is how the function never sees a mix of two states.
+   * Reads the wanted keys, and again what was read before: the store has no old
+   * versions, so this is how the function never sees a mix of two states.
    */
   async #request(): Promise<void> {
     const before = [...this.#reads.keys()];
@@ -210,16 +257,26 @@ export class TransactionRun implements Transaction {
     return isStale ? this.#readAt(keys, 'invokeStrong') : near;
   }
 
-  async #readAt(keys: readonly string[], method: InvokeMethod): Promise<readonly VersionedValue[]> {
-    const reading = this.#submit(readVersions(keys, this.#getVersions()), method);
+  async #readAt(
+    keys: readonly string[],
+    method: InvokeMethod,
+  ): Promise<readonly VersionedValue[]> {
+    const reading = this.#submit(
+      readVersions(keys, this.#getVersions()),
+      method,
+    );
     const values = await reading;
     checkVersions(values, keys.length);
     this.level = reading.latest?.level ?? this.level;
     return values;
   }
 
-  #submit<T>(operation: Operation<T>, method: InvokeMethod): Correctable<T, Levels, string> {
-    const { client, session, getTimeoutMs, checkPrincipal, onSubmit } = this.#circumstances;
+  #submit<T>(
+    operation: Operation<T>,
+    method: InvokeMethod,
+  ): Correctable<T, Levels, string> {
+    const { client, session, getTimeoutMs, checkPrincipal, onSubmit } =
+      this.#circumstances;
     checkPrincipal();
     const inner = client[method](operation, {
       session,
@@ -232,25 +289,43 @@ export class TransactionRun implements Transaction {
   }
 
   #getVersions(): Map<string, Version> {
-    return new Map([...this.#reads].map(([key, { version }]) => [key, version]));
+    return new Map(
+      [...this.#reads].map(([key, { version }]) => [key, version]),
+    );
   }
 
-  #getChanged(keys: readonly string[], present: readonly VersionedValue[]): string[] {
-    return keys.filter((key, at) => this.#reads.get(key)?.version !== present[at]?.version);
+  #getChanged(
+    keys: readonly string[],
+    present: readonly VersionedValue[],
+  ): string[] {
+    return keys.filter(
+      (key, at) => this.#reads.get(key)?.version !== present[at]?.version,
+    );
   }
 
   #checkOpen(): void {
     this.#circumstances.checkNotFailed();
     if (this.changed !== undefined) throw createChangedError(this.changed);
-    check(!this.#isOver, 'tx', 'the function has returned. Await every call before it returns');
+    check(
+      !this.#isOver,
+      'tx',
+      'the function has returned. Await every call before it returns',
+    );
   }
 
   #checkKeyCount(keys: readonly string[]): void {
-    // Few transactions come near the limit, so most need not find out which keys are the same.
-    const atMost = this.#reads.size + this.#writes.size + this.#wanted.size + keys.length;
+    // Few transactions come near the limit, so most need not find out which
+    // keys are the same.
+    const atMost =
+      this.#reads.size + this.#writes.size + this.#wanted.size + keys.length;
     if (atMost <= MAX_TRANSACTION_KEYS) return;
 
-    const all = new Set([...this.#reads.keys(), ...this.#writes.keys(), ...this.#wanted, ...keys]);
+    const all = new Set([
+      ...this.#reads.keys(),
+      ...this.#writes.keys(),
+      ...this.#wanted,
+      ...keys,
+    ]);
     check(
       all.size <= MAX_TRANSACTION_KEYS,
       'keys',
@@ -261,19 +336,28 @@ export class TransactionRun implements Transaction {
 
 /** A store that runs any operation, as `tiered` does, may return anything. */
 function checkVersions(values: readonly VersionedValue[], count: number): void {
-  const isValid = (item: VersionedValue): boolean => /string|number/.test(typeof item?.version);
-  if (Array.isArray(values) && values.length === count && values.every(isValid)) return;
-  const message = 'readVersions: the store must return one { version, value } for each key.';
+  const isValid = (item: VersionedValue): boolean =>
+    /string|number/.test(typeof item?.version);
+  if (Array.isArray(values) && values.length === count && values.every(isValid))
+    return;
+  const message =
+    'readVersions: the store must return one { version, value } for each key.';
   throw new CorrectableError('PROTOCOL', message);
 }
 
-/** The run knows of each failure: a call that the function does not await must harm no process. */
+/**
+ * The run knows of each failure: a call that the function does not await must
+ * harm no process.
+ */
 function ignoreUnobserved<T>(reading: Promise<T>): Promise<T> {
   reading.catch(() => undefined);
   return reading;
 }
 
-/** Rejects the calls of a run that is out of date. Catching it does not prevent the next run. */
+/**
+ * Rejects the calls of a run that is out of date. Catching it does not prevent
+ * the next run.
+ */
 function createChangedError(keys: readonly string[]): CorrectableError {
   return new CorrectableError(
     'CONFLICT',

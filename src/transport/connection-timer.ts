@@ -6,13 +6,19 @@ import type { ResolvedConnectionOptions } from './options/options.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
 
-type PendingReplies = Readonly<Pick<Connection, 'awaitedCount' | 'awaitedBytes' | 'maxFrameBytes'>>;
+type PendingReplies = Readonly<
+  Pick<Connection, 'awaitedCount' | 'awaitedBytes' | 'maxFrameBytes'>
+>;
 
-const NO_PENDING_REPLIES: PendingReplies = { awaitedCount: 0, awaitedBytes: 0, maxFrameBytes: 0 };
+const NO_PENDING_REPLIES: PendingReplies = {
+  awaitedCount: 0,
+  awaitedBytes: 0,
+  maxFrameBytes: 0,
+};
 
 /**
- * One timer, set again in every state. In `open` it runs out when the server has been silent for
- * too long.
+ * One timer, set again in every state. In `open` it runs out when the server
+ * has been silent for too long.
  */
 export class ConnectionTimer {
   readonly #options: ResolvedConnectionOptions;
@@ -31,20 +37,32 @@ export class ConnectionTimer {
     this.#options = settings;
     this.#getPendingReplies = () => line() ?? NO_PENDING_REPLIES;
     this.#onTimeout = onElapsed;
-    this.#heartbeat = new HeartbeatDeadline(settings.heartbeatIntervalMs, this.#tolerance);
+    this.#heartbeat = new HeartbeatDeadline(
+      settings.heartbeatIntervalMs,
+      this.#tolerance,
+    );
   }
 
-  /** The server said something: an open connection may stay so for another while. */
+  /**
+   * The server said something: an open connection may stay so for another
+   * while.
+   */
   recordReceived(): void {
     this.#heartbeat.recordReceived(this.#options.scheduling.now());
   }
 
-  /** A message of so many bytes is on its way, in which nothing else can be heard. */
+  /**
+   * A message of so many bytes is on its way, in which nothing else can be
+   * heard.
+   */
   extendForBytes(bytes: number): void {
     this.#heartbeat.extendForBytes(bytes);
   }
 
-  /** An answer is awaited from now on; `isLarge` says whether that to a large message. */
+  /**
+   * An answer is awaited from now on; `isLarge` says whether that to a large
+   * message.
+   */
   expectReply(isLarge: boolean): void {
     if (isLarge)
       this.#heartbeat.recordUpload(
@@ -57,14 +75,21 @@ export class ConnectionTimer {
     this.#check();
   }
 
-  /** The connection entered `state`; `backoffMs` is how long to stay in `waiting`. */
+  /**
+   * The connection entered `state`; `backoffMs` is how long to stay in
+   * `waiting`.
+   */
   arm(state: ConnectionState, backoffMs: number): void {
     const from = this.#state;
     this.#state = state;
-    if (from === 'probing') this.#tolerance = adjustTolerance(this.#tolerance, state === 'open');
+    if (from === 'probing')
+      this.#tolerance = adjustTolerance(this.#tolerance, state === 'open');
     // Before it is open: what waited is submitted before `open` is reported.
     if (state === 'handshaking')
-      this.#heartbeat = new HeartbeatDeadline(this.#options.heartbeatIntervalMs, this.#tolerance);
+      this.#heartbeat = new HeartbeatDeadline(
+        this.#options.heartbeatIntervalMs,
+        this.#tolerance,
+      );
     if (state === 'open') this.#startHeartbeat(from);
     else if (state === 'waiting') this.#setTimer(this.#onTimeout, backoffMs);
     else this.#setDeadline(this.#getTimeoutMs(state));
@@ -74,7 +99,9 @@ export class ConnectionTimer {
     this.#cancel?.();
     const { scheduling } = this.#options;
     this.#cancel =
-      delayMs === Infinity ? undefined : setPeerDeadline(scheduling, this.#onTimeout, delayMs);
+      delayMs === Infinity
+        ? undefined
+        : setPeerDeadline(scheduling, this.#onTimeout, delayMs);
   }
 
   #startHeartbeat(from: ConnectionState): void {
@@ -83,11 +110,13 @@ export class ConnectionTimer {
     else this.#heartbeat.begin(nowMs);
     this.#check();
     // Entered with operations that were submitted at once.
-    if (from !== 'probing' && this.#getPendingReplies().awaitedCount > 0) this.expectReply(false);
+    if (from !== 'probing' && this.#getPendingReplies().awaitedCount > 0)
+      this.expectReply(false);
   }
 
   #check(): void {
-    const { awaitedCount, awaitedBytes, maxFrameBytes } = this.#getPendingReplies();
+    const { awaitedCount, awaitedBytes, maxFrameBytes } =
+      this.#getPendingReplies();
     if (awaitedCount === 0) this.#heartbeat.useIdleInterval();
     const leftMs = this.#heartbeat.getRemainingMs(
       this.#options.scheduling.now(),
@@ -95,14 +124,20 @@ export class ConnectionTimer {
       maxFrameBytes,
     );
     // Looked at again after the limit: by then what was large may have come.
-    if (leftMs > 0) this.#setTimer(() => this.#check(), Math.min(leftMs, this.#heartbeat.limitMs));
+    if (leftMs > 0)
+      this.#setTimer(
+        () => this.#check(),
+        Math.min(leftMs, this.#heartbeat.limitMs),
+      );
     else this.#onTimeout();
   }
 
   #setTimer(fn: () => void, delayMs: number): void {
     this.#cancel?.();
     this.#cancel =
-      delayMs === Infinity ? undefined : this.#options.scheduling.setTimer(fn, delayMs);
+      delayMs === Infinity
+        ? undefined
+        : this.#options.scheduling.setTimer(fn, delayMs);
   }
 
   #getTimeoutMs(state: ConnectionState): number {
@@ -126,17 +161,28 @@ export class ConnectionTimer {
 const AWAITED_HEARTBEAT_DIVISOR = 5;
 
 /**
- * The maximum factor of the wait: with the same wait, a large answer on a slow link would be resent
- * without end.
+ * The maximum factor of the wait: with the same wait, a large answer on a slow
+ * link would be resent without end.
  */
 const MAX_TOLERANCE = 8;
 
-/** The patience for the next line, after a server did or did not answer when it was asked. */
-export function adjustTolerance(patience: number, wasAnswered: boolean): number {
-  return wasAnswered ? Math.max(1, patience / 2) : Math.min(MAX_TOLERANCE, patience * 2);
+/**
+ * The patience for the next line, after a server did or did not answer when it
+ * was asked.
+ */
+export function adjustTolerance(
+  patience: number,
+  wasAnswered: boolean,
+): number {
+  return wasAnswered
+    ? Math.max(1, patience / 2)
+    : Math.min(MAX_TOLERANCE, patience * 2);
 }
 
-/** The slowest link for which a large message is allowed its time at once, in bytes a second. */
+/**
+ * The slowest link for which a large message is allowed its time at once, in
+ * bytes a second.
+ */
 const SLOW_LINK_BYTES_PER_SECOND = 1 << 15;
 
 export class HeartbeatDeadline {
@@ -148,13 +194,14 @@ export class HeartbeatDeadline {
   /** For large messages of the server that are on their way. */
   #allowanceMs = 0;
   /**
-   * When those of the client have been taken, even by a slow link, and how many bytes those were.
+   * When those of the client have been taken, even by a slow link, and how many
+   * bytes those were.
    */
   #uploadedAtMs = 0;
   #sentBytes = 0;
   /**
-   * Whether an answer was requested since the server's last message. The caller may have given up
-   * meanwhile.
+   * Whether an answer was requested since the server's last message. The caller
+   * may have given up meanwhile.
    */
   #isReplyExpected = false;
 
@@ -181,15 +228,16 @@ export class HeartbeatDeadline {
   }
 
   /**
-   * A message of so many bytes is on its way from the server: nothing else can be heard meanwhile.
+   * A message of so many bytes is on its way from the server: nothing else can
+   * be heard meanwhile.
    */
   extendForBytes(bytes: number): void {
     this.#allowanceMs += bytes * this.#msPerByte;
   }
 
   /**
-   * So many bytes of large messages are on their way to the server, which answers none before it
-   * has come.
+   * So many bytes of large messages are on their way to the server, which
+   * answers none before it has come.
    */
   recordUpload(bytes: number, nowMs: number): void {
     this.#uploadedAtMs = nowMs + bytes * this.#msPerByte;
@@ -204,14 +252,17 @@ export class HeartbeatDeadline {
     this.#limitMs = Math.min(2 * this.#limitMs, this.#heartbeatIntervalMs);
   }
 
-  /** Nothing is awaited. What was asked for and given up does not make the silence a better one. */
+  /**
+   * Nothing is awaited. What was asked for and given up does not make the
+   * silence a better one.
+   */
   useIdleInterval(): void {
     if (!this.#isReplyExpected) this.#limitMs = this.#heartbeatIntervalMs;
   }
 
   /**
-   * An answer is awaited from now on; returns whether that makes the time shorter: it is to `begin`
-   * then.
+   * An answer is awaited from now on; returns whether that makes the time
+   * shorter: it is to `begin` then.
    */
   expectReply(): boolean {
     this.#isReplyExpected = true;
@@ -221,17 +272,25 @@ export class HeartbeatDeadline {
   }
 
   /**
-   * The time left while so many bytes of large messages are unanswered; some must be answered
-   * meanwhile.
+   * The time left while so many bytes of large messages are unanswered; some
+   * must be answered meanwhile.
    */
   getRemainingMs(nowMs: number, bytes: number, maxBytes: number): number {
     // Also what was given up is on its way.
     const uploadBytes = Math.min(maxBytes, Math.max(bytes, this.#sentBytes));
     const uploadMs = Math.max(
       0,
-      Math.min(this.#uploadedAtMs - this.#silentSinceMs, uploadBytes * this.#msPerByte),
+      Math.min(
+        this.#uploadedAtMs - this.#silentSinceMs,
+        uploadBytes * this.#msPerByte,
+      ),
     );
-    return this.#limitMs + this.#allowanceMs + uploadMs - (nowMs - this.#silentSinceMs);
+    return (
+      this.#limitMs +
+      this.#allowanceMs +
+      uploadMs -
+      (nowMs - this.#silentSinceMs)
+    );
   }
 
   /** How long it may last if nothing large is on its way. */

@@ -1,42 +1,66 @@
 /**
- * Which sites there are, and which is the nearest: asked and measured over HTTP before a client
- * connects.
+ * Which sites there are, and which is the nearest: asked and measured over HTTP
+ * before a client connects.
  */
 import { getElapsedMs } from '../correctable/clock.ts';
-import { CorrectableError, createInvalidArgumentError } from '../correctable/errors.ts';
-import { checkOptionTypes, checkOptionNames, type OptionNamesOf } from '../correctable/validate.ts';
+import {
+  CorrectableError,
+  createInvalidArgumentError,
+} from '../correctable/errors.ts';
+import {
+  checkOptionTypes,
+  checkOptionNames,
+  type OptionNamesOf,
+} from '../correctable/validate.ts';
 import { parseUrl } from './options/websocket.ts';
 
 /** Options of `findSites`. */
 export interface FindSitesOptions {
   /** Sends the requests. Default: the platform's `fetch` */
   readonly fetch?:
-    | ((url: string, init: { readonly signal: AbortSignal }) => Promise<Response>)
+    | ((
+        url: string,
+        init: { readonly signal: AbortSignal },
+      ) => Promise<Response>)
     | undefined;
-  /** Timeout of each request, in milliseconds; `Infinity` for no limit. Default: 2000 */
+  /**
+   * Timeout of each request, in milliseconds; `Infinity` for no limit. Default:
+   * 2000
+   */
   readonly timeoutMs?: number | undefined;
   /** Returns the time in milliseconds; for tests. */
   readonly now?: (() => number) | undefined;
 }
 
-const OPTIONS: OptionNamesOf<FindSitesOptions> = { fetch: true, timeoutMs: true, now: true };
+const OPTIONS: OptionNamesOf<FindSitesOptions> = {
+  fetch: true,
+  timeoutMs: true,
+  now: true,
+};
 
-/** How often each site is measured: the first answer also pays for the connection. */
+/**
+ * How often each site is measured: the first answer also pays for the
+ * connection.
+ */
 const SAMPLES_PER_SITE = 3;
 const DEFAULT_TIMEOUT_MS = 2000;
 /** Platforms abort at once when asked to do so after more than this. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Requests an address. Resolves with the answer and how long it took. */
-type Probe = (url: string) => Promise<{ readonly response: Response; readonly tookMs: number }>;
+type Probe = (
+  url: string,
+) => Promise<{ readonly response: Response; readonly tookMs: number }>;
 
 /**
- * Requests lists of sites from servers and measures each site. Returns websocket addresses for the
- * option `url` of `remote` and `redblue`: the nearest first, those that do not answer last.
+ * Requests lists of sites from servers and measures each site. Returns
+ * websocket addresses for the option `url` of `remote` and `redblue`: the
+ * nearest first, those that do not answer last.
  *
- * @param directories addresses of one or more servers, for example `http://127.0.0.1:7070`.
- * @throws CorrectableError `INVALID_ARGUMENT` if an address or a time is invalid; `UNAVAILABLE` if
- * no server lists its sites
+ * @param directories addresses of one or more servers, for example
+ * `http://127.0.0.1:7070`.
+ * @throws CorrectableError `INVALID_ARGUMENT` if an address or a time is
+ * invalid; `UNAVAILABLE` if no server lists its sites
  * @example
  * const store = createClient(redblue(shop, { url: await findSites('http://127.0.0.1:7070') }));
  */
@@ -51,13 +75,17 @@ export async function findSites(
   );
   checkOptionTypes(options, 'function', 'fetch', 'now');
   const probe = createProbe(options);
-  const bases = (Array.isArray(directories) ? directories : [directories]).map((value) =>
-    parseBaseUrl(value as string | URL),
+  const bases = (Array.isArray(directories) ? directories : [directories]).map(
+    (value) => parseBaseUrl(value as string | URL),
   );
   const listed = await Promise.all(bases.map((base) => listSites(base, probe)));
-  const all = listed.flatMap((item) => (item instanceof CorrectableError ? [] : item));
+  const all = listed.flatMap((item) =>
+    item instanceof CorrectableError ? [] : item,
+  );
   // Servers of one deployment list each other's sites.
-  const sites = [...new Map(all.map((site) => [site.socketUrl, site])).values()];
+  const sites = [
+    ...new Map(all.map((site) => [site.socketUrl, site])).values(),
+  ];
   if (sites.length === 0) {
     const [first] = listed;
     throw first instanceof CorrectableError
@@ -65,9 +93,14 @@ export async function findSites(
       : new CorrectableError('UNAVAILABLE', 'the servers have no sites');
   }
   const measured = await Promise.all(
-    sites.map(async (site) => ({ site, tookMs: await measureSite(site, probe) })),
+    sites.map(async (site) => ({
+      site,
+      tookMs: await measureSite(site, probe),
+    })),
   );
-  return measured.toSorted((a, b) => a.tookMs - b.tookMs).map(({ site }) => site.socketUrl);
+  return measured
+    .toSorted((a, b) => a.tookMs - b.tookMs)
+    .map(({ site }) => site.socketUrl);
 }
 
 interface SiteUrls {
@@ -91,16 +124,22 @@ function createProbe({
   const withinMs = Math.ceil(Math.min(timeoutMs, MAX_TIMEOUT_MS));
   return async (url) => {
     const from = clock();
-    const response = await fetch(url, { signal: createTimeoutSignal(withinMs) });
+    const response = await fetch(url, {
+      signal: createTimeoutSignal(withinMs),
+    });
     return { response, tookMs: clock() - from };
   };
 }
 
 /** Some platforms, as React Native, have no `AbortSignal.timeout`. */
 function createTimeoutSignal(withinMs: number): AbortSignal {
-  if (typeof AbortSignal.timeout === 'function') return AbortSignal.timeout(withinMs);
+  if (typeof AbortSignal.timeout === 'function')
+    return AbortSignal.timeout(withinMs);
   const controller = new AbortController();
-  setTimeout(() => controller.abort(new Error(`no answer within ${withinMs} ms`)), withinMs);
+  setTimeout(
+    () => controller.abort(new Error(`no answer within ${withinMs} ms`)),
+    withinMs,
+  );
   return controller.signal;
 }
 
@@ -111,12 +150,16 @@ function parseBaseUrl(value: string | URL): URL {
   throw createInvalidArgumentError('directory', advice);
 }
 
-async function listSites(base: URL, probe: Probe): Promise<readonly SiteUrls[] | CorrectableError> {
+async function listSites(
+  base: URL,
+  probe: Probe,
+): Promise<readonly SiteUrls[] | CorrectableError> {
   try {
     const { response } = await probe(new URL('/sites', base).href);
     if (!response.ok) throw new Error(`HTTP ${response.status}`);
     return readListedSites(await response.json()).map(({ name, url }) => {
-      const isSecure = (url ?? base).protocol === (url === undefined ? 'https:' : 'wss:');
+      const isSecure =
+        (url ?? base).protocol === (url === undefined ? 'https:' : 'wss:');
       const socket = new URL(`/${name}`, url ?? base);
       socket.protocol = isSecure ? 'wss:' : 'ws:';
       const ready = new URL(`/ready/${name}`, url ?? base);
@@ -139,17 +182,25 @@ function readListedSites(directory: unknown): ListedSite[] {
   const { sites } = directory as { readonly sites?: unknown };
   if (!Array.isArray(sites)) throw new Error('the answer has no sites');
   return sites.map((site: unknown) => {
-    const { name, url } = site as { readonly name?: unknown; readonly url?: unknown };
-    if (typeof name !== 'string' || !/^[\w-]+$/.test(name)) throw new Error('a site has no name');
+    const { name, url } = site as {
+      readonly name?: unknown;
+      readonly url?: unknown;
+    };
+    if (typeof name !== 'string' || !/^[\w-]+$/.test(name))
+      throw new Error('a site has no name');
     if (url === undefined) return { name, url };
     const parsed = typeof url === 'string' ? parseUrl(url) : undefined;
-    if (parsed?.protocol === 'ws:' || parsed?.protocol === 'wss:') return { name, url: parsed };
+    if (parsed?.protocol === 'ws:' || parsed?.protocol === 'wss:')
+      return { name, url: parsed };
     throw new Error(`the site ${name} has no websocket address`);
   });
 }
 
 /** The fastest of some answers; `Infinity` for a site that takes no clients. */
-async function measureSite({ readyUrl }: SiteUrls, probe: Probe): Promise<number> {
+async function measureSite(
+  { readyUrl }: SiteUrls,
+  probe: Probe,
+): Promise<number> {
   let fastestMs = Infinity;
   for (let n = 0; n < SAMPLES_PER_SITE; n++) {
     try {
@@ -157,7 +208,8 @@ async function measureSite({ readyUrl }: SiteUrls, probe: Probe): Promise<number
       if (!response.ok) return Infinity;
       fastestMs = Math.min(fastestMs, tookMs);
     } catch {
-      // Out of reach: it comes last, and the connection will say so if it is needed all the same.
+      // Out of reach: it comes last, and the connection will say so if it is
+      // needed all the same.
       return Infinity;
     }
   }

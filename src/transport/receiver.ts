@@ -1,12 +1,19 @@
 /**
- * What a server's rows lead to: answers go to the operations that wait for them on that line, the
- * rest to the connection.
+ * What a server's rows lead to: answers go to the operations that wait for them
+ * on that line, the rest to the connection.
  */
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Codec, EncodedData } from '../protocol/codec/codec.ts';
-import { BODY_AT, KIND_AT, NUMBER_AT } from '../protocol/messages/define-message.ts';
+import {
+  BODY_AT,
+  KIND_AT,
+  NUMBER_AT,
+} from '../protocol/messages/define-message.ts';
 import type { FailMessage } from '../protocol/messages/fail.ts';
-import { serverMessageKinds, type ServerMessage } from '../protocol/messages/server-messages.ts';
+import {
+  serverMessageKinds,
+  type ServerMessage,
+} from '../protocol/messages/server-messages.ts';
 import type { Welcome } from '../protocol/messages/welcome.ts';
 import { fromFailMessage } from '../protocol/errors.ts';
 import type { InFlightOperations } from './operations/in-flight-operations.ts';
@@ -18,7 +25,9 @@ import { reportUncaught } from './options/guard-callbacks.ts';
 /** Malformed rows of a server before its line is given up. */
 const MAX_MALFORMED_MESSAGES = 8;
 
-const checkMessage = createMessageCheck(serverMessageKinds, { isSimple: isSimpleView });
+const checkMessage = createMessageCheck(serverMessageKinds, {
+  isSimple: isSimpleView,
+});
 
 export interface ReceiverEvents {
   onWelcome(line: Connection, welcome: Welcome): void;
@@ -35,15 +44,19 @@ export class Receiver {
   readonly #inFlight: InFlightOperations;
   readonly #events: ReceiverEvents;
 
-  constructor(codec: Codec, inFlight: InFlightOperations, events: ReceiverEvents) {
+  constructor(
+    codec: Codec,
+    inFlight: InFlightOperations,
+    events: ReceiverEvents,
+  ) {
     this.#codec = codec;
     this.#inFlight = inFlight;
     this.#events = events;
   }
 
   /**
-   * Acts on the rows of a frame, in order. What one row leads to, however it ends, keeps no other
-   * from it.
+   * Acts on the rows of a frame, in order. What one row leads to, however it
+   * ends, keeps no other from it.
    */
   receive(line: Connection, frame: EncodedData): void {
     let rows: unknown[];
@@ -67,7 +80,8 @@ export class Receiver {
 
   #checkAndHandle(received: unknown, line: Connection): void {
     const problem = checkMessage(received);
-    if (problem === undefined) return this.#handleMessage(received as ServerMessage, line);
+    if (problem === undefined)
+      return this.#handleMessage(received as ServerMessage, line);
     this.#handleMalformed(
       problem.id,
       `the server sent a malformed row: ${problem.field}: ${problem.reason}`,
@@ -85,8 +99,13 @@ export class Receiver {
       case 'fail':
         return this.#handleFail(row, line);
       case 'welcome':
-        if (line.welcome === undefined) return this.#events.onWelcome(line, row[BODY_AT]);
-        return this.#handleMalformed(0, 'the server welcomed the client twice', line);
+        if (line.welcome === undefined)
+          return this.#events.onWelcome(line, row[BODY_AT]);
+        return this.#handleMalformed(
+          0,
+          'the server welcomed the client twice',
+          line,
+        );
       case 'renewed':
         return this.#events.onRenewed(line, row[BODY_AT] ?? undefined);
       case 'goaway':
@@ -100,11 +119,14 @@ export class Receiver {
     }
   }
 
-  /** A row that is none; `id` is the operation that it seems to be about, or 0. */
+  /**
+   * A row that is none; `id` is the operation that it seems to be about, or 0.
+   */
   #handleMalformed(id: number, message: string, line: Connection): void {
     const error = new CorrectableError('PROTOCOL', message);
     this.#inFlight.handleMalformed(id, error, line);
-    if (++line.malformedCount >= MAX_MALFORMED_MESSAGES) this.#events.onMalformed(line, error);
+    if (++line.malformedCount >= MAX_MALFORMED_MESSAGES)
+      this.#events.onMalformed(line, error);
   }
 
   #handleFail(row: FailMessage, line: Connection): void {

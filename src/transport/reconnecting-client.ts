@@ -1,9 +1,16 @@
 /**
- * The shell around the connection's state machine: it keeps one line to a site open. One per
- * client.
+ * The shell around the connection's state machine: it keeps one line to a site
+ * open. One per client.
  */
-import type { BindingSession, InvocationContext, Sink } from '../correctable/binding.ts';
-import { CorrectableError, createInvalidArgumentError } from '../correctable/errors.ts';
+import type {
+  BindingSession,
+  InvocationContext,
+  Sink,
+} from '../correctable/binding.ts';
+import {
+  CorrectableError,
+  createInvalidArgumentError,
+} from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { CloseCode, isFatalClose } from '../protocol/close-codes.ts';
 import type { EncodedData } from '../protocol/codec/codec.ts';
@@ -41,12 +48,19 @@ import { WireSession } from './operations/submit-message.ts';
 /** A connection to one gateway that survives the loss of its sockets. */
 export type ReconnectingClient = Pick<
   WebSocketClient,
-  'state' | 'ready' | 'principal' | 'submit' | 'openSession' | 'onReconnect' | 'wake' | 'close'
+  | 'state'
+  | 'ready'
+  | 'principal'
+  | 'submit'
+  | 'openSession'
+  | 'onReconnect'
+  | 'wake'
+  | 'close'
 >;
 
 /**
- * Connects to a gateway, and again whenever the connection is lost. Operations submitted meanwhile
- * wait.
+ * Connects to a gateway, and again whenever the connection is lost. Operations
+ * submitted meanwhile wait.
  *
  * @example const connection = connect({ url: 'ws://127.0.0.1:7070/ireland' }, { levels: ['weak',
  * 'strong'] }); await connection.ready;
@@ -60,8 +74,8 @@ export function connectClient(
 
 class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   /**
-   * Fulfilled by the first welcome; rejected when the server refuses the client or the connection
-   * is closed before.
+   * Fulfilled by the first welcome; rejected when the server refuses the client
+   * or the connection is closed before.
    */
   readonly ready: Promise<void>;
   readonly #options: ResolvedConnectionOptions;
@@ -79,23 +93,33 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   #state: ConnectionState = 'connecting';
   /** The line that is being opened, or that operations are submitted on. */
   #connection: Connection | undefined;
-  /** To whom all belongs that is in flight, as the application says; none before it was asked. */
+  /**
+   * To whom all belongs that is in flight, as the application says; none before
+   * it was asked.
+   */
   #principal: string | undefined;
   #attempt = 0;
   /** The policy gives up, but answers may still come on earlier lines. */
   #hasGivenUp = false;
-  /** Whether there was no connection for a while since the last one was open. */
+  /**
+   * Whether there was no connection for a while since the last one was open.
+   */
   #wasDisconnected = false;
   /** The last line failed before its server had anything to answer. */
   #isSiteFaultless = false;
-  #settleReady!: { resolve: () => void; reject: (error: CorrectableError) => void };
+  #settleReady!: {
+    resolve: () => void;
+    reject: (error: CorrectableError) => void;
+  };
   #settleEnded!: () => void;
 
   constructor(settings: ResolvedConnectionOptions, target: ConnectionTarget) {
     this.#options = settings;
     this.#target = target;
     this.#reconnectListeners = new Set([settings.onReconnect]);
-    this.#handshake = new Handshake(settings, target, (principal) => this.#setPrincipal(principal));
+    this.#handshake = new Handshake(settings, target, (principal) =>
+      this.#setPrincipal(principal),
+    );
     this.#outage = new Outage(() => settings.scheduling.now());
     this.#timer = new ConnectionTimer(
       settings,
@@ -115,11 +139,14 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
         if (this.#setPrincipal(principal) && token !== undefined)
           this.#connection?.push([0, 'renew', token]);
       },
-      onFailed: (cause) => this.#options.onStateChange(this.#state, createNoTokenError(cause)),
+      onFailed: (cause) =>
+        this.#options.onStateChange(this.#state, createNoTokenError(cause)),
     });
-    this.ready = new Promise((resolve, reject) => (this.#settleReady = { resolve, reject }));
-    // Operations report the same error. Code that does not use `ready` must not see an unhandled
-    // rejection.
+    this.ready = new Promise(
+      (resolve, reject) => (this.#settleReady = { resolve, reject }),
+    );
+    // Operations report the same error. Code that does not use `ready` must not
+    // see an unhandled rejection.
     this.ready.catch(() => {});
     this.#ended = new Promise((resolve) => (this.#settleEnded = resolve));
     this.#connect();
@@ -144,12 +171,14 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   ): void {
     try {
       this.#checkPrincipal();
-      if (this.#state === 'closed' || this.#state === 'closing') throw this.#createRejection();
+      if (this.#state === 'closed' || this.#state === 'closing')
+        throw this.#createRejection();
       this.#checkSession(context.session);
       this.#sender.submit(operation, levels, sink as Sink, context);
-      // Without `principal`, what waits for the first connection belongs to the user of the present
-      // token.
-      if (this.#options.principal === undefined) this.#handshake.requestTokenEarly();
+      // Without `principal`, what waits for the first connection belongs to the
+      // user of the present token.
+      if (this.#options.principal === undefined)
+        this.#handshake.requestTokenEarly();
     } catch (error) {
       sink.fail(error);
     }
@@ -177,14 +206,21 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
 
   /** Throws for a session that was opened for another principal. */
   #checkSession(session: BindingSession | undefined): void {
-    if (!(session instanceof WireSession) || session.client === this.#handshake.client) return;
+    if (
+      !(session instanceof WireSession) ||
+      session.client === this.#handshake.client
+    )
+      return;
     throw createInvalidArgumentError(
       'session',
       'it has ended, since the principal has changed: open another',
     );
   }
 
-  /** All from now on belongs to `principal`, unless a listener has changed it again. */
+  /**
+   * All from now on belongs to `principal`, unless a listener has changed it
+   * again.
+   */
   #setPrincipal(principal: string | undefined): boolean {
     const former = this.#principal;
     if (principal === former) return true;
@@ -201,25 +237,31 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
 
   /** What is in flight is another's. */
   #abandonOperations(): void {
-    // First, so that a listener that submits at once does so as the new client, and in no session
-    // of the former.
+    // First, so that a listener that submits at once does so as the new client,
+    // and in no session of the former.
     this.#handshake.renewClientId();
     this.#sender.abandonAll(createPrincipalChangedError());
   }
 
-  /** Notifies the transport that the network may be back, so that it need not wait. */
+  /**
+   * Notifies the transport that the network may be back, so that it need not
+   * wait.
+   */
   wake(): void {
     this.#dispatch('wake');
   }
 
   /**
-   * Closes the socket. What is in flight fails with `UNAVAILABLE`, updates that were sent with
-   * `UNKNOWN`.
+   * Closes the socket. What is in flight fails with `UNAVAILABLE`, updates that
+   * were sent with `UNKNOWN`.
    */
   async close(): Promise<void> {
     if (this.#state !== 'closed') {
       this.#setReason(
-        new CorrectableError('UNAVAILABLE', 'the connection was closed by the application'),
+        new CorrectableError(
+          'UNAVAILABLE',
+          'the connection was closed by the application',
+        ),
       );
     }
     this.#dispatch('close');
@@ -232,9 +274,11 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     const changed = state !== from;
     this.#state = state;
     for (const action of actions) this.#perform(action);
-    // An action may have led on to another state, which has been entered by now.
+    // An action may have led on to another state, which has been entered by
+    // now.
     if (!changed || this.#state !== state) return;
-    const delayMs = state === 'waiting' ? this.#getReconnectDelayMs(event, from) : 0;
+    const delayMs =
+      state === 'waiting' ? this.#getReconnectDelayMs(event, from) : 0;
     if (delayMs === undefined) return this.#giveUp();
     this.#timer.arm(state, delayMs);
     this.#options.onStateChange(state, this.#outage.reason);
@@ -245,14 +289,22 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   }
 
   /** How long to wait before the next attempt, and where it goes. */
-  #getReconnectDelayMs(event: ConnectionEvent, from: ConnectionState): number | undefined {
+  #getReconnectDelayMs(
+    event: ConnectionEvent,
+    from: ConnectionState,
+  ): number | undefined {
     if (this.#backoff.resetIfStable()) this.#sitePool.recordStable();
-    if (event === 'principal-changed') return this.#backoff.getNextDelayMsUnlessRepeated();
+    if (event === 'principal-changed')
+      return this.#backoff.getNextDelayMsUnlessRepeated();
     if (event === 'goaway' || event === 'timeout') this.#sitePool.leaveSite();
-    if (!this.#isSiteFaultless) this.#sitePool.recordFailure(from === 'open' || from === 'probing');
-    // Each site may go away once without a pause: in a rolling deploy one after the other does.
+    if (!this.#isSiteFaultless)
+      this.#sitePool.recordFailure(from === 'open' || from === 'probing');
+    // Each site may go away once without a pause: in a rolling deploy one after
+    // the other does.
     if (event === 'goaway')
-      return this.#backoff.getNextDelayMsUnlessRepeated(this.#options.urls.length);
+      return this.#backoff.getNextDelayMsUnlessRepeated(
+        this.#options.urls.length,
+      );
     return this.#backoff.getNextDelayMs();
   }
 
@@ -281,9 +333,13 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
         this.#sender.acknowledge();
         return this.#connection?.push([this.#attempt, 'ping']);
       case 'drain':
-        return this.#releaseConnection((line) => this.#sender.drainConnection(line));
+        return this.#releaseConnection((line) =>
+          this.#sender.drainConnection(line),
+        );
       case 'terminate':
-        return this.#releaseConnection((line) => this.#sender.terminateConnection(line));
+        return this.#releaseConnection((line) =>
+          this.#sender.terminateConnection(line),
+        );
       case 'close-socket':
         this.#handshake.end();
         this.#sender.acknowledge();
@@ -306,13 +362,23 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     this.#hasGivenUp = false;
     this.#outage.recordAttempt(label);
     try {
-      this.#connection = new Connection(this.#options, url, this.#attempt, this);
+      this.#connection = new Connection(
+        this.#options,
+        url,
+        this.#attempt,
+        this,
+      );
     } catch (cause) {
-      // A page served over https may not open ws://, for example: trying again would not help.
+      // A page served over https may not open ws://, for example: trying again
+      // would not help.
       this.#setReason(
-        new CorrectableError('UNSUPPORTED', `url: the platform refuses to connect to ${label}`, {
-          cause,
-        }),
+        new CorrectableError(
+          'UNSUPPORTED',
+          `url: the platform refuses to connect to ${label}`,
+          {
+            cause,
+          },
+        ),
       );
       queueMicrotask(() => this.#dispatch('rejected'));
     }
@@ -345,7 +411,8 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
 
   #handleTimeout(): void {
     const { connectTimeoutMs, pongTimeoutMs } = this.#options;
-    if (this.#state === 'connecting') this.#recordFailure(`not open within ${connectTimeoutMs} ms`);
+    if (this.#state === 'connecting')
+      this.#recordFailure(`not open within ${connectTimeoutMs} ms`);
     if (this.#state === 'handshaking') {
       this.#recordFailure(
         `no ${this.#handshake.isWaitingForToken ? 'token' : 'welcome'} within ${connectTimeoutMs} ms`,
@@ -370,7 +437,8 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   }
 
   onClose(line: Connection, code: number, reason: string): void {
-    if (line !== this.#connection) return this.#sender.handleConnectionLoss(line);
+    if (line !== this.#connection)
+      return this.#sender.handleConnectionLoss(line);
     const isMissing = code === CloseCode.noSite;
     // Another address may have a site.
     const isHopeless = this.#sitePool.recordMissing(isMissing) || !isMissing;
@@ -379,19 +447,24 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
       return this.#dispatch('rejected');
     }
     if (code === CloseCode.expired && this.#options.isTokenFixed) {
-      const message = 'the token has expired: pass a function, which is called for a new one';
+      const message =
+        'the token has expired: pass a function, which is called for a new one';
       this.#setReason(new CorrectableError('UNAUTHENTICATED', message));
       return this.#dispatch('rejected');
     }
     // What the application itself gave as the reason stays.
-    if (this.#state !== 'closing') this.#recordFailure(this.#formatDetail(line, code, reason));
+    if (this.#state !== 'closing')
+      this.#recordFailure(this.#formatDetail(line, code, reason));
     this.#dispatch('lost');
   }
 
   #formatDetail(line: Connection, code: number, reason: string): string {
     const detail = formatCloseDetail(code, line.closeError?.message ?? reason);
-    if (this.#state === 'connecting' && reason === '') return `${detail}. ${REFUSAL_HINT}`;
-    return this.#handshake.isWaitingForToken ? `${detail}, before a token was received` : detail;
+    if (this.#state === 'connecting' && reason === '')
+      return `${detail}. ${REFUSAL_HINT}`;
+    return this.#handshake.isWaitingForToken
+      ? `${detail}, before a token was received`
+      : detail;
   }
 
   onWelcome(line: Connection, welcome: Welcome): void {
@@ -406,7 +479,8 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
       this.#setReason(misfit);
       return this.#dispatch('rejected');
     }
-    if (this.#handshake.isPrincipalChanged(welcome)) return this.#dispatch('principal-changed');
+    if (this.#handshake.isPrincipalChanged(welcome))
+      return this.#dispatch('principal-changed');
     line.acceptWelcome(welcome, this.#target.contract);
     this.#renewal.scheduleRenewal(welcome.expiresInMs);
     this.#dispatch('welcomed');
@@ -418,7 +492,11 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   }
 
   onGoaway(line: Connection, drainMs: number): void {
-    if (line !== this.#connection || (this.#state !== 'open' && this.#state !== 'probing')) return;
+    if (
+      line !== this.#connection ||
+      (this.#state !== 'open' && this.#state !== 'probing')
+    )
+      return;
     line.drainMs = drainMs;
     this.#recordFailure('the server goes away');
     this.#dispatch('goaway');
@@ -429,7 +507,8 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   }
 
   onMalformed(line: Connection, error: CorrectableError): void {
-    if (line !== this.#connection) return this.#sender.handleConnectionLoss(line);
+    if (line !== this.#connection)
+      return this.#sender.handleConnectionLoss(line);
     this.#setReason(error);
     this.#dispatch('rejected');
   }
@@ -444,18 +523,25 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   }
 
   /**
-   * Why nothing can be submitted any more: asking again cannot help, whatever the reason for
-   * closing was.
+   * Why nothing can be submitted any more: asking again cannot help, whatever
+   * the reason for closing was.
    */
   #createRejection(): CorrectableError {
     const { code, message, field, cause } = this.#getFailureReason();
-    return new CorrectableError(code, message, { retryable: false, field, cause });
+    return new CorrectableError(code, message, {
+      retryable: false,
+      field,
+      cause,
+    });
   }
 
   #getFailureReason(): CorrectableError {
     return (
       this.#outage.reason ??
-      new CorrectableError('UNAVAILABLE', `${this.#sitePool.label} cannot be reached`)
+      new CorrectableError(
+        'UNAVAILABLE',
+        `${this.#sitePool.label} cannot be reached`,
+      )
     );
   }
 }

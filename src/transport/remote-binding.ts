@@ -12,20 +12,20 @@ import type { ReconnectingClient } from './reconnecting-client.ts';
 import type { ConnectionState } from './options/connection-state.ts';
 
 /** A binding that is connected to a gateway. */
-export interface RemoteBinding<L extends Levels, out C extends boolean = boolean> extends Binding<
-  L,
-  C
-> {
+export interface RemoteBinding<
+  L extends Levels,
+  out C extends boolean = boolean,
+> extends Binding<L, C> {
   /**
-   * Resolves once the gateway has accepted the client; rejects if it refuses it. Awaiting it is
-   * optional.
+   * Resolves once the gateway has accepted the client; rejects if it refuses
+   * it. Awaiting it is optional.
    */
   readonly ready: Promise<void>;
   /** State of the connection, for display. */
   readonly connectionState: ConnectionState;
   /**
-   * Probes or reopens the connection. Call it when the network may be back, as on a browser's
-   * `online` event.
+   * Probes or reopens the connection. Call it when the network may be back, as
+   * on a browser's `online` event.
    */
   wake(): void;
 }
@@ -34,7 +34,10 @@ export interface RemoteBindingParts<L extends Levels> {
   readonly name: string;
   readonly levels: L;
   readonly client: ReconnectingClient;
-  /** The operations of the store with their schemas: without them any is sent, as it came. */
+  /**
+   * The operations of the store with their schemas: without them any is sent,
+   * as it came.
+   */
   readonly contract?: OperationRegistry | undefined;
   /** The names of those that the store has; none for all. */
   readonly operations?: readonly string[] | undefined;
@@ -42,14 +45,16 @@ export interface RemoteBindingParts<L extends Levels> {
   readonly hasSessions: boolean;
 }
 
-export function createRemoteBinding<L extends Levels, C extends boolean = boolean>(
-  parts: RemoteBindingParts<L>,
-): RemoteBinding<L, C> {
+export function createRemoteBinding<
+  L extends Levels,
+  C extends boolean = boolean,
+>(parts: RemoteBindingParts<L>): RemoteBinding<L, C> {
   const { name, levels, client, contract, operations, hasSessions } = parts;
   const { principal } = client;
   return {
     name,
-    // Whether the store behind has them, its gateway knows: it refuses the operation if not.
+    // Whether the store behind has them, its gateway knows: it refuses the
+    // operation if not.
     hasIdempotencyKeys: true,
     identifiesByConnection: true,
     ready: client.ready,
@@ -63,10 +68,14 @@ export function createRemoteBinding<L extends Levels, C extends boolean = boolea
     submitOperation(operation, requested, sink, context) {
       // Checked before it is sent: what is thrown fails the operation.
       const sent =
-        contract === undefined ? restoreInputArgs(operation) : checkOperation(contract, operation);
+        contract === undefined
+          ? restoreInputArgs(operation)
+          : checkOperation(contract, operation);
       client.submit(sent, requested, sink, context);
     },
-    ...(hasSessions && { openSession: (tokens?: readonly string[]) => client.openSession(tokens) }),
+    ...(hasSessions && {
+      openSession: (tokens?: readonly string[]) => client.openSession(tokens),
+    }),
     ...(principal !== undefined && { principal }),
     ...(contract !== undefined && {
       operationHash: (name: string) => findOperationHash(contract, name),

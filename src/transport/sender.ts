@@ -1,6 +1,6 @@
 /**
- * Submits operations on the open line, or once there is one, and again if a line is lost before it
- * has answered.
+ * Submits operations on the open line, or once there is one, and again if a
+ * line is lost before it has answered.
  */
 import type { InvocationContext, Sink } from '../correctable/binding.ts';
 import { CorrectableError } from '../correctable/errors.ts';
@@ -13,7 +13,10 @@ import { InFlightOperation } from './operations/in-flight-operation.ts';
 import type { Connection } from './connection/connection.ts';
 import type { ResolvedConnectionOptions } from './options/options.ts';
 import type { Outage } from './operations/outage.ts';
-import { checkSendable, createSubmitMessage } from './operations/submit-message.ts';
+import {
+  checkSendable,
+  createSubmitMessage,
+} from './operations/submit-message.ts';
 import type { Scheduling } from './options/scheduling.ts';
 
 export interface SenderEvents {
@@ -48,15 +51,20 @@ export class Sender {
     this.#outage = outage;
     this.#events = events;
     this.inFlight = new InFlightOperations(levels);
-    this.#cancellation = new CancellationWatcher(this.inFlight, settings.scheduling, (operation) =>
-      this.#handleCancelled(operation),
+    this.#cancellation = new CancellationWatcher(
+      this.inFlight,
+      settings.scheduling,
+      (operation) => this.#handleCancelled(operation),
     );
     this.#draining = new DrainingConnections(settings.scheduling, (line) =>
       this.#detachOperations(line),
     );
   }
 
-  /** Whether answers may still come on lines that nothing is submitted on any more. */
+  /**
+   * Whether answers may still come on lines that nothing is submitted on any
+   * more.
+   */
   get hasDraining(): boolean {
     return this.#draining.size > 0;
   }
@@ -85,7 +93,14 @@ export class Sender {
       wallNowMs: this.#getTickTime(),
     });
     const { name, access } = operation;
-    const parts = { id, name, access, strongest: getStrongestIndex(bits), sink, context };
+    const parts = {
+      id,
+      name,
+      access,
+      strongest: getStrongestIndex(bits),
+      sink,
+      context,
+    };
     const submitted = new InFlightOperation(
       parts,
       codec.encodeMessage(row, submitFields),
@@ -97,8 +112,8 @@ export class Sender {
   }
 
   /**
-   * From now on operations go out on `line`, first those that wait, under the numbers that they
-   * have.
+   * From now on operations go out on `line`, first those that wait, under the
+   * numbers that they have.
    */
   resume(line: Connection): void {
     this.#connection = line;
@@ -114,7 +129,8 @@ export class Sender {
     const line = this.#connection;
     this.#waiting.forEach((operation) => {
       // The end of one may have led to the end of others, or of the line.
-      if (line === undefined || this.#connection !== line || !line.hasCapacity) return false;
+      if (line === undefined || this.#connection !== line || !line.hasCapacity)
+        return false;
       this.#waiting.delete(operation.id);
       if (this.inFlight.has(operation) && operation.connection === undefined)
         this.#send(operation, line);
@@ -167,8 +183,8 @@ export class Sender {
   }
 
   /**
-   * The wall-clock time of the running stretch of code, read once for all operations that are
-   * submitted together.
+   * The wall-clock time of the running stretch of code, read once for all
+   * operations that are submitted together.
    */
   #getTickTime(): number {
     if (this.#tickAtMs === undefined) {
@@ -193,7 +209,8 @@ export class Sender {
 
   #send(operation: InFlightOperation, line: Connection): void {
     const rejection = line.submit(operation);
-    if (rejection !== undefined) return this.inFlight.abandon(operation, rejection);
+    if (rejection !== undefined)
+      return this.inFlight.abandon(operation, rejection);
     this.#events.onReplyExpected(operation.largeBytes > 0);
     if (line.isAckDue) this.acknowledge();
   }
@@ -202,7 +219,8 @@ export class Sender {
     const { id, access, connection } = operation;
     operation.isCancelled = true;
     this.#waiting.delete(id);
-    if (access === 'read' || connection === undefined) this.inFlight.remove(operation);
+    if (access === 'read' || connection === undefined)
+      this.inFlight.remove(operation);
     connection?.push([id, 'cancel']);
     this.#sendWaiting();
   }
@@ -217,12 +235,15 @@ export class Sender {
 }
 
 /**
- * The maximum of connections that drain. Beyond it, the oldest closes, and its operations are
- * resubmitted.
+ * The maximum of connections that drain. Beyond it, the oldest closes, and its
+ * operations are resubmitted.
  */
 const MAX_DRAINING_CONNECTIONS = 8;
 
-/** Each goes when it has answered everything, when it is lost, or when its time is over. */
+/**
+ * Each goes when it has answered everything, when it is lost, or when its time
+ * is over.
+ */
 export class DrainingConnections {
   readonly #scheduling: Scheduling;
   readonly #onEnded: (line: Connection) => void;
@@ -246,7 +267,8 @@ export class DrainingConnections {
       this.#scheduling.setTimer(() => this.end(line), limitMs),
     );
     const [oldest] = this.#timers.keys();
-    if (this.#timers.size > MAX_DRAINING_CONNECTIONS && oldest !== undefined) this.end(oldest);
+    if (this.#timers.size > MAX_DRAINING_CONNECTIONS && oldest !== undefined)
+      this.end(oldest);
     this.endIfAnswered(line);
   }
 
@@ -272,15 +294,18 @@ export class DrainingConnections {
 const SIGNAL_CHECK_DELAY_MS = 20;
 
 /**
- * Calls `onCancelled` for aborted operations. It looks late: looking at a signal makes an
- * `AbortController`.
+ * Calls `onCancelled` for aborted operations. It looks late: looking at a
+ * signal makes an `AbortController`.
  */
 export class CancellationWatcher {
   readonly #inFlight: InFlightOperations;
   readonly #scheduling: Scheduling;
   readonly #onCancelled: (operation: InFlightOperation) => void;
   #cancelTimer: (() => void) | undefined;
-  /** Operations up to this number have been in flight for as long as the timer runs. */
+  /**
+   * Operations up to this number have been in flight for as long as the timer
+   * runs.
+   */
   #checkUpToId = 0;
 
   constructor(
@@ -298,8 +323,8 @@ export class CancellationWatcher {
   }
 
   /**
-   * An operation has to wait before it can be submitted, or submitted again: it must not be once it
-   * was cancelled.
+   * An operation has to wait before it can be submitted, or submitted again: it
+   * must not be once it was cancelled.
    */
   listenToSignal(operation: InFlightOperation): void {
     if (operation.removeAbortListener !== undefined) return;
@@ -307,7 +332,8 @@ export class CancellationWatcher {
     const cancel = (): void => this.#onCancelled(operation);
     if (signal.aborted) return cancel();
     signal.addEventListener('abort', cancel, { once: true });
-    operation.removeAbortListener = () => signal.removeEventListener('abort', cancel);
+    operation.removeAbortListener = () =>
+      signal.removeEventListener('abort', cancel);
   }
 
   stop(): void {

@@ -1,4 +1,7 @@
-/** Which of several sites to connect to: the nearest, until it cannot be reached. */
+/**
+ * Which of several sites to connect to: the nearest, until it cannot be
+ * reached.
+ */
 import { guardReconnect } from './options/guard-callbacks.ts';
 import type { ResolvedConnectionOptions } from './options/options.ts';
 
@@ -22,25 +25,34 @@ export class SitePool {
     return this.url.replace(/\?.*/, '');
   }
 
-  /** The connection to the site has held for a while: earlier losses do not count. */
+  /**
+   * The connection to the site has held for a while: earlier losses do not
+   * count.
+   */
   recordStable(): void {
     this.#lossCount = 0;
   }
 
-  /** The site is about to go, or does not answer: the next attempt is for another. */
+  /**
+   * The site is about to go, or does not answer: the next attempt is for
+   * another.
+   */
   leaveSite(): void {
     this.#isLeaving = true;
   }
 
-  /** Records whether a server had no such site. Returns whether none of the addresses has one. */
+  /**
+   * Records whether a server had no such site. Returns whether none of the
+   * addresses has one.
+   */
   recordMissing(isMissing: boolean): boolean {
     this.#missingCount = isMissing ? this.#missingCount + 1 : 0;
     return this.#missingCount >= this.#urls.length;
   }
 
   /**
-   * Another attempt follows: at the same site after one lost connection, else at the next. Moving
-   * costs time.
+   * Another attempt follows: at the same site after one lost connection, else
+   * at the next. Moving costs time.
    */
   recordFailure(wasOpen: boolean): void {
     this.#lossCount++;
@@ -52,8 +64,8 @@ export class SitePool {
 }
 
 /**
- * A connection counts as good after this time: a server that welcomes and drops clients must not be
- * hammered.
+ * A connection counts as good after this time: a server that welcomes and drops
+ * clients must not be hammered.
  */
 const STABLE_AFTER_MS = 5_000;
 
@@ -78,12 +90,13 @@ export class ReconnectBackoff {
   }
 
   /**
-   * Whether the connection that has just ended had held for a while: what went wrong before it is
-   * forgotten then.
+   * Whether the connection that has just ended had held for a while: what went
+   * wrong before it is forgotten then.
    */
   resetIfStable(): boolean {
     const retained =
-      this.#welcomedAt !== undefined && this.#now() - this.#welcomedAt >= STABLE_AFTER_MS;
+      this.#welcomedAt !== undefined &&
+      this.#now() - this.#welcomedAt >= STABLE_AFTER_MS;
     this.#welcomedAt = undefined;
     if (retained) this.#failures = 0;
     return retained;

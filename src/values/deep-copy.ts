@@ -1,6 +1,6 @@
 /**
- * Copies of plain data of any realm: changing a copy changes nothing of the value, and it is
- * structurally equal to it.
+ * Copies of plain data of any realm: changing a copy changes nothing of the
+ * value, and it is structurally equal to it.
  */
 import { structurallyEqual } from '../correctable/structural-equality.ts';
 import { getBuiltInClass } from '../correctable/built-in-class.ts';
@@ -20,18 +20,19 @@ export class NotPlainDataError extends Error {
 export interface CopyResult<T> {
   readonly value: T;
   /**
-   * Path of the first part that stores change, such as an object without a prototype or a symbol;
-   * `undefined` for none.
+   * Path of the first part that stores change, such as an object without a
+   * prototype or a symbol; `undefined` for none.
    */
   readonly lossyPath: string | undefined;
 }
 
 /**
- * Copies primitives, plain objects, arrays, dates, maps, sets, buffers and views on them (of these
- * the visible bytes only), Node's `Buffer` included. Blobs never change, and are shared.
+ * Copies primitives, plain objects, arrays, dates, maps, sets, buffers and
+ * views on them (of these the visible bytes only), Node's `Buffer` included.
+ * Blobs never change, and are shared.
  *
- * @throws NotPlainDataError for all else: functions, symbols, instances of classes, also of those
- *   that extend a built-in one
+ * @throws NotPlainDataError for all else: functions, symbols, instances of
+ * classes, also of those that extend a built-in one
  */
 export function copyPlainData<T>(value: T, path = 'value'): CopyResult<T> {
   const copier = new Copier((part, at) => {
@@ -62,10 +63,12 @@ export function deepCopy<T>(value: T): T {
 }
 
 /**
- * Copies a value as `copied`; `undefined` if the copy is not equal to it, as of an object that
- * changes at each look.
+ * Copies a value as `copied`; `undefined` if the copy is not equal to it, as of
+ * an object that changes at each look.
  */
-export function tryEqualCopy(value: unknown): { readonly copy: unknown } | undefined {
+export function tryEqualCopy(
+  value: unknown,
+): { readonly copy: unknown } | undefined {
   try {
     const copy = deepCopy(value);
     return structurallyEqual(copy, value) ? { copy } : undefined;
@@ -75,7 +78,10 @@ export function tryEqualCopy(value: unknown): { readonly copy: unknown } | undef
   }
 }
 
-/** Sets a property of any name: to assign one named `__proto__` would set the prototype. */
+/**
+ * Sets a property of any name: to assign one named `__proto__` would set the
+ * prototype.
+ */
 export function defineProperty(
   object: Record<string, unknown>,
   name: string,
@@ -95,8 +101,8 @@ class Copier {
   lossyPath: string | undefined;
   readonly #copyOther: (value: unknown, path: string) => unknown;
   /**
-   * Cycles end, and what is shared stays so. Most values have no parts, so that the outermost
-   * stands apart.
+   * Cycles end, and what is shared stays so. Most values have no parts, so that
+   * the outermost stands apart.
    */
   #outermostCopy: readonly [object, object] | undefined;
   #copies: Map<object, object> | undefined;
@@ -125,13 +131,21 @@ class Copier {
     switch (kind ?? '') {
       case 'null':
         this.lossyPath ??= path;
-        return this.#copyFields(value, Object.create(null) as Record<string, unknown>, path);
+        return this.#copyFields(
+          value,
+          Object.create(null) as Record<string, unknown>,
+          path,
+        );
       case 'Object':
         return this.#copyFields(value, {}, path);
       case 'Array': {
         const list = value as readonly unknown[];
-        const items = this.#registerCopy(value, Array.from<unknown>({ length: list.length }));
-        for (let i = 0; i < list.length; i++) items[i] = this.copy(list[i], `${path}.${i}`);
+        const items = this.#registerCopy(
+          value,
+          Array.from<unknown>({ length: list.length }),
+        );
+        for (let i = 0; i < list.length; i++)
+          items[i] = this.copy(list[i], `${path}.${i}`);
         return items;
       }
       case 'Date':
@@ -139,13 +153,17 @@ class Copier {
       case 'Map': {
         const map = this.#registerCopy(value, new Map());
         for (const [key, item] of value as ReadonlyMap<unknown, unknown>) {
-          map.set(this.copy(key, `${path}.key`), this.copy(item, `${path}.${String(key)}`));
+          map.set(
+            this.copy(key, `${path}.key`),
+            this.copy(item, `${path}.${String(key)}`),
+          );
         }
         return map;
       }
       case 'Set': {
         const set = this.#registerCopy(value, new Set());
-        for (const item of value as ReadonlySet<unknown>) set.add(this.copy(item, `${path}.item`));
+        for (const item of value as ReadonlySet<unknown>)
+          set.add(this.copy(item, `${path}.item`));
         return set;
       }
       case 'ArrayBuffer':
@@ -157,7 +175,11 @@ class Copier {
     }
   }
 
-  #copyFields(value: object, fields: Record<PropertyKey, unknown>, path: string): object {
+  #copyFields(
+    value: object,
+    fields: Record<PropertyKey, unknown>,
+    path: string,
+  ): object {
     this.#registerCopy(value, fields);
     for (const [name, field] of Object.entries(value))
       defineProperty(fields, name, this.copy(field, `${path}.${name}`));
@@ -175,7 +197,10 @@ type NodeBufferConstructor = {
 };
 type ArrayBufferViewClass = new (bytes: ArrayBuffer) => ArrayBufferView;
 
-function copyArrayBufferView(value: ArrayBufferView, kind: string): ArrayBufferView {
+function copyArrayBufferView(
+  value: ArrayBufferView,
+  kind: string,
+): ArrayBufferView {
   const { Buffer, [kind]: Class } = globalThis as unknown as {
     Buffer?: NodeBufferConstructor;
   } & Record<string, ArrayBufferViewClass>;
@@ -183,10 +208,14 @@ function copyArrayBufferView(value: ArrayBufferView, kind: string): ArrayBufferV
   return Buffer?.isBuffer(value) ? Buffer.from(buffer) : new Class!(buffer);
 }
 
-function toBytes(value: ArrayBufferView | ArrayBuffer): Uint8Array<ArrayBuffer> {
+function toBytes(
+  value: ArrayBufferView | ArrayBuffer,
+): Uint8Array<ArrayBuffer> {
   // The outer of the two makes the copy.
   if (!('buffer' in value)) return new Uint8Array(new Uint8Array(value));
-  return new Uint8Array(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
+  return new Uint8Array(
+    new Uint8Array(value.buffer, value.byteOffset, value.byteLength),
+  );
 }
 
 function describeValue(value: unknown): string {

@@ -1,19 +1,19 @@
 /**
- * Frozen values of the state. Bytes and dates cannot be frozen, so readers get copies of values
- * with some.
+ * Frozen values of the state. Bytes and dates cannot be frozen, so readers get
+ * copies of values with some.
  */
 import { getBuiltInClass } from '../correctable/built-in-class.ts';
 import { MAX_DEPTH, isBytes, isDate, isPlain } from './value-kinds.ts';
 
 /**
- * Lists and objects of the state with bytes or dates in them. Few: sets of all of them would cost
- * more than to look.
+ * Lists and objects of the state with bytes or dates in them. Few: sets of all
+ * of them would cost more than to look.
  */
 const OBJECTS_WITH_MUTABLE_PARTS = new WeakSet<object>();
 
 /**
- * Freezes a value of which there is no other reference, with everything in it. Bytes and dates stay
- * mutable.
+ * Freezes a value of which there is no other reference, with everything in it.
+ * Bytes and dates stay mutable.
  */
 export function deepFreeze<T>(value: T): T {
   freezeParts(value, new Traversal());
@@ -21,24 +21,24 @@ export function deepFreeze<T>(value: T): T {
 }
 
 /**
- * An unchangeable copy of an author's value as the wire would make it; what cannot be written stays
- * as it is.
+ * An unchangeable copy of an author's value as the wire would make it; what
+ * cannot be written stays as it is.
  */
 export function freezeWireCopy<T>(value: T): T {
   return copyWithMode(value, wireMode);
 }
 
 /**
- * A copy of arguments that cannot be changed; objects of classes stay themselves, except sets and
- * maps.
+ * A copy of arguments that cannot be changed; objects of classes stay
+ * themselves, except sets and maps.
  */
 export function freezeArgsCopy<T>(args: T): T {
   return copyWithMode(args, inputMode);
 }
 
 /**
- * Freezes arguments of which there is no other reference. They need no copy if nothing in them can
- * be changed.
+ * Freezes arguments of which there is no other reference. They need no copy if
+ * nothing in them can be changed.
  */
 export function freezeOwnArgs<T extends object>(args: T): T {
   return hasOnlyScalars(args) ? Object.freeze(args) : freezeArgsCopy(args);
@@ -47,14 +47,18 @@ export function freezeOwnArgs<T extends object>(args: T): T {
 function hasOnlyScalars(value: object): boolean {
   for (const name in value) {
     const part = value[name as never] as unknown;
-    if ((typeof part === 'object' && part !== null) || typeof part === 'function') return false;
+    if (
+      (typeof part === 'object' && part !== null) ||
+      typeof part === 'function'
+    )
+      return false;
   }
   return true;
 }
 
 /**
- * Freezes tools that many runs share, which are functions, so that no run can replace them or add
- * properties.
+ * Freezes tools that many runs share, which are functions, so that no run can
+ * replace them or add properties.
  */
 export function freezeFunctions<T extends object>(tools: T): T {
   for (const tool of Object.values(tools)) Object.freeze(tool);
@@ -63,10 +67,15 @@ export function freezeFunctions<T extends object>(tools: T): T {
 
 /** Returns a value of the state for code that might change it. */
 export function freezeForUser<T>(value: T): T {
-  return isMutable(value) ? copyPart(value, new CopyTraversal(sharedWireMode)) : value;
+  return isMutable(value)
+    ? copyPart(value, new CopyTraversal(sharedWireMode))
+    : value;
 }
 
-/** Whether code that gets the value, one of the state, could change any part of it. */
+/**
+ * Whether code that gets the value, one of the state, could change any part of
+ * it.
+ */
 export function isMutable(value: unknown): boolean {
   return (
     typeof value === 'object' &&
@@ -76,8 +85,8 @@ export function isMutable(value: unknown): boolean {
 }
 
 /**
- * Freezes all parts. Returns whether some could not be frozen. A frozen object may still have
- * mutable parts.
+ * Freezes all parts. Returns whether some could not be frozen. A frozen object
+ * may still have mutable parts.
  */
 function freezeParts(value: unknown, lookup: Traversal): boolean {
   if (typeof value !== 'object' || value === null) return false;
@@ -100,8 +109,8 @@ function isBytesOrDate(value: object): value is Uint8Array | Date {
 }
 
 /**
- * Lists and objects from this depth on are looked for among those met before: what refers to itself
- * has to end.
+ * Lists and objects from this depth on are looked for among those met before:
+ * what refers to itself has to end.
  */
 const MIN_CYCLE_CHECK_DEPTH = 2;
 
@@ -115,11 +124,14 @@ class Traversal {
   }
 
   set(value: object, made: object): void {
-    if (this.depth >= MIN_CYCLE_CHECK_DEPTH) (this.#visited ??= new Map()).set(value, made);
+    if (this.depth >= MIN_CYCLE_CHECK_DEPTH)
+      (this.#visited ??= new Map()).set(value, made);
   }
 }
 
-/** What is copied with its parts: what the copy begins as, and how it is filled. */
+/**
+ * What is copied with its parts: what the copy begins as, and how it is filled.
+ */
 interface ContainerCopier {
   readonly begin: (value: object) => object;
   /** Says whether there is something in it that could not be frozen. */
@@ -135,9 +147,15 @@ const NULL_PROTOTYPE_OBJECT: ContainerCopier = {
 };
 const SET: ContainerCopier = { begin: () => new Set(), fill: fillSet };
 const MAP: ContainerCopier = { begin: () => new Map(), fill: fillMap };
-const DATE: ContainerCopier = { begin: (value) => new Date(value as Date), fill: () => false };
+const DATE: ContainerCopier = {
+  begin: (value) => new Date(value as Date),
+  fill: () => false,
+};
 
-/** What becomes of objects of any class, and of parts that a wire leaves out or changes. */
+/**
+ * What becomes of objects of any class, and of parts that a wire leaves out or
+ * changes.
+ */
 interface CopyMode {
   readonly isWireForm: boolean;
   /** Whether parts that cannot be changed are shared instead of copied. */
@@ -182,7 +200,8 @@ function copyScalar(value: unknown, { isWireForm }: CopyMode): unknown {
 
 function copyPart<T>(value: T, copies: CopyTraversal): T;
 function copyPart(value: unknown, copies: CopyTraversal): unknown {
-  if (typeof value !== 'object' || value === null) return copyScalar(value, copies.mode);
+  if (typeof value !== 'object' || value === null)
+    return copyScalar(value, copies.mode);
   if (copies.mode.isShared === true && !isMutable(value)) return value;
   const whole = copies.mode.getContainerCopier(value);
   if (whole === undefined) return copies.mode.copyLeaf(value);
@@ -201,7 +220,11 @@ function copyPart(value: unknown, copies: CopyTraversal): unknown {
 }
 
 /** What a list leaves out is `undefined`. */
-function fillArray(copy: unknown[], value: readonly unknown[], copies: CopyTraversal): boolean {
+function fillArray(
+  copy: unknown[],
+  value: readonly unknown[],
+  copies: CopyTraversal,
+): boolean {
   let holdsChangeable = false;
   for (let at = 0; at < value.length; at += 1) {
     const part = copyPart(value[at], copies);
@@ -211,19 +234,28 @@ function fillArray(copy: unknown[], value: readonly unknown[], copies: CopyTrave
   return holdsChangeable;
 }
 
-function fillObject(copy: object, value: object, copies: CopyTraversal): boolean {
+function fillObject(
+  copy: object,
+  value: object,
+  copies: CopyTraversal,
+): boolean {
   let holdsChangeable = false;
   for (const name of Object.keys(value)) {
     const part = copyPart(value[name as never] as unknown, copies);
     if (part === undefined && copies.mode.isWireForm) continue;
-    if (name === '__proto__') Object.defineProperty(copy, name, { value: part, enumerable: true });
+    if (name === '__proto__')
+      Object.defineProperty(copy, name, { value: part, enumerable: true });
     else copy[name as never] = part as never;
     holdsChangeable ||= isMutable(part);
   }
   return holdsChangeable;
 }
 
-function fillSet(copy: Set<unknown>, value: ReadonlySet<unknown>, copies: CopyTraversal): boolean {
+function fillSet(
+  copy: Set<unknown>,
+  value: ReadonlySet<unknown>,
+  copies: CopyTraversal,
+): boolean {
   for (const item of value) copy.add(copyPart(item, copies));
   return false;
 }
@@ -233,13 +265,14 @@ function fillMap(
   value: ReadonlyMap<unknown, unknown>,
   copies: CopyTraversal,
 ): boolean {
-  for (const [key, item] of value) copy.set(copyPart(key, copies), copyPart(item, copies));
+  for (const [key, item] of value)
+    copy.set(copyPart(key, copies), copyPart(item, copies));
   return false;
 }
 
 /**
- * Whether it has more than items, entries and own names. Of arrays only matches of regular
- * expressions are looked at.
+ * Whether it has more than items, entries and own names. Of arrays only matches
+ * of regular expressions are looked at.
  */
 function hasNonIndexProperties(value: object): boolean {
   if (Array.isArray(value)) return Object.hasOwn(value, 'groups');
@@ -251,7 +284,11 @@ function hasNonIndexProperties(value: object): boolean {
 }
 
 /** Symbols, names that are hidden, and names of what is no plain object. */
-function addNonIndexProperties(copy: object, value: object, copies: CopyTraversal): void {
+function addNonIndexProperties(
+  copy: object,
+  value: object,
+  copies: CopyTraversal,
+): void {
   for (const key of Reflect.ownKeys(value)) {
     if (Object.hasOwn(copy, key)) continue;
     const enumerable = Object.prototype.propertyIsEnumerable.call(value, key);
@@ -268,14 +305,16 @@ function getPlainRoot(value: object): ContainerCopier | undefined {
 }
 
 /**
- * What extends a built-in class may have methods and a state that no copy would have: it is none of
- * these.
+ * What extends a built-in class may have methods and a state that no copy would
+ * have: it is none of these.
  */
 function getClassRoot(value: object): ContainerCopier | undefined {
   switch (getBuiltInClass(value) ?? '') {
     case 'Object':
     case 'null':
-      return Object.getPrototypeOf(value) === null ? NULL_PROTOTYPE_OBJECT : OBJECT;
+      return Object.getPrototypeOf(value) === null
+        ? NULL_PROTOTYPE_OBJECT
+        : OBJECT;
     case 'Array':
       return ARRAY;
     case 'Set':
@@ -298,5 +337,7 @@ function copyPlainLeaf(value: object): object {
 function copyClassLeaf(value: object): object {
   if (getBuiltInClass(value) !== 'Uint8Array') return value;
   const copy = copyPlainLeaf(value);
-  return Buffer.isBuffer(value) ? (Object.setPrototypeOf(copy, Buffer.prototype) as object) : copy;
+  return Buffer.isBuffer(value)
+    ? (Object.setPrototypeOf(copy, Buffer.prototype) as object)
+    : copy;
 }

@@ -1,6 +1,7 @@
 /**
- * A `put` with `ttlMs` must reach only stores that remove the value in time. Another store would
- * ignore the field and keep the value for ever, so every binding without it refuses the operation.
+ * A `put` with `ttlMs` must reach only stores that remove the value in time.
+ * Another store would ignore the field and keep the value for ever, so every
+ * binding without it refuses the operation.
  */
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
@@ -9,12 +10,17 @@ const REASON =
   'It cannot remove a value after ttlMs. The write was not applied. Write without ttlMs, or use a binding that has it.';
 
 /** Returns whether `operation` is a `put` whose value expires. */
-export function hasTimeToLive({ name, args }: Pick<Operation, 'name' | 'args'>): boolean {
+export function hasTimeToLive({
+  name,
+  args,
+}: Pick<Operation, 'name' | 'args'>): boolean {
   if (name !== 'put' || typeof args !== 'object' || args === null) return false;
   return (args as { readonly ttlMs?: unknown }).ttlMs !== undefined;
 }
 
-/** For `describeUnsupported` of a binding that cannot remove a value in time. */
+/**
+ * For `describeUnsupported` of a binding that cannot remove a value in time.
+ */
 export function describeTimeToLive(operation: Operation): string | undefined {
   return hasTimeToLive(operation) ? REASON : undefined;
 }

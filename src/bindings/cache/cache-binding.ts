@@ -1,6 +1,6 @@
 /**
- * The binding that `cached` makes: asks the cache, then the store behind, and lets the cache learn
- * from its answers.
+ * The binding that `cached` makes: asks the cache, then the store behind, and
+ * lets the cache learn from its answers.
  */
 import type {
   Binding,
@@ -11,11 +11,19 @@ import type {
 } from '../../correctable/binding.ts';
 import { isOlder } from '../../correctable/binding.ts';
 import { systemClock, type Clock } from '../../correctable/clock.ts';
-import { check, CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
+import {
+  check,
+  CorrectableError,
+  createInvalidArgumentError,
+} from '../../correctable/errors.ts';
 import { checkOptionNames, isThenable } from '../../correctable/validate.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { CacheCoherence, type InnerView, type CacheOperation } from './cache-coherence.ts';
+import {
+  CacheCoherence,
+  type InnerView,
+  type CacheOperation,
+} from './cache-coherence.ts';
 import {
   addMissToError,
   createCallerError,
@@ -56,13 +64,17 @@ const ARGS_CHANGED_MESSAGE =
 
 interface CacheSubmission {
   readonly operation: CacheOperation;
-  /** The levels wanted of the store behind; none when the cache was asked alone. */
+  /**
+   * The levels wanted of the store behind; none when the cache was asked alone.
+   */
   readonly requestedLevels: readonly string[];
   readonly sink: Sink;
   readonly context: InvocationContext;
 }
 
-export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L>> {
+export class CacheBinding<L extends Levels> implements Binding<
+  LevelsWithCache<L>
+> {
   readonly name: string;
   /** There are sessions where the store behind keeps them. */
   readonly openSession?: (tokens?: readonly string[]) => BindingSession;
@@ -71,11 +83,13 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
   readonly isExactlyOnce: boolean;
   readonly hasIdempotencyKeys: boolean;
   readonly identifiesByConnection: boolean;
-  /** Where it is known: what is filed, and what is submitted, belongs to them. */
+  /**
+   * Where it is known: what is filed, and what is submitted, belongs to them.
+   */
   readonly principal?: () => string;
   /**
-   * Returns the principal of the inner binding, if that exposes it and the cache has an option of
-   * its own.
+   * Returns the principal of the inner binding, if that exposes it and the
+   * cache has an option of its own.
    */
   readonly #getInnerPrincipal: (() => string) | undefined;
   readonly #inner: Binding<L>;
@@ -89,12 +103,15 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
   #principal: string | undefined;
   #hasReadPrincipal = false;
   #hasReportedCaller = false;
-  /** `undefined` once what the store kept is there, or is not waited for any more. */
+  /**
+   * `undefined` once what the store kept is there, or is not waited for any
+   * more.
+   */
   #loading: Promise<unknown> | undefined;
   #pendingRead: Promise<unknown> = Promise.resolve();
   /**
-   * Chooses whether the store is notified of a change: not of one that it has already, or has lost
-   * already.
+   * Chooses whether the store is notified of a change: not of one that it has
+   * already, or has lost already.
    */
   #chooseNotification: NotificationChoice = notifyChange;
   #closing: Promise<void> | undefined;
@@ -121,7 +138,8 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     this.#views = new CacheCoherence({
       levels,
       committed: new Set(
-        options.committedLevels ?? levels.filter((level) => level !== 'tentative'),
+        options.committedLevels ??
+          levels.filter((level) => level !== 'tentative'),
       ),
       isOlder: (version, than) => this.#isSurelyOlder(version, than),
       limits,
@@ -137,16 +155,21 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     });
     const { principal = inner.principal?.bind(inner) } = options;
     if (principal !== undefined)
-      this.principal = typeof principal === 'function' ? principal : () => principal;
-    if (options.principal !== undefined) this.#getInnerPrincipal = inner.principal?.bind(inner);
-    if (inner.onReconnect !== undefined) this.onReconnect = inner.onReconnect.bind(inner);
-    if (inner.openSession !== undefined) this.openSession = (tokens) => this.#openSession(tokens);
+      this.principal =
+        typeof principal === 'function' ? principal : () => principal;
+    if (options.principal !== undefined)
+      this.#getInnerPrincipal = inner.principal?.bind(inner);
+    if (inner.onReconnect !== undefined)
+      this.onReconnect = inner.onReconnect.bind(inner);
+    if (inner.openSession !== undefined)
+      this.openSession = (tokens) => this.#openSession(tokens);
     this.#persistence =
       options.store &&
       new Persistence({
         store: options.store,
         clock: this.#clock,
-        decidePrecedence: (...judged) => this.#views.decidePrecedence(...judged),
+        decidePrecedence: (...judged) =>
+          this.#views.decidePrecedence(...judged),
         isKnown: (id) => this.#views.has(id),
         isOfCurrentPrincipal: (id) => getViewPrincipal(id) === this.#principal,
         onRejected: (id, cause) => this.#views.reportRejectedView(id, cause),
@@ -155,7 +178,9 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
         onError: this.#onError,
         now,
         onInvalidation: (change) =>
-          this.#runWithNotification(notifyNothing, () => this.#views.invalidate(change)),
+          this.#runWithNotification(notifyNothing, () =>
+            this.#views.invalidate(change),
+          ),
         tick: () => this.#views.tick(),
         onRead: (stored, asOf) => this.#restore(stored, asOf),
       });
@@ -199,7 +224,8 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
       sink: sink as Sink,
       context,
     };
-    const isLookedUp = requested.length < levels.length && submission.operation.id !== undefined;
+    const isLookedUp =
+      requested.length < levels.length && submission.operation.id !== undefined;
     if (!isLookedUp) return this.#requestInner(submission);
     return requested.length === 0
       ? this.#requestCacheOnly(submission)
@@ -208,7 +234,9 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
 
   async ready(): Promise<void> {
     // Each caller waits for the full time limit, even if others have given up.
-    await this.#persistence?.limitTime('ready', this.#pendingRead).catch(() => {});
+    await this.#persistence
+      ?.limitTime('ready', this.#pendingRead)
+      .catch(() => {});
   }
 
   invalidate(key: string): Promise<void> {
@@ -217,9 +245,14 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
 
   clear(options: { readonly principal?: string } = {}): Promise<void> {
     // A misspelled principal would clear the views of all.
-    checkOptionNames(options, { call: "clear({ principal: 'ada' })" }, { principal: true });
+    checkOptionNames(
+      options,
+      { call: "clear({ principal: 'ada' })" },
+      { principal: true },
+    );
     const { principal } = options;
-    if (principal === undefined) return this.#invalidateScope(undefined, returnTrue);
+    if (principal === undefined)
+      return this.#invalidateScope(undefined, returnTrue);
     const isTheirs = (id: string): boolean =>
       isViewId(id) && getViewPrincipals(id).includes(principal);
     return this.#invalidateScope(getPrincipalScope(principal), isTheirs);
@@ -230,19 +263,29 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     return this.#closing;
   }
 
-  /** The cache's view first, if it has one; the store behind is asked at once all the same. */
+  /**
+   * The cache's view first, if it has one; the store behind is asked at once
+   * all the same.
+   */
   #requestBoth(submission: CacheSubmission): void {
     if (this.#deliverCached(submission) || this.#loading === undefined)
       return this.#requestInner(submission);
-    this.#runWhenLoaded(submission.sink, () => void this.#deliverCached(submission));
-    // What the store behind fails with at once, offline for example, must not take away what is
-    // being looked for.
-    return this.#requestInner(submission, { getFailureDelay: () => this.#loading });
+    this.#runWhenLoaded(
+      submission.sink,
+      () => void this.#deliverCached(submission),
+    );
+    // What the store behind fails with at once, offline for example, must not
+    // take away what is being looked for.
+    return this.#requestInner(submission, {
+      getFailureDelay: () => this.#loading,
+    });
   }
 
   #requestCacheOnly(submission: CacheSubmission): void {
     if (!this.#deliverCached(submission))
-      this.#runWhenLoaded(submission.sink, () => this.#requestLoaded(submission));
+      this.#runWhenLoaded(submission.sink, () =>
+        this.#requestLoaded(submission),
+      );
   }
 
   #runWhenLoaded(sink: Sink, act: () => void): void {
@@ -254,7 +297,8 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     const { sink, operation: subject } = submission;
     const refuse = (message: string, retryable?: boolean): void =>
       sink.fail(new CorrectableError('UNAVAILABLE', message, { retryable }));
-    if (this.#closing !== undefined) return refuse('the cache is closed: make a new client', false);
+    if (this.#closing !== undefined)
+      return refuse('the cache is closed: make a new client', false);
     this.#readPrincipal();
     const isFormer = subject.principalEpoch !== this.#views.principalEpoch;
     if (isFormer)
@@ -264,32 +308,52 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
       );
     if (this.#deliverCached(submission)) return undefined;
     // What the store said to those of now would be filed under those of before.
-    if (subject.owner && this.#getViewId(subject.owner, subject.operation) !== subject.id)
-      return refuse(`${describeMiss(subject)}, and ${ARGS_CHANGED_MESSAGE}`, false);
-    const mapError = (error: unknown): unknown => addMissToError(error, subject);
-    if (this.#options.onMiss === 'fetch') return this.#requestInner(submission, { mapError });
+    if (
+      subject.owner &&
+      this.#getViewId(subject.owner, subject.operation) !== subject.id
+    )
+      return refuse(
+        `${describeMiss(subject)}, and ${ARGS_CHANGED_MESSAGE}`,
+        false,
+      );
+    const mapError = (error: unknown): unknown =>
+      addMissToError(error, subject);
+    if (this.#options.onMiss === 'fetch')
+      return this.#requestInner(submission, { mapError });
     const fix = `ask for a level of '${this.#inner.name}' as well, or set onMiss: 'fetch'`;
-    return refuse(`${describeMiss(subject)} and the store behind was not asked: ${fix}`);
+    return refuse(
+      `${describeMiss(subject)} and the store behind was not asked: ${fix}`,
+    );
   }
 
   #deliverCached({ operation, sink }: CacheSubmission): boolean {
     const entry = this.#views.find(operation);
     if (entry === undefined) return false;
     const { value, level, version, cachedAt, meta } = entry;
-    sink.view(value, 'cache', { version, meta: { ...meta, cachedAt, cachedFrom: level } });
+    sink.view(value, 'cache', {
+      version,
+      meta: { ...meta, cachedAt, cachedFrom: level },
+    });
     return true;
   }
 
   #requestInner(
     submission: CacheSubmission,
-    { mapError = returnError, getFailureDelay = returnUndefined }: RequestOptions = {},
+    {
+      mapError = returnError,
+      getFailureDelay = returnUndefined,
+    }: RequestOptions = {},
   ): void {
     const { operation, sink, context } = submission;
     const all = this.#inner.consistencyLevels();
-    const requested = submission.requestedLevels.length > 0 ? submission.requestedLevels : [all[0]];
+    const requested =
+      submission.requestedLevels.length > 0
+        ? submission.requestedLevels
+        : [all[0]];
     const isUpdate = operation.operation.access === 'write';
     const strongest = all[all.length - 1] as string;
-    // An update runs to its end whatever was asked for, and the cache has to know how it ended.
+    // An update runs to its end whatever was asked for, and the cache has to
+    // know how it ended.
     const isStrongerRequested = isUpdate && !requested.includes(strongest);
     const query = isStrongerRequested ? [...requested, strongest] : requested;
     const observing = new ObservingSink({
@@ -299,15 +363,19 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
       isStrongerRequested,
       mapError,
       getFailureDelay,
-      onView: (view, isLast) => this.#recordView(operation, view, isLast, context),
+      onView: (view, isLast) =>
+        this.#recordView(operation, view, isLast, context),
       onFailure: (_error, level) => {
-        // Where a weaker level fails, the strongest has still to say how the update ended.
+        // Where a weaker level fails, the strongest has still to say how the
+        // update ended.
         if (isUpdate && (level === undefined || level === strongest))
           this.#views.recordFailedWrite(operation);
       },
     });
     const innerContext =
-      operation.session === undefined ? context : withSession(context, operation.session.inner);
+      operation.session === undefined
+        ? context
+        : withSession(context, operation.session.inner);
     const work: unknown = this.#inner.submitOperation(
       operation.operation,
       query,
@@ -322,8 +390,8 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
   }
 
   /**
-   * The cache learns of a view. If an update ends with it, returns the promise that the store has
-   * heard of it.
+   * The cache learns of a view. If an update ends with it, returns the promise
+   * that the store has heard of it.
    */
   #recordView(
     subject: CacheOperation,
@@ -343,10 +411,18 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
         return undefined;
       }
       const isFinal =
-        view.level === this.#inner.consistencyLevels().at(-1) || view.details.final === true;
-      if (isFinal) return this.#recordInvalidation(this.#views.recordWrite(subject, view), context);
+        view.level === this.#inner.consistencyLevels().at(-1) ||
+        view.details.final === true;
+      if (isFinal)
+        return this.#recordInvalidation(
+          this.#views.recordWrite(subject, view),
+          context,
+        );
       return isLast
-        ? this.#recordInvalidation(this.#views.recordEarlyFinal(subject), context)
+        ? this.#recordInvalidation(
+            this.#views.recordEarlyFinal(subject),
+            context,
+          )
         : undefined;
     } catch (error) {
       this.#onError(error);
@@ -359,9 +435,13 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     { deadlineAt }: InvocationContext,
   ): Promise<unknown> | undefined {
     if (this.#persistence === undefined) return undefined;
-    if (this.#isClosed) return this.#persistence.invalidateAfterClose(update).catch(this.#onError);
+    if (this.#isClosed)
+      return this.#persistence
+        .invalidateAfterClose(update)
+        .catch(this.#onError);
     this.#persistence.invalidate(update);
-    const leftMs = deadlineAt === undefined ? Infinity : deadlineAt - this.#readWallClock();
+    const leftMs =
+      deadlineAt === undefined ? Infinity : deadlineAt - this.#readWallClock();
     return this.#persistence
       .waitUntilWritten(Math.min(STORE_TIMEOUT_MS, Math.max(0, leftMs / 2)))
       .catch((error: unknown) => {
@@ -370,13 +450,17 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
       });
   }
 
-  #createOperation(operation: Operation, context: InvocationContext): CacheOperation {
+  #createOperation(
+    operation: Operation,
+    context: InvocationContext,
+  ): CacheOperation {
     const { isCacheable, touches = getPortableTouches } = this.#options;
     const principal = this.#readPrincipal();
     const owner = this.#createOwner(principal, context.principal);
     const startedAt = this.#views.tick();
     // A transaction that begins with versions of the cache would never commit.
-    const mayBeCached = operation.access === 'read' && operation.name !== 'readVersions';
+    const mayBeCached =
+      operation.access === 'read' && operation.name !== 'readVersions';
     const isCached = mayBeCached && isCacheable?.(operation) !== false;
     return {
       operation,
@@ -389,28 +473,47 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
       startedAt,
       orderedUntil: startedAt,
       knownTransaction: this.#persistence?.getKnownTransaction() ?? { seq: 0 },
-      session: context.session instanceof CacheSession ? context.session : undefined,
+      session:
+        context.session instanceof CacheSession ? context.session : undefined,
       mayBeReplay: this.#mayBeReplay(context),
     };
   }
 
-  /** Whether the store behind knows the submission by a name, and may have answered it before. */
-  #mayBeReplay({ idempotencyKey, operationId, origin }: InvocationContext): boolean {
+  /**
+   * Whether the store behind knows the submission by a name, and may have
+   * answered it before.
+   */
+  #mayBeReplay({
+    idempotencyKey,
+    operationId,
+    origin,
+  }: InvocationContext): boolean {
     if (idempotencyKey !== undefined) return true;
     return this.isExactlyOnce && (operationId ?? origin) !== undefined;
   }
 
   #getViewId(owner: ViewOwner, operation: Operation): string | undefined {
-    return toViewId(owner, operation, this.#inner.operationHash?.(operation.name));
+    return toViewId(
+      owner,
+      operation,
+      this.#inner.operationHash?.(operation.name),
+    );
   }
 
-  /** A store behind may reply to each caller differently: nobody is shown what another was. */
-  #createOwner(principal: string, submitter: Principal | undefined): ViewOwner | undefined {
+  /**
+   * A store behind may reply to each caller differently: nobody is shown what
+   * another was.
+   */
+  #createOwner(
+    principal: string,
+    submitter: Principal | undefined,
+  ): ViewOwner | undefined {
     if (submitter === undefined) return { principal, caller: undefined };
     try {
       return { principal, caller: toCaller(submitter) };
     } catch {
-      if (!this.#hasReportedCaller) this.#onError(createCallerError(this.#inner.name));
+      if (!this.#hasReportedCaller)
+        this.#onError(createCallerError(this.#inner.name));
       this.#hasReportedCaller = true;
       return undefined;
     }
@@ -429,8 +532,8 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
   }
 
   /**
-   * Returns the present principal, or throws what its functions throw. If it has changed or is
-   * unknown, memory is empty.
+   * Returns the present principal, or throws what its functions throw. If it
+   * has changed or is unknown, memory is empty.
    */
   #readPrincipal(): string {
     let present: string | undefined;
@@ -441,7 +544,11 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
         const advice = `must return a string, got ${typeof caller}: return '' if no user is signed in`;
         throw createInvalidArgumentError('principal', advice);
       }
-      check((this.#getInnerPrincipal?.() ?? caller) === caller, 'principal', PRINCIPAL_MISMATCH);
+      check(
+        (this.#getInnerPrincipal?.() ?? caller) === caller,
+        'principal',
+        PRINCIPAL_MISMATCH,
+      );
       present = caller;
       return caller;
     } finally {
@@ -456,7 +563,8 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     this.#views.clear();
     if (this.#persistence === undefined) return;
     this.#persistence.clear();
-    // After the cache is closed, nothing would close a store that is opened again.
+    // After the cache is closed, nothing would close a store that is opened
+    // again.
     if (!this.#isClosed) this.#startLoading(this.#persistence);
   }
 
@@ -468,8 +576,12 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     // It has not begun, and is waited for already, or not any more.
     if (reading === this.#pendingRead) return;
     this.#pendingRead = reading;
-    // A store that takes longer is not waited for: what it brings then is taken all the same.
-    const loading = persistence.limitTime('load', this.#pendingRead).catch(this.#onError).then(end);
+    // A store that takes longer is not waited for: what it brings then is taken
+    // all the same.
+    const loading = persistence
+      .limitTime('load', this.#pendingRead)
+      .catch(this.#onError)
+      .then(end);
     this.#loading = loading;
   }
 
@@ -478,15 +590,19 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     try {
       this.#readPrincipal();
     } catch (error) {
-      // Views of an unknown principal are not shown. Changes are written all the same.
+      // Views of an unknown principal are not shown. Changes are written all
+      // the same.
       this.#onError(error);
     }
     const own: [id: string, entry: CacheEntry][] = [];
     for (const [id, entry] of stored) {
-      // Another version of the contract has filed it, so it would never be found.
+      // Another version of the contract has filed it, so it would never be
+      // found.
       const isOfNow =
-        getViewOperationHash(id) === this.#inner.operationHash?.(getViewOperationName(id));
-      if (!isOfNow || !this.#views.isFresh(entry)) this.#persistence?.writeView(id, undefined);
+        getViewOperationHash(id) ===
+        this.#inner.operationHash?.(getViewOperationName(id));
+      if (!isOfNow || !this.#views.isFresh(entry))
+        this.#persistence?.writeView(id, undefined);
       else if (getViewPrincipal(id) === this.#principal) own.push([id, entry]);
     }
     const oldestFirst = own.toSorted(([, a], [, b]) => a.cachedAt - b.cachedAt);
@@ -494,7 +610,8 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
       // What did not fit any more has to leave the store.
       (view) => (view === undefined ? 'change' : 'retract'),
       () => {
-        for (const [id, entry] of oldestFirst) this.#views.restore(id, entry, asOf);
+        for (const [id, entry] of oldestFirst)
+          this.#views.restore(id, entry, asOf);
       },
     );
     // What of it may lag, the store judges by itself.
@@ -507,7 +624,10 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     const description = this.#chooseNotification(view);
     if (description === 'retract') this.#persistence?.removeView(id);
     else if (description === 'change')
-      this.#persistence?.writeView(id, view?.isDurable === true ? view : undefined);
+      this.#persistence?.writeView(
+        id,
+        view?.isDurable === true ? view : undefined,
+      );
   }
 
   #runWithNotification(tell: NotificationChoice, act: () => void): void {
@@ -516,14 +636,17 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     this.#chooseNotification = notifyChange;
   }
 
-  async #invalidateScope(scope: TagScope, isChosen?: (id: string) => boolean): Promise<void> {
+  async #invalidateScope(
+    scope: TagScope,
+    isChosen?: (id: string) => boolean,
+  ): Promise<void> {
     this.#views.invalidate({ kind: 'drop', scope });
     await this.#persistence?.invalidateScope(scope, isChosen);
   }
 
   /**
-   * What a binding's own order fails to say counts as no: a cache must not come between it and its
-   * client.
+   * What a binding's own order fails to say counts as no: a cache must not come
+   * between it and its client.
    */
   #isSurelyOlder(version: unknown, than: unknown): boolean {
     try {
@@ -540,8 +663,11 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
 
   async #close(): Promise<void> {
     let hasEnded = false;
-    const closing = runAsync(() => this.#inner.close()).finally(() => (hasEnded = true));
-    // What it still answers meanwhile is kept; one that hangs keeps nothing of the cache open.
+    const closing = runAsync(() => this.#inner.close()).finally(
+      () => (hasEnded = true),
+    );
+    // What it still answers meanwhile is kept; one that hangs keeps nothing of
+    // the cache open.
     await this.#limitTime(closing.catch(() => {}));
     await this.#loading;
     this.#isClosed = true;
@@ -553,20 +679,27 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     return this.#onError(new CorrectableError('TIMEOUT', late));
   }
 
-  /** Resolves when `work` does, or after as long as anybody waits for a store. */
+  /**
+   * Resolves when `work` does, or after as long as anybody waits for a store.
+   */
   #limitTime(work: Promise<unknown>): Promise<unknown> {
     return new Promise((resolve) => {
-      const timer = this.#clock.setTimer(() => resolve(undefined), STORE_TIMEOUT_MS);
+      const timer = this.#clock.setTimer(
+        () => resolve(undefined),
+        STORE_TIMEOUT_MS,
+      );
       void work.then(resolve).finally(() => timer.cancel());
     });
   }
 }
 
 /**
- * What the store gets when a view is filed or removed: the change, a retraction of the pending
- * write, or nothing.
+ * What the store gets when a view is filed or removed: the change, a retraction
+ * of the pending write, or nothing.
  */
-type NotificationChoice = (view: CachedView | undefined) => 'change' | 'retract' | 'nothing';
+type NotificationChoice = (
+  view: CachedView | undefined,
+) => 'change' | 'retract' | 'nothing';
 
 const notifyChange: NotificationChoice = () => 'change';
 const notifyRetraction: NotificationChoice = () => 'retract';
@@ -585,20 +718,34 @@ const PRINCIPAL_MISMATCH =
   'the binding behind has another principal: leave it out, and the cache takes it from there';
 
 /**
- * The circumstances of a submission with the store's own session. A copy would make the signal,
- * which most stores leave.
+ * The circumstances of a submission with the store's own session. A copy would
+ * make the signal, which most stores leave.
  */
-function withSession(context: InvocationContext, session: BindingSession): InvocationContext {
+function withSession(
+  context: InvocationContext,
+  session: BindingSession,
+): InvocationContext {
   return new Proxy(context, {
-    get: (outer, name): unknown => (name === 'session' ? session : Reflect.get(outer, name)),
+    get: (outer, name): unknown =>
+      name === 'session' ? session : Reflect.get(outer, name),
     set: (outer, name, value) => Reflect.set(outer, name, value),
   });
 }
 
-/** Copies the arguments, if they can be changed, so that no caller can change them later. */
-function copyArgs(operation: Operation): Pick<CacheOperation, 'operationCopy' | 'copyError'> {
+/**
+ * Copies the arguments, if they can be changed, so that no caller can change
+ * them later.
+ */
+function copyArgs(
+  operation: Operation,
+): Pick<CacheOperation, 'operationCopy' | 'copyError'> {
   try {
-    return { operationCopy: { ...operation, args: copyPlainData(operation.args, 'args').value } };
+    return {
+      operationCopy: {
+        ...operation,
+        args: copyPlainData(operation.args, 'args').value,
+      },
+    };
   } catch (copyError) {
     return { copyError };
   }

@@ -1,9 +1,15 @@
 /** Errors of a cache itself, and how they are reported. */
 import { defaultEnvironment } from '../../correctable/environment.ts';
-import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import {
+  CorrectableError,
+  isCorrectableError,
+} from '../../correctable/errors.ts';
 import type { CacheOperation } from './cache-coherence.ts';
 
-/** Reports errors for which no caller waits. A reporter that throws has no effect either. */
+/**
+ * Reports errors for which no caller waits. A reporter that throws has no
+ * effect either.
+ */
 export function createErrorReporter(
   onError: ((error: unknown) => void) | undefined,
 ): (error: unknown) => void {
@@ -33,7 +39,10 @@ export function describeMiss({ operation }: CacheOperation): string {
 }
 
 /** Offline, a miss has no answer: the error says both. */
-export function addMissToError(error: unknown, subject: CacheOperation): unknown {
+export function addMissToError(
+  error: unknown,
+  subject: CacheOperation,
+): unknown {
   if (!isCorrectableError(error, 'UNAVAILABLE')) return error;
   const message = `${describeMiss(subject)} and the store behind is unavailable: retry later`;
   return new CorrectableError('UNAVAILABLE', message, { cause: error });

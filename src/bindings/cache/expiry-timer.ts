@@ -1,4 +1,7 @@
-/** Removes entries that are too old, even if no caller reads them. All entries share one timer. */
+/**
+ * Removes entries that are too old, even if no caller reads them. All entries
+ * share one timer.
+ */
 import type { Clock, Timer } from '../../correctable/clock.ts';
 
 export class ExpiryTimer {
@@ -7,7 +10,10 @@ export class ExpiryTimer {
   #timer: Timer | undefined;
   #dueAtMs = Infinity;
 
-  /** `sweep` takes away what is too old, and says when the next will be; `Infinity` for never. */
+  /**
+   * `sweep` takes away what is too old, and says when the next will be;
+   * `Infinity` for never.
+   */
   constructor(clock: Clock, sweep: (nowMs: number) => number) {
     this.#clock = clock;
     this.#sweep = sweep;
@@ -18,7 +24,10 @@ export class ExpiryTimer {
     if (atMs >= this.#dueAtMs) return;
     this.stop();
     this.#dueAtMs = atMs;
-    this.#timer = this.#clock.setTimer(() => this.#onTime(), Math.max(0, atMs - this.#clock.now()));
+    this.#timer = this.#clock.setTimer(
+      () => this.#onTime(),
+      Math.max(0, atMs - this.#clock.now()),
+    );
     // A process need not live on to forget.
     this.#timer.setRef?.(false);
   }

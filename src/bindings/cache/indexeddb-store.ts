@@ -1,5 +1,11 @@
 /** Cached views that outlive a page, in the browser's IndexedDB. */
-import { deleteDB, openDB, type DBSchema, type IDBPDatabase, type IDBPTransaction } from 'idb';
+import {
+  deleteDB,
+  openDB,
+  type DBSchema,
+  type IDBPDatabase,
+  type IDBPTransaction,
+} from 'idb';
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import { checkRecord, isNonEmptyString } from '../../correctable/validate.ts';
 import type { CacheChange, CacheEntry, CacheStore } from './cache-store.ts';
@@ -7,8 +13,9 @@ import type { CacheChange, CacheEntry, CacheStore } from './cache-store.ts';
 /** Options of `indexedDbStore`. */
 export interface IndexedDbStoreOptions {
   /**
-   * The name of the cache, one for each cache of the site. Its database is `correctables cache`
-   * followed by that name, so that no other database of the page is touched.
+   * The name of the cache, one for each cache of the site. Its database is
+   * `correctables cache` followed by that name, so that no other database of
+   * the page is touched.
    */
   readonly name: string;
 }
@@ -22,13 +29,14 @@ const CALL = "indexedDbStore({ name: 'shop' })";
 const VERSION = 1;
 
 /**
- * A call that has not ended by then is given up, with its connection: some browsers never answer.
+ * A call that has not ended by then is given up, with its connection: some
+ * browsers never answer.
  */
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /**
- * Errors of a connection or a transaction that is gone. The others are about a value, the room or
- * the permission.
+ * Errors of a connection or a transaction that is gone. The others are about a
+ * value, the room or the permission.
  */
 const LOST_CONNECTION_ERRORS: ReadonlySet<unknown> = new Set([
   'AbortError',
@@ -39,8 +47,14 @@ const LOST_CONNECTION_ERRORS: ReadonlySet<unknown> = new Set([
   'UnknownError',
 ]);
 
-/** Errors of a value that the browser has lost, such as a large one in a file of its own. */
-const UNREADABLE_VALUE_ERRORS: ReadonlySet<unknown> = new Set(['DataError', 'NotReadableError']);
+/**
+ * Errors of a value that the browser has lost, such as a large one in a file of
+ * its own.
+ */
+const UNREADABLE_VALUE_ERRORS: ReadonlySet<unknown> = new Set([
+  'DataError',
+  'NotReadableError',
+]);
 
 type Database = IDBPDatabase<DatabaseSchema>;
 type Mode = 'readonly' | 'readwrite';
@@ -49,9 +63,10 @@ type TransactionCallback<T, M extends Mode> = (
 ) => Promise<T>;
 
 /**
- * Creates a store that keeps a cache in IndexedDB, unencrypted. Pages of one site may share a
- * database. Each reads it at opening, and notifies the others by a `BroadcastChannel` of its name.
- * None replaces newer entries with older ones.
+ * Creates a store that keeps a cache in IndexedDB, unencrypted. Pages of one
+ * site may share a database. Each reads it at opening, and notifies the others
+ * by a `BroadcastChannel` of its name. None replaces newer entries with older
+ * ones.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the name is missing
  * @example const binding = cached(redblue(shop, { url }), { store: indexedDbStore({ name: 'shop'
@@ -60,13 +75,20 @@ type TransactionCallback<T, M extends Mode> = (
 export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
   checkRecord(options, { call: CALL });
   const { name } = options;
-  check(isNonEmptyString(name), 'name', `must be the name of the cache: write ${CALL}`);
+  check(
+    isNonEmptyString(name),
+    'name',
+    `must be the name of the cache: write ${CALL}`,
+  );
   const fullName = `correctables cache ${name}`;
   let opening: Promise<Database> | undefined;
   /**
-   * Closes a connection that is opened, or being opened, and opens another one at the next call.
+   * Closes a connection that is opened, or being opened, and opens another one
+   * at the next call.
    */
-  const drop = (connection: Promise<Database> | undefined): Promise<void> | undefined => {
+  const drop = (
+    connection: Promise<Database> | undefined,
+  ): Promise<void> | undefined => {
     if (opening === connection) opening = undefined;
     return connection?.then(
       (database) => database.close(),
@@ -88,7 +110,8 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
     let transaction: Parameters<TransactionCallback<T, M>>[0] | undefined;
     const begin = async (): Promise<T> => {
       const database = await connection;
-      // A transaction that begins late could replace what was written in the meantime.
+      // A transaction that begins late could replace what was written in the
+      // meantime.
       if (limit.signal.aborted) throw createTimeoutError();
       transaction = database.transaction(['views'], mode, { durability });
       transaction.done.catch(() => {});
@@ -97,12 +120,14 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
     try {
       return await Promise.race([begin(), rejectOnAbort(limit.signal)]);
     } catch (error) {
-      // If the browser aborts a transaction, each of its requests fails with AbortError, whatever
-      // the cause.
+      // If the browser aborts a transaction, each of its requests fails with
+      // AbortError, whatever the cause.
       const cause = transaction?.error ?? error;
-      // All or none: if a value cannot be copied, the transaction would go on without it.
+      // All or none: if a value cannot be copied, the transaction would go on
+      // without it.
       abortTransaction(transaction);
-      if (transaction === undefined || isConnectionLost(cause)) void drop(connection);
+      if (transaction === undefined || isConnectionLost(cause))
+        void drop(connection);
       throw cause;
     } finally {
       clearTimeout(timer);
@@ -121,21 +146,32 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
     try {
       return await runTwice(...call);
     } catch (error) {
-      // Otherwise one lost value would keep the cache from all others, at each start.
-      if (hasName(error, UNREADABLE_VALUE_ERRORS)) await runTwice('readwrite', emptyStore);
+      // Otherwise one lost value would keep the cache from all others, at each
+      // start.
+      if (hasName(error, UNREADABLE_VALUE_ERRORS))
+        await runTwice('readwrite', emptyStore);
       throw error;
     }
   };
   return {
     load: () =>
       run('readonly', async ({ store }) => {
-        // Asynchronous: if one throws, the rejection of the other is still handled.
+        // Asynchronous: if one throws, the rejection of the other is still
+        // handled.
         const getEntries = async (): Promise<CacheEntry[]> => store.getAll();
-        const [entries, ids] = await Promise.all([getEntries(), store.getAllKeys()]);
-        return ids.map((id, index) => [id, entries[index] as CacheEntry] as const);
+        const [entries, ids] = await Promise.all([
+          getEntries(),
+          store.getAllKeys(),
+        ]);
+        return ids.map(
+          (id, index) => [id, entries[index] as CacheEntry] as const,
+        );
       }),
     write: (changes, settle, { isDurable = false } = {}) => {
-      const act: TransactionCallback<void, 'readwrite'> = async ({ store, done }) => {
+      const act: TransactionCallback<void, 'readwrite'> = async ({
+        store,
+        done,
+      }) => {
         const found = new Map<string, CacheEntry>();
         const find = async (id: string): Promise<void> => {
           const entry = await store.get(id);
@@ -144,8 +180,8 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
         await Promise.all(changes.map(([id]) => find(id)));
         // In the same turn as the last answer, or the transaction would end.
         const written = settle?.(found) ?? changes;
-        // Asynchronous: if one throws, the others are still waited for, and their rejections
-        // handled.
+        // Asynchronous: if one throws, the others are still waited for, and
+        // their rejections handled.
         const request = async ([id, entry]: CacheChange): Promise<unknown> =>
           entry === undefined ? store.delete(id) : store.put(entry, id);
         await Promise.all([...written.map(request), done]);
@@ -153,7 +189,8 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
       return run('readwrite', act, isDurable ? 'strict' : 'relaxed');
     },
     subscribe: (hear) => {
-      if (typeof BroadcastChannel === 'undefined') return { publish: () => {}, close: () => {} };
+      if (typeof BroadcastChannel === 'undefined')
+        return { publish: () => {}, close: () => {} };
       const channel = new BroadcastChannel(fullName);
       channel.addEventListener('message', ({ data }) => hear(data));
       return {
@@ -197,11 +234,17 @@ function createTimeoutError(): Error {
   });
 }
 
-const emptyStore: TransactionCallback<void, 'readwrite'> = async ({ store, done }) => {
+const emptyStore: TransactionCallback<void, 'readwrite'> = async ({
+  store,
+  done,
+}) => {
   await Promise.all([store.clear(), done]);
 };
 
-async function openDatabase(name: string, onGone: () => void): Promise<Database> {
+async function openDatabase(
+  name: string,
+  onGone: () => void,
+): Promise<Database> {
   const open = (): Promise<Database> =>
     openDB<DatabaseSchema>(name, VERSION, {
       upgrade: (database) => void database.createObjectStore('views'),
@@ -212,15 +255,21 @@ async function openDatabase(name: string, onGone: () => void): Promise<Database>
   try {
     const database = await open();
     if (database.objectStoreNames.contains('views')) return database;
-    // A browser that ended while it created the database may leave it without its table.
+    // A browser that ended while it created the database may leave it without
+    // its table.
     database.close();
     await deleteDB(name);
     return await open();
   } catch (cause) {
     const { name: code, message } = cause as Error;
     const explanation = `cannot open the database '${name}': ${code}: ${message}`;
-    const advice = 'The cache continues in memory. Allow the page to store data, and reload it.';
+    const advice =
+      'The cache continues in memory. Allow the page to store data, and reload it.';
     const details = { field: 'name', cause };
-    throw new CorrectableError('UNAVAILABLE', `cache: ${explanation}. ${advice}`, details);
+    throw new CorrectableError(
+      'UNAVAILABLE',
+      `cache: ${explanation}. ${advice}`,
+      details,
+    );
   }
 }

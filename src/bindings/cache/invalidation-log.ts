@@ -1,6 +1,6 @@
 /**
- * Remembers what changed when, so that what was read before, or lags behind, does not come back
- * into a cache.
+ * Remembers what changed when, so that what was read before, or lags behind,
+ * does not come back into a cache.
  */
 import { WriteAuthors, type WriteAuthorsData } from './updated-tags.ts';
 import type { TagScope } from './tags.ts';
@@ -16,8 +16,8 @@ export interface InvalidationLogData {
 /** Something that was changed, or is to be forgotten. */
 export interface Invalidation {
   /**
-   * `'write'`: its author never sees the value from before. `'drop'`: no client has to see it at
-   * once.
+   * `'write'`: its author never sees the value from before. `'drop'`: no client
+   * has to see it at once.
    */
   readonly kind: 'write' | 'drop';
   readonly scope: TagScope;
@@ -37,7 +37,11 @@ export class InvalidationLog {
   }
 
   get data(): InvalidationLogData {
-    return { writes: this.#writes.data, drops: this.#drops.data, authors: this.#authors.data };
+    return {
+      writes: this.#writes.data,
+      drops: this.#drops.data,
+      authors: this.#authors.data,
+    };
   }
 
   /** It happened at `time`, which is later than any before. */
@@ -47,19 +51,25 @@ export class InvalidationLog {
     else if (scope === undefined) this.#writes.collapse();
   }
 
-  /** Takes over from an earlier counting, before all of this one, who had updated what. */
+  /**
+   * Takes over from an earlier counting, before all of this one, who had
+   * updated what.
+   */
   importAuthors({ authors }: InvalidationLogData): void {
     this.#authors.merge(authors);
   }
 
   /** When something with these marks last changed, or may have; 0 for never. */
   getLatestTime(marks: readonly string[]): number {
-    return Math.max(this.#writes.getLatestTime(marks), this.#drops.getLatestTime(marks));
+    return Math.max(
+      this.#writes.getLatestTime(marks),
+      this.#drops.getLatestTime(marks),
+    );
   }
 
   /**
-   * What stands between a view and the cache: weaker levels than the strongest lag behind an own
-   * update for ever.
+   * What stands between a view and the cache: weaker levels than the strongest
+   * lag behind an own update for ever.
    */
   findInvalidation(
     marks: readonly string[],
@@ -67,7 +77,9 @@ export class InvalidationLog {
   ): InvalidationKind {
     if (this.#drops.getLatestTime(marks) > startedAt) return 'drop';
     const isBefore = this.#writes.getLatestTime(marks) > startedAt;
-    return isBefore || (!isStrongest && this.#authors.has(principal, marks)) ? 'write' : 'none';
+    return isBefore || (!isStrongest && this.#authors.has(principal, marks))
+      ? 'write'
+      : 'none';
   }
 }
 

@@ -1,41 +1,53 @@
-/** Stands between a store and a client: sees every view, hands on those that were asked for. */
+/**
+ * Stands between a store and a client: sees every view, hands on those that
+ * were asked for.
+ */
 import type { Sink, ViewDetails } from '../../correctable/binding.ts';
 import { mergeDetails } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { InnerView } from './cache-coherence.ts';
 import { copyOrReuse } from '../../values/deep-copy.ts';
 
-/** How many values of one operation are kept for confirmations, as a client keeps them (C7). */
+/**
+ * How many values of one operation are kept for confirmations, as a client
+ * keeps them (C7).
+ */
 const MAX_CONFIRMABLE_VIEWS = 1024;
 
 export interface SinkObservation {
   readonly sink: Sink;
   /**
-   * Whether the client wants views at this level. A view at the strongest wanted level or above
-   * ends the operation.
+   * Whether the client wants views at this level. A view at the strongest
+   * wanted level or above ends the operation.
    */
   readonly requestedLevels: readonly string[];
   readonly levels: readonly string[];
   /**
-   * Whether the store was asked for a stronger level than any wanted: it answers where those have
-   * failed.
+   * Whether the store was asked for a stronger level than any wanted: it
+   * answers where those have failed.
    */
   readonly isStrongerRequested: boolean;
   /**
-   * Called before a view is handed on, which waits for the returned promise. `isLast`: it ends the
-   * operation.
+   * Called before a view is handed on, which waits for the returned promise.
+   * `isLast`: it ends the operation.
    */
-  readonly onView: (view: InnerView, isLast: boolean) => Promise<unknown> | undefined;
+  readonly onView: (
+    view: InnerView,
+    isLast: boolean,
+  ) => Promise<unknown> | undefined;
   readonly onFailure: (error: unknown, level: string | undefined) => void;
-  /** Returns what a failure has to wait for, if anything: a promise that does not reject. */
+  /**
+   * Returns what a failure has to wait for, if anything: a promise that does
+   * not reject.
+   */
   readonly getFailureDelay: () => Promise<unknown> | undefined;
   /** The error to hand on for a failure of the store. */
   readonly mapError: (error: unknown) => unknown;
 }
 
 /**
- * A view as the store gave it, for `confirm`. `outerSeq` is the client's number for it if it was
- * handed on.
+ * A view as the store gave it, for `confirm`. `outerSeq` is the client's number
+ * for it if it was handed on.
  */
 interface ObservedView {
   readonly value: unknown;
@@ -53,17 +65,24 @@ export class ObservingSink implements Sink {
   constructor(observation: SinkObservation) {
     this.#observation = observation;
     this.#finalRank = observation.levels.indexOf(
-      observation.requestedLevels[observation.requestedLevels.length - 1] as string,
+      observation.requestedLevels[
+        observation.requestedLevels.length - 1
+      ] as string,
     );
   }
 
   view(value: unknown, level: string, details: ViewDetails = {}): number {
     const { onView, sink } = this.#observation;
     const own = copyDetails(details);
-    // After the store's last view nothing is confirmed: that one needs no copy beside the one that
-    // is filed.
-    const input = this.#isLastOfInner(level, details) ? value : copyOrReuse(value);
-    const retained = onView({ value: input, level, details: own }, this.#isLast(level, details));
+    // After the store's last view nothing is confirmed: that one needs no copy
+    // beside the one that is filed.
+    const input = this.#isLastOfInner(level, details)
+      ? value
+      : copyOrReuse(value);
+    const retained = onView(
+      { value: input, level, details: own },
+      this.#isLast(level, details),
+    );
     let outerSeq: number | undefined;
     if (this.#isForwarded(level, details)) {
       if (retained === undefined) outerSeq = sink.view(value, level, details);
@@ -88,10 +107,14 @@ export class ObservingSink implements Sink {
     const merged = mergeDetails(seen.details, details && copyDetails(details));
     this.#recentViews.set(seq, { value, details: merged, outerSeq });
     const { onView, sink } = this.#observation;
-    const retained = onView({ value, level, details: merged }, this.#isLast(level, merged));
+    const retained = onView(
+      { value, level, details: merged },
+      this.#isLast(level, merged),
+    );
     if (!this.#isForwarded(level, merged)) return;
     const handOn = (): void => {
-      if (outerSeq === undefined) sink.view(copyOrReuse(value), level, copyDetails(merged));
+      if (outerSeq === undefined)
+        sink.view(copyOrReuse(value), level, copyDetails(merged));
       else sink.confirm(level, outerSeq, copyDetails(merged));
     };
     if (retained === undefined) handOn();
@@ -105,14 +128,20 @@ export class ObservingSink implements Sink {
   }
 
   #failNow(error: unknown, level: string | undefined): void {
-    const { sink, requestedLevels, mapError, onFailure, isStrongerRequested } = this.#observation;
+    const { sink, requestedLevels, mapError, onFailure, isStrongerRequested } =
+      this.#observation;
     onFailure(error, level);
     if (this.#isClosed) return;
-    if (isStrongerRequested && level !== undefined && this.#getRank(level) === this.#finalRank)
+    if (
+      isStrongerRequested &&
+      level !== undefined &&
+      this.#getRank(level) === this.#finalRank
+    )
       return;
-    // The failure of a stronger level than was asked for, one that might have answered in its
-    // place, ends the operation.
-    if (level !== undefined && requestedLevels.includes(level)) sink.fail(mapError(error), level);
+    // The failure of a stronger level than was asked for, one that might have
+    // answered in its place, ends the operation.
+    if (level !== undefined && requestedLevels.includes(level))
+      sink.fail(mapError(error), level);
     else if (level === undefined || this.#getRank(level) > this.#finalRank)
       sink.fail(mapError(error));
   }
@@ -121,7 +150,10 @@ export class ObservingSink implements Sink {
   end(): void {
     if (!this.#isClosed)
       this.fail(
-        new CorrectableError('CLOSED_WITHOUT_FINAL', 'the store ended without a final view'),
+        new CorrectableError(
+          'CLOSED_WITHOUT_FINAL',
+          'the store ended without a final view',
+        ),
       );
   }
 
@@ -134,10 +166,16 @@ export class ObservingSink implements Sink {
   }
 
   #isLastOfInner(level: string, { final }: ViewDetails): boolean {
-    return final === true || this.#getRank(level) === this.#observation.levels.length - 1;
+    return (
+      final === true ||
+      this.#getRank(level) === this.#observation.levels.length - 1
+    );
   }
 
-  /** Decides whether a view is handed on, and takes note when it is the final one. */
+  /**
+   * Decides whether a view is handed on, and takes note when it is the final
+   * one.
+   */
   #isForwarded(level: string, details: ViewDetails): boolean {
     if (this.#isLast(level, details)) {
       this.#isClosed = true;
@@ -147,7 +185,10 @@ export class ObservingSink implements Sink {
   }
 
   #isLast(level: string, { final }: ViewDetails): boolean {
-    return !this.#isClosed && (this.#getRank(level) >= this.#finalRank || final === true);
+    return (
+      !this.#isClosed &&
+      (this.#getRank(level) >= this.#finalRank || final === true)
+    );
   }
 
   #getRank(level: string): number {

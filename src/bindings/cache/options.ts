@@ -26,63 +26,81 @@ export interface CachedWrite {
 /** Options of `cached`. */
 export interface CacheOptions<L extends Levels = Levels> {
   /**
-   * The principal for whom views are stored; no other principal sees them. The binding behind must
-   * act for the same one. The principals that a gateway or `withPrincipal` gives with operations
-   * are kept apart in addition. Default: the principal that the binding behind reports, or `''` if
-   * it reports none. A function is called at every submission and every answer. If the name
-   * changes, the cache empties its memory and reads the stored views of the new principal. It does
-   * not store results in flight for the former one. For `remote` and `redblue`, set the function
-   * in their own options, because their connection has a principal. Otherwise `cached` rejects it.
+   * The principal for whom views are stored; no other principal sees them. The
+   * binding behind must act for the same one. The principals that a gateway or
+   * `withPrincipal` gives with operations are kept apart in addition. Default:
+   * the principal that the binding behind reports, or `''` if it reports none.
+   * A function is called at every submission and every answer. If the name
+   * changes, the cache empties its memory and reads the stored views of the new
+   * principal. It does not store results in flight for the former one. For
+   * `remote` and `redblue`, set the function in their own options, because
+   * their connection has a principal. Otherwise `cached` rejects it.
    */
   readonly principal?: (string | (() => string)) | undefined;
-  /** The levels of the binding behind whose views may be cached. Default: all but `tentative`. */
+  /**
+   * The levels of the binding behind whose views may be cached. Default: all
+   * but `tentative`.
+   */
   readonly committedLevels?: readonly L[number][] | undefined;
   /**
-   * Selects the result if level `cache` is requested alone and misses. `'fail'`: `UNAVAILABLE`,
-   * without a request to the store behind. `'fetch'`: a view of the store's weakest level, labeled
-   * as such. Default: `'fail'`.
+   * Selects the result if level `cache` is requested alone and misses.
+   * `'fail'`: `UNAVAILABLE`, without a request to the store behind. `'fetch'`:
+   * a view of the store's weakest level, labeled as such. Default: `'fail'`.
    */
   readonly onMiss?: 'fail' | 'fetch' | undefined;
-  /** Maximum number of cached views; the least recently used are dropped first. Default: 1 000. */
+  /**
+   * Maximum number of cached views; the least recently used are dropped first.
+   * Default: 1 000.
+   */
   readonly maxEntries?: number | undefined;
   /** Approximate maximum size of the cached views in bytes. Default: 16 MiB. */
   readonly maxBytes?: number | undefined;
   /**
-   * How long a view may be shown after it was cached, in milliseconds. Default: no limit. An older
-   * view is a miss, and the cache drops it from memory and the store. After a reload, the wall
-   * clock determines the age; a negative age counts as too old.
+   * How long a view may be shown after it was cached, in milliseconds. Default:
+   * no limit. An older view is a miss, and the cache drops it from memory and
+   * the store. After a reload, the wall clock determines the age; a negative
+   * age counts as too old.
    */
   readonly ttlMs?: number | undefined;
   /**
-   * Stores views beyond the life of the process. Default: none. The binding's `close` closes it
-   * too.
+   * Stores views beyond the life of the process. Default: none. The binding's
+   * `close` closes it too.
    */
   readonly store?: CacheStore | undefined;
   /**
-   * Returns the objects that an operation reads or changes, or `undefined` if it may be any. Every
-   * write then drops the views of such a read, and such a write drops all. Default: `args.keys` if
-   * an array of names, the written keys of a `commit`, else `key`.
+   * Returns the objects that an operation reads or changes, or `undefined` if
+   * it may be any. Every write then drops the views of such a read, and such a
+   * write drops all. Default: `args.keys` if an array of names, the written
+   * keys of a `commit`, else `key`.
    */
   readonly touches?: (operation: Operation) => readonly string[] | undefined;
   /**
-   * Returns the read whose result is known once a write has been committed with `result`. If it
-   * returns `undefined`, the cache drops the views of what the write touches. Default: `put`
-   * determines `get` of its key. Not called for a write with an idempotency key, since its answer
-   * may be from an earlier attempt.
+   * Returns the read whose result is known once a write has been committed with
+   * `result`. If it returns `undefined`, the cache drops the views of what the
+   * write touches. Default: `put` determines `get` of its key. Not called for a
+   * write with an idempotency key, since its answer may be from an earlier
+   * attempt.
    */
-  readonly writeThrough?: (operation: Operation, result: unknown) => CachedWrite | undefined;
+  readonly writeThrough?: (
+    operation: Operation,
+    result: unknown,
+  ) => CachedWrite | undefined;
   /**
-   * Returns whether the views of this read may be cached. Those of `readVersions` never are, since
-   * a transaction must not begin with versions that are out of date. Default: all others may.
+   * Returns whether the views of this read may be cached. Those of
+   * `readVersions` never are, since a transaction must not begin with versions
+   * that are out of date. Default: all others may.
    */
   readonly isCacheable?: ((operation: Operation) => boolean) | undefined;
   /**
-   * Called with errors that fail no operation: a store that cannot be read or written, or a value
-   * that cannot be copied. The cache continues in memory. Default: `reportError`, or a process
-   * warning in Node.
+   * Called with errors that fail no operation: a store that cannot be read or
+   * written, or a value that cannot be copied. The cache continues in memory.
+   * Default: `reportError`, or a process warning in Node.
    */
   readonly onError?: ((error: unknown) => void) | undefined;
-  /** Returns milliseconds since the epoch, for `meta.cachedAt`. Default: the time of `clock`. */
+  /**
+   * Returns milliseconds since the epoch, for `meta.cachedAt`. Default: the
+   * time of `clock`.
+   */
   readonly now?: (() => number) | undefined;
   /** Measures ages and timeouts. Default: the clock of the process. */
   readonly clock?: Clock | undefined;
@@ -92,26 +110,42 @@ export const DEFAULT_MAX_ENTRIES = 1_000;
 export const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 
 /** The objects named by the operations that every store shares. */
-export function getPortableTouches(operation: Operation): readonly string[] | undefined {
+export function getPortableTouches(
+  operation: Operation,
+): readonly string[] | undefined {
   const { name, key, args } = operation;
   if (name === 'commit' && isRecord(args) && Array.isArray(args['writes']))
-    return args['writes'].map((write: unknown) => (write as CommitArgs['writes'][number])?.key);
+    return args['writes'].map(
+      (write: unknown) => (write as CommitArgs['writes'][number])?.key,
+    );
 
   const keys = isRecord(args) ? args['keys'] : undefined;
-  if (Array.isArray(keys) && keys.every((name) => typeof name === 'string')) return keys;
+  if (Array.isArray(keys) && keys.every((name) => typeof name === 'string'))
+    return keys;
   return key === undefined ? undefined : [key];
 }
 
-/** `put` and `remove` decide what `get` of their key returns, unless the value expires. */
+/**
+ * `put` and `remove` decide what `get` of their key returns, unless the value
+ * expires.
+ */
 export function getPortableWrite(write: Operation): CachedWrite | undefined {
   const { name, args } = write;
-  if (!isRecord(args) || typeof args['key'] !== 'string' || hasTimeToLive(write)) return undefined;
+  if (
+    !isRecord(args) ||
+    typeof args['key'] !== 'string' ||
+    hasTimeToLive(write)
+  )
+    return undefined;
   const isWrite = name === 'remove' || (name === 'put' && 'value' in args);
   if (!isWrite) return undefined;
 
   const key = args['key'];
   const value = name === 'put' ? args['value'] : undefined;
-  return { operation: { name: 'get', args: { key }, access: 'read', key }, value };
+  return {
+    operation: { name: 'get', args: { key }, access: 'read', key },
+    value,
+  };
 }
 
 const CALL = 'cached(memory(), { principal: user.id })';
@@ -133,12 +167,27 @@ const OPTIONS: OptionNamesOf<CacheOptions> = {
 };
 
 export function checkOptions(binding: Binding, options: CacheOptions): void {
-  check(isBinding(binding), 'binding', `give the one to put a cache in front of, as ${CALL}`);
+  check(
+    isBinding(binding),
+    'binding',
+    `give the one to put a cache in front of, as ${CALL}`,
+  );
   checkOptionNames(options, { call: CALL }, OPTIONS);
   const levels = binding.consistencyLevels();
-  const { principal = '', committedLevels = [], store, ttlMs = Infinity, clock } = options;
-  const isPrincipal = typeof principal === 'string' || typeof principal === 'function';
-  check(isPrincipal, 'principal', 'must be a name, or a function that gives one');
+  const {
+    principal = '',
+    committedLevels = [],
+    store,
+    ttlMs = Infinity,
+    clock,
+  } = options;
+  const isPrincipal =
+    typeof principal === 'string' || typeof principal === 'function';
+  check(
+    isPrincipal,
+    'principal',
+    'must be a name, or a function that gives one',
+  );
   // It would go on answering over a connection of the previous user.
   const isUnknown =
     typeof principal === 'function' &&
@@ -151,14 +200,27 @@ export function checkOptions(binding: Binding, options: CacheOptions): void {
     'committedLevels',
     `must be a list of levels, as ['${levels.at(-1)}']`,
   );
-  const isStore = store === undefined || hasMethods(store, 'load', 'write', 'close');
+  const isStore =
+    store === undefined || hasMethods(store, 'load', 'write', 'close');
   check(
     isStore,
     'store',
     'must be one made by mapStore, indexedDbStore or directoryStore, or of your own, or none',
   );
-  checkOptionTypes(options, 'function', 'touches', 'writeThrough', 'isCacheable', 'onError', 'now');
-  check(ttlMs > 0, 'ttlMs', 'must be a number of milliseconds above 0, as 86_400_000 for a day');
+  checkOptionTypes(
+    options,
+    'function',
+    'touches',
+    'writeThrough',
+    'isCacheable',
+    'onError',
+    'now',
+  );
+  check(
+    ttlMs > 0,
+    'ttlMs',
+    'must be a number of milliseconds above 0, as 86_400_000 for a day',
+  );
   check(
     clock === undefined || isClock(clock),
     'clock',
@@ -171,14 +233,24 @@ export function checkOptions(binding: Binding, options: CacheOptions): void {
     refuse('binding', `give a binding without a level 'cache' of its own`);
   for (const level of committedLevels) {
     if (!levels.includes(level))
-      refuse('committedLevels', `'${level}' is none of the levels ${levels.join(', ')}`);
+      refuse(
+        'committedLevels',
+        `'${level}' is none of the levels ${levels.join(', ')}`,
+      );
   }
   for (const field of ['maxEntries', 'maxBytes'] as const) {
     const max = options[field];
     if (max !== undefined && !(Number.isSafeInteger(max) && max > 0))
       refuse(field, `${field} is an integer above 0`);
   }
-  if (options.onMiss !== undefined && options.onMiss !== 'fail' && options.onMiss !== 'fetch') {
-    refuse('onMiss', `choose 'fail' or 'fetch', not '${String(options.onMiss)}'`);
+  if (
+    options.onMiss !== undefined &&
+    options.onMiss !== 'fail' &&
+    options.onMiss !== 'fetch'
+  ) {
+    refuse(
+      'onMiss',
+      `choose 'fail' or 'fetch', not '${String(options.onMiss)}'`,
+    );
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Reads a cache's store, then writes the changes in the background: in order, one call at a time,
- * with retries.
+ * Reads a cache's store, then writes the changes in the background: in order,
+ * one call at a time, with retries.
  */
 import { exponentialBackoff } from '../../correctable/backoff.ts';
 import type { Clock, Timer } from '../../correctable/clock.ts';
@@ -8,7 +8,11 @@ import type { CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
 import { isViewId } from './cache-key.ts';
 import type { Invalidation, InvalidationLogData } from './invalidation-log.ts';
-import { INVALIDATE_ALL, ANY_WRITE, UnsavedChanges } from './unsaved-changes.ts';
+import {
+  INVALIDATE_ALL,
+  ANY_WRITE,
+  UnsavedChanges,
+} from './unsaved-changes.ts';
 import type { TagScope } from './tags.ts';
 import {
   isStoreTimeout,
@@ -42,36 +46,47 @@ import {
 } from './store-transaction.ts';
 import type { CachedView } from './view-cache.ts';
 
-const backoff = exponentialBackoff({ initialDelayMs: 1_000, maxDelayMs: 30_000 });
+const backoff = exponentialBackoff({
+  initialDelayMs: 1_000,
+  maxDelayMs: 30_000,
+});
 
 export interface PersistenceOptions {
   readonly store: CacheStore;
   readonly clock: Clock;
   readonly decidePrecedence: PrecedenceRule;
   readonly maxTags: number;
-  /** About as much is held of what the store has not taken yet of users who have left. */
+  /**
+   * About as much is held of what the store has not taken yet of users who have
+   * left.
+   */
   readonly maxBytes: number;
   readonly isKnown: (id: string) => boolean;
   readonly isOfCurrentPrincipal: (id: string) => boolean;
-  /** The store has not taken a view, and has taken what else was to be written. */
+  /**
+   * The store has not taken a view, and has taken what else was to be written.
+   */
   readonly onRejected: (id: string, cause: unknown) => void;
   readonly onError: (error: unknown) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly onInvalidation: (change: Invalidation) => void;
   /**
-   * The cache's own moment; asked when a reading begins where nothing waits to be written, so that
-   * the store has it all.
+   * The cache's own moment; asked when a reading begins where nothing waits to
+   * be written, so that the store has it all.
    */
   readonly tick: () => number;
   /**
-   * The store was read as of `asOf` (default: before everything). Called before anything is
-   * written.
+   * The store was read as of `asOf` (default: before everything). Called before
+   * anything is written.
    */
   readonly onRead: (stored: StoredEntries, asOf: number | undefined) => void;
 }
 
-export type StoredEntries = readonly (readonly [id: string, entry: CacheEntry])[];
+export type StoredEntries = readonly (readonly [
+  id: string,
+  entry: CacheEntry,
+])[];
 
 /** What a cache tells the others on its store after each transaction. */
 interface BroadcastMessage {
@@ -93,16 +108,21 @@ export class Persistence {
   /** The last transaction heard of, or had. */
   #lastSeenSeq = 0;
   /**
-   * The store's last transactions as it was first read, and when that was: of what began before.
+   * The store's last transactions as it was first read, and when that was: of
+   * what began before.
    */
-  #firstRead: { readonly log: TransactionLog; readonly read: StoreMoment } | undefined;
+  #firstRead:
+    | { readonly log: TransactionLog; readonly read: StoreMoment }
+    | undefined;
   /** Whether the memory has had what is stored: nothing is written before. */
   #hasRead = false;
   #pending: UnsavedChanges;
   /**
-   * What the last batch was refused with, if it was: one that is collected, on its way, or done.
+   * What the last batch was refused with, if it was: one that is collected, on
+   * its way, or done.
    */
-  #lastBatch: Promise<CorrectableError | undefined> = Promise.resolve(undefined);
+  #lastBatch: Promise<CorrectableError | undefined> =
+    Promise.resolve(undefined);
   #isCollecting = false;
   /** One that has not begun. */
   #nextRead: Promise<void> | undefined;
@@ -122,7 +142,10 @@ export class Persistence {
     this.#subscribe();
   }
 
-  /** What is known at present of the store's transactions: for an operation that begins. */
+  /**
+   * What is known at present of the store's transactions: for an operation that
+   * begins.
+   */
   getKnownTransaction(): KnownTransaction {
     return {
       seq: this.#lastSeenSeq,
@@ -136,8 +159,8 @@ export class Persistence {
   }
 
   /**
-   * Reads the store after the calls in flight, once for all callers until it begins. Throws what
-   * the store throws.
+   * Reads the store after the calls in flight, once for all callers until it
+   * begins. Throws what the store throws.
    */
   read(): Promise<void> {
     this.#nextRead ??= this.#enqueueStoreCall(() => {
@@ -153,7 +176,8 @@ export class Persistence {
   }
 
   /**
-   * The memory is empty: it knows no more of what this page has written than of what others have.
+   * The memory is empty: it knows no more of what this page has written than of
+   * what others have.
    */
   clear(): void {
     this.#cacheId = createCacheId();
@@ -167,19 +191,23 @@ export class Persistence {
 
   writeView(id: string, view: CachedView | undefined): void {
     this.#pending.setView(id, view);
-    // A store that refuses is tried again in its own time: each try looks at all that waits.
+    // A store that refuses is tried again in its own time: each try looks at
+    // all that waits.
     if (view === undefined || this.#failureCount === 0) this.#scheduleWrite();
   }
 
-  /** Views that were read before the change are not found any more, whichever client wrote them. */
+  /**
+   * Views that were read before the change are not found any more, whichever
+   * client wrote them.
+   */
   invalidate(change: Invalidation): void {
     this.#pending.add(change);
     this.#scheduleWrite();
   }
 
   /**
-   * Resolves when earlier changes are in the store. Throws `UNAVAILABLE` after `limitMs`, at once
-   * if the store hangs.
+   * Resolves when earlier changes are in the store. Throws `UNAVAILABLE` after
+   * `limitMs`, at once if the store hangs.
    */
   async waitUntilWritten(limitMs: number = STORE_TIMEOUT_MS): Promise<void> {
     if (!this.#pending.isEmpty) this.#scheduleWrite();
@@ -188,24 +216,38 @@ export class Persistence {
   }
 
   /**
-   * Invalidates `scope` and removes the chosen ids, of other pages too. Throws `UNAVAILABLE` if the
-   * store fails.
+   * Invalidates `scope` and removes the chosen ids, of other pages too. Throws
+   * `UNAVAILABLE` if the store fails.
    */
-  invalidateScope(scope: TagScope, isChosen?: (id: string) => boolean): Promise<void> {
-    return this.#runExclusive(() => this.#invalidateScope({ kind: 'drop', scope }, isChosen));
+  invalidateScope(
+    scope: TagScope,
+    isChosen?: (id: string) => boolean,
+  ): Promise<void> {
+    return this.#runExclusive(() =>
+      this.#invalidateScope({ kind: 'drop', scope }, isChosen),
+    );
   }
 
-  /** Works as `invalidate`, after `close()`. Throws `UNAVAILABLE` if the store fails. */
+  /**
+   * Works as `invalidate`, after `close()`. Throws `UNAVAILABLE` if the store
+   * fails.
+   */
   invalidateAfterClose(change: Invalidation): Promise<void> {
     return this.#runExclusive(() => this.#invalidateScope(change));
   }
 
-  /** Writes what is left, once more where the store has refused it, and closes the store. */
+  /**
+   * Writes what is left, once more where the store has refused it, and closes
+   * the store.
+   */
   close(): Promise<void> {
     return this.#runExclusive(() => this.#close());
   }
 
-  async #invalidateScope(change: Invalidation, isChosen?: (id: string) => boolean): Promise<void> {
+  async #invalidateScope(
+    change: Invalidation,
+    isChosen?: (id: string) => boolean,
+  ): Promise<void> {
     const wasClosed = this.#isClosed;
     this.#isClosed = false;
     this.#subscribe();
@@ -227,7 +269,8 @@ export class Persistence {
     const { store, onError } = this.#options;
     try {
       await this.waitUntilWritten().catch((rejection: unknown) => {
-        if (isUnderWay && !this.#pending.isEmpty) return this.waitUntilWritten();
+        if (isUnderWay && !this.#pending.isEmpty)
+          return this.waitUntilWritten();
         throw rejection;
       });
     } catch (error) {
@@ -238,7 +281,8 @@ export class Persistence {
     this.#retryTimer?.cancel();
     const connection = this.#subscription;
     this.#subscription = undefined;
-    // A caller that signs out then clears: a store that cannot be closed must not prevent that.
+    // A caller that signs out then clears: a store that cannot be closed must
+    // not prevent that.
     this.#catchErrors(() => connection?.close());
     await this.limitTime(
       'close',
@@ -247,10 +291,14 @@ export class Persistence {
   }
 
   /**
-   * Waits for the store. Throws `UNAVAILABLE` after `limitMs`, at once if such a call is known to
-   * hang.
+   * Waits for the store. Throws `UNAVAILABLE` after `limitMs`, at once if such
+   * a call is known to hang.
    */
-  limitTime<T>(call: StoreCall, work: Promise<T>, limitMs: number = STORE_TIMEOUT_MS): Promise<T> {
+  limitTime<T>(
+    call: StoreCall,
+    work: Promise<T>,
+    limitMs: number = STORE_TIMEOUT_MS,
+  ): Promise<T> {
     if (this.#hangingCalls.has(call)) {
       // The result of the call is not needed any more.
       work.catch(() => {});
@@ -262,7 +310,8 @@ export class Persistence {
       this.#waitedSinceMs.set(call, sinceMs);
       const onTime = (): void => {
         // Many may have waited for the same call, each for less.
-        if (clock.now() - sinceMs >= STORE_TIMEOUT_MS) this.#hangingCalls.add(call);
+        if (clock.now() - sinceMs >= STORE_TIMEOUT_MS)
+          this.#hangingCalls.add(call);
         reject(createStoreTimeoutError(call));
       };
       const timer = clock.setTimer(onTime, limitMs);
@@ -275,7 +324,10 @@ export class Persistence {
     });
   }
 
-  /** Runs `act` after earlier ones, so that a store is not closed while another call clears it. */
+  /**
+   * Runs `act` after earlier ones, so that a store is not closed while another
+   * call clears it.
+   */
   #runExclusive(act: () => Promise<void>): Promise<void> {
     const done = this.#exclusiveQueue.then(act);
     this.#exclusiveQueue = done.catch(() => {});
@@ -299,7 +351,9 @@ export class Persistence {
   }
 
   async #loadStoredIds(): Promise<string[]> {
-    const loading = this.#enqueueStoreCall(() => this.#callStore((store) => store.load()));
+    const loading = this.#enqueueStoreCall(() =>
+      this.#callStore((store) => store.load()),
+    );
     try {
       return Array.from(await this.limitTime('load', loading), ([id]) => id);
     } catch (cause) {
@@ -307,7 +361,10 @@ export class Persistence {
     }
   }
 
-  /** Discards views that were not compared with what is stored, and never will be. */
+  /**
+   * Discards views that were not compared with what is stored, and never will
+   * be.
+   */
   #discardUncompared(): void {
     if (!this.#hasRead) this.#pending.views.clear();
   }
@@ -330,7 +387,9 @@ export class Persistence {
   /** Anybody may have updated everything since it was stored. */
   #assumeAllChanged(): void {
     this.#options.onError(
-      new Error('cache: its store has lost what was changed when: dropped what it kept'),
+      new Error(
+        'cache: its store has lost what was changed when: dropped what it kept',
+      ),
     );
     this.#ledger.invalidations.record(ANY_WRITE, 0);
     this.#pending.add(INVALIDATE_ALL, ANY_WRITE);
@@ -342,9 +401,13 @@ export class Persistence {
     const isView = isViewId(id);
     // What has another id was written by a version before.
     if (isView && !isCacheEntry(entry))
-      this.#options.onError(new Error('cache: dropped an entry of its store that is no view'));
-    const isSound = isView && isCacheEntry(entry) && !this.#ledger.isOutdated(id, entry);
-    if (isSound) this.#lastSeenSeq = Math.max(this.#lastSeenSeq, entry.stamp?.seq ?? 0);
+      this.#options.onError(
+        new Error('cache: dropped an entry of its store that is no view'),
+      );
+    const isSound =
+      isView && isCacheEntry(entry) && !this.#ledger.isOutdated(id, entry);
+    if (isSound)
+      this.#lastSeenSeq = Math.max(this.#lastSeenSeq, entry.stamp?.seq ?? 0);
     else if (!this.#pending.views.has(id)) this.writeView(id, undefined);
     return isSound && !this.#pending.invalidations.includes(INVALIDATE_ALL);
   }
@@ -356,12 +419,16 @@ export class Persistence {
 
   #createMoment(): StoreMoment {
     const { now, clock } = this.#options;
-    return { wallMs: now(), monotonicMs: clock.now(), programMoment: this.#countCall() };
+    return {
+      wallMs: now(),
+      monotonicMs: clock.now(),
+      programMoment: this.#countCall(),
+    };
   }
 
   /**
-   * An operation that began before the store was read came after what the store's clock says was
-   * earlier.
+   * An operation that began before the store was read came after what the
+   * store's clock says was earlier.
    */
   #findEndedBefore({ seq, at }: KnownTransaction): number {
     if (at === undefined || this.#firstRead === undefined) return seq;
@@ -383,8 +450,8 @@ export class Persistence {
   }
 
   /**
-   * After a failed call, a store may acknowledge what it loses until it is opened again: it is
-   * closed before the next.
+   * After a failed call, a store may acknowledge what it loses until it is
+   * opened again: it is closed before the next.
    */
   async #callStore<T>(call: (store: CacheStore) => Promise<T>): Promise<T> {
     const { store, onError } = this.#options;
@@ -396,7 +463,8 @@ export class Persistence {
       this.#hasFailed = true;
       throw error;
     } finally {
-      // The call has opened it again if the cache was closed before the call began.
+      // The call has opened it again if the cache was closed before the call
+      // began.
       if (this.#isClosed) await runAsync(() => store.close()).catch(onError);
     }
   }
@@ -420,15 +488,16 @@ export class Persistence {
   }
 
   /**
-   * All at once, or apart; of a store that has refused both, no more than the first part is asked:
-   * one try, not two.
+   * All at once, or apart; of a store that has refused both, no more than the
+   * first part is asked: one try, not two.
    */
   async #writeBatch(batch: UnsavedChanges, page: string): Promise<void> {
     if (this.#failureCount > 0) return this.#writeSeparately(batch, page);
     try {
       await this.#write(batch, page);
     } catch (cause) {
-      if (![...batch.views.values()].some((view) => view !== undefined)) throw cause;
+      if (![...batch.views.values()].some((view) => view !== undefined))
+        throw cause;
       await this.#writeSeparately(batch, page);
     }
   }
@@ -441,8 +510,8 @@ export class Persistence {
   }
 
   /**
-   * One view that a store rejects must not keep all else from it: writes the invalidations first,
-   * then views by halves.
+   * One view that a store rejects must not keep all else from it: writes the
+   * invalidations first, then views by halves.
    */
   async #writeSeparately(batch: UnsavedChanges, page: string): Promise<void> {
     const written = await this.#write(batch, page, removeViews);
@@ -450,12 +519,17 @@ export class Persistence {
     const knownTransaction = { seq: this.#ledger.seq };
     const filed = written.flatMap(([id, entry]): [string, CachedView][] => {
       const view = batch.views.get(id);
-      return entry === undefined || view === undefined ? [] : [[id, { ...view, knownTransaction }]];
+      return entry === undefined || view === undefined
+        ? []
+        : [[id, { ...view, knownTransaction }]];
     });
     await this.#writeByHalves(filed, page);
   }
 
-  /** What the store refuses is halved until it is one view, which stays in memory alone. */
+  /**
+   * What the store refuses is halved until it is one view, which stays in
+   * memory alone.
+   */
   async #writeByHalves(
     views: readonly (readonly [id: string, view: CachedView])[],
     page: string,
@@ -473,14 +547,18 @@ export class Persistence {
     }
   }
 
-  /** Writes one transaction. Gives what it would have written, `withheld` or not. */
+  /**
+   * Writes one transaction. Gives what it would have written, `withheld` or
+   * not.
+   */
   async #write(
     batch: WriteBatch,
     cacheId: string,
     withheld: (written: WrittenChanges) => WrittenChanges = keepAll,
   ): Promise<WrittenChanges> {
     const { decidePrecedence, maxTags, now } = this.#options;
-    const findLastEndedBefore = (noted: KnownTransaction): number => this.#findEndedBefore(noted);
+    const findLastEndedBefore = (noted: KnownTransaction): number =>
+      this.#findEndedBefore(noted);
     const writer = {
       cacheId,
       lastSeenSeq: this.#lastSeenSeq,
@@ -501,9 +579,14 @@ export class Persistence {
     };
     const changes = settleFound(new Map([[LEDGER_ID, ledger.toEntry()]]));
     const isDurable = batch.invalidations.length > 0;
-    await this.#callStore((store) => store.write(changes, settleFound, { isDurable }));
+    await this.#callStore((store) =>
+      store.write(changes, settleFound, { isDurable }),
+    );
     this.#adoptLedger(ledger);
-    const notice: BroadcastMessage = { seq: ledger.seq, changes: batch.invalidations };
+    const notice: BroadcastMessage = {
+      seq: ledger.seq,
+      changes: batch.invalidations,
+    };
     this.#catchErrors(() => this.#subscription?.publish(notice));
     return written;
   }
@@ -529,21 +612,29 @@ export class Persistence {
   }
 }
 
-const createCacheId = (): string => `${Math.random().toString(36)}${Math.random().toString(36)}`;
+const createCacheId = (): string =>
+  `${Math.random().toString(36)}${Math.random().toString(36)}`;
 
 const keepAll = (written: WrittenChanges): WrittenChanges => written;
 
 function isBroadcastMessage(heard: unknown): heard is BroadcastMessage {
   if (!isRecord(heard)) return false;
   const { seq, changes } = heard;
-  return typeof seq === 'number' && Array.isArray(changes) && changes.every(isInvalidation);
+  return (
+    typeof seq === 'number' &&
+    Array.isArray(changes) &&
+    changes.every(isInvalidation)
+  );
 }
 
 function isInvalidation(change: unknown): change is Invalidation {
   if (!isRecord(change)) return false;
   const { kind, scope, principal } = change;
   if (principal !== undefined && typeof principal !== 'string') return false;
-  return (kind === 'write' || kind === 'drop') && (scope === undefined || Array.isArray(scope));
+  return (
+    (kind === 'write' || kind === 'drop') &&
+    (scope === undefined || Array.isArray(scope))
+  );
 }
 
 /** Returns a promise that rejects with what `work` throws. */

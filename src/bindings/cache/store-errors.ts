@@ -1,5 +1,8 @@
 /** What a cache reports of a store that does not answer, or refuses. */
-import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import {
+  CorrectableError,
+  isCorrectableError,
+} from '../../correctable/errors.ts';
 
 export const STORE_TIMEOUT_MS = 1_000;
 
@@ -20,8 +23,8 @@ export function createStoreTimeoutError(call: StoreCall): CorrectableError {
 }
 
 /**
- * What a cache closes over: an update is among it, perhaps, so that a later page shows what was
- * before.
+ * What a cache closes over: an update is among it, perhaps, so that a later
+ * page shows what was before.
  */
 export function createUnwrittenError(cause: unknown): CorrectableError {
   const message =
@@ -29,12 +32,19 @@ export function createUnwrittenError(cause: unknown): CorrectableError {
   return new CorrectableError('UNAVAILABLE', message, { cause });
 }
 
-/** Whether an error says that a store has not answered, rather than what it has answered. */
+/**
+ * Whether an error says that a store has not answered, rather than what it has
+ * answered.
+ */
 export function isStoreTimeout(error: unknown): boolean {
-  return error instanceof CorrectableError && isCorrectableError(error.cause, 'TIMEOUT');
+  return (
+    error instanceof CorrectableError &&
+    isCorrectableError(error.cause, 'TIMEOUT')
+  );
 }
 
 export function createStoreRejectedError(cause?: unknown): CorrectableError {
-  const message = 'cache: its store has not taken what was changed: try again, or delete the store';
+  const message =
+    'cache: its store has not taken what was changed: try again, or delete the store';
   return new CorrectableError('UNAVAILABLE', message, { cause });
 }

@@ -1,6 +1,6 @@
 /**
- * What is written of a page's changes, decided in the store's transaction: other pages may have
- * written since.
+ * What is written of a page's changes, decided in the store's transaction:
+ * other pages may have written since.
  */
 import { isRecord } from '../../correctable/validate.ts';
 import type { WriteAuthorsData } from './updated-tags.ts';
@@ -14,19 +14,26 @@ import { getTags } from './tags.ts';
 import type { CacheChange, CacheEntry } from './cache-store.ts';
 import type { InvalidationKind, PrecedenceVerdict } from './view-precedence.ts';
 import type { TagTimestampsData } from './tag-timestamps.ts';
-import { TransactionLog, type ProgramMoment, type KnownTransaction } from './transaction-log.ts';
+import {
+  TransactionLog,
+  type ProgramMoment,
+  type KnownTransaction,
+} from './transaction-log.ts';
 import type { CachedView } from './view-cache.ts';
 
 /**
- * Beside the views: the number of the store's last transaction, and when what was last changed by
- * it.
+ * Beside the views: the number of the store's last transaction, and when what
+ * was last changed by it.
  */
 export const LEDGER_ID = '["ledger"]';
 
 export interface WriteBatch {
   /** By id: the view to file, or `undefined` to remove what is there. */
   readonly views: ReadonlyMap<string, CachedView | undefined>;
-  /** What the page has changed: whatever was read before must not be found any more. */
+  /**
+   * What the page has changed: whatever was read before must not be found any
+   * more.
+   */
   readonly invalidations: readonly Invalidation[];
 }
 
@@ -34,7 +41,10 @@ export type WrittenChanges = readonly CacheChange[];
 
 /** The ledger alone is written; what would be filed is removed. */
 export function removeViews(written: WrittenChanges): WrittenChanges {
-  return written.map(([id, entry]) => [id, id === LEDGER_ID ? entry : undefined]);
+  return written.map(([id, entry]) => [
+    id,
+    id === LEDGER_ID ? entry : undefined,
+  ]);
 }
 
 export interface TransactionContext {
@@ -52,8 +62,8 @@ export interface TransactionContext {
 }
 
 /**
- * The rule, with times in transactions of the store; `began` is the last one before the operation
- * of `view` began.
+ * The rule, with times in transactions of the store; `began` is the last one
+ * before the operation of `view` began.
  */
 export type PrecedenceRule = (
   view: CachedView,
@@ -74,7 +84,10 @@ export class StoreLedger {
   }
 
   /** As it was stored; a new one where there is none, or it is damaged. */
-  static fromEntry(entry: CacheEntry | undefined, maxMarks: number): StoreLedger {
+  static fromEntry(
+    entry: CacheEntry | undefined,
+    maxMarks: number,
+  ): StoreLedger {
     return isLedger(entry?.value)
       ? new StoreLedger(
           entry.value.seq,
@@ -85,18 +98,25 @@ export class StoreLedger {
   }
 
   /**
-   * Whether there was one beside these entries which is damaged or missing: nothing says any more
-   * what has changed since.
+   * Whether there was one beside these entries which is damaged or missing:
+   * nothing says any more what has changed since.
    */
   static isLost(stored: ReadonlyMap<string, CacheEntry>): boolean {
     const entry = stored.get(LEDGER_ID);
     if (entry !== undefined) return !isLedger(entry.value);
-    return [...stored.values()].some((item) => isRecord(item) && item.stamp !== undefined);
+    return [...stored.values()].some(
+      (item) => isRecord(item) && item.stamp !== undefined,
+    );
   }
 
-  /** Whether something that the entry depends on was changed after it was written. */
+  /**
+   * Whether something that the entry depends on was changed after it was
+   * written.
+   */
   isOutdated(id: string, { touches, stamp }: CacheEntry): boolean {
-    return this.invalidations.getLatestTime(getTags(id, touches)) > (stamp?.seq ?? 0);
+    return (
+      this.invalidations.getLatestTime(getTags(id, touches)) > (stamp?.seq ?? 0)
+    );
   }
 
   toEntry(): CacheEntry {
@@ -133,7 +153,10 @@ export function runTransaction(
     const verdict = view === undefined ? 'neither' : judgeOf(id, view, current);
     if (verdict === 'keep') continue;
     const stays = view !== undefined && verdict !== 'neither';
-    written.push([id, stays ? { ...view.entry, stamp: { cacheId, seq } } : undefined]);
+    written.push([
+      id,
+      stays ? { ...view.entry, stamp: { cacheId, seq } } : undefined,
+    ]);
   }
   ledger.seq = seq;
   ledger.log.add(seq, nowMs, programMoment);
@@ -148,20 +171,26 @@ export function runTransaction(
     const { entry, isStrongest } = view;
     const startedAt = findLastEndedBefore(view.knownTransaction);
     const reading = { principal: getViewReader(id), startedAt, isStrongest };
-    const fence = ledger.invalidations.findInvalidation(getTags(id, entry.touches), reading);
+    const fence = ledger.invalidations.findInvalidation(
+      getTags(id, entry.touches),
+      reading,
+    );
     // Of its own views the page has decided already.
     return decidePrecedence(
       view,
       startedAt,
-      current?.stamp?.cacheId === cacheId && fence === 'none' ? undefined : current,
+      current?.stamp?.cacheId === cacheId && fence === 'none'
+        ? undefined
+        : current,
       fence,
     );
   }
 }
 
-function isLedger(
-  value: unknown,
-): value is { readonly seq: number; readonly log?: unknown } & InvalidationLogData {
+function isLedger(value: unknown): value is {
+  readonly seq: number;
+  readonly log?: unknown;
+} & InvalidationLogData {
   if (!isRecord(value)) return false;
   const { seq, writes, drops, authors } = value;
   return (
@@ -185,7 +214,9 @@ function isTagTimestampsData(value: unknown): value is TagTimestampsData {
 
 function isWriteAuthorsData(value: unknown): value is WriteAuthorsData {
   const isAuthor = (item: unknown): boolean =>
-    Array.isArray(item) && isString(item[0]) && (item[1] === null || isArrayOf(isString, item[1]));
+    Array.isArray(item) &&
+    isString(item[0]) &&
+    (item[1] === null || isArrayOf(isString, item[1]));
   return isArrayOf(isAuthor, value);
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a view depends on, and what a change reaches: marks, so that the two have only to be
- * compared.
+ * What a view depends on, and what a change reaches: marks, so that the two
+ * have only to be compared.
  */
 import { getViewPrincipals } from './cache-key.ts';
 
@@ -20,11 +20,19 @@ export function getPrincipalScope(principal: string | undefined): TagScope {
   return principal === undefined ? undefined : [getPrincipalTag(principal)];
 }
 
-export function getTags(id: string, touches: readonly string[] | undefined): readonly string[] {
-  return [...getViewPrincipals(id).map(getPrincipalTag), ...getObjectTags(touches)];
+export function getTags(
+  id: string,
+  touches: readonly string[] | undefined,
+): readonly string[] {
+  return [
+    ...getViewPrincipals(id).map(getPrincipalTag),
+    ...getObjectTags(touches),
+  ];
 }
 
-export function getObjectTags(touches: readonly string[] | undefined): readonly string[] {
+export function getObjectTags(
+  touches: readonly string[] | undefined,
+): readonly string[] {
   return touches?.map(getObjectTag) ?? [ANY_OBJECT_TAG];
 }
 

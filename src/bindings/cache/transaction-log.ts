@@ -1,14 +1,19 @@
 /**
- * When the last transactions of a store took place: tells which of them a page that has not read it
- * yet came after.
+ * When the last transactions of a store took place: tells which of them a page
+ * that has not read it yet came after.
  */
 
 const MAX_LOG_ENTRIES = 32;
 
-/** By how much two readings of clocks of one device may differ, in milliseconds. */
+/**
+ * By how much two readings of clocks of one device may differ, in milliseconds.
+ */
 const CLOCK_TOLERANCE_MS = 10;
 
-/** A moment among all that one program does on one store: exact, where clocks are not. */
+/**
+ * A moment among all that one program does on one store: exact, where clocks
+ * are not.
+ */
 export interface ProgramMoment {
   readonly programId: string;
   /** From 1. */
@@ -16,12 +21,20 @@ export interface ProgramMoment {
 }
 
 /**
- * The number of a transaction, a time at or after it in milliseconds, the program that made it, and
- * its count there.
+ * The number of a transaction, a time at or after it in milliseconds, the
+ * program that made it, and its count there.
  */
-export type LogEntry = readonly [seq: number, atMs: number, by?: string, count?: number];
+export type LogEntry = readonly [
+  seq: number,
+  atMs: number,
+  by?: string,
+  count?: number,
+];
 
-/** A moment by the two clocks of a device, in milliseconds, and as this program counts. */
+/**
+ * A moment by the two clocks of a device, in milliseconds, and as this program
+ * counts.
+ */
 export interface StoreMoment {
   /** Since the epoch: pages of one device share it, and it may be set. */
   readonly wallMs: number;
@@ -32,7 +45,10 @@ export interface StoreMoment {
 export interface KnownTransaction {
   /** The last transaction that it knew to have ended. */
   readonly seq: number;
-  /** When that was; where the store had been read by then, the number says it all. */
+  /**
+   * When that was; where the store had been read by then, the number says it
+   * all.
+   */
   readonly at?: StoreMoment;
 }
 
@@ -43,19 +59,24 @@ export class TransactionLog {
     this.data = isLogEntries(entries) ? entries : [];
   }
 
-  /** What is from the future is from before the clock was set back: it was no later than now. */
+  /**
+   * What is from the future is from before the clock was set back: it was no
+   * later than now.
+   */
   add(seq: number, nowMs: number, { programId, count }: ProgramMoment): void {
     const before = this.data.map(([of, atMs, ...counted]): LogEntry => [
       of,
       Math.min(atMs, nowMs),
       ...counted,
     ]);
-    this.data = [...before, [seq, nowMs, programId, count] as const].slice(-MAX_LOG_ENTRIES);
+    this.data = [...before, [seq, nowMs, programId, count] as const].slice(
+      -MAX_LOG_ENTRIES,
+    );
   }
 
   /**
-   * The last transaction that surely ended before `moment`; 0 for none. If the clock was set, only
-   * own ones count.
+   * The last transaction that surely ended before `moment`; 0 for none. If the
+   * clock was set, only own ones count.
    */
   findLastEndedBefore(
     { wallMs, monotonicMs, programMoment }: StoreMoment,
@@ -66,7 +87,10 @@ export class TransactionLog {
     let ended = 0;
     for (const [seq, atMs, by, count = Infinity] of this.data) {
       if (by === programMoment.programId && count > programMoment.count) break;
-      if (by === programMoment.programId || (isClockWell && atMs < wallMs - CLOCK_TOLERANCE_MS))
+      if (
+        by === programMoment.programId ||
+        (isClockWell && atMs < wallMs - CLOCK_TOLERANCE_MS)
+      )
         ended = seq;
     }
     return ended;
@@ -89,6 +113,8 @@ export function getCounter(store: object): () => ProgramMoment {
 
 function isLogEntries(entries: unknown): entries is readonly LogEntry[] {
   const isLogged = (entry: unknown): boolean =>
-    Array.isArray(entry) && typeof entry[0] === 'number' && typeof entry[1] === 'number';
+    Array.isArray(entry) &&
+    typeof entry[0] === 'number' &&
+    typeof entry[1] === 'number';
   return Array.isArray(entries) && entries.every(isLogged);
 }

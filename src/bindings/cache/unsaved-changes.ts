@@ -1,6 +1,6 @@
 /**
- * Collects the changes that a cache has not written to its store yet: the last change of each view,
- * up to a limit.
+ * Collects the changes that a cache has not written to its store yet: the last
+ * change of each view, up to a limit.
  */
 import type { Invalidation } from './invalidation-log.ts';
 import { getTags } from './tags.ts';
@@ -9,8 +9,8 @@ import { estimateBytes } from '../../values/estimate-bytes.ts';
 import type { CachedView } from './view-cache.ts';
 
 /**
- * More pending changes than this are dropped: then the store gets one change that invalidates
- * everything.
+ * More pending changes than this are dropped: then the store gets one change
+ * that invalidates everything.
  */
 const MAX_PENDING_CHANGES = 10_000;
 
@@ -43,10 +43,16 @@ export class UnsavedChanges implements WriteBatch {
     for (const change of changes) this.#removeInvalidated(change);
     this.invalidations.push(...changes);
     if (this.invalidations.length > MAX_PENDING_CHANGES)
-      this.invalidations = [INVALIDATE_ALL, ...mergeAuthors(this.invalidations)];
+      this.invalidations = [
+        INVALIDATE_ALL,
+        ...mergeAuthors(this.invalidations),
+      ];
   }
 
-  /** The store has refused what was to be written before this: what has changed since counts. */
+  /**
+   * The store has refused what was to be written before this: what has changed
+   * since counts.
+   */
   restoreRejected(refused: UnsavedChanges): void {
     const since = [...this.views];
     this.views.clear();
@@ -57,7 +63,8 @@ export class UnsavedChanges implements WriteBatch {
   }
 
   /**
-   * Of the views that are chosen no more is left than that what the store has of them is removed.
+   * Of the views that are chosen no more is left than that what the store has
+   * of them is removed.
    */
   removeChosen(isChosen: (id: string) => boolean): void {
     for (const [id, view] of this.views)
@@ -65,8 +72,8 @@ export class UnsavedChanges implements WriteBatch {
   }
 
   /**
-   * Where there are more than about so many bytes, they are not filed; where removing them takes
-   * more, all are given up.
+   * Where there are more than about so many bytes, they are not filed; where
+   * removing them takes more, all are given up.
    */
   limitBytes(maxBytes: number): void {
     if (this.#countBytes() > maxBytes) this.removeChosen(() => true);
@@ -75,7 +82,8 @@ export class UnsavedChanges implements WriteBatch {
 
   #countBytes(): number {
     let bytes = 0;
-    for (const [id, view] of this.views) bytes += estimateBytes(id) + estimateBytes(view?.entry);
+    for (const [id, view] of this.views)
+      bytes += estimateBytes(id) + estimateBytes(view?.entry);
     return bytes;
   }
 
@@ -84,14 +92,18 @@ export class UnsavedChanges implements WriteBatch {
     this.invalidations.push(INVALIDATE_ALL);
   }
 
-  /** What a change reaches is not to be filed in the same transaction as if it came after it. */
+  /**
+   * What a change reaches is not to be filed in the same transaction as if it
+   * came after it.
+   */
   #removeInvalidated({ scope }: Invalidation): void {
     for (const [id, view] of this.views) {
-      // What memory has had it has taken away itself, and has what came after; of a former
-      // principal it has nothing.
+      // What memory has had it has taken away itself, and has what came after;
+      // of a former principal it has nothing.
       if (view === undefined || this.#isKnown(id)) continue;
       const isReached =
-        scope === undefined || getTags(id, view.entry.touches).some((tag) => scope.includes(tag));
+        scope === undefined ||
+        getTags(id, view.entry.touches).some((tag) => scope.includes(tag));
       if (isReached) this.views.set(id, undefined);
     }
   }

@@ -1,6 +1,6 @@
 /**
- * The cached views in memory: bounded by number and by bytes, the least recently used leaving
- * first.
+ * The cached views in memory: bounded by number and by bytes, the least
+ * recently used leaving first.
  */
 import { getTags, type TagScope } from './tags.ts';
 import { estimateBytes } from '../../values/estimate-bytes.ts';
@@ -15,8 +15,8 @@ export interface CacheLimits {
 export interface CachedView {
   readonly entry: CacheEntry;
   /**
-   * When its operation began, in the cache's own counting; at most `BEFORE_LOCAL_TIME` if it comes
-   * from a store.
+   * When its operation began, in the cache's own counting; at most
+   * `BEFORE_LOCAL_TIME` if it comes from a store.
    */
   readonly startedAt: number;
   /** When it was learnt, in the same counting. */
@@ -37,8 +37,8 @@ interface CacheSlot extends CachedView {
 }
 
 /**
- * Called for each change: with the view that is now filed under `id`, or `undefined` when there is
- * none any more.
+ * Called for each change: with the view that is now filed under `id`, or
+ * `undefined` when there is none any more.
  */
 export type ChangeListener = (id: string, view: CachedView | undefined) => void;
 
@@ -74,8 +74,8 @@ export class ViewCache {
   }
 
   /**
-   * Files a view, in the place of the one that was there. One that alone exceeds the bounds is not
-   * kept.
+   * Files a view, in the place of the one that was there. One that alone
+   * exceeds the bounds is not kept.
    */
   put(id: string, view: CachedView): void {
     const bytes = estimateBytes(view.entry) + estimateBytes(id);
@@ -104,12 +104,24 @@ export class ViewCache {
     for (const id of ids) this.delete(id);
   }
 
-  /** Removes those that are chosen, by their id, what they are, and their marks. */
-  deleteWhere(isChosen: (id: string, view: CachedView, marks: readonly string[]) => boolean): void {
-    for (const [id, slot] of this.#slots) if (isChosen(id, slot, slot.tags)) this.delete(id);
+  /**
+   * Removes those that are chosen, by their id, what they are, and their marks.
+   */
+  deleteWhere(
+    isChosen: (
+      id: string,
+      view: CachedView,
+      marks: readonly string[],
+    ) => boolean,
+  ): void {
+    for (const [id, slot] of this.#slots)
+      if (isChosen(id, slot, slot.tags)) this.delete(id);
   }
 
-  /** Removes every view that is too old at `nowMs`; says when the next one will be. */
+  /**
+   * Removes every view that is too old at `nowMs`; says when the next one will
+   * be.
+   */
   deleteExpired(nowMs: number): number {
     let nextMs = Infinity;
     for (const [id, { expiresAtMs }] of this.#slots) {
@@ -119,7 +131,9 @@ export class ViewCache {
     return nextMs;
   }
 
-  /** Empties the memory, and says nothing: what a store has of it stays there. */
+  /**
+   * Empties the memory, and says nothing: what a store has of it stays there.
+   */
   clear(): void {
     this.#slots.clear();
     this.#idsByTag.clear();
@@ -128,7 +142,10 @@ export class ViewCache {
 
   #evict(): void {
     for (const id of this.#slots.keys()) {
-      if (this.#slots.size <= this.#limits.maxEntries && this.#bytes <= this.#limits.maxBytes)
+      if (
+        this.#slots.size <= this.#limits.maxEntries &&
+        this.#bytes <= this.#limits.maxBytes
+      )
         return;
       this.delete(id);
     }

@@ -1,6 +1,6 @@
 /**
- * Apache Cassandra (Correctables, OSDI 2016, §5.2, §6.2.1): one replica answers first, then a
- * quorum.
+ * Apache Cassandra (Correctables, OSDI 2016, §5.2, §6.2.1): one replica answers
+ * first, then a quorum.
  */
 import type {
   Binding,
@@ -9,9 +9,16 @@ import type {
   Sink,
 } from '../../correctable/binding.ts';
 import { bindMethods } from '../../correctable/binding.ts';
-import { CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
+import {
+  CorrectableError,
+  createInvalidArgumentError,
+} from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { describeTimeToLive, hasTimeToLive, refuseTimeToLive } from '../../values/time-to-live.ts';
+import {
+  describeTimeToLive,
+  hasTimeToLive,
+  refuseTimeToLive,
+} from '../../values/time-to-live.ts';
 import { SelectedReadStrategy } from './select-read-strategy.ts';
 import { Cluster } from './cluster.ts';
 import { createClosedError, toCorrectableError } from './errors.ts';
@@ -24,32 +31,45 @@ import {
   type Level,
 } from './consistency-levels.ts';
 import { findKeyspaces } from './statements/cql-text.ts';
-import { resolveOptions, type CassandraOptions, type ResolvedOptions } from './options.ts';
+import {
+  resolveOptions,
+  type CassandraOptions,
+  type ResolvedOptions,
+} from './options.ts';
 import { createDriverReads } from './driver-reads.ts';
 import { createStatementPlanner, type Planner } from './statement-plan.ts';
 import { ReadRun, type OperationCall } from './read-run.ts';
 import { SessionGuarantees } from './session-guarantees/session-guarantees.ts';
 import { getStatements } from './statements/statements.ts';
-import { ReadStatsCollector, type ReadStats } from './session-guarantees/read-stats.ts';
+import {
+  ReadStatsCollector,
+  type ReadStats,
+} from './session-guarantees/read-stats.ts';
 import { WriteRun } from './write-run.ts';
 import { openPluginReads } from './preliminary-replies/plugin-reads.ts';
 
-export interface CassandraBinding<L extends CassandraLevels = CassandraLevels> extends Binding<L> {
+export interface CassandraBinding<
+  L extends CassandraLevels = CassandraLevels,
+> extends Binding<L> {
   /** Counts of the reads so far. */
   readonly stats: ReadStats;
   /**
-   * How many requests a read takes. `1`: to a coordinator that gives preliminary replies. `2`: to
-   * any coordinator. `undefined`: not known until the first read.
+   * How many requests a read takes. `1`: to a coordinator that gives
+   * preliminary replies. `2`: to any coordinator. `undefined`: not known until
+   * the first read.
    */
   readonly requestsPerRead: 1 | 2 | undefined;
   /**
-   * Resolves when the cluster is connected and checked, and rejects if it cannot be. You need not
-   * wait for it.
+   * Resolves when the cluster is connected and checked, and rejects if it
+   * cannot be. You need not wait for it.
    */
   whenConnected(): Promise<void>;
 }
 
-/** What the options say for `K`; everything that they may say where the compiler does not know. */
+/**
+ * What the options say for `K`; everything that they may say where the compiler
+ * does not know.
+ */
 type OptionOrDefault<O, K extends PropertyKey, Default> = K extends keyof O
   ? Exclude<O[K], undefined> | (undefined extends O[K] ? Default : never)
   : Default;
@@ -64,13 +84,14 @@ export type LevelsOf<O extends CassandraOptions> = CassandraLevels<
 >;
 
 /**
- * Creates a binding to a Cassandra cluster. Level `weak` reads one replica. Level `strong` reads R
- * replicas, of which one or more have every write that was acknowledged before. If R + W > N does
- * not hold for `read` and `write`, the final level is `quorum`, and its views may be stale.
- * Operations: `get`, `put`, `getMany`, and those of `statements`.
+ * Creates a binding to a Cassandra cluster. Level `weak` reads one replica.
+ * Level `strong` reads R replicas, of which one or more have every write that
+ * was acknowledged before. If R + W > N does not hold for `read` and `write`,
+ * the final level is `quorum`, and its views may be stale. Operations: `get`,
+ * `put`, `getMany`, and those of `statements`.
  *
- * Connects at the first operation, through `cassandra-driver`, which you must install beside this
- * package.
+ * Connects at the first operation, through `cassandra-driver`, which you must
+ * install beside this package.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option
  * @example const store = createClient(cassandra({ contactPoints: ['frankfurt:9042',
@@ -81,7 +102,9 @@ export type LevelsOf<O extends CassandraOptions> = CassandraLevels<
 export function cassandra<const O extends CassandraOptions>(
   options: O,
 ): CassandraBinding<LevelsOf<O>> {
-  const binding: CassandraBinding = bindMethods(new CassandraStore(resolveOptions(options)));
+  const binding: CassandraBinding = bindMethods(
+    new CassandraStore(resolveOptions(options)),
+  );
   return binding as CassandraBinding<LevelsOf<O>>;
 }
 
@@ -97,20 +120,36 @@ class CassandraStore implements CassandraBinding {
   #isClosed = false;
 
   constructor(options: ResolvedOptions) {
-    const { contactPoints, keyspace, credentials, tls, requestTimeoutMs, preliminaryReplies } =
-      options;
+    const {
+      contactPoints,
+      keyspace,
+      credentials,
+      tls,
+      requestTimeoutMs,
+      preliminaryReplies,
+    } = options;
     const { read, write, singleDataCenter } = options;
     const statements = options.statements.flatMap(getStatements);
     this.#options = options;
     this.#levels = ['weak', getFinalLevel(read, write, singleDataCenter)];
     this.#planners = getPlanners(options);
     this.#cluster = new Cluster(options, [
-      ...new Set([keyspace, ...statements.flatMap(({ cql }) => findKeyspaces(cql))]),
+      ...new Set([
+        keyspace,
+        ...statements.flatMap(({ cql }) => findKeyspaces(cql)),
+      ]),
     ]);
     const driverReads = createDriverReads(this.#cluster);
     this.#readStrategy = new SelectedReadStrategy({
       option: preliminaryReplies,
-      options: { contactPoints, keyspace, credentials, tls, requestTimeoutMs, driverReads },
+      options: {
+        contactPoints,
+        keyspace,
+        credentials,
+        tls,
+        requestTimeoutMs,
+        driverReads,
+      },
       open: openPluginReads,
       connect: () => this.#cluster.connect(),
     });
@@ -122,7 +161,11 @@ class CassandraStore implements CassandraBinding {
 
   get requestsPerRead(): 1 | 2 | undefined {
     const { hasPreliminaryReplies } = this.#readStrategy;
-    return hasPreliminaryReplies === undefined ? undefined : hasPreliminaryReplies ? 1 : 2;
+    return hasPreliminaryReplies === undefined
+      ? undefined
+      : hasPreliminaryReplies
+        ? 1
+        : 2;
   }
 
   async whenConnected(): Promise<void> {
@@ -160,14 +203,18 @@ class CassandraStore implements CassandraBinding {
     const planner = this.#planners.get(operation.name);
     if (planner === undefined) {
       const reason =
-        this.describeUnsupported(operation) ?? `it has ${[...this.#planners.keys()].join(', ')}`;
+        this.describeUnsupported(operation) ??
+        `it has ${[...this.#planners.keys()].join(', ')}`;
       const message = `the Cassandra binding has no operation '${operation.name}': ${reason}`;
       throw new CorrectableError('UNSUPPORTED', message);
     }
     refuseTimeToLive(operation, 'this table');
     const plan = planner(operation);
     if (plan.access !== operation.access)
-      throw createInvalidArgumentError('access', `${plan.name} is a ${plan.access}`);
+      throw createInvalidArgumentError(
+        'access',
+        `${plan.name} is a ${plan.access}`,
+      );
     const { session } = context;
     const call: OperationCall = {
       plan,
@@ -210,8 +257,8 @@ class CassandraStore implements CassandraBinding {
   }
 
   /**
-   * There is no early view of an update: fewer replicas than `write` promise nothing, and it is
-   * executed once.
+   * There is no early view of an update: fewer replicas than `write` promise
+   * nothing, and it is executed once.
    */
   #write(call: OperationCall): void {
     const run: WriteRun = new WriteRun({
@@ -227,9 +274,15 @@ class CassandraStore implements CassandraBinding {
   }
 }
 
-const TRANSACTION_OPERATIONS: ReadonlySet<string> = new Set(['readVersions', 'commit']);
+const TRANSACTION_OPERATIONS: ReadonlySet<string> = new Set([
+  'readVersions',
+  'commit',
+]);
 
-/** A lightweight transaction (`IF`) is of one partition, and each key is a partition of its own. */
+/**
+ * A lightweight transaction (`IF`) is of one partition, and each key is a
+ * partition of its own.
+ */
 const NO_TRANSACTIONS =
   'Cassandra has no state that covers several partitions, and no conditional write over them, so it cannot certify a transaction. For one key, use a statement with IF (a lightweight transaction). For several keys, keep them in a RedBlue service or in ZooKeeper';
 
@@ -243,7 +296,10 @@ function getPlanners(options: ResolvedOptions): ReadonlyMap<string, Planner> {
       const reason = RESERVED_NAMES.has(name)
         ? 'the binding has an operation of this name'
         : 'two statements have this name';
-      throw createInvalidArgumentError(`statements.${name}`, `${reason}: choose another`);
+      throw createInvalidArgumentError(
+        `statements.${name}`,
+        `${reason}: choose another`,
+      );
     }
     planners.set(name, createStatementPlanner(statement));
   }

@@ -1,6 +1,6 @@
 /**
- * The final level is `strong` only if R + W > N in every replication, otherwise `quorum`
- * (Correctables, OSDI 2016, §5.2).
+ * The final level is `strong` only if R + W > N in every replication, otherwise
+ * `quorum` (Correctables, OSDI 2016, §5.2).
  */
 
 /** What a read can ask for. */
@@ -33,7 +33,10 @@ export const CONSISTENCY_CODES: Readonly<Record<Consistency, number>> = {
 type GlobalQuorum = 'QUORUM' | 'EACH_QUORUM';
 type AnyQuorum = GlobalQuorum | 'LOCAL_QUORUM';
 
-/** Pairs of read and write consistency that have a replica in common in every replication. */
+/**
+ * Pairs of read and write consistency that have a replica in common in every
+ * replication.
+ */
 type IntersectingQuorums =
   | readonly ['ALL', Consistency]
   | readonly [Consistency, 'ALL']
@@ -42,11 +45,14 @@ type IntersectingQuorums =
   | readonly [AnyQuorum, 'EACH_QUORUM'];
 
 /** Those that do where all replicas are in one data centre. */
-type IntersectingQuorumsInDataCenter = IntersectingQuorums | readonly [AnyQuorum, AnyQuorum];
+type IntersectingQuorumsInDataCenter =
+  | IntersectingQuorums
+  | readonly [AnyQuorum, AnyQuorum];
 
 /**
- * The name of the final level of reads at `R` and writes at `W`. `S` is true if all replicas are in
- * one data center. If these are not known at compile time, the type is both names.
+ * The name of the final level of reads at `R` and writes at `W`. `S` is true if
+ * all replicas are in one data center. If these are not known at compile time,
+ * the type is both names.
  */
 export type FinalLevel<
   R extends Consistency,
@@ -65,16 +71,22 @@ export type FinalLevel<
   : never;
 
 /** The levels of a binding, weakest first. */
-export type CassandraLevels<F extends 'strong' | 'quorum' = 'strong' | 'quorum'> = readonly [
-  'weak',
-  F,
-];
+export type CassandraLevels<
+  F extends 'strong' | 'quorum' = 'strong' | 'quorum',
+> = readonly ['weak', F];
 
 /** The name of any level of any binding to Cassandra. */
 export type Level = CassandraLevels[number];
 
-const GLOBAL_QUORUMS: ReadonlySet<Consistency> = new Set(['QUORUM', 'EACH_QUORUM']);
-const ANY_QUORUMS: ReadonlySet<Consistency> = new Set(['QUORUM', 'EACH_QUORUM', 'LOCAL_QUORUM']);
+const GLOBAL_QUORUMS: ReadonlySet<Consistency> = new Set([
+  'QUORUM',
+  'EACH_QUORUM',
+]);
+const ANY_QUORUMS: ReadonlySet<Consistency> = new Set([
+  'QUORUM',
+  'EACH_QUORUM',
+  'LOCAL_QUORUM',
+]);
 
 /** The name of the final level; the type `FinalLevel` says the same. */
 export function getFinalLevel(

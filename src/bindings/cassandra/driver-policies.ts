@@ -1,4 +1,7 @@
-/** The policies that the driver gets: which node coordinates, and which requests can be retried. */
+/**
+ * The policies that the driver gets: which node coordinates, and which requests
+ * can be retried.
+ */
 import { lookup } from 'node:dns/promises';
 import { formatAddress, type ServerAddress } from '../shared/server-address.ts';
 import type { CassandraDriver, DriverHost, DriverHosts } from './driver.ts';
@@ -11,32 +14,42 @@ const RETRY = 1;
 
 type PolicyCallback<T> = (error: Error | null, value?: T) => void;
 
-export type HostLookup = (host: string) => Promise<{ readonly address: string }>;
+export type HostLookup = (
+  host: string,
+) => Promise<{ readonly address: string }>;
 
 /** Nodes that could not be found are not looked for more often. */
 const HOST_LOOKUP_INTERVAL_MS = 5_000;
 
 /**
- * The listed nodes in their order, so that the first coordinates as long as it is up, and no other
- * nodes: two reads of one operation go through one coordinator, or the later one could be of an
- * older state (Correctables, OSDI 2016, §5.2).
+ * The listed nodes in their order, so that the first coordinates as long as it
+ * is up, and no other nodes: two reads of one operation go through one
+ * coordinator, or the later one could be of an older state (Correctables, OSDI
+ * 2016, §5.2).
  *
- * The driver knows nodes by their numbers. A name that has none, or one that is no node's any more,
- * is looked up again: a node that comes back elsewhere keeps its name.
+ * The driver knows nodes by their numbers. A name that has none, or one that is
+ * no node's any more, is looked up again: a node that comes back elsewhere
+ * keeps its name.
  */
 export function createCoordinatorPolicy(
   driver: CassandraDriver,
   contactPoints: readonly ServerAddress[],
   lookUp: HostLookup = (host) => lookup(host),
 ): object {
-  const Base = driver.policies.loadBalancing.LoadBalancingPolicy as new () => object;
+  const Base = driver.policies.loadBalancing
+    .LoadBalancingPolicy as new () => object;
   return new (class CoordinatorPolicy extends Base {
-    #addresses: readonly (string | undefined)[] = contactPoints.map(formatAddress);
+    #addresses: readonly (string | undefined)[] =
+      contactPoints.map(formatAddress);
     #hosts: DriverHosts | undefined;
     #looking: Promise<void> | undefined;
     #lookAgainAt = 0;
 
-    init(_client: unknown, hosts: DriverHosts, done: PolicyCallback<undefined>): void {
+    init(
+      _client: unknown,
+      hosts: DriverHosts,
+      done: PolicyCallback<undefined>,
+    ): void {
       this.#hosts = hosts;
       this.#addresses = contactPoints.map(() => undefined);
       void this.#lookUp().then(() => {
@@ -51,7 +64,8 @@ export function createCoordinatorPolicy(
     }
 
     /**
-     * Connections to the first are waited for at the start, those to the others are made beside it.
+     * Connections to the first are waited for at the start, those to the others
+     * are made beside it.
      */
     getDistance({ address }: DriverHost): number {
       const place = this.#addresses.indexOf(address);
@@ -68,9 +82,13 @@ export function createCoordinatorPolicy(
       done: PolicyCallback<Iterator<DriverHost>>,
     ): void {
       const plan = this.#plan();
-      if (plan.length < contactPoints.length && performance.now() >= this.#lookAgainAt)
+      if (
+        plan.length < contactPoints.length &&
+        performance.now() >= this.#lookAgainAt
+      )
         void this.#lookUp();
-      if (plan.length > 0 || this.#looking === undefined) return done(null, plan.values());
+      if (plan.length > 0 || this.#looking === undefined)
+        return done(null, plan.values());
       void this.#looking.then(() => done(null, this.#plan().values()));
     }
 
@@ -88,7 +106,9 @@ export function createCoordinatorPolicy(
     /** Asks for the addresses of those names that stand for no node. */
     #lookUp(): Promise<void> {
       this.#lookAgainAt = performance.now() + HOST_LOOKUP_INTERVAL_MS;
-      this.#looking ??= this.#found().finally(() => (this.#looking = undefined));
+      this.#looking ??= this.#found().finally(
+        () => (this.#looking = undefined),
+      );
       return this.#looking;
     }
 
@@ -120,15 +140,20 @@ interface RetryAttempt {
 }
 
 /**
- * A policy by which the driver asks again. `onRepeat`: an update has failed and is sent once more.
+ * A policy by which the driver asks again. `onRepeat`: an update has failed and
+ * is sent once more.
  */
-export type RetryPolicyClass = new (onRepeat?: (error: Error) => void) => object;
+export type RetryPolicyClass = new (
+  onRepeat?: (error: Error) => void,
+) => object;
 
 /**
- * Retries only idempotent requests, and none that was refused for want of replicas: its caller
- * decides.
+ * Retries only idempotent requests, and none that was refused for want of
+ * replicas: its caller decides.
  */
-export function createRetryPolicyClass(driver: CassandraDriver): RetryPolicyClass {
+export function createRetryPolicyClass(
+  driver: CassandraDriver,
+): RetryPolicyClass {
   const Base = driver.policies.retry.RetryPolicy;
   return class extends Base {
     readonly #onRepeat: ((error: Error) => void) | undefined;
@@ -149,11 +174,16 @@ export function createRetryPolicyClass(driver: CassandraDriver): RetryPolicyClas
       blockFor: number,
       isDataPresent: boolean | number,
     ): RetryDecision {
-      // Enough replicas have answered, but the one with the data has not: another may be asked. An
-      // update reads under IF.
+      // Enough replicas have answered, but the one with the data has not:
+      // another may be asked. An update reads under IF.
       const isWorthIt =
-        this.#onRepeat === undefined && nbRetry === 0 && received >= blockFor && !isDataPresent;
-      return isWorthIt ? { decision: RETRY, useCurrentHost: true } : { decision: RETHROW };
+        this.#onRepeat === undefined &&
+        nbRetry === 0 &&
+        received >= blockFor &&
+        !isDataPresent;
+      return isWorthIt
+        ? { decision: RETRY, useCurrentHost: true }
+        : { decision: RETHROW };
     }
 
     onWriteTimeout(): RetryDecision {
@@ -161,10 +191,14 @@ export function createRetryPolicyClass(driver: CassandraDriver): RetryPolicyClas
     }
 
     /**
-     * The connection was lost, the node was silent or full: the next node of the list, if there is
-     * one.
+     * The connection was lost, the node was silent or full: the next node of
+     * the list, if there is one.
      */
-    onRequestError({ nbRetry }: RetryAttempt, _consistency: number, error: Error): RetryDecision {
+    onRequestError(
+      { nbRetry }: RetryAttempt,
+      _consistency: number,
+      error: Error,
+    ): RetryDecision {
       if (nbRetry > 0) return { decision: RETHROW };
       this.#onRepeat?.(error);
       return { decision: RETRY, useCurrentHost: false };
@@ -176,8 +210,8 @@ export function createRetryPolicyClass(driver: CassandraDriver): RetryPolicyClas
 const ENDPOINT_PATTERN = /^(\[.*\]|[^:]*):\d+$/;
 
 /**
- * Nodes know each other by addresses that clients may not reach, and do not say on which ports they
- * listen for clients.
+ * Nodes know each other by addresses that clients may not reach, and do not say
+ * on which ports they listen for clients.
  */
 export function createAddressTranslator(
   driver: CassandraDriver,
@@ -185,11 +219,15 @@ export function createAddressTranslator(
   translate: (address: string) => string = (address) => address,
 ): object {
   const ports = new Map(contactPoints.map(({ host, port }) => [host, port]));
-  // Any class of the driver's will do to be taken for a translator; the base class is not in its
-  // types.
+  // Any class of the driver's will do to be taken for a translator; the base
+  // class is not in its types.
   const Base = driver.policies.addressResolution.EC2MultiRegionTranslator;
   return new (class extends Base {
-    translate(address: string, port: number, done: (endpoint: string) => void): void {
+    translate(
+      address: string,
+      port: number,
+      done: (endpoint: string) => void,
+    ): void {
       const translated = translate(address);
       done(
         ENDPOINT_PATTERN.test(translated)

@@ -1,6 +1,6 @@
 /**
- * The part of `cassandra-driver` that is used. It is written here, so that the types do not need
- * the package.
+ * The part of `cassandra-driver` that is used. It is written here, so that the
+ * types do not need the package.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 
@@ -13,7 +13,10 @@ export interface DriverQueryOptions {
   readonly pageState?: string;
   readonly autoPage?: boolean;
   readonly timestamp?: number;
-  /** Decides which failures of this execution are retried: a policy of the driver's own class. */
+  /**
+   * Decides which failures of this execution are retried: a policy of the
+   * driver's own class.
+   */
   readonly retry?: never;
 }
 
@@ -33,7 +36,10 @@ export interface DriverColumn {
 
 /** What a driver remembers of prepared statements; in its types this is not. */
 export interface DriverStatements {
-  getPreparedInfo?(keyspace: string | undefined, cql: string): DriverStatement | undefined;
+  getPreparedInfo?(
+    keyspace: string | undefined,
+    cql: string,
+  ): DriverStatement | undefined;
 }
 
 interface DriverStatement {
@@ -44,10 +50,17 @@ interface DriverStatement {
 
 export interface DriverClient {
   readonly keyspace?: string | undefined;
-  /** Its `DriverStatements`. Without them, the driver chooses how to encode values. */
+  /**
+   * Its `DriverStatements`. Without them, the driver chooses how to encode
+   * values.
+   */
   readonly metadata?: object | undefined;
   connect(): Promise<void>;
-  execute(cql: string, params?: unknown[], options?: DriverQueryOptions): Promise<DriverResult>;
+  execute(
+    cql: string,
+    params?: unknown[],
+    options?: DriverQueryOptions,
+  ): Promise<DriverResult>;
   shutdown(): Promise<void>;
 }
 
@@ -61,7 +74,8 @@ export interface DriverHosts {
 }
 
 /**
- * Converts values of the driver to bytes and back. `type` is as in the metadata of the protocol.
+ * Converts values of the driver to bytes and back. `type` is as in the metadata
+ * of the protocol.
  */
 export interface DriverEncoder {
   encode(value: unknown, type: object): unknown;
@@ -74,21 +88,37 @@ type AbstractClass<T> = abstract new (...args: never[]) => T;
 export interface CassandraDriver {
   readonly Client: new (options: never) => DriverClient;
   readonly policies: {
-    readonly loadBalancing: { readonly LoadBalancingPolicy: AbstractClass<object> };
+    readonly loadBalancing: {
+      readonly LoadBalancingPolicy: AbstractClass<object>;
+    };
     readonly retry: { readonly RetryPolicy: new () => object };
-    readonly addressResolution: { readonly EC2MultiRegionTranslator: new () => object };
-    readonly speculativeExecution: { readonly NoSpeculativeExecutionPolicy: new () => object };
+    readonly addressResolution: {
+      readonly EC2MultiRegionTranslator: new () => object;
+    };
+    readonly speculativeExecution: {
+      readonly NoSpeculativeExecutionPolicy: new () => object;
+    };
   };
-  /** Encodes and decodes values. Without it, the binding can only use the driver as a whole. */
-  readonly Encoder?: new (protocolVersion: number, options: object) => DriverEncoder;
+  /**
+   * Encodes and decodes values. Without it, the binding can only use the driver
+   * as a whole.
+   */
+  readonly Encoder?: new (
+    protocolVersion: number,
+    options: object,
+  ) => DriverEncoder;
   readonly types: {
     /** The encoder's mark for a value that a write leaves unchanged. */
     readonly unset?: object;
-    readonly BigDecimal: AbstractClass<object> & { toBuffer(value: object): Buffer };
+    readonly BigDecimal: AbstractClass<object> & {
+      toBuffer(value: object): Buffer;
+    };
     /** The driver's types lack its `months`, `days` and `nanoseconds`. */
     readonly Duration: AbstractClass<object>;
     readonly InetAddress: AbstractClass<object>;
-    readonly Integer: AbstractClass<object> & { toBuffer(value: object): Buffer };
+    readonly Integer: AbstractClass<object> & {
+      toBuffer(value: object): Buffer;
+    };
     readonly LocalDate: AbstractClass<object>;
     readonly LocalTime: AbstractClass<object>;
     readonly Long: AbstractClass<object>;
@@ -99,13 +129,14 @@ export interface CassandraDriver {
 }
 
 /**
- * Not a literal, so that neither compilers nor bundlers look for a package that need not be there.
+ * Not a literal, so that neither compilers nor bundlers look for a package that
+ * need not be there.
  */
 const PACKAGE: string = 'cassandra-driver';
 
 /**
- * The driver that was given, or the installed one. @throws CorrectableError `UNSUPPORTED` naming
- * the package.
+ * The driver that was given, or the installed one. @throws CorrectableError
+ * `UNSUPPORTED` naming the package.
  */
 export async function loadDriver(
   value: CassandraDriver | undefined,
@@ -119,6 +150,9 @@ export async function loadDriver(
     return module.default ?? module;
   } catch (cause) {
     const message = `the Cassandra binding needs the package ${PACKAGE}: npm install ${PACKAGE}, or pass the option driver`;
-    throw new CorrectableError('UNSUPPORTED', message, { cause, field: 'driver' });
+    throw new CorrectableError('UNSUPPORTED', message, {
+      cause,
+      field: 'driver',
+    });
   }
 }

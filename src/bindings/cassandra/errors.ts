@@ -1,5 +1,11 @@
-/** Failures of the driver and of the native protocol as those of a Correctable. */
-import { CorrectableError, isCorrectableError, type ErrorCode } from '../../correctable/errors.ts';
+/**
+ * Failures of the driver and of the native protocol as those of a Correctable.
+ */
+import {
+  CorrectableError,
+  isCorrectableError,
+  type ErrorCode,
+} from '../../correctable/errors.ts';
 import type { CqlErrorCode } from './preliminary-replies/cql-error.ts';
 import type { StatementPlan } from './statement-plan.ts';
 
@@ -19,20 +25,22 @@ const SERVER_ERROR_CODES: Readonly<Record<number, ErrorCode>> = {
 };
 
 /**
- * Refusals by which an update is certain not to have been made. Beside those of the driver, before
- * anything was sent.
+ * Refusals by which an update is certain not to have been made. Beside those of
+ * the driver, before anything was sent.
  */
 const REJECTION_CODES: ReadonlySet<number> = new Set([
   0x0100, 0x1002, 0x2000, 0x2100, 0x2200, 0x2300, 0x2500,
 ]);
 /**
- * Too few replicas or too much load. Only for one plain write does that prove that nothing was
- * done.
+ * Too few replicas or too much load. Only for one plain write does that prove
+ * that nothing was done.
  */
 const REPLICA_SHORTAGE_CODES: ReadonlySet<number> = new Set([0x1000, 0x1001]);
 
 /** Of this package's own protocol client. */
-const CLIENT_ERROR_CODES: Readonly<Record<Exclude<CqlErrorCode, 'SERVER'>, ErrorCode>> = {
+const CLIENT_ERROR_CODES: Readonly<
+  Record<Exclude<CqlErrorCode, 'SERVER'>, ErrorCode>
+> = {
   CONNECTION_LOST: 'UNAVAILABLE',
   TIMEOUT: 'TIMEOUT',
   AUTHENTICATION: 'UNAUTHENTICATED',
@@ -46,13 +54,16 @@ const PROTOCOL_ERROR = 0x000a;
 const INVALID = 0x2200;
 const UNPREPARED = 0x2500;
 
-/** What failed: `access` is that of a read as long as an update has not been sent. */
+/**
+ * What failed: `access` is that of a read as long as an update has not been
+ * sent.
+ */
 type FailedRequest = Pick<StatementPlan, 'access' | 'name'> &
   Partial<Pick<StatementPlan, 'isSingleMutation' | 'pageState' | 'hint'>>;
 
 /**
- * The fields of errors of the driver and the protocol client, whatever their class: packages may be
- * installed twice.
+ * The fields of errors of the driver and the protocol client, whatever their
+ * class: packages may be installed twice.
  */
 interface DriverFailure {
   readonly name: string;
@@ -62,17 +73,25 @@ interface DriverFailure {
   readonly isSocketError?: boolean;
   readonly requestNotWritten?: boolean;
   /** The answer of a node that the protocol client reports. */
-  readonly server?: { readonly code: number; readonly message: string } | undefined;
+  readonly server?:
+    | { readonly code: number; readonly message: string }
+    | undefined;
 }
 
-/** The error to report. An update that may have been made is `UNKNOWN`, never "not done". */
+/**
+ * The error to report. An update that may have been made is `UNKNOWN`, never
+ * "not done".
+ */
 export function toCorrectableError(
   error: unknown,
   { access, name, isSingleMutation, pageState, hint }: FailedRequest,
 ): unknown {
   if (isCorrectableError(error) || !(error instanceof Error)) return error;
   const failure = getRootFailure(error as DriverFailure);
-  if (access === 'write' && canHaveBeenApplied(error as DriverFailure, isSingleMutation === true)) {
+  if (
+    access === 'write' &&
+    canHaveBeenApplied(error as DriverFailure, isSingleMutation === true)
+  ) {
     const message = `${name}: the write was sent and may have been made: ${failure.message}`;
     return new CorrectableError('UNKNOWN', message, { cause: error });
   }
@@ -85,27 +104,41 @@ export function toCorrectableError(
   }
   const code =
     getErrorCode(failure) ??
-    ((error as DriverFailure).innerErrors === undefined ? undefined : 'UNAVAILABLE');
+    ((error as DriverFailure).innerErrors === undefined
+      ? undefined
+      : 'UNAVAILABLE');
   if (code === undefined) return error;
-  const advice = failure.code === INVALID && hint !== undefined ? `; ${hint}` : '';
-  return new CorrectableError(code, `${name}: ${failure.message}${advice}`, { cause: error });
+  const advice =
+    failure.code === INVALID && hint !== undefined ? `; ${hint}` : '';
+  return new CorrectableError(code, `${name}: ${failure.message}${advice}`, {
+    cause: error,
+  });
 }
 
 /**
- * Whether all nodes that answered the driver said that they do not know the statement: then none
- * has executed it.
+ * Whether all nodes that answered the driver said that they do not know the
+ * statement: then none has executed it.
  */
 export function isUnprepared(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { innerErrors } = error as DriverFailure;
-  const answers = Object.values(innerErrors ?? { error }).filter((item) => item instanceof Error);
-  return answers.length > 0 && answers.every((item) => (item as DriverFailure).code === UNPREPARED);
+  const answers = Object.values(innerErrors ?? { error }).filter(
+    (item) => item instanceof Error,
+  );
+  return (
+    answers.length > 0 &&
+    answers.every((item) => (item as DriverFailure).code === UNPREPARED)
+  );
 }
 
 export function createClosedError(): CorrectableError {
-  return new CorrectableError('UNAVAILABLE', 'the Cassandra binding is closed: make another', {
-    retryable: false,
-  });
+  return new CorrectableError(
+    'UNAVAILABLE',
+    'the Cassandra binding is closed: make another',
+    {
+      retryable: false,
+    },
+  );
 }
 
 /** The error for an update that was on its way when the binding was closed. */
@@ -115,17 +148,20 @@ export function createAbandonedError(operation: string): CorrectableError {
 }
 
 /**
- * The error for an update that was answered, and whose answer is not what the statement's `result`
- * expects.
+ * The error for an update that was answered, and whose answer is not what the
+ * statement's `result` expects.
  */
-export function createUnexpectedReplyError(operation: string, cause: unknown): CorrectableError {
+export function createUnexpectedReplyError(
+  operation: string,
+  cause: unknown,
+): CorrectableError {
   const message = `${operation}: the write was answered and may have been made, but its result does not fit: ${String(cause)}`;
   return new CorrectableError('UNKNOWN', message, { cause });
 }
 
 /**
- * An update that was sent again after it had failed, and failed for the last time: any of the
- * attempts may have been made.
+ * An update that was sent again after it had failed, and failed for the last
+ * time: any of the attempts may have been made.
  */
 export class RetriesFailedError extends Error {
   override readonly name = 'RetriesFailedError';
@@ -135,27 +171,33 @@ export class RetriesFailedError extends Error {
     super(last.message, { cause: last });
     this.innerErrors = {
       last,
-      ...Object.fromEntries(earlier.map((error, n) => [`attempt ${n + 1}`, error])),
+      ...Object.fromEntries(
+        earlier.map((error, n) => [`attempt ${n + 1}`, error]),
+      ),
     };
   }
 }
 
 /**
- * Where the driver tried several nodes, or one with no other to go to, the last real answer says
- * more than "no host".
+ * Where the driver tried several nodes, or one with no other to go to, the last
+ * real answer says more than "no host".
  */
 function getRootFailure(failure: DriverFailure): DriverFailure {
-  if (failure.server !== undefined) return { name: failure.name, ...failure.server };
+  if (failure.server !== undefined)
+    return { name: failure.name, ...failure.server };
   const inner = Object.values(failure.innerErrors ?? {}).filter(
     (item) => item instanceof Error,
   ) as DriverFailure[];
-  return inner.find(({ name }) => name === 'ResponseError') ?? inner[0] ?? failure;
+  return (
+    inner.find(({ name }) => name === 'ResponseError') ?? inner[0] ?? failure
+  );
 }
 
 function getErrorCode(failure: DriverFailure): ErrorCode | undefined {
   if (typeof failure.code === 'number')
     return (
-      SERVER_ERROR_CODES[failure.code] ?? (failure.code === PROTOCOL_ERROR ? 'PROTOCOL' : undefined)
+      SERVER_ERROR_CODES[failure.code] ??
+      (failure.code === PROTOCOL_ERROR ? 'PROTOCOL' : undefined)
     );
   switch (failure.name) {
     case 'NoHostAvailableError':
@@ -167,7 +209,9 @@ function getErrorCode(failure: DriverFailure): ErrorCode | undefined {
     case 'AuthenticationError':
       return 'UNAUTHENTICATED';
     case 'CqlError':
-      return CLIENT_ERROR_CODES[failure.code as keyof typeof CLIENT_ERROR_CODES];
+      return CLIENT_ERROR_CODES[
+        failure.code as keyof typeof CLIENT_ERROR_CODES
+      ];
     case 'ArgumentError':
     case 'TypeError': // a value that does not fit its column
     case 'RangeError':
@@ -179,12 +223,21 @@ function getErrorCode(failure: DriverFailure): ErrorCode | undefined {
   }
 }
 
-/** Whether a request that changes something may have been executed by some replica. */
-function canHaveBeenApplied(failure: DriverFailure, isOneMutation: boolean): boolean {
+/**
+ * Whether a request that changes something may have been executed by some
+ * replica.
+ */
+function canHaveBeenApplied(
+  failure: DriverFailure,
+  isOneMutation: boolean,
+): boolean {
   if (failure.innerErrors !== undefined) {
-    // Hosts that were down or busy are there as text or as errors before the request was written.
+    // Hosts that were down or busy are there as text or as errors before the
+    // request was written.
     return Object.values(failure.innerErrors ?? {}).some(
-      (item) => item instanceof Error && canHaveBeenApplied(item as DriverFailure, isOneMutation),
+      (item) =>
+        item instanceof Error &&
+        canHaveBeenApplied(item as DriverFailure, isOneMutation),
     );
   }
   if (typeof failure.code === 'number') {

@@ -1,11 +1,15 @@
 /**
- * `correctables/bindings/cassandra`: reads and writes on Apache Cassandra, and statements of your
- * own. Node only.
+ * `correctables/bindings/cassandra`: reads and writes on Apache Cassandra, and
+ * statements of your own. Node only.
  */
 export { cassandra } from './cassandra-binding.ts';
 export type { CassandraBinding, LevelsOf } from './cassandra-binding.ts';
 export type { CassandraOptions } from './options.ts';
-export type { CassandraLevels, Consistency, FinalLevel } from './consistency-levels.ts';
+export type {
+  CassandraLevels,
+  Consistency,
+  FinalLevel,
+} from './consistency-levels.ts';
 export type {
   CassandraDriver,
   DriverClient,
@@ -16,7 +20,13 @@ export type {
 } from './driver.ts';
 export { getKeyValueTableCql, type KeyValueTableOptions } from './key-value.ts';
 export type { PreliminaryRepliesOption, Page, Row } from './read-strategy.ts';
-export { wasApplied, noResult, oneRow, page, rows } from './statements/result-shapes.ts';
+export {
+  wasApplied,
+  noResult,
+  oneRow,
+  page,
+  rows,
+} from './statements/result-shapes.ts';
 export type {
   MappedRow,
   ResultPage,
@@ -24,7 +34,11 @@ export type {
   RowMapper,
   VersionOption,
 } from './statements/result-shapes.ts';
-export { defineStatements, implementStatements, statement } from './statements/statements.ts';
+export {
+  defineStatements,
+  implementStatements,
+  statement,
+} from './statements/statements.ts';
 export type {
   AnySpec,
   AnySpecs,
@@ -37,7 +51,12 @@ export type {
   StatementSpec,
   StatementText,
 } from './statements/statements.ts';
-export type { AnySchema, Issue, SchemaInput, SchemaOutput } from './statements/standard-schema.ts';
+export type {
+  AnySchema,
+  Issue,
+  SchemaInput,
+  SchemaOutput,
+} from './statements/standard-schema.ts';
 export type { ReadStats } from './session-guarantees/read-stats.ts';
 export { jsonCodec } from './value-converter.ts';
 export type { ValueCodec } from './value-converter.ts';

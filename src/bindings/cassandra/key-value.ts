@@ -1,9 +1,12 @@
 /**
- * `get`, `put` and `getMany` over one simple table (`getKeyValueTableCql`). Versions are the times
- * of writing.
+ * `get`, `put` and `getMany` over one simple table (`getKeyValueTableCql`).
+ * Versions are the times of writing.
  */
 import { createHash } from 'node:crypto';
-import { CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
+import {
+  CorrectableError,
+  createInvalidArgumentError,
+} from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { checkRecord } from '../../correctable/validate.ts';
 import { checkWellFormed } from '../shared/well-formed-text.ts';
@@ -21,11 +24,12 @@ export interface KeyValueTableOptions {
 }
 
 /**
- * Returns the statement that creates the table of `get`, `put` and `getMany`. Run it once, when you
- * deploy. Its `read_repair` keeps strong reads from going back in time. You can pass the options of
- * `cassandra` too.
+ * Returns the statement that creates the table of `get`, `put` and `getMany`.
+ * Run it once, when you deploy. Its `read_repair` keeps strong reads from going
+ * back in time. You can pass the options of `cassandra` too.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if CQL does not accept a name as it is
+ * @throws CorrectableError `INVALID_ARGUMENT` if CQL does not accept a name as
+ * it is
  * @example console.log(getKeyValueTableCql({ keyspace: 'shop' })); // CREATE TABLE IF NOT EXISTS
  * shop.correctables_values …
  */
@@ -42,7 +46,10 @@ export function createKeyValuePlanners({
   keyspace,
   table,
   codec,
-}: Pick<ResolvedOptions, 'keyspace' | 'table' | 'codec'>): ReadonlyMap<string, Planner> {
+}: Pick<ResolvedOptions, 'keyspace' | 'table' | 'codec'>): ReadonlyMap<
+  string,
+  Planner
+> {
   const name = `${keyspace}.${table}`;
   const select = `SELECT key, value, WRITETIME(value) AS written FROM ${name} WHERE key`;
   const hint = `create the table with the statement of getKeyValueTableCql({ keyspace: '${keyspace}', table: '${table}' }), or set createTable: true`;
@@ -50,10 +57,17 @@ export function createKeyValuePlanners({
   const getObjectId = (key: string): string => `${name} ${key}`;
   const shared = { codec, getObjectId, hint };
   return new Map<string, Planner>([
-    ['get', (operation) => planGet(operation, { ...shared, cql: `${select} = ?` })],
+    [
+      'get',
+      (operation) => planGet(operation, { ...shared, cql: `${select} = ?` }),
+    ],
     [
       'getMany',
-      (operation) => planGetMany(operation, { ...shared, cql: `${select} IN ? LIMIT ${MAX_KEYS}` }),
+      (operation) =>
+        planGetMany(operation, {
+          ...shared,
+          cql: `${select} IN ? LIMIT ${MAX_KEYS}`,
+        }),
     ],
     ['put', (operation) => planPut(operation, { ...shared, cql: insert })],
   ]);
@@ -63,8 +77,8 @@ interface KeyValueStatement {
   readonly cql: string;
   readonly codec: ValueCodec;
   /**
-   * Names what a key stands for among the objects of all tables: what is known of their times is
-   * common to the process.
+   * Names what a key stands for among the objects of all tables: what is known
+   * of their times is common to the process.
    */
   readonly getObjectId: (key: string) => string;
   readonly hint: string;
@@ -72,7 +86,10 @@ interface KeyValueStatement {
 
 const READ_ACCESS = { access: 'read', isIdempotent: true } as const;
 
-/** One more row than there can be, so that the first page is known to be the last. */
+/**
+ * One more row than there can be, so that the first page is known to be the
+ * last.
+ */
 function planGet(
   { args }: Operation,
   { cql, codec, getObjectId, hint }: KeyValueStatement,
@@ -87,8 +104,13 @@ function planGet(
     ids: [getObjectId(key)],
     pageSize: 2,
     interpretPage(page) {
-      const { value, version, content } = decodeEntries(page, codec).get(key) ?? ABSENT;
-      return { value, version, objects: [{ id: getObjectId(key), version, content }] };
+      const { value, version, content } =
+        decodeEntries(page, codec).get(key) ?? ABSENT;
+      return {
+        value,
+        version,
+        objects: [{ id: getObjectId(key), version, content }],
+      };
     },
   };
 }
@@ -99,13 +121,16 @@ function planGetMany(
   { cql, codec, getObjectId, hint }: KeyValueStatement,
 ): StatementPlan {
   const value: unknown = (args as Partial<GetManyArgs> | undefined)?.keys;
-  if (!Array.isArray(value)) throw createInvalidArgumentError('args.keys', 'give a list of keys');
+  if (!Array.isArray(value))
+    throw createInvalidArgumentError('args.keys', 'give a list of keys');
   if (value.length > MAX_KEYS)
     throw createInvalidArgumentError(
       'args.keys',
       `give at most ${MAX_KEYS} keys, not ${value.length}`,
     );
-  const keys = value.map((key: unknown, at) => checkKey(key, `args.keys[${at}]`));
+  const keys = value.map((key: unknown, at) =>
+    checkKey(key, `args.keys[${at}]`),
+  );
   return {
     ...READ_ACCESS,
     name: 'getMany',
@@ -113,8 +138,8 @@ function planGetMany(
     hint,
     params: [keys],
     ids: keys.map(getObjectId),
-    // A page that holds whatever the statement can give: to fill pages, Cassandra reads one
-    // partition after the other.
+    // A page that holds whatever the statement can give: to fill pages,
+    // Cassandra reads one partition after the other.
     pageSize: MAX_KEYS,
     interpretPage(page): ReadResult {
       const entries = decodeEntries(page, codec);
@@ -167,9 +192,16 @@ interface StoredEntry {
   readonly content: string | undefined;
 }
 
-const ABSENT: StoredEntry = { value: undefined, version: undefined, content: undefined };
+const ABSENT: StoredEntry = {
+  value: undefined,
+  version: undefined,
+  content: undefined,
+};
 
-function decodeEntries({ rows }: Page, codec: ValueCodec): Map<string, StoredEntry> {
+function decodeEntries(
+  { rows }: Page,
+  codec: ValueCodec,
+): Map<string, StoredEntry> {
   const entries = new Map<string, StoredEntry>();
   for (const { key, value, written } of rows) {
     const version = typeof written === 'bigint' ? Number(written) : undefined;
@@ -195,7 +227,10 @@ function decodeEntry(codec: ValueCodec, text: string, key: string): unknown {
 
 function checkKey(key: unknown, field: string): string {
   if (typeof key === 'string' && key !== '') return checkWellFormed(key, field);
-  throw createInvalidArgumentError(field, 'give a string of at least one character');
+  throw createInvalidArgumentError(
+    field,
+    'give a string of at least one character',
+  );
 }
 
 const FINGERPRINT_LENGTH = 24;

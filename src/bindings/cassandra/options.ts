@@ -1,5 +1,9 @@
 /** How a Cassandra binding is made. */
-import { check, CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
+import {
+  check,
+  CorrectableError,
+  createInvalidArgumentError,
+} from '../../correctable/errors.ts';
 import {
   checkOptionTypes,
   checkOptionNames,
@@ -17,69 +21,85 @@ import { jsonCodec, type ValueCodec } from './value-converter.ts';
 
 export interface CassandraOptions {
   /**
-   * Nodes as `host` or `host:port`, the closest first. The first one coordinates all requests, the
-   * others only while it is down, in their order. Use the addresses by which the nodes know each
-   * other, or those that `translateAddress` returns. Nodes do not report their ports: a node that
-   * is not listed by address has the port of the first one.
+   * Nodes as `host` or `host:port`, the closest first. The first one
+   * coordinates all requests, the others only while it is down, in their order.
+   * Use the addresses by which the nodes know each other, or those that
+   * `translateAddress` returns. Nodes do not report their ports: a node that is
+   * not listed by address has the port of the first one.
    */
   readonly contactPoints: readonly string[];
   /**
-   * Returns where a client reaches a node that the cluster knows by this address, as `host` or
-   * `host:port`. Use it for nodes behind address translation. Default: the address itself.
+   * Returns where a client reaches a node that the cluster knows by this
+   * address, as `host` or `host:port`. Use it for nodes behind address
+   * translation. Default: the address itself.
    */
   readonly translateAddress?: ((address: string) => string) | undefined;
   /**
-   * The keyspace of tables that a statement names without one, and of the table of `get` and `put`.
+   * The keyspace of tables that a statement names without one, and of the table
+   * of `get` and `put`.
    */
   readonly keyspace: string;
   /** How many replicas a final view reads. Default: `QUORUM`. */
   readonly read?: Consistency | undefined;
-  /** How many replicas must have a write before it is acknowledged. Default: `QUORUM`. */
+  /**
+   * How many replicas must have a write before it is acknowledged. Default:
+   * `QUORUM`.
+   */
   readonly write?: Consistency | undefined;
   /**
-   * Which single replica a preliminary view reads: any, or one of the coordinator's data center.
-   * Default: `ONE`.
+   * Which single replica a preliminary view reads: any, or one of the
+   * coordinator's data center. Default: `ONE`.
    */
   readonly weak?: 'ONE' | 'LOCAL_ONE' | undefined;
   /**
-   * Declares that all replicas are in one data center, so that `LOCAL_QUORUM` counts as a quorum of
-   * all. The binding checks this against the replication of every keyspace that it uses. Default:
-   * `false`.
+   * Declares that all replicas are in one data center, so that `LOCAL_QUORUM`
+   * counts as a quorum of all. The binding checks this against the replication
+   * of every keyspace that it uses. Default: `false`.
    */
   readonly singleDataCenter?: boolean | undefined;
   /**
-   * The application's own prepared statements, made by `defineStatements` or `implementStatements`.
+   * The application's own prepared statements, made by `defineStatements` or
+   * `implementStatements`.
    */
   readonly statements?: Statements | readonly Statements[] | undefined;
   /**
-   * The table of `get`, `put` and `getMany`, see `getKeyValueTableCql`. Default:
-   * `correctables_values`.
+   * The table of `get`, `put` and `getMany`, see `getKeyValueTableCql`.
+   * Default: `correctables_values`.
    */
   readonly table?: string | undefined;
   /**
-   * Creates that table if missing. For development: concurrent creations conflict. Default:
-   * `false`.
+   * Creates that table if missing. For development: concurrent creations
+   * conflict. Default: `false`.
    */
   readonly createTable?: boolean | undefined;
   /** Converts the values of `put` to text and back. Default: JSON. */
   readonly codec?: ValueCodec | undefined;
-  /** Whether to use a coordinator that gives preliminary replies. Default: `auto`. */
+  /**
+   * Whether to use a coordinator that gives preliminary replies. Default:
+   * `auto`.
+   */
   readonly preliminaryReplies?: PreliminaryRepliesOption | undefined;
-  /** How long to wait for a reply of the coordinator, in milliseconds. Default: 12 000. */
+  /**
+   * How long to wait for a reply of the coordinator, in milliseconds. Default:
+   * 12 000.
+   */
   readonly requestTimeoutMs?: number | undefined;
   /** The user as whom the binding connects. */
-  readonly credentials?: { readonly username: string; readonly password: string } | undefined;
+  readonly credentials?:
+    | { readonly username: string; readonly password: string }
+    | undefined;
   /**
-   * Options of `tls.connect`: the binding connects by TLS. It rejects a node whose certificate is
-   * not trusted (`ca`), or names neither its address nor a name in `contactPoints`. Default:
-   * `clientOptions.sslOptions`.
+   * Options of `tls.connect`: the binding connects by TLS. It rejects a node
+   * whose certificate is not trusted (`ca`), or names neither its address nor a
+   * name in `contactPoints`. Default: `clientOptions.sslOptions`.
    */
   readonly tls?: object | undefined;
   /** The module `cassandra-driver`. Default: the installed one. */
   readonly driver?: CassandraDriver | undefined;
   /**
-   * Further options for the driver's client, under its own names. Options of this binding take
-   * precedence. It does not use `profiles` and speculative executions.
+   * Further options for the driver's client, under its own names. Options of
+   * this binding take precedence. It does not use `profiles` and speculative
+   * executions.
    */
   readonly clientOptions?: object | undefined;
 }
@@ -104,7 +124,8 @@ export type ResolvedOptions = {
 const DEFAULT_PORT = 9042;
 const IDENTIFIER = /^[A-Za-z]\w{0,47}$/;
 
-const CALL = "cassandra({ contactPoints: ['127.0.0.1:9042'], keyspace: 'shop' })";
+const CALL =
+  "cassandra({ contactPoints: ['127.0.0.1:9042'], keyspace: 'shop' })";
 
 const OPTIONS: OptionNamesOf<CassandraOptions> = {
   contactPoints: true,
@@ -144,17 +165,22 @@ export function resolveOptions(options: CassandraOptions): ResolvedOptions {
     table: checkIdentifier('table', options.table ?? 'correctables_values'),
     createTable: options.createTable ?? false,
     codec: options.codec ?? jsonCodec,
-    preliminaryReplies: checkOneOf('preliminaryReplies', options.preliminaryReplies ?? 'auto', [
-      'auto',
-      'never',
-      'require',
-    ]),
-    requestTimeoutMs: checkPositive('requestTimeoutMs', options.requestTimeoutMs ?? 12_000),
+    preliminaryReplies: checkOneOf(
+      'preliminaryReplies',
+      options.preliminaryReplies ?? 'auto',
+      ['auto', 'never', 'require'],
+    ),
+    requestTimeoutMs: checkPositive(
+      'requestTimeoutMs',
+      options.requestTimeoutMs ?? 12_000,
+    ),
     credentials: options.credentials,
-    // Every connection of the binding is made by it: a password must not go over one that is not.
+    // Every connection of the binding is made by it: a password must not go
+    // over one that is not.
     tls:
       options.tls ??
-      (options.clientOptions as { readonly sslOptions?: object } | undefined)?.sslOptions ??
+      (options.clientOptions as { readonly sslOptions?: object } | undefined)
+        ?.sslOptions ??
       undefined,
     driver: options.driver,
     translateAddress: options.translateAddress,
@@ -165,11 +191,20 @@ export function resolveOptions(options: CassandraOptions): ResolvedOptions {
 function checkOtherOptions(options: CassandraOptions): void {
   const { codec, credentials, tls, driver, clientOptions } = options;
   const isCodec = codec === undefined || hasMethods(codec, 'encode', 'decode');
-  check(isCodec, 'codec', 'must have encode and decode, as jsonCodec has, or be left out');
+  check(
+    isCodec,
+    'codec',
+    'must have encode and decode, as jsonCodec has, or be left out',
+  );
   const isPassword =
     credentials === undefined ||
-    (isNonEmptyString(credentials?.username) && isNonEmptyString(credentials.password));
-  check(isPassword, 'credentials', "must be { username: 'ada', password: '…' }, or none");
+    (isNonEmptyString(credentials?.username) &&
+      isNonEmptyString(credentials.password));
+  check(
+    isPassword,
+    'credentials',
+    "must be { username: 'ada', password: '…' }, or none",
+  );
   check(
     tls === undefined || isRecord(tls),
     'tls',
@@ -198,7 +233,8 @@ function parseContactPoints(value: readonly string[]): ServerAddress[] {
     );
   }
   return value.map((point: unknown, at) => {
-    const address = typeof point === 'string' ? parseAddress(point, DEFAULT_PORT) : undefined;
+    const address =
+      typeof point === 'string' ? parseAddress(point, DEFAULT_PORT) : undefined;
     if (address !== undefined) return address;
     throw createInvalidArgumentError(
       `contactPoints[${at}]`,
@@ -208,18 +244,23 @@ function parseContactPoints(value: readonly string[]): ServerAddress[] {
 }
 
 /**
- * Names of keyspaces and tables stand in the text of statements: nothing but letters, digits and
- * `_`, of one case to CQL.
+ * Names of keyspaces and tables stand in the text of statements: nothing but
+ * letters, digits and `_`, of one case to CQL.
  */
 export function checkIdentifier(field: string, value: string): string {
-  if (typeof value === 'string' && IDENTIFIER.test(value)) return value.toLowerCase();
+  if (typeof value === 'string' && IDENTIFIER.test(value))
+    return value.toLowerCase();
   throw createInvalidArgumentError(
     field,
     'give a name of up to 48 letters, digits and _, beginning with a letter',
   );
 }
 
-function checkOneOf<const T extends string>(field: string, value: T, all: readonly T[]): T {
+function checkOneOf<const T extends string>(
+  field: string,
+  value: T,
+  all: readonly T[],
+): T {
   if (all.includes(value)) return value;
   throw createInvalidArgumentError(
     field,

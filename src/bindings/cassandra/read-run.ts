@@ -47,16 +47,26 @@ export class ReadRun implements ReadSink {
   /** Rows of the pages before. */
   #fetchedRows: readonly Page['rows'][] = [];
   /**
-   * What is true at `strong`, while all replicas are asked whether it is also what the session must
-   * be shown.
+   * What is true at `strong`, while all replicas are asked whether it is also
+   * what the session must be shown.
    */
   #lastResult: ReadResult | undefined;
-  /** Whether the replicas were asked once more because they were behind the session. */
+  /**
+   * Whether the replicas were asked once more because they were behind the
+   * session.
+   */
   #hasRetried = false;
   #hasEnded = false;
 
   constructor(parts: ReadRunOptions) {
-    const { levels, finalLevel, readConsistency, weakConsistency, session, plan } = parts;
+    const {
+      levels,
+      finalLevel,
+      readConsistency,
+      weakConsistency,
+      session,
+      plan,
+    } = parts;
     const isWeakOnly = !levels.includes(finalLevel);
     this.#options = parts;
     this.#session = session?.beginRead(plan.ids);
@@ -67,7 +77,9 @@ export class ReadRun implements ReadSink {
   start(): void {
     const { levels, weakConsistency } = this.#options;
     const both =
-      this.#level !== 'weak' && levels.includes('weak') && !isSingleReplica(this.#consistency);
+      this.#level !== 'weak' &&
+      levels.includes('weak') &&
+      !isSingleReplica(this.#consistency);
     this.#readPage(undefined, both ? weakConsistency : undefined);
   }
 
@@ -79,7 +91,8 @@ export class ReadRun implements ReadSink {
     const { sink, observation } = this.#options;
     this.#preliminary = { page, meaning: undefined, seq: undefined };
     // What continues on another page is not worth a second request for a guess.
-    if (this.#hasEnded || this.#isTruncated(page) || !this.#isFinalRequested) return;
+    if (this.#hasEnded || this.#isTruncated(page) || !this.#isFinalRequested)
+      return;
     try {
       const meaning = this.#interpretPage(page);
       if (this.#session?.canShow(meaning.objects) === false) return;
@@ -96,18 +109,23 @@ export class ReadRun implements ReadSink {
   }
 
   failPreliminary(error: unknown): void {
-    if (!this.#hasEnded) this.#options.sink.fail(this.#translateError(error), 'weak');
+    if (!this.#hasEnded)
+      this.#options.sink.fail(this.#translateError(error), 'weak');
   }
 
   confirm(): void {
     if (this.#preliminary === undefined) {
       this.fail(
-        new CorrectableError('PROTOCOL', 'the coordinator confirmed a view that it never gave'),
+        new CorrectableError(
+          'PROTOCOL',
+          'the coordinator confirmed a view that it never gave',
+        ),
       );
       return;
     }
     const { page, meaning, seq } = this.#preliminary;
-    if (meaning === undefined || seq === undefined) return this.deliverFinal(page);
+    if (meaning === undefined || seq === undefined)
+      return this.deliverFinal(page);
     if (this.#isBehindSession(meaning)) return this.#retry(meaning);
     if (this.#endWithFinal(meaning, this.#certainty) && this.#isFinalRequested)
       this.#options.sink.confirm(this.#level, seq);
@@ -132,16 +150,23 @@ export class ReadRun implements ReadSink {
       if (this.#level === 'strong') this.#lastResult = meaning;
       return this.#readStronger(stronger);
     }
-    // From here on what fewer replicas have shown is known to be behind, or is not asked for.
+    // From here on what fewer replicas have shown is known to be behind, or is
+    // not asked for.
     if (this.#consistency === 'ALL') this.#lastResult = undefined;
     if (this.#isBehindSession(meaning)) return this.#retry(meaning);
     this.#deliverFinal(meaning, this.#certainty);
   }
 
-  /** Where not all replicas can be asked, what `strong` promises is kept by those that were. */
+  /**
+   * Where not all replicas can be asked, what `strong` promises is kept by
+   * those that were.
+   */
   fail(error: unknown): void {
     if (this.#lastResult !== undefined)
-      this.#deliverFinal(this.#lastResult, { isCertain: true, isSettled: false });
+      this.#deliverFinal(this.#lastResult, {
+        isCertain: true,
+        isSettled: false,
+      });
     else if (this.#end()) this.#options.sink.fail(this.#translateError(error));
   }
 
@@ -152,8 +177,8 @@ export class ReadRun implements ReadSink {
   }
 
   /**
-   * Ends the read with a final view, which the caller then has to deliver. @returns whether it had
-   * not ended before
+   * Ends the read with a final view, which the caller then has to deliver.
+   * @returns whether it had not ended before
    */
   #endWithFinal(meaning: ReadResult, knowledge: ReadCertainty): boolean {
     if (!this.#end()) return false;
@@ -162,26 +187,39 @@ export class ReadRun implements ReadSink {
     return true;
   }
 
-  /** Whether anybody waits for the views: asked before one more request is sent. */
+  /**
+   * Whether anybody waits for the views: asked before one more request is sent.
+   */
   get #isFinalRequested(): boolean {
     return !this.#options.context.signal.aborted;
   }
 
-  /** A quorum leaves what it shows with a quorum, by read repair: the next one finds it. */
+  /**
+   * A quorum leaves what it shows with a quorum, by read repair: the next one
+   * finds it.
+   */
   get #certainty(): ReadCertainty {
     const isCertain = this.#level === 'strong' || this.#consistency === 'ALL';
-    return { isCertain, isSettled: isCertain && /QUORUM$|^ALL$/.test(this.#consistency) };
+    return {
+      isCertain,
+      isSettled: isCertain && /QUORUM$|^ALL$/.test(this.#consistency),
+    };
   }
 
   /** A later write must get a later time than what was read. */
   #interpretPage(page: Page): ReadResult {
     const meaning = this.#options.plan.interpretPage(page);
     if (meaning.objects === undefined) writeClock.advanceTo(meaning.version);
-    meaning.objects?.forEach(({ id, version }) => writeClock.advanceTo(version, id));
+    meaning.objects?.forEach(({ id, version }) =>
+      writeClock.advanceTo(version, id),
+    );
     return meaning;
   }
 
-  #readPage(pageState: string | undefined, preliminaryConsistency: Consistency | undefined): void {
+  #readPage(
+    pageState: string | undefined,
+    preliminaryConsistency: Consistency | undefined,
+  ): void {
     const { plan, strategy } = this.#options;
     const { cql, params, pageSize } = plan;
     strategy.read(
@@ -198,23 +236,32 @@ export class ReadRun implements ReadSink {
     else this.#end();
   }
 
-  /** Whether more is to be fetched: Cassandra may end a page before it is full. */
+  /**
+   * Whether more is to be fetched: Cassandra may end a page before it is full.
+   */
   #isTruncated({ rows, pageState }: Page): boolean {
     const { isPaged, pageSize } = this.#options.plan;
-    const fetched = this.#fetchedRows.reduce((sum, { length }) => sum + length, rows.length);
+    const fetched = this.#fetchedRows.reduce(
+      (sum, { length }) => sum + length,
+      rows.length,
+    );
     return isPaged !== true && pageState !== undefined && fetched < pageSize;
   }
 
   /**
-   * How many replicas are to be asked instead, where one alone, or a few, cannot tell what the
-   * session must not see.
+   * How many replicas are to be asked instead, where one alone, or a few,
+   * cannot tell what the session must not see.
    */
   #getStrongerConsistency({ objects }: ReadResult): Consistency | undefined {
     if (this.#session === undefined) return undefined;
     if (this.#level === 'weak')
-      return this.#session.canShow(objects) ? undefined : this.#options.readConsistency;
+      return this.#session.canShow(objects)
+        ? undefined
+        : this.#options.readConsistency;
     if (this.#consistency === 'ALL' || objects === undefined) return undefined;
-    return this.#session.needsAllReplicas(objects, this.#certainty) ? 'ALL' : undefined;
+    return this.#session.needsAllReplicas(objects, this.#certainty)
+      ? 'ALL'
+      : undefined;
   }
 
   #readStronger(consistency: Consistency): void {
@@ -225,16 +272,18 @@ export class ReadRun implements ReadSink {
   }
 
   /**
-   * The replicas that were asked may be behind what one alone has shown, by a write that is just
-   * being made.
+   * The replicas that were asked may be behind what one alone has shown, by a
+   * write that is just being made.
    */
   #isBehindSession({ objects }: ReadResult): boolean {
-    return objects !== undefined && this.#session?.hasNewerVersion(objects) === true;
+    return (
+      objects !== undefined && this.#session?.hasNewerVersion(objects) === true
+    );
   }
 
   /**
-   * Retries once, then fails. If two writes have one time, only one is kept for good: that is
-   * reported once.
+   * Retries once, then fails. If two writes have one time, only one is kept for
+   * good: that is reported once.
    */
   #retry({ objects }: ReadResult): void {
     if (!this.#hasRetried) {
@@ -266,6 +315,8 @@ function isSingleReplica(consistency: Consistency): boolean {
   return consistency === 'ONE' || consistency === 'LOCAL_ONE';
 }
 
-function toDetails({ version }: ReadResult): { readonly version?: number } | undefined {
+function toDetails({
+  version,
+}: ReadResult): { readonly version?: number } | undefined {
   return version === undefined ? undefined : { version };
 }

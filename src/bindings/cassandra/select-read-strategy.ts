@@ -1,5 +1,6 @@
 /**
- * Which way reads take: one request where the coordinator gives preliminary replies, otherwise two.
+ * Which way reads take: one request where the coordinator gives preliminary
+ * replies, otherwise two.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { formatAddress, type ServerAddress } from '../shared/server-address.ts';
@@ -18,8 +19,8 @@ export interface ReadStrategySelection {
   readonly option: PreliminaryRepliesOption;
   readonly options: ReadStrategyOptions;
   /**
-   * Opens a path to a coordinator with preliminary replies; `undefined` for an ordinary one. May
-   * reject.
+   * Opens a path to a coordinator with preliminary replies; `undefined` for an
+   * ordinary one. May reject.
    */
   readonly open: (
     driver: CassandraDriver,
@@ -30,8 +31,8 @@ export interface ReadStrategySelection {
 }
 
 /**
- * How long a coordinator that could not be looked at is left alone at first; after each vain look
- * twice as long.
+ * How long a coordinator that could not be looked at is left alone at first;
+ * after each vain look twice as long.
  */
 const FIRST_PROBE_INTERVAL_MS = 1_000;
 const MAX_PROBE_INTERVAL_MS = 60_000;
@@ -57,17 +58,21 @@ export class SelectedReadStrategy implements ReadStrategy {
   }
 
   /**
-   * While the coordinator is looked at, reads go by two requests: it may be slow to say that it is
-   * there.
+   * While the coordinator is looked at, reads go by two requests: it may be
+   * slow to say that it is there.
    */
   read(statement: ReadStatement, request: ReadRequest, sink: ReadSink): void {
-    if (this.#strategy !== undefined) return this.#strategy.read(statement, request, sink);
+    if (this.#strategy !== undefined)
+      return this.#strategy.read(statement, request, sink);
     const { option, options } = this.#selection;
     const chosen = this.selectStrategy();
     if (option === 'auto') chosen.catch(() => {});
     if (option === 'auto' && this.#isConnected)
       return options.driverReads.read(statement, request, sink);
-    const ready = option === 'auto' ? this.#connect().then(() => options.driverReads) : chosen;
+    const ready =
+      option === 'auto'
+        ? this.#connect().then(() => options.driverReads)
+        : chosen;
     ready.then(
       (path) => (this.#strategy ?? path).read(statement, request, sink),
       (error: unknown) => sink.fail(error),
@@ -75,10 +80,13 @@ export class SelectedReadStrategy implements ReadStrategy {
   }
 
   /**
-   * Returns the path, which is chosen once. If the cluster is away, the next call chooses again.
+   * Returns the path, which is chosen once. If the cluster is away, the next
+   * call chooses again.
    */
   selectStrategy(): Promise<ReadStrategy> {
-    this.#selecting ??= this.#probeAndSelect().finally(() => (this.#selecting = undefined));
+    this.#selecting ??= this.#probeAndSelect().finally(
+      () => (this.#selecting = undefined),
+    );
     return this.#selecting;
   }
 
@@ -99,28 +107,37 @@ export class SelectedReadStrategy implements ReadStrategy {
     const { option, options, open } = this.#selection;
     const driver = await this.#connect();
     if (option === 'never') return (this.#strategy = options.driverReads);
-    if (option === 'auto' && performance.now() < this.#nextProbeAt) return options.driverReads;
+    if (option === 'auto' && performance.now() < this.#nextProbeAt)
+      return options.driverReads;
     try {
       const path = await open(driver, options);
       if (this.#isClosed) {
         await path?.close();
         return options.driverReads;
       }
-      if (path === undefined && option === 'require') throw createNoPreliminariesError(options);
+      if (path === undefined && option === 'require')
+        throw createNoPreliminariesError(options);
       return (this.#strategy = path ?? options.driverReads);
     } catch (error) {
       if (option === 'require') throw error;
       this.#nextProbeAt =
         performance.now() +
-        Math.min(MAX_PROBE_INTERVAL_MS, FIRST_PROBE_INTERVAL_MS * 2 ** this.#failedProbeCount);
+        Math.min(
+          MAX_PROBE_INTERVAL_MS,
+          FIRST_PROBE_INTERVAL_MS * 2 ** this.#failedProbeCount,
+        );
       this.#failedProbeCount += 1;
       return options.driverReads;
     }
   }
 }
 
-function createNoPreliminariesError({ contactPoints }: ReadStrategyOptions): CorrectableError {
+function createNoPreliminariesError({
+  contactPoints,
+}: ReadStrategyOptions): CorrectableError {
   const coordinator = formatAddress(contactPoints[0] as ServerAddress);
   const message = `preliminaryReplies: ${coordinator} gives no preliminary replies: install the plugin there, or choose 'auto'`;
-  return new CorrectableError('UNSUPPORTED', message, { field: 'preliminaryReplies' });
+  return new CorrectableError('UNSUPPORTED', message, {
+    field: 'preliminaryReplies',
+  });
 }

@@ -1,6 +1,6 @@
 /**
- * What is to be executed for one operation, and what its answer means: the same for built-in
- * operations and statements.
+ * What is to be executed for one operation, and what its answer means: the same
+ * for built-in operations and statements.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
@@ -11,11 +11,14 @@ import type { Statement } from './statements/statements.ts';
 
 export interface ReadResult {
   readonly value: unknown;
-  /** When it was written, in microseconds since the epoch, where the answer says so. */
+  /**
+   * When it was written, in microseconds since the epoch, where the answer says
+   * so.
+   */
   readonly version: number | undefined;
   /**
-   * The objects that it shows, each with its version, where there is one: by these a session is
-   * kept.
+   * The objects that it shows, each with its version, where there is one: by
+   * these a session is kept.
    */
   readonly objects: readonly ObjectVersion[] | undefined;
 }
@@ -25,23 +28,31 @@ export interface ObjectVersion {
   /** `undefined` where it is not there. */
   readonly version: number | undefined;
   /**
-   * Distinguishes its value from another one of the same version; `undefined` if that is unknown.
+   * Distinguishes its value from another one of the same version; `undefined`
+   * if that is unknown.
    */
   readonly content?: string | undefined;
 }
 
-export interface StatementPlan extends Omit<Statement, 'result' | 'bind'>, ReadStatement {
-  /** Whether the result may be one page of several; otherwise all of it is fetched. */
+export interface StatementPlan
+  extends Omit<Statement, 'result' | 'bind'>, ReadStatement {
+  /**
+   * Whether the result may be one page of several; otherwise all of it is
+   * fetched.
+   */
   readonly isPaged?: boolean;
   /** The objects that the answer will show, where the plan knows them. */
   readonly ids: readonly string[];
-  /** What to do where the cluster does not know the table; nothing to say unless given. */
+  /**
+   * What to do where the cluster does not know the table; nothing to say unless
+   * given.
+   */
   readonly hint?: string | undefined;
   /** Of an update: the time of writing, in microseconds since the epoch. */
   readonly timestamp?: number | undefined;
   /**
-   * Of an update: whether it is one plain write of one partition, of which nothing is done where it
-   * is refused.
+   * Of an update: whether it is one plain write of one partition, of which
+   * nothing is done where it is refused.
    */
   readonly isSingleMutation?: boolean;
   /** @throws CorrectableError where the answer does not fit */
@@ -49,8 +60,8 @@ export interface StatementPlan extends Omit<Statement, 'result' | 'bind'>, ReadS
 }
 
 /**
- * Makes a plan of an operation's arguments. @throws CorrectableError `INVALID_ARGUMENT` or
- * `INVALID_VALUE`
+ * Makes a plan of an operation's arguments. @throws CorrectableError
+ * `INVALID_ARGUMENT` or `INVALID_VALUE`
  */
 export type Planner = (operation: Operation) => StatementPlan;
 
@@ -71,13 +82,20 @@ export function createStatementPlanner(statement: Statement): Planner {
     isSingleMutation,
     interpretPage: (page) => ({
       value: result.buildResult(page, name),
-      version: versionColumn === undefined ? undefined : readVersion(page, versionColumn, name),
+      version:
+        versionColumn === undefined
+          ? undefined
+          : readVersion(page, versionColumn, name),
       objects: undefined,
     }),
   });
 }
 
-function readVersion({ rows: [row] }: Page, column: string, name: string): number | undefined {
+function readVersion(
+  { rows: [row] }: Page,
+  column: string,
+  name: string,
+): number | undefined {
   if (row === undefined) return undefined;
   const version = row[column];
   if (typeof version === 'bigint') return Number(version);

@@ -1,9 +1,16 @@
 /**
- * Values between the driver's classes and plain ones (see `Row`), the same whichever way they go.
+ * Values between the driver's classes and plain ones (see `Row`), the same
+ * whichever way they go.
  */
 import { createInvalidArgumentError } from '../../correctable/errors.ts';
 import { toJson } from '../shared/to-json.ts';
-import { isBytes, isDate, isMap, isPlain, isSet } from '../../values/value-kinds.ts';
+import {
+  isBytes,
+  isDate,
+  isMap,
+  isPlain,
+  isSet,
+} from '../../values/value-kinds.ts';
 import { toPlainValue, setOwnProperty } from './cql/plain-values.ts';
 import { CqlTypeError } from './cql/encode-scalars.ts';
 import type { CqlType } from './cql/cql-types.ts';
@@ -29,7 +36,9 @@ export class ValueConverter {
     };
   }
 
-  /** A row of the driver with plain values; `columns` as the driver knows them. */
+  /**
+   * A row of the driver with plain values; `columns` as the driver knows them.
+   */
   toPlainRow(row: object, columns?: readonly NamedCqlType[] | null): Row {
     const plain: Record<string, unknown> = {};
     const values = row as Readonly<Record<string, unknown>>;
@@ -45,18 +54,24 @@ export class ValueConverter {
   }
 
   /**
-   * A parameter as bytes; `null` and unset stay as they are. Throws `INVALID_ARGUMENT` that names
-   * the marker.
+   * A parameter as bytes; `null` and unset stay as they are. Throws
+   * `INVALID_ARGUMENT` that names the marker.
    */
   toDriverValue(value: unknown, marker: NamedCqlType): unknown {
     const bytes = this.encode(value, marker);
     if (bytes === undefined) return this.#driverEncoding.types.unset ?? null;
-    return bytes === null || Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes);
+    return bytes === null || Buffer.isBuffer(bytes)
+      ? bytes
+      : Buffer.from(bytes);
   }
 
   /** The same; `undefined` for unset. */
-  encode(value: unknown, { name, type }: NamedCqlType): Uint8Array | null | undefined {
-    if (value === undefined || value === this.#driverEncoding.types.unset) return undefined;
+  encode(
+    value: unknown,
+    { name, type }: NamedCqlType,
+  ): Uint8Array | null | undefined {
+    if (value === undefined || value === this.#driverEncoding.types.unset)
+      return undefined;
     try {
       return encodeValue(value, type, this.#driverEncoding);
     } catch (error) {
@@ -66,27 +81,49 @@ export class ValueConverter {
     }
   }
 
-  /** The plain form of bytes, read by the driver's own decoder first: a second one could differ. */
+  /**
+   * The plain form of bytes, read by the driver's own decoder first: a second
+   * one could differ.
+   */
   decode(bytes: Buffer | null, type: CqlType): unknown {
-    return this.toPlain(this.#driverEncoding.encoder?.decode(bytes, type), type);
+    return this.toPlain(
+      this.#driverEncoding.encoder?.decode(bytes, type),
+      type,
+    );
   }
 
   /**
-   * Returns a parameter of unknown type as the driver takes it: it has its own classes for big
-   * integers and bytes.
+   * Returns a parameter of unknown type as the driver takes it: it has its own
+   * classes for big integers and bytes.
    */
   toEncodable(value: unknown): unknown {
     if (typeof value === 'bigint') return String(value);
-    if (typeof value !== 'object' || value === null || isDate(value) || Buffer.isBuffer(value))
+    if (
+      typeof value !== 'object' ||
+      value === null ||
+      isDate(value) ||
+      Buffer.isBuffer(value)
+    )
       return value;
-    if (isBytes(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-    if (Array.isArray(value)) return value.map((item) => this.toEncodable(item));
-    if (isSet(value)) return Array.from(value, (item) => this.toEncodable(item));
+    if (isBytes(value))
+      return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+    if (Array.isArray(value))
+      return value.map((item) => this.toEncodable(item));
+    if (isSet(value))
+      return Array.from(value, (item) => this.toEncodable(item));
     if (isMap(value))
-      return new Map(Array.from(value, ([key, item]) => [key, this.toEncodable(item)] as const));
+      return new Map(
+        Array.from(
+          value,
+          ([key, item]) => [key, this.toEncodable(item)] as const,
+        ),
+      );
     if (!isPlain(value)) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([name, item]) => [name, this.toEncodable(item)]),
+      Object.entries(value).map(([name, item]) => [
+        name,
+        this.toEncodable(item),
+      ]),
     );
   }
 }
@@ -98,8 +135,8 @@ export interface ValueCodec {
 }
 
 /**
- * Encodes values as JSON. Rejects what JSON cannot represent; dates and the like come back in their
- * JSON form.
+ * Encodes values as JSON. Rejects what JSON cannot represent; dates and the
+ * like come back in their JSON form.
  */
 export const jsonCodec: ValueCodec = {
   encode: toJson,

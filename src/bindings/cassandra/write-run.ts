@@ -1,4 +1,7 @@
-/** One update in flight: it is executed once, and its result is reported as far as it is known. */
+/**
+ * One update in flight: it is executed once, and its result is reported as far
+ * as it is known.
+ */
 import type { SubmissionStatus } from '../../correctable/binding.ts';
 import type { Cluster } from './cluster.ts';
 import {
@@ -16,7 +19,9 @@ export interface WriteRunOptions extends OperationCall {
   readonly cluster: Cluster;
   readonly statsCollector: ReadStatsCollector;
   readonly writeConsistency: Consistency;
-  /** What its only view is called: fewer replicas than `write` promise nothing. */
+  /**
+   * What its only view is called: fewer replicas than `write` promise nothing.
+   */
   readonly level: Level;
   readonly onEnded: () => void;
 }
@@ -37,25 +42,32 @@ export class WriteRun implements SubmissionStatus {
     try {
       if (!cluster.isConnected) {
         await cluster.connect();
-        // A caller that left while it waited was notified that it was not made. From here on it is
-        // sent.
+        // A caller that left while it waited was notified that it was not made.
+        // From here on it is sent.
         if (context.signal.aborted) this.#end();
       }
       if (this.#hasEnded) return;
       this.mayHaveBeenSent = true;
-      this.#handleReply(await cluster.write({ ...plan, consistency: writeConsistency }));
+      this.#handleReply(
+        await cluster.write({ ...plan, consistency: writeConsistency }),
+      );
     } catch (error) {
-      // What failed before it could leave was a connection: however that ended, the update was not
-      // made.
+      // What failed before it could leave was a connection: however that ended,
+      // the update was not made.
       this.#fail(
-        toCorrectableError(error, this.mayHaveBeenSent ? plan : { ...plan, access: 'read' }),
+        toCorrectableError(
+          error,
+          this.mayHaveBeenSent ? plan : { ...plan, access: 'read' },
+        ),
       );
     }
   }
 
   close(): void {
     this.#fail(
-      this.mayHaveBeenSent ? createAbandonedError(this.#options.plan.name) : createClosedError(),
+      this.mayHaveBeenSent
+        ? createAbandonedError(this.#options.plan.name)
+        : createClosedError(),
     );
   }
 
@@ -70,7 +82,8 @@ export class WriteRun implements SubmissionStatus {
     statsCollector.recordWrite(meaning);
     session?.recordWrite(meaning.objects);
     const { value, version } = meaning;
-    if (this.#end()) sink.view(value, level, version === undefined ? undefined : { version });
+    if (this.#end())
+      sink.view(value, level, version === undefined ? undefined : { version });
   }
 
   #fail(error: unknown): void {

@@ -1,6 +1,6 @@
 /**
- * Things that all take one time to arrive: first in, first out, on one timer; with no delay, in one
- * microtask.
+ * Things that all take one time to arrive: first in, first out, on one timer;
+ * with no delay, in one microtask.
  */
 import type { Clock, Timer } from '../../correctable/clock.ts';
 
@@ -40,21 +40,27 @@ export class DelayQueue<T> {
     if (this.#delayMs === 0) queueMicrotask(() => this.#deliver(0));
     else {
       const dueAt = this.#times[this.#head] ?? 0;
-      // That the timer fires says that its time has passed, also where tests own the timers and not
-      // the clock.
-      const fire = (): void => this.#deliver(Math.max(this.#clock.now(), dueAt));
+      // That the timer fires says that its time has passed, also where tests
+      // own the timers and not the clock.
+      const fire = (): void =>
+        this.#deliver(Math.max(this.#clock.now(), dueAt));
       this.#timer = this.#clock.setTimer(fire, Math.max(delayMs, 1));
     }
   }
 
   #deliver(now: number): void {
     this.#isScheduled = false;
-    // What is sent meanwhile without delay waits for the next microtask, as a reply would.
+    // What is sent meanwhile without delay waits for the next microtask, as a
+    // reply would.
     const end = this.#items.length;
-    while (this.#head < Math.min(end, this.#items.length) && (this.#times[this.#head] ?? 0) <= now)
+    while (
+      this.#head < Math.min(end, this.#items.length) &&
+      (this.#times[this.#head] ?? 0) <= now
+    )
       this.#onArrival(this.#items[this.#head++]!);
     if (this.#head >= this.#items.length) this.#reset();
-    else if (!this.#isScheduled) this.#schedule((this.#times[this.#head] ?? 0) - now);
+    else if (!this.#isScheduled)
+      this.#schedule((this.#times[this.#head] ?? 0) - now);
   }
 
   #reset(): void {

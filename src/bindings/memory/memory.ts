@@ -1,6 +1,6 @@
 /**
- * A primary-backup store in this process (OSDI 2016, Listing 7): the backup, which lags, answers
- * weaker levels.
+ * A primary-backup store in this process (OSDI 2016, Listing 7): the backup,
+ * which lags, answers weaker levels.
  */
 import {
   bindMethods,
@@ -27,7 +27,12 @@ import type { CommitResult } from '../../operations/index.ts';
 import { validateOperation, isSupported } from './validate-operation.ts';
 import { DelayQueue } from './delay-queue.ts';
 import { Replica, type ReplicaReply } from './replica.ts';
-import { InFlightWrites, Primary, type MemoryStore, type PendingWrite } from './memory-store.ts';
+import {
+  InFlightWrites,
+  Primary,
+  type MemoryStore,
+  type PendingWrite,
+} from './memory-store.ts';
 
 class MemorySession implements BindingSession {
   #seenVersion = 0;
@@ -54,13 +59,13 @@ export interface MemoryOptions<L extends Levels = MemoryLevels> {
   /** Names of the levels, weakest first. Default: `['weak', 'strong']`. */
   readonly levels?: L | undefined;
   /**
-   * When each level answers, in milliseconds after the call. Default: evenly spaced from 0
-   * (weakest) to 20.
+   * When each level answers, in milliseconds after the call. Default: evenly
+   * spaced from 0 (weakest) to 20.
    */
   readonly delaysMs?: { readonly [level in L[number]]?: number } | undefined;
   /**
-   * How long a write takes from the primary to the backup, in milliseconds. Default: half the
-   * strongest delay.
+   * How long a write takes from the primary to the backup, in milliseconds.
+   * Default: half the strongest delay.
    */
   readonly lagMs?: number | undefined;
   /** The primary, which other bindings can share. Default: one of its own. */
@@ -70,16 +75,18 @@ export interface MemoryOptions<L extends Levels = MemoryLevels> {
 
 export interface MemoryBinding<L extends Levels> extends Binding<L> {
   /**
-   * How many preliminary views were skipped because they were older than their session had seen.
+   * How many preliminary views were skipped because they were older than their
+   * session had seen.
    */
   readonly skippedForSession: number;
 }
 
 /**
- * Creates a binding to a store in this process. Values are shared by reference: treat them as
- * immutable.
+ * Creates a binding to a store in this process. Values are shared by reference:
+ * treat them as immutable.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not
+ * fit
  * @example
  * const store = createClient(memory({ delaysMs: { weak: 5, strong: 80 } }));
  * await store.invoke(enqueue('tickets', { seat: 12 }));
@@ -108,7 +115,11 @@ function checkOptions(options: MemoryOptions<Levels>): void {
   const { all } = createLevelOrder(levels);
   checkRecord(delaysMs, { call: CALL, field: 'delaysMs' });
   for (const level of Object.keys(delaysMs)) {
-    check(all.includes(level), `delaysMs.${level}`, `is none of the levels ${all.join(', ')}`);
+    check(
+      all.includes(level),
+      `delaysMs.${level}`,
+      `is none of the levels ${all.join(', ')}`,
+    );
   }
   check(
     clock === undefined || isClock(clock),
@@ -126,8 +137,8 @@ interface MemoryCall extends PendingWrite {
   readonly context: InvocationContext;
   readonly strongest: string;
   /**
-   * How strong the best answer so far is, by rank; -1 before the first. What is slower and weaker
-   * has nothing to say.
+   * How strong the best answer so far is, by rank; -1 before the first. What is
+   * slower and weaker has nothing to say.
    */
   deliveredRank: number;
 }
@@ -158,7 +169,8 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
       const arrive = (call: MemoryCall): void => {
         if (delayMs > SIGNAL_CHECK_DELAY_MS && isCallAbandoned(call)) return;
         if (level === this.#strongest) this.#replyFromPrimary(call, rank);
-        else if (rank > call.deliveredRank) this.#replyFromBackup(call, level, rank);
+        else if (rank > call.deliveredRank)
+          this.#replyFromBackup(call, level, rank);
       };
       this.#delayQueues.set(level, new DelayQueue(clock, delayMs, arrive));
     });
@@ -169,7 +181,9 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
       levels.length,
     );
     const lagMs = checkDuration('lagMs', options.lagMs ?? strongestMs / 2);
-    this.#replication = new DelayQueue(clock, lagMs, (update) => this.#applyToBackup(update));
+    this.#replication = new DelayQueue(clock, lagMs, (update) =>
+      this.#applyToBackup(update),
+    );
     this.#primary = toPrimary(options.store);
     this.#stopFollowing = this.#primary.replicateTo(this.#backup, (update) =>
       this.#replication.send(update),
@@ -199,7 +213,8 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
     context: InvocationContext,
   ): void {
     if (this.#isClosed) throw createClosedError();
-    const session = context.session instanceof MemorySession ? context.session : undefined;
+    const session =
+      context.session instanceof MemorySession ? context.session : undefined;
     const call: MemoryCall = {
       operation: validateOperation(operation),
       idempotencyKey: context.idempotencyKey,
@@ -213,8 +228,10 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
     for (const level of levels) this.#delayQueues.get(level)!.send(call);
     if (operation.access !== 'write') return;
     this.#inFlight.add(call);
-    // Levels choose views, never effects: an update goes to the primary whatever was requested.
-    if (call.strongest !== this.#strongest) this.#delayQueues.get(this.#strongest)!.send(call);
+    // Levels choose views, never effects: an update goes to the primary
+    // whatever was requested.
+    if (call.strongest !== this.#strongest)
+      this.#delayQueues.get(this.#strongest)!.send(call);
   }
 
   async close(): Promise<void> {
@@ -224,14 +241,17 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
     for (const [level, line] of this.#delayQueues) {
       for (const call of line.drain()) {
         calls.add(call);
-        if (level === this.#strongest && call.operation.access === 'write') this.#execute(call);
+        if (level === this.#strongest && call.operation.access === 'write')
+          this.#execute(call);
       }
     }
     this.#stopFollowing();
     this.#replication.drain();
     for (const call of calls)
       call.sink.fail(
-        call.operation.access === 'write' ? createInterruptedError() : createClosedError(),
+        call.operation.access === 'write'
+          ? createInterruptedError()
+          : createClosedError(),
       );
   }
 
@@ -240,7 +260,10 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
     if (operation.access === 'write') {
       // A repetition has an outcome, which the primary gives.
       if (this.#primary.hasOutcomeOf(call)) return;
-      const { value, meta } = this.#backup.simulate(operation, this.#inFlight.getEarlier(call));
+      const { value, meta } = this.#backup.simulate(
+        operation,
+        this.#inFlight.getEarlier(call),
+      );
       call.deliveredRank = rank;
       sink.view(value, level, meta && { meta });
       return;
@@ -252,16 +275,18 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
       return;
     }
     this.skippedForSession++;
-    // Nothing stronger was requested: the next level that can answer is the primary's.
-    if (level === call.strongest) this.#delayQueues.get(this.#strongest)!.send(call);
+    // Nothing stronger was requested: the next level that can answer is the
+    // primary's.
+    if (level === call.strongest)
+      this.#delayQueues.get(this.#strongest)!.send(call);
   }
 
   #replyFromPrimary(call: MemoryCall, rank: number): void {
     const reply = this.#execute(call);
     if (reply === undefined) return;
     call.session?.advanceTo(reply.version);
-    // An update comes here whatever was requested: the final answers where the strongest requested
-    // level has not.
+    // An update comes here whatever was requested: the final answers where the
+    // strongest requested level has not.
     const isWanted =
       call.strongest === this.#strongest ||
       call.deliveredRank < this.#levels.indexOf(call.strongest);
@@ -275,7 +300,8 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
     if (this.#primary.hasOutcomeOf(call)) this.#inFlight.remove(call);
     try {
       const reply = this.#primary.execute(call);
-      if (isRefusedCommit(call.operation, reply.value)) this.#inFlight.remove(call);
+      if (isRefusedCommit(call.operation, reply.value))
+        this.#inFlight.remove(call);
       return reply;
     } catch (error) {
       call.sink.fail(error);
@@ -293,15 +319,21 @@ function isCallAbandoned({ operation, context }: MemoryCall): boolean {
   return operation.access === 'read' && context.signal.aborted;
 }
 
-/** A refused commit changes nothing, so the backup copy need not wait for it. */
+/**
+ * A refused commit changes nothing, so the backup copy need not wait for it.
+ */
 function isRefusedCommit({ name }: Operation, result: unknown): boolean {
   return name === 'commit' && !(result as CommitResult).committed;
 }
 
 function createClosedError(): CorrectableError {
-  return new CorrectableError('UNAVAILABLE', 'The memory binding is closed; create another', {
-    retryable: false,
-  });
+  return new CorrectableError(
+    'UNAVAILABLE',
+    'The memory binding is closed; create another',
+    {
+      retryable: false,
+    },
+  );
 }
 
 /** For updates in flight: closing does not call them back. */
@@ -312,15 +344,27 @@ function createInterruptedError(): CorrectableError {
   );
 }
 
-function getDelayMs(delaysMs: LevelDelays, level: string, rank: number, count: number): number {
-  const even = count === 1 ? STRONGEST_DELAY_MS : (STRONGEST_DELAY_MS * rank) / (count - 1);
+function getDelayMs(
+  delaysMs: LevelDelays,
+  level: string,
+  rank: number,
+  count: number,
+): number {
+  const even =
+    count === 1
+      ? STRONGEST_DELAY_MS
+      : (STRONGEST_DELAY_MS * rank) / (count - 1);
   return checkDuration(`delaysMs.${level}`, delaysMs?.[level] ?? even);
 }
 
 function toPrimary(store: MemoryStore | undefined): Primary {
   if (store === undefined) return new Primary();
   if (store instanceof Primary) return store;
-  throw new CorrectableError('INVALID_ARGUMENT', 'store: give one made by memoryStore()', {
-    field: 'store',
-  });
+  throw new CorrectableError(
+    'INVALID_ARGUMENT',
+    'store: give one made by memoryStore()',
+    {
+      field: 'store',
+    },
+  );
 }

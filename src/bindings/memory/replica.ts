@@ -1,6 +1,6 @@
 /**
- * One copy of the data: values by key, and queues. Deterministic: the same updates in one order
- * give the same state.
+ * One copy of the data: values by key, and queues. Deterministic: the same
+ * updates in one order give the same state.
  */
 import type { ViewDetails } from '../../correctable/binding.ts';
 import type { Operation } from '../../correctable/operation.ts';
@@ -44,7 +44,8 @@ export class ItemQueue {
 
   shift(): void {
     this.#items[this.#head++] = undefined;
-    if (this.#head < MAX_CONSUMED_ITEMS || this.#head * 2 < this.#items.length) return;
+    if (this.#head < MAX_CONSUMED_ITEMS || this.#head * 2 < this.#items.length)
+      return;
     this.#items = this.#items.slice(this.#head);
     this.#head = 0;
   }
@@ -73,25 +74,39 @@ export class Replica {
   copyFrom(other: Replica): void {
     this.applied = other.applied;
     for (const [key, value] of other.#values) this.#values.set(key, value);
-    for (const [key, version] of other.#versions) this.#versions.set(key, version);
-    for (const [name, queue] of other.#queues) this.#queues.set(name, queue.copy());
+    for (const [key, version] of other.#versions)
+      this.#versions.set(key, version);
+    for (const [name, queue] of other.#queues)
+      this.#queues.set(name, queue.copy());
   }
 
   read(operation: Operation): ReplicaReply {
     const version = this.applied;
     switch (operation.name) {
       case 'get':
-        return { value: this.#values.get((operation.args as GetArgs).key), version };
+        return {
+          value: this.#values.get((operation.args as GetArgs).key),
+          version,
+        };
       case 'getMany':
         return {
-          value: (operation.args as GetManyArgs).keys.map((key) => this.#values.get(key)),
+          value: (operation.args as GetManyArgs).keys.map((key) =>
+            this.#values.get(key),
+          ),
           version,
         };
       case 'readVersions':
-        return { value: this.#readVersions(operation.args as ReadVersionsArgs), version };
+        return {
+          value: this.#readVersions(operation.args as ReadVersionsArgs),
+          version,
+        };
       default: {
         const queue = this.#getQueue(operation);
-        return { value: getItem(queue, 0), version, meta: { remaining: queue.length } };
+        return {
+          value: getItem(queue, 0),
+          version,
+          meta: { remaining: queue.length },
+        };
       }
     }
   }
@@ -119,23 +134,30 @@ export class Replica {
   }
 
   /**
-   * What `operation` would give here after `before`, updates of the same objects that this copy has
-   * not applied yet.
+   * What `operation` would give here after `before`, updates of the same
+   * objects that this copy has not applied yet.
    */
-  simulate(operation: Operation, before: readonly Operation[]): PreliminaryReply {
+  simulate(
+    operation: Operation,
+    before: readonly Operation[],
+  ): PreliminaryReply {
     if (operation.name === 'commit')
-      return { value: this.#simulateCommit(operation.args as CommitArgs, before) };
+      return {
+        value: this.#simulateCommit(operation.args as CommitArgs, before),
+      };
     if (operation.name !== 'dequeue') return { value: undefined };
     const queue = this.#getQueue(operation);
     const appended: unknown[] = [];
     let taken = 0;
     for (const earlier of before) {
-      if (earlier.name === 'enqueue') appended.push((earlier.args as EnqueueArgs).item);
+      if (earlier.name === 'enqueue')
+        appended.push((earlier.args as EnqueueArgs).item);
       else if (taken < queue.length + appended.length) taken++;
     }
     const left = queue.length + appended.length - taken;
     if (left === 0) return { value: null, meta: { remaining: 0 } };
-    const item = taken < queue.length ? queue.at(taken) : appended[taken - queue.length];
+    const item =
+      taken < queue.length ? queue.at(taken) : appended[taken - queue.length];
     return { value: { item }, meta: { remaining: left - 1 } };
   }
 
@@ -149,8 +171,8 @@ export class Replica {
   }
 
   /**
-   * Copies the values: functions of transactions change what they have read, and nothing of that
-   * may take effect without a commit.
+   * Copies the values: functions of transactions change what they have read,
+   * and nothing of that may take effect without a commit.
    */
   #readVersions({ keys, known }: ReadVersionsArgs): VersionedValue[] {
     return keys.map((key, at) => {
@@ -161,14 +183,22 @@ export class Replica {
   }
 
   #commit({ reads, writes }: CommitArgs): CommitResult {
-    const changed = reads.filter((read) => this.#hasChanged(read)).map(({ key }) => key);
+    const changed = reads
+      .filter((read) => this.#hasChanged(read))
+      .map(({ key }) => key);
     if (changed.length > 0) return { committed: false, changed };
     for (const { key, value } of writes) this.#write(key, value);
     return { committed: true, changed };
   }
 
-  /** A write that is in flight gives its keys another version than this copy has. */
-  #simulateCommit({ reads }: CommitArgs, before: readonly Operation[]): CommitResult {
+  /**
+   * A write that is in flight gives its keys another version than this copy
+   * has.
+   */
+  #simulateCommit(
+    { reads }: CommitArgs,
+    before: readonly Operation[],
+  ): CommitResult {
     const inFlight = new Set(before.flatMap(getWrittenKeys));
     const changed = reads
       .filter((read) => inFlight.has(read.key) || this.#hasChanged(read))
@@ -191,12 +221,16 @@ export class Replica {
   }
 }
 
-function getItem(queue: ItemQueue, at: number): { readonly item: unknown } | null {
+function getItem(
+  queue: ItemQueue,
+  at: number,
+): { readonly item: unknown } | null {
   return at < queue.length ? { item: queue.at(at) } : null;
 }
 
 /** The keys that a write of values changes; none for a queue. */
 export function getWrittenKeys({ name, args }: Operation): readonly string[] {
-  if (name === 'commit') return (args as CommitArgs).writes.map(({ key }) => key);
+  if (name === 'commit')
+    return (args as CommitArgs).writes.map(({ key }) => key);
   return name === 'put' ? [(args as PutArgs).key] : [];
 }

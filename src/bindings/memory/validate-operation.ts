@@ -1,13 +1,17 @@
 /**
- * Behind a gateway without a contract, clients may send any name and arguments: only a checked copy
- * is executed.
+ * Behind a gateway without a contract, clients may send any name and arguments:
+ * only a checked copy is executed.
  */
 import { CorrectableError, check } from '../../correctable/errors.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
 import { hasTimeToLive, refuseTimeToLive } from '../../values/time-to-live.ts';
 import { checkName } from '../../operations/check-name.ts';
 import { commit, readVersions } from '../../operations/index.ts';
-import type { BufferedWrite, Version, VersionedRead } from '../../operations/index.ts';
+import type {
+  BufferedWrite,
+  Version,
+  VersionedRead,
+} from '../../operations/index.ts';
 
 interface OperationKind {
   readonly access: Access;
@@ -27,20 +31,40 @@ interface InputArgs {
   readonly writes?: unknown;
 }
 
-const readQueue = ({ queue }: InputArgs): object => ({ queue: readName(queue, 'args.queue') });
+const readQueue = ({ queue }: InputArgs): object => ({
+  queue: readName(queue, 'args.queue'),
+});
 
-const OPERATION_KINDS: ReadonlyMap<string, OperationKind> = new Map<string, OperationKind>([
-  ['get', { access: 'read', readArgs: ({ key }) => ({ key: readName(key, 'args.key') }) }],
-  ['getMany', { access: 'read', readArgs: ({ keys }) => ({ keys: readNames(keys) }) }],
+const OPERATION_KINDS: ReadonlyMap<string, OperationKind> = new Map<
+  string,
+  OperationKind
+>([
+  [
+    'get',
+    {
+      access: 'read',
+      readArgs: ({ key }) => ({ key: readName(key, 'args.key') }),
+    },
+  ],
+  [
+    'getMany',
+    { access: 'read', readArgs: ({ keys }) => ({ keys: readNames(keys) }) },
+  ],
   [
     'put',
-    { access: 'write', readArgs: ({ key, value }) => ({ key: readName(key, 'args.key'), value }) },
+    {
+      access: 'write',
+      readArgs: ({ key, value }) => ({ key: readName(key, 'args.key'), value }),
+    },
   ],
   [
     'enqueue',
     {
       access: 'write',
-      readArgs: ({ queue, item }) => ({ queue: readName(queue, 'args.queue'), item }),
+      readArgs: ({ queue, item }) => ({
+        queue: readName(queue, 'args.queue'),
+        item,
+      }),
     },
   ],
   ['dequeue', { access: 'write', readArgs: readQueue }],
@@ -51,22 +75,33 @@ const OPERATION_KINDS: ReadonlyMap<string, OperationKind> = new Map<string, Oper
 
 export function isSupported(operation: Operation): boolean {
   return (
-    OPERATION_KINDS.get(operation.name)?.access === operation.access && !hasTimeToLive(operation)
+    OPERATION_KINDS.get(operation.name)?.access === operation.access &&
+    !hasTimeToLive(operation)
   );
 }
 
-/** The operation as it is executed. Throws `UNSUPPORTED` or `INVALID_ARGUMENT` with the field. */
+/**
+ * The operation as it is executed. Throws `UNSUPPORTED` or `INVALID_ARGUMENT`
+ * with the field.
+ */
 export function validateOperation(operation: Operation): Operation {
   const { name, access, args } = operation;
   const kind = OPERATION_KINDS.get(name);
   if (kind?.access !== access) {
-    throw new CorrectableError('UNSUPPORTED', `The memory binding has no ${access} "${name}"`);
+    throw new CorrectableError(
+      'UNSUPPORTED',
+      `The memory binding has no ${access} "${name}"`,
+    );
   }
   refuseTimeToLive(operation, 'the memory binding');
   if (typeof args !== 'object' || args === null) {
-    throw new CorrectableError('INVALID_ARGUMENT', `${name}: args: give an object`, {
-      field: 'args',
-    });
+    throw new CorrectableError(
+      'INVALID_ARGUMENT',
+      `${name}: args: give an object`,
+      {
+        field: 'args',
+      },
+    );
   }
   return { name, access, args: kind.readArgs(args) };
 }
@@ -78,16 +113,22 @@ function readName(value: unknown, field: string): string {
 function readNames(value: unknown): readonly string[] {
   if (Array.isArray(value))
     return value.map((key: unknown, at) => readName(key, `args.keys[${at}]`));
-  throw new CorrectableError('INVALID_ARGUMENT', 'args.keys: give a list of keys', {
-    field: 'args.keys',
-  });
+  throw new CorrectableError(
+    'INVALID_ARGUMENT',
+    'args.keys: give a list of keys',
+    {
+      field: 'args.keys',
+    },
+  );
 }
 
 function readVersionsArgs({ keys, known }: InputArgs): object {
   const names = readNames(keys);
   if (known === undefined) return readVersions(names).args as object;
   check(
-    Array.isArray(known) && known.length === names.length && known.every(isVersionOrNull),
+    Array.isArray(known) &&
+      known.length === names.length &&
+      known.every(isVersionOrNull),
     'args.known',
     'give a list with a version or null for each key',
   );
@@ -96,17 +137,21 @@ function readVersionsArgs({ keys, known }: InputArgs): object {
 
 function readCommitArgs({ reads, writes }: InputArgs): object {
   check(
-    Array.isArray(reads) && reads.every((read) => isVersion((read as VersionedRead)?.version)),
+    Array.isArray(reads) &&
+      reads.every((read) => isVersion((read as VersionedRead)?.version)),
     'args.reads',
     'give a list of { key, version }',
   );
   check(
-    Array.isArray(writes) && writes.every((write) => typeof write === 'object' && write !== null),
+    Array.isArray(writes) &&
+      writes.every((write) => typeof write === 'object' && write !== null),
     'args.writes',
     'give a list of { key, value }',
   );
-  // The builder checks the keys, and copies what belongs to the arguments alone.
-  return commit(reads as VersionedRead[], writes as BufferedWrite[]).args as object;
+  // The builder checks the keys, and copies what belongs to the arguments
+  // alone.
+  return commit(reads as VersionedRead[], writes as BufferedWrite[])
+    .args as object;
 }
 
 function isVersion(value: unknown): boolean {

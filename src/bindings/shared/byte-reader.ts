@@ -1,6 +1,6 @@
 /**
- * Reads what an engine sent: big-endian numbers, text and bytes; what is cut short is refused
- * before memory is set aside.
+ * Reads what an engine sent: big-endian numbers, text and bytes; what is cut
+ * short is refused before memory is set aside.
  */
 export abstract class ByteReader {
   readonly #bytes: Buffer;
@@ -47,7 +47,9 @@ export abstract class ByteReader {
   /** Refuses a number of things that cannot be in what is left. */
   checkCount(count: number, leastBytes: number): void {
     if (count < 0 || count * leastBytes > this.remaining) {
-      throw this.createError(`${count} entries announced, ${this.remaining} bytes left`);
+      throw this.createError(
+        `${count} entries announced, ${this.remaining} bytes left`,
+      );
     }
   }
 
@@ -61,7 +63,9 @@ export abstract class ByteReader {
 
   #advance(count: number): number {
     if (count > this.remaining)
-      throw this.createError(`it ends ${count - this.remaining} bytes too early`);
+      throw this.createError(
+        `it ends ${count - this.remaining} bytes too early`,
+      );
     const at = this.#offset;
     this.#offset += count;
     return at;

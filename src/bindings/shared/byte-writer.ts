@@ -1,4 +1,7 @@
-/** Writes big-endian numbers, text and bytes, with room kept free in front for a header. */
+/**
+ * Writes big-endian numbers, text and bytes, with room kept free in front for a
+ * header.
+ */
 const INITIAL_BYTES = 256;
 
 export class ByteWriter {
@@ -7,8 +10,8 @@ export class ByteWriter {
   #end: number;
 
   /**
-   * @param headerBytes how many bytes stay free at the start, to be filled in at the end; at most
-   *   256
+   * @param headerBytes how many bytes stay free at the start, to be filled in
+   * at the end; at most 256
    */
   constructor(headerBytes: number) {
     this.headerBytes = headerBytes;
@@ -48,8 +51,8 @@ export class ByteWriter {
   }
 
   /**
-   * UTF-8 as it is. @param length how many bytes the text has, for which its writer has just asked
-   * anyway
+   * UTF-8 as it is. @param length how many bytes the text has, for which its
+   * writer has just asked anyway
    */
   protected text(value: string, length: number): this {
     this.#end += this.#ensureCapacity(length).write(value, this.#end, 'utf8');
@@ -63,7 +66,9 @@ export class ByteWriter {
 
   #ensureCapacity(count: number): Buffer {
     if (this.#end + count <= this.#bytes.length) return this.#bytes;
-    const larger = Buffer.allocUnsafe(Math.max(2 * this.#bytes.length, this.#end + count));
+    const larger = Buffer.allocUnsafe(
+      Math.max(2 * this.#bytes.length, this.#end + count),
+    );
     larger.set(this.#bytes.subarray(0, this.#end));
     this.#bytes = larger;
     return larger;

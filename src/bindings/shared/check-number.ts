@@ -1,6 +1,6 @@
 /**
- * Checks of numbers that options and arguments give. They throw `INVALID_ARGUMENT` that names the
- * field.
+ * Checks of numbers that options and arguments give. They throw
+ * `INVALID_ARGUMENT` that names the field.
  */
 import { check } from '../../correctable/errors.ts';
 
@@ -10,7 +10,8 @@ export function checkCount(field: string, value: number): number {
 }
 
 export function checkDuration(field: string, value: number): number {
-  const isDuration = typeof value === 'number' && value >= 0 && value < Infinity;
+  const isDuration =
+    typeof value === 'number' && value >= 0 && value < Infinity;
   check(isDuration, field, 'give a number of milliseconds, 0 or more');
   return value;
 }

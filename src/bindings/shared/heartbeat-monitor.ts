@@ -1,17 +1,20 @@
 /**
- * Detects that the other end of a connection is silent. Sockets report that after minutes, if at
- * all.
+ * Detects that the other end of a connection is silent. Sockets report that
+ * after minutes, if at all.
  */
 export interface HeartbeatMonitorOptions {
   readonly intervalMs: number;
   /** The longest silence that is borne, milliseconds. */
   readonly maxSilenceMs: number;
   /**
-   * After a stall of our own, the silence counts as no longer than this: what came meanwhile has
-   * yet to be read.
+   * After a stall of our own, the silence counts as no longer than this: what
+   * came meanwhile has yet to be read.
    */
   readonly stallMs: number;
-  /** Called at every look, with how long the other end has been silent: time to ask for a word. */
+  /**
+   * Called at every look, with how long the other end has been silent: time to
+   * ask for a word.
+   */
   readonly onHeartbeatDue: (silentMs: number) => void;
   /** Called once, when it has been silent for too long. */
   readonly onSilence: (silentMs: number) => void;

@@ -6,13 +6,21 @@ export interface ServerAddress {
   readonly port: number;
 }
 
-/** The two parts of `host:port`, or of a host alone; `undefined` for a text that is neither. */
-export function parseAddress(text: string, defaultPort: number): ServerAddress | undefined {
+/**
+ * The two parts of `host:port`, or of a host alone; `undefined` for a text that
+ * is neither.
+ */
+export function parseAddress(
+  text: string,
+  defaultPort: number,
+): ServerAddress | undefined {
   const [, bracketed, bare, digits] =
     /^(?:\[([^\]\s]+)\]|([^:[\]\s]+))(?::(\d+))?$/.exec(text) ?? [];
   const host = bracketed !== undefined && isIPv6(bracketed) ? bracketed : bare;
   const port = digits === undefined ? defaultPort : Number(digits);
-  return host !== undefined && port > 0 && port < 65_536 ? { host, port } : undefined;
+  return host !== undefined && port > 0 && port < 65_536
+    ? { host, port }
+    : undefined;
 }
 
 export function formatAddress({ host, port }: ServerAddress): string {

@@ -2,8 +2,8 @@
 import { CorrectableError } from '../../correctable/errors.ts';
 
 /**
- * @throws {CorrectableError} `INVALID_VALUE` for what JSON cannot say: a cycle, a bigint,
- *   `undefined`, a function
+ * @throws {CorrectableError} `INVALID_VALUE` for what JSON cannot say: a cycle,
+ * a bigint, `undefined`, a function
  */
 export function toJson(value: unknown): string {
   let text: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * Text for engines that keep UTF-8: half of a surrogate pair cannot be written there, and another
- * text is kept instead.
+ * Text for engines that keep UTF-8: half of a surrogate pair cannot be written
+ * there, and another text is kept instead.
  */
 import { check } from '../../correctable/errors.ts';
 import { isMap, isPlain, isSet } from '../../values/value-kinds.ts';
@@ -8,8 +8,8 @@ import { isMap, isPlain, isSet } from '../../values/value-kinds.ts';
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
- * Returns the value if an engine can store its texts as they are. Throws `INVALID_ARGUMENT` that
- * names `field`.
+ * Returns the value if an engine can store its texts as they are. Throws
+ * `INVALID_ARGUMENT` that names `field`.
  */
 export function checkWellFormed<T>(value: T, field: string): T {
   const advice =

@@ -1,8 +1,11 @@
 /**
- * A tier: the function that answers operations at one consistency level (Correctables, OSDI 2016,
- * Listing 7).
+ * A tier: the function that answers operations at one consistency level
+ * (Correctables, OSDI 2016, Listing 7).
  */
-import type { InvocationContext, Principal } from '../../correctable/binding.ts';
+import type {
+  InvocationContext,
+  Principal,
+} from '../../correctable/binding.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { followSignal } from '../../correctable/subscribe.ts';
 
@@ -11,30 +14,38 @@ export interface TierContext {
   /** The level at which the tier answers. */
   readonly level: string;
   /**
-   * Pass it to the driver or `fetch`: it aborts when no caller needs the answer any more. The
-   * operation may have ended, also by the answer of a stronger tier, the level may have timed out,
-   * or the client may be closed. The signal of a write never aborts, because a submitted write runs
-   * to its end.
+   * Pass it to the driver or `fetch`: it aborts when no caller needs the answer
+   * any more. The operation may have ended, also by the answer of a stronger
+   * tier, the level may have timed out, or the client may be closed. The signal
+   * of a write never aborts, because a submitted write runs to its end.
    */
   readonly signal: AbortSignal;
-  /** When the client gives up, in milliseconds since the epoch; `undefined` without a deadline. */
+  /**
+   * When the client gives up, in milliseconds since the epoch; `undefined`
+   * without a deadline.
+   */
   readonly deadlineAt: number | undefined;
   /** The trace context to pass on. */
   readonly trace: unknown;
   /**
-   * The user that the operation is executed for, as `authorize` of a gateway gets it. `undefined`
-   * if the operation comes from this process, and not from `withPrincipal`.
+   * The user that the operation is executed for, as `authorize` of a gateway
+   * gets it. `undefined` if the operation comes from this process, and not from
+   * `withPrincipal`.
    */
   readonly principal: Principal | undefined;
 }
 
 /**
- * Answers one operation at one level: returns the value, `withDetails(value, { version, meta })`,
- * `skipLevel`, or a promise of one of them. If it throws, its level fails with that error.
+ * Answers one operation at one level: returns the value, `withDetails(value, {
+ * version, meta })`, `skipLevel`, or a promise of one of them. If it throws,
+ * its level fails with that error.
  */
 export type Tier = (operation: Operation, context: TierContext) => unknown;
 
-/** Hands the invocation's circumstances on to a tier; signals are made on first use. */
+/**
+ * Hands the invocation's circumstances on to a tier; signals are made on first
+ * use.
+ */
 export class TierCall implements TierContext {
   readonly level: string;
   readonly #isWrite: boolean;
@@ -43,15 +54,19 @@ export class TierCall implements TierContext {
   #isAborted = false;
   readonly #stopFollowing: (() => void)[] = [];
 
-  constructor(level: string, operation: Operation, invocation: InvocationContext) {
+  constructor(
+    level: string,
+    operation: Operation,
+    invocation: InvocationContext,
+  ) {
     this.level = level;
     this.#isWrite = operation.access === 'write';
     this.#invocation = invocation;
   }
 
   get signal(): AbortSignal {
-    // One signal a call and not one for all: a driver's listener on a signal that never aborts
-    // would never go away.
+    // One signal a call and not one for all: a driver's listener on a signal
+    // that never aborts would never go away.
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
       if (!this.#isWrite) this.#followSignals(this.#controller);
@@ -59,9 +74,15 @@ export class TierCall implements TierContext {
     return this.#controller.signal;
   }
 
-  /** Whether no caller waits for the answer of a read any more. Makes no signal to find out. */
+  /**
+   * Whether no caller waits for the answer of a read any more. Makes no signal
+   * to find out.
+   */
   get isAborted(): boolean {
-    return !this.#isWrite && (this.#isAborted || this.#controller?.signal.aborted === true);
+    return (
+      !this.#isWrite &&
+      (this.#isAborted || this.#controller?.signal.aborted === true)
+    );
   }
 
   /** Aborts the tier: no caller wants the answer any more. */
@@ -78,10 +99,15 @@ export class TierCall implements TierContext {
 
   #followSignals(controller: AbortController): void {
     if (this.#isAborted) return controller.abort();
-    for (const signal of [this.#invocation.signal, this.#invocation.levelSignals?.[this.level]]) {
+    for (const signal of [
+      this.#invocation.signal,
+      this.#invocation.levelSignals?.[this.level],
+    ]) {
       if (signal?.aborted) controller.abort(signal.reason);
       else if (signal !== undefined)
-        this.#stopFollowing.push(followSignal(signal, (reason) => controller.abort(reason)));
+        this.#stopFollowing.push(
+          followSignal(signal, (reason) => controller.abort(reason)),
+        );
     }
   }
 

@@ -2,15 +2,25 @@
 import type { InvocationContext, Sink } from '../../correctable/binding.ts';
 import { waitForWeaker, isAbandoned } from '../../correctable/binding.ts';
 import { getElapsedMs } from '../../correctable/clock.ts';
-import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import {
+  CorrectableError,
+  isCorrectableError,
+} from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { followSignal } from '../../correctable/subscribe.ts';
-import { isRefusal, markReported, reportFailure } from '../../protocol/report-failure.ts';
+import {
+  isRefusal,
+  markReported,
+  reportFailure,
+} from '../../protocol/report-failure.ts';
 import { isValueWithDetails, skipLevel } from '../../protocol/tier-result.ts';
 import { TierCall, type Tier } from './tier.ts';
 
-/** Whether a read calls its tiers one after the other, as in Listing 7, or all at once. */
+/**
+ * Whether a read calls its tiers one after the other, as in Listing 7, or all
+ * at once.
+ */
 export type TierMode = 'sequential' | 'parallel';
 
 export interface TieredRunOptions {
@@ -34,7 +44,10 @@ export interface TierFailure {
 }
 
 /** Receives what a tier throws. */
-export type TierErrorHandler = (error: unknown, failure: TierFailure) => unknown;
+export type TierErrorHandler = (
+  error: unknown,
+  failure: TierFailure,
+) => unknown;
 
 type TierOutcome = 'replied' | 'failed' | 'skipped';
 
@@ -60,15 +73,18 @@ export class TieredRun {
   }
 
   /**
-   * Resolves when the operation has ended; weaker tiers may not have. Never rejects: failures go to
-   * the sink.
+   * Resolves when the operation has ended; weaker tiers may not have. Never
+   * rejects: failures go to the sink.
    */
   async runToEnd(): Promise<void> {
     if (this.isWrite) await this.#runFromStrongest();
     else await this.#runRead();
   }
 
-  /** Fails the operation now; what the tiers still answer is of no use to anybody. */
+  /**
+   * Fails the operation now; what the tiers still answer is of no use to
+   * anybody.
+   */
   stop(error: CorrectableError): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
@@ -77,12 +93,14 @@ export class TieredRun {
   }
 
   /**
-   * Only the strongest tier executes an update: its answer is final, whatever weaker level was
-   * asked for.
+   * Only the strongest tier executes an update: its answer is final, whatever
+   * weaker level was asked for.
    */
   async #runFromStrongest(): Promise<void> {
     const { levels } = this.#options;
-    if ((await this.#callTier(levels[levels.length - 1] as string)) === 'skipped')
+    if (
+      (await this.#callTier(levels[levels.length - 1] as string)) === 'skipped'
+    )
       await this.#failWithoutReply();
   }
 
@@ -98,12 +116,20 @@ export class TieredRun {
     await this.#runWrite();
   }
 
-  /** Asks the strongest requested tier and, where it has no answer, the stronger ones in turn. */
+  /**
+   * Asks the strongest requested tier and, where it has no answer, the stronger
+   * ones in turn.
+   */
   async #runWrite(): Promise<void> {
     const { levels, requestedLevels } = this.#options;
-    const from = levels.indexOf(requestedLevels[requestedLevels.length - 1] as string);
+    const from = levels.indexOf(
+      requestedLevels[requestedLevels.length - 1] as string,
+    );
     for (const level of levels.slice(from)) {
-      if ((await this.#callTier(level)) !== 'skipped' || this.#isReadAbandoned())
+      if (
+        (await this.#callTier(level)) !== 'skipped' ||
+        this.#isReadAbandoned()
+      )
         return this.#abortCalls();
     }
     await this.#failWithoutReply();
@@ -116,8 +142,8 @@ export class TieredRun {
   }
 
   /**
-   * What becomes of a tier; it has failed once the time limit of its level has passed, as the
-   * client counts it too.
+   * What becomes of a tier; it has failed once the time limit of its level has
+   * passed, as the client counts it too.
    */
   #callTierUntilLate(level: string): Promise<TierOutcome> {
     const late = this.#options.context.levelSignals?.[level];
@@ -141,7 +167,8 @@ export class TieredRun {
       const result = await tier.call(tiers, operation, call);
       if (result === skipLevel) return 'skipped';
       if (!this.#isCallerGone()) {
-        if (isValueWithDetails(result)) sink.view(result.value, level, result.details);
+        if (isValueWithDetails(result))
+          sink.view(result.value, level, result.details);
         else sink.view(result, level);
       }
       return 'replied';
@@ -160,13 +187,17 @@ export class TieredRun {
   #reportFailure(error: unknown, level: string): void {
     const { name, operation, onError } = this.#options;
     const description = `${name}: the tier "${level}" failed in ${operation.name}`;
-    if (onError) reportFailure(error, description, () => onError(error, { level, operation }));
+    if (onError)
+      reportFailure(error, description, () =>
+        onError(error, { level, operation }),
+      );
     else if (!isRefusal(error)) reportFailure(error, description, undefined);
     markReported(error);
   }
 
   /**
-   * The failure of a level that was not requested, a substitute, is the failure of the operation.
+   * The failure of a level that was not requested, a substitute, is the failure
+   * of the operation.
    */
   async #handleTierFailure(error: unknown, level: string): Promise<void> {
     const { requestedLevels, sink } = this.#options;
@@ -192,17 +223,21 @@ export class TieredRun {
   }
 
   /**
-   * Waits shortly for weaker tiers before a failure: after it, none of their views would be
-   * delivered.
+   * Waits shortly for weaker tiers before a failure: after it, none of their
+   * views would be delivered.
    */
   async #waitForWeakerTiers(failure: unknown, level: string): Promise<void> {
     if (this.#weakerOutcomes.length === 0 || this.#isStopped) return;
     const { context } = this.#options;
     const blockedBy = isCorrectableError(failure)
       ? failure
-      : new CorrectableError('FINAL_FAILED', `the tier of '${level}' failed; see cause`, {
-          cause: failure,
-        });
+      : new CorrectableError(
+          'FINAL_FAILED',
+          `the tier of '${level}' failed; see cause`,
+          {
+            cause: failure,
+          },
+        );
     context.submissionStatus = {
       mayHaveBeenSent: true,
       blockedBy,
@@ -213,8 +248,8 @@ export class TieredRun {
   }
 
   /**
-   * Resolves once one has answered and all above it have not: those below it are of no use any
-   * more.
+   * Resolves once one has answered and all above it have not: those below it
+   * are of no use any more.
    */
   async #waitForBestWeakerTier(): Promise<void> {
     for (const requested of this.#weakerOutcomes.toReversed())
@@ -222,18 +257,19 @@ export class TieredRun {
   }
 
   /**
-   * The answer of a slow tier is not delivered to a caller that has left. That of an update is: it
-   * was done.
+   * The answer of a slow tier is not delivered to a caller that has left. That
+   * of an update is: it was done.
    */
   #isCallerGone(): boolean {
     return (
-      this.#isStopped || (!this.isWrite && isAbandoned(this.#options.context, this.#startedAtMs))
+      this.#isStopped ||
+      (!this.isWrite && isAbandoned(this.#options.context, this.#startedAtMs))
     );
   }
 
   /**
-   * An unwanted read asks no further tiers. Not looked at before an answer, so that a single fast
-   * tier costs no signal.
+   * An unwanted read asks no further tiers. Not looked at before an answer, so
+   * that a single fast tier costs no signal.
    */
   #isReadAbandoned(): boolean {
     return this.#isStopped || this.#options.context.signal.aborted;

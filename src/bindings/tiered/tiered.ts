@@ -1,5 +1,12 @@
-/** A function for each level (Correctables, OSDI 2016, §5.1, Listing 7; three tiers in §4.4). */
-import type { Binding, InvocationContext, Sink } from '../../correctable/binding.ts';
+/**
+ * A function for each level (Correctables, OSDI 2016, §5.1, Listing 7; three
+ * tiers in §4.4).
+ */
+import type {
+  Binding,
+  InvocationContext,
+  Sink,
+} from '../../correctable/binding.ts';
 import { bindMethods } from '../../correctable/binding.ts';
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import {
@@ -10,32 +17,41 @@ import {
 } from '../../correctable/validate.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { TieredRun, type TierErrorHandler, type TierMode } from './tiered-run.ts';
+import {
+  TieredRun,
+  type TierErrorHandler,
+  type TierMode,
+} from './tiered-run.ts';
 import type { Tier } from './tier.ts';
 
 /**
- * The function that answers at each level. A write calls only that of the strongest level, once.
+ * The function that answers at each level. A write calls only that of the
+ * strongest level, once.
  */
 export type Tiers<L extends Levels> = Readonly<Record<L[number], Tier>>;
 
 /** Options of `tiered`. */
 export interface TieredOptions {
   /**
-   * How a read calls its tiers. `'parallel'` calls all at once, so that a slow or hanging tier
-   * delays no other. `'sequential'` calls the next tier after the weaker one has answered, as in
-   * Listing 7, and spares the strongest tier when the caller cancels early. Default: `'parallel'`.
+   * How a read calls its tiers. `'parallel'` calls all at once, so that a slow
+   * or hanging tier delays no other. `'sequential'` calls the next tier after
+   * the weaker one has answered, as in Listing 7, and spares the strongest tier
+   * when the caller cancels early. Default: `'parallel'`.
    */
   readonly mode?: TierMode | undefined;
-  /** Returns whether the tiers can execute an operation. Default: they can execute all of them. */
+  /**
+   * Returns whether the tiers can execute an operation. Default: they can
+   * execute all of them.
+   */
   readonly supports?: ((operation: Operation) => boolean) | undefined;
   /** The name in error messages. Default: `'tiered'`. */
   readonly name?: string | undefined;
   /** Called once by `close()`, to release pools and sockets. */
   readonly close?: (() => void | PromiseLike<void>) | undefined;
   /**
-   * Called with each error that a tier throws, unless its caller has left. Default:
-   * `console.error`, except for refusals: `INVALID_ARGUMENT`, `UNAUTHENTICATED`, `FORBIDDEN`,
-   * `CONFLICT` and `DOMAIN`.
+   * Called with each error that a tier throws, unless its caller has left.
+   * Default: `console.error`, except for refusals: `INVALID_ARGUMENT`,
+   * `UNAUTHENTICATED`, `FORBIDDEN`, `CONFLICT` and `DOMAIN`.
    */
   readonly onError?: TierErrorHandler | undefined;
 }
@@ -46,16 +62,17 @@ interface TieredSetup<L extends Levels> extends TieredOptions {
 }
 
 /**
- * Creates a binding whose levels are functions, such as a cache and its origin, or a backup and its
- * primary (Correctables, OSDI 2016, Listing 7). `levels` names the levels, weakest first; `tiers`
- * has one function for each.
+ * Creates a binding whose levels are functions, such as a cache and its origin,
+ * or a backup and its primary (Correctables, OSDI 2016, Listing 7). `levels`
+ * names the levels, weakest first; `tiers` has one function for each.
  *
- * If a tier throws, only its level fails while a stronger tier is pending. If a tier returns
- * `skipLevel`, its level is left out. If the strongest tier fails, the binding waits up to 1 000 ms
- * for weaker tiers that are pending. Writes go to the strongest tier only.
+ * If a tier throws, only its level fails while a stronger tier is pending. If a
+ * tier returns `skipLevel`, its level is left out. If the strongest tier fails,
+ * the binding waits up to 1 000 ms for weaker tiers that are pending. Writes go
+ * to the strongest tier only.
  *
- * The names are an array because object keys have no order for the compiler. A tool that sorts keys
- * would make the cache the strongest level.
+ * The names are an array because object keys have no order for the compiler. A
+ * tool that sorts keys would make the cache the strongest level.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if levels and tiers do not match
  * @example
@@ -104,8 +121,12 @@ class TieredBinding<L extends Levels> implements Binding<L> {
 
   /** Returns what the first tier made by `createHandler` does. */
   operationHash(name: string): string | undefined {
-    const tiers: readonly Pick<Binding, 'operationHash'>[] = Object.values(this.#options.tiers);
-    return tiers.find(({ operationHash }) => operationHash !== undefined)?.operationHash?.(name);
+    const tiers: readonly Pick<Binding, 'operationHash'>[] = Object.values(
+      this.#options.tiers,
+    );
+    return tiers
+      .find(({ operationHash }) => operationHash !== undefined)
+      ?.operationHash?.(name);
   }
 
   submitOperation<T>(
@@ -135,7 +156,10 @@ class TieredBinding<L extends Levels> implements Binding<L> {
     void run.runToEnd().finally(() => this.#runs.delete(run));
   }
 
-  /** Checks each run a bounded number of times. A tier that answers soon should cost no signal. */
+  /**
+   * Checks each run a bounded number of times. A tier that answers soon should
+   * cost no signal.
+   */
   #sweep(): void {
     for (const run of this.#runs) if (run.isAbandoned) this.#runs.delete(run);
     this.#sweepAt = Math.max(MIN_RUNS_BEFORE_SWEEP, 2 * this.#runs.size);
@@ -147,7 +171,8 @@ class TieredBinding<L extends Levels> implements Binding<L> {
   }
 
   async #close(): Promise<void> {
-    for (const run of this.#runs) run.stop(run.isWrite ? this.#ended() : this.#closed());
+    for (const run of this.#runs)
+      run.stop(run.isWrite ? this.#ended() : this.#closed());
     await this.#options.close?.();
   }
 
@@ -195,7 +220,8 @@ function checkTiers(options: TieredSetup<Levels>, call: string): void {
   checkOptionTypes(options, 'function', 'supports', 'close', 'onError');
   for (const level of names) {
     const isTier =
-      typeof tiers[level] === 'function' && tiers[level] !== Object.prototype[level as never];
+      typeof tiers[level] === 'function' &&
+      tiers[level] !== Object.prototype[level as never];
     check(isTier, `tiers.${level}`, `give a function for the level '${level}'`);
   }
   for (const level of Object.keys(tiers)) {
@@ -206,5 +232,9 @@ function checkTiers(options: TieredSetup<Levels>, call: string): void {
     );
   }
   const isMode = mode === 'parallel' || mode === 'sequential';
-  check(isMode, 'mode', `choose 'parallel' or 'sequential', not '${mode as string}'`);
+  check(
+    isMode,
+    'mode',
+    `choose 'parallel' or 'sequential', not '${mode as string}'`,
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * Which other bindings take from queues, and how fast: each writes its pace into the node that
- * shows it is alive.
+ * Which other bindings take from queues, and how fast: each writes its pace
+ * into the node that shows it is alive.
  */
 import { CommitLatency } from '../../correctable/throttle/commit-latency.ts';
 import {
@@ -31,7 +31,10 @@ export class ConsumerRegistry {
     this.#paths = paths;
   }
 
-  /** What an estimate of now cannot know of; undefined while not even that is known. */
+  /**
+   * What an estimate of now cannot know of; undefined while not even that is
+   * known.
+   */
   get concurrentWriters(): ConcurrentWriters | undefined {
     const { reader, writer } = this.#sessions;
     if (this.#known?.reader !== reader) {
@@ -42,13 +45,21 @@ export class ConsumerRegistry {
     if (writer.state !== 'connected') return undefined;
     const { throttles } = this.#known;
     const commitLatencyMs =
-      throttles.length === 0 ? 0 : this.commitLatency.estimateMs(performance.now());
-    return commitLatencyMs === undefined ? undefined : { commitLatencyMs, throttles };
+      throttles.length === 0
+        ? 0
+        : this.commitLatency.estimateMs(performance.now());
+    return commitLatencyMs === undefined
+      ? undefined
+      : { commitLatencyMs, throttles };
   }
 
-  /** The smallest threshold that is safe now, after the server has caught up. */
+  /**
+   * The smallest threshold that is safe now, after the server has caught up.
+   */
   async getMinThreshold(): Promise<number> {
-    await this.#sessions.retryLost('reader', (zk) => zk.sync(this.#paths.consumers));
+    await this.#sessions.retryLost('reader', (zk) =>
+      zk.sync(this.#paths.consumers),
+    );
     await this.refresh();
     const { concurrentWriters } = this;
     return concurrentWriters === undefined
@@ -57,8 +68,8 @@ export class ConsumerRegistry {
   }
 
   /**
-   * Finds out who is there, unless that is known. A look that fails is taken again by the next who
-   * asks.
+   * Finds out who is there, unless that is known. A look that fails is taken
+   * again by the next who asks.
    */
   async refresh(): Promise<void> {
     if (this.#known?.reader === this.#sessions.reader) return;
@@ -70,18 +81,28 @@ export class ConsumerRegistry {
 
   async #readConsumers(reader: ZooKeeper): Promise<void> {
     let isOld = false;
-    // This is called before a read here can show anything later than the change.
+    // This is called before a read here can show anything later than the
+    // change.
     const watch = (): void => {
       isOld = true;
       this.#known = undefined;
     };
     const names = await this.#listConsumers(reader, watch);
     const others = names.filter((name) => name !== this.#sessions.consumerId);
-    const paces = await Promise.all(others.map((name) => this.#readThrottle(reader, name)));
-    if (!isOld) this.#known = { reader, throttles: paces.filter((pace) => pace !== undefined) };
+    const paces = await Promise.all(
+      others.map((name) => this.#readThrottle(reader, name)),
+    );
+    if (!isOld)
+      this.#known = {
+        reader,
+        throttles: paces.filter((pace) => pace !== undefined),
+      };
   }
 
-  async #listConsumers(reader: ZooKeeper, watch: () => void): Promise<readonly string[]> {
+  async #listConsumers(
+    reader: ZooKeeper,
+    watch: () => void,
+  ): Promise<readonly string[]> {
     const { consumers } = this.#paths;
     try {
       return (await reader.children(consumers, { watch })).children;
@@ -93,7 +114,10 @@ export class ConsumerRegistry {
   }
 
   /** Undefined where the binding is gone. */
-  async #readThrottle(reader: ZooKeeper, consumer: string): Promise<Throttle | undefined> {
+  async #readThrottle(
+    reader: ZooKeeper,
+    consumer: string,
+  ): Promise<Throttle | undefined> {
     const node = await reader
       .get(this.#paths.consumer(consumer))
       .catch(replaceErrorWith('NO_NODE', undefined));
@@ -101,13 +125,19 @@ export class ConsumerRegistry {
   }
 }
 
-/** The pace in the node that says that a binding is alive. If it gives none, nothing bounds it. */
+/**
+ * The pace in the node that says that a binding is alive. If it gives none,
+ * nothing bounds it.
+ */
 function parseThrottle(data: Uint8Array | null): Throttle {
   try {
     const { maxInFlight, minSlotIntervalMs } = JSON.parse(
       new TextDecoder().decode(data ?? new Uint8Array(0)),
     ) as Partial<Throttle>;
-    if (isNonNegativeNumber(maxInFlight) && isNonNegativeNumber(minSlotIntervalMs))
+    if (
+      isNonNegativeNumber(maxInFlight) &&
+      isNonNegativeNumber(minSlotIntervalMs)
+    )
       return { maxInFlight, minSlotIntervalMs };
   } catch {}
   return { maxInFlight: Infinity, minSlotIntervalMs: 0 };

@@ -1,6 +1,10 @@
 /** ZooKeeper's failures as those of a Correctable. */
 import { CorrectableError, type ErrorCode } from '../../correctable/errors.ts';
-import { isZooKeeperError, type ZooKeeperError, type ZooKeeperErrorCode } from './client/errors.ts';
+import {
+  isZooKeeperError,
+  type ZooKeeperError,
+  type ZooKeeperErrorCode,
+} from './client/errors.ts';
 
 const ERROR_CODES: { readonly [code in ZooKeeperErrorCode]?: ErrorCode } = {
   CONNECTION_LOSS: 'UNAVAILABLE',
@@ -16,26 +20,39 @@ const ERROR_CODES: { readonly [code in ZooKeeperErrorCode]?: ErrorCode } = {
   PROTOCOL_ERROR: 'PROTOCOL',
 };
 
-/** The client's own hints name its methods, which users of the binding do not call. */
+/**
+ * The client's own hints name its methods, which users of the binding do not
+ * call.
+ */
 const HINTS: { readonly [code in ZooKeeperErrorCode]?: string } = {
-  SESSION_EXPIRED: 'the ensemble gave the session up. The binding opens another session: try again',
+  SESSION_EXPIRED:
+    'the ensemble gave the session up. The binding opens another session: try again',
   NO_AUTH: 'pass an identity that the ACL names as the option auth',
   AUTH_FAILED: 'the server refused the option auth',
 };
 
 function formatForBinding({ code, hint, message }: ZooKeeperError): string {
   const own = HINTS[code];
-  return own === undefined || hint === undefined ? message : message.replace(hint, own);
+  return own === undefined || hint === undefined
+    ? message
+    : message.replace(hint, own);
 }
 
-/** The error to report. An update that was sent and not answered is `UNKNOWN`, never "not done". */
+/**
+ * The error to report. An update that was sent and not answered is `UNKNOWN`,
+ * never "not done".
+ */
 export function toCorrectableError(error: unknown): unknown {
-  if (!isZooKeeperError(error) || !error.mayHaveTakenEffect) return toNotAppliedError(error);
+  if (!isZooKeeperError(error) || !error.mayHaveTakenEffect)
+    return toNotAppliedError(error);
   const message = `the write was sent, and what became of it is not known: ${error.message}`;
   return new CorrectableError('UNKNOWN', message, { cause: error });
 }
 
-/** The error to report for the failure of what goes before the update: that was never sent. */
+/**
+ * The error to report for the failure of what goes before the update: that was
+ * never sent.
+ */
 export function toNotAppliedError(error: unknown): unknown {
   if (!isZooKeeperError(error)) return error;
   if (error.code === 'CLIENT_CLOSED') return createClosedError();
@@ -51,17 +68,21 @@ export function throwNotApplied(error: unknown): never {
 }
 
 /**
- * The error to report for what fails once an item has been taken: to say that nothing was done
- * would lose it.
+ * The error to report for what fails once an item has been taken: to say that
+ * nothing was done would lose it.
  */
-export function createItemTakenError(number: number, cause: unknown): CorrectableError {
+export function createItemTakenError(
+  number: number,
+  cause: unknown,
+): CorrectableError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   const message = `item ${number} was taken, and could not be brought: ${reason}; the next dequeue may find it`;
   return new CorrectableError('UNKNOWN', message, { cause });
 }
 
 /**
- * Whether the connection or the session is at fault, so that the request may go on over another.
+ * Whether the connection or the session is at fault, so that the request may go
+ * on over another.
  */
 export function isConnectionLost(error: unknown): boolean {
   if (!isZooKeeperError(error)) return false;
@@ -85,9 +106,13 @@ export function isBusy(error: unknown): boolean {
 }
 
 export function createClosedError(): CorrectableError {
-  return new CorrectableError('UNAVAILABLE', 'The ZooKeeper binding is closed; create another', {
-    retryable: false,
-  });
+  return new CorrectableError(
+    'UNAVAILABLE',
+    'The ZooKeeper binding is closed; create another',
+    {
+      retryable: false,
+    },
+  );
 }
 
 /** Returns the error of an update that is abandoned before it is sent. */
@@ -98,7 +123,10 @@ export function createAbandonedError(): CorrectableError {
   );
 }
 
-/** For an update that was in flight, and not answered in the time that closing has. */
+/**
+ * For an update that was in flight, and not answered in the time that closing
+ * has.
+ */
 export function createInterruptedError(): CorrectableError {
   return new CorrectableError(
     'UNKNOWN',

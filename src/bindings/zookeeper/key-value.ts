@@ -2,7 +2,10 @@
 import { isZooKeeperError } from './client/errors.ts';
 import type { ZooKeeper } from './client/zookeeper.ts';
 import { throwNotApplied } from './errors.ts';
-import { readAtBothLevels, type ZooKeeperReadResult } from './read-at-both-levels.ts';
+import {
+  readAtBothLevels,
+  type ZooKeeperReadResult,
+} from './read-at-both-levels.ts';
 import { isRequested, type OperationCall } from './operation-call.ts';
 import type { SessionPair } from './session-pair.ts';
 import type { ValueCodec } from './value-codec.ts';
@@ -15,7 +18,10 @@ export function executeGet(
   return readAtBothLevels(sessions, call, async (zk, isSynced) => {
     if (!isSynced) return readValue(zk, path, codec);
     // Answered in this order: the read sees what the sync has brought.
-    const [, reading] = await Promise.all([zk.sync(path), readValue(zk, path, codec)]);
+    const [, reading] = await Promise.all([
+      zk.sync(path),
+      readValue(zk, path, codec),
+    ]);
     return reading;
   });
 }
@@ -27,8 +33,14 @@ async function readValue(
 ): Promise<ZooKeeperReadResult> {
   let zxid = 0n;
   try {
-    const { data, stat } = await zk.get(path, { onZxid: (seen) => (zxid = seen) });
-    return { value: data === null ? undefined : codec.decode(data), zxid, version: stat.mzxid };
+    const { data, stat } = await zk.get(path, {
+      onZxid: (seen) => (zxid = seen),
+    });
+    return {
+      value: data === null ? undefined : codec.decode(data),
+      zxid,
+      version: stat.mzxid,
+    };
   } catch (error) {
     if (isZooKeeperError(error, 'NO_NODE')) return { value: undefined, zxid };
     throw error;
@@ -36,8 +48,8 @@ async function readValue(
 }
 
 /**
- * Writes a value. Nothing is known before the ensemble has agreed, thus the preliminary view is
- * only that it was sent.
+ * Writes a value. Nothing is known before the ensemble has agreed, thus the
+ * preliminary view is only that it was sent.
  */
 export async function executePut(
   sessions: SessionPair,
@@ -45,7 +57,9 @@ export async function executePut(
   { call, bytes }: { call: OperationCall; bytes: Uint8Array },
 ): Promise<void> {
   const writing = writeValue(sessions, path, bytes);
-  const seq = isRequested(call, 'weak') ? call.sink.view(undefined, 'weak') : undefined;
+  const seq = isRequested(call, 'weak')
+    ? call.sink.view(undefined, 'weak')
+    : undefined;
   await writing;
   call.session?.advanceTo(sessions.writer.lastZxid);
   if (!isRequested(call, 'strong')) return;
@@ -53,7 +67,11 @@ export async function executePut(
   else call.sink.confirm('strong', seq);
 }
 
-async function writeValue(sessions: SessionPair, path: string, bytes: Uint8Array): Promise<void> {
+async function writeValue(
+  sessions: SessionPair,
+  path: string,
+  bytes: Uint8Array,
+): Promise<void> {
   const { writer } = sessions;
   for (;;) {
     try {
@@ -62,7 +80,9 @@ async function writeValue(sessions: SessionPair, path: string, bytes: Uint8Array
       if (!isZooKeeperError(error, 'NO_NODE')) throw error;
     }
     try {
-      await sessions.createPath(path.slice(0, path.lastIndexOf('/'))).catch(throwNotApplied);
+      await sessions
+        .createPath(path.slice(0, path.lastIndexOf('/')))
+        .catch(throwNotApplied);
       return void (await writer.create(path, bytes));
     } catch (error) {
       // Another client was first: write over it.

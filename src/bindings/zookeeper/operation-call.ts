@@ -1,11 +1,18 @@
 /** What the execution of one operation is given. */
-import type { BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
+import type {
+  BindingSession,
+  InvocationContext,
+  Sink,
+} from '../../correctable/binding.ts';
 
 export const LEVELS = ['weak', 'strong'] as const;
 export type ZooKeeperLevels = typeof LEVELS;
 export type Level = ZooKeeperLevels[number];
 
-/** What an application's session has seen: the last transaction of its updates and reads. */
+/**
+ * What an application's session has seen: the last transaction of its updates
+ * and reads.
+ */
 export class SessionGuarantees implements BindingSession {
   #zxid = 0n;
 
@@ -13,7 +20,10 @@ export class SessionGuarantees implements BindingSession {
     this.#zxid = 0n;
   }
 
-  /** Whether a view of a server that has applied all transactions up to `zxid` is not behind. */
+  /**
+   * Whether a view of a server that has applied all transactions up to `zxid`
+   * is not behind.
+   */
   canShow(zxid: bigint): boolean {
     return zxid >= this.#zxid;
   }

@@ -1,6 +1,6 @@
 /**
- * `ROOT/keys/KEY`, `ROOT/queues/QUEUE/{i,c}` for items and claims, `ROOT/consumers/ID` for live
- * bindings.
+ * `ROOT/keys/KEY`, `ROOT/queues/QUEUE/{i,c}` for items and claims,
+ * `ROOT/consumers/ID` for live bindings.
  */
 import { checkWellFormed } from '../shared/well-formed-text.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Two sessions: ZooKeeper answers each in order, so a preliminary read must not wait behind an
- * update.
+ * Two sessions: ZooKeeper answers each in order, so a preliminary read must not
+ * wait behind an update.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,14 +8,19 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import type { Throttle } from '../../correctable/throttle/concurrent-writes.ts';
 import { replaceErrorWith, isZooKeeperError } from './client/errors.ts';
 import { ZooKeeper } from './client/zookeeper.ts';
-import { createClosedError, isBusy, isConnectionLost, toNotAppliedError } from './errors.ts';
+import {
+  createClosedError,
+  isBusy,
+  isConnectionLost,
+  toNotAppliedError,
+} from './errors.ts';
 import type { ResolvedBindingOptions } from './options.ts';
 import { parseSequenceNumber, type Paths } from './paths.ts';
 
 const ID_BYTES = 6;
 /**
- * How often a busy server is asked before it is taken for more than busy: about three seconds in
- * all.
+ * How often a busy server is asked before it is taken for more than busy: about
+ * three seconds in all.
  */
 const MAX_ATTEMPTS = 8;
 const INITIAL_BUSY_DELAY_MS = 20;
@@ -29,18 +34,22 @@ export class SessionPair {
     .toString('base64url')
     .replaceAll(/[-_]/g, '0');
   /**
-   * Whether the writer's server gives preliminary replies (`engines/zookeeper-czk`); undefined
-   * until one was tried.
+   * Whether the writer's server gives preliminary replies
+   * (`engines/zookeeper-czk`); undefined until one was tried.
    */
   hasPreliminaryReplies: boolean | undefined;
   readonly #options: ResolvedBindingOptions;
   readonly #paths: Paths;
   /** For preliminary views: it waits for nothing. */
   reader: ZooKeeper;
-  /** For updates and for reads after a `sync`, in the order in which they were made. */
+  /**
+   * For updates and for reads after a `sync`, in the order in which they were
+   * made.
+   */
   writer: ZooKeeper;
   /**
-   * Counts the sessions that have been writers: what a session hears of, a later one has not heard.
+   * Counts the sessions that have been writers: what a session hears of, a
+   * later one has not heard.
    */
   writerCount = 0;
   #registered: Promise<void> | undefined;
@@ -56,14 +65,16 @@ export class SessionPair {
     this.reader = this.#open('reader');
   }
 
-  /** From now on nothing new is begun; what is in flight goes on until `close`. */
+  /**
+   * From now on nothing new is begun; what is in flight goes on until `close`.
+   */
   beginClosing(): void {
     this.#isClosing = true;
   }
 
   /**
-   * Resolves when both sessions are connected; rejects when they are not within the time of a
-   * session.
+   * Resolves when both sessions are connected; rejects when they are not within
+   * the time of a session.
    */
   async whenConnected(): Promise<void> {
     const { servers, sessionTimeoutMs } = this.#options;
@@ -89,14 +100,20 @@ export class SessionPair {
 
   get bytes(): { readonly sent: number; readonly received: number } {
     const [reader, writer] = [this.reader.bytes, this.writer.bytes];
-    return { sent: reader.sent + writer.sent, received: reader.received + writer.received };
+    return {
+      sent: reader.sent + writer.sent,
+      received: reader.received + writer.received,
+    };
   }
 
   /**
-   * Repeats what may be repeated, over other connections and sessions, until it is answered or the
-   * binding closes.
+   * Repeats what may be repeated, over other connections and sessions, until it
+   * is answered or the binding closes.
    */
-  async retryLost<T>(role: SessionRole, request: (zk: ZooKeeper) => Promise<T>): Promise<T> {
+  async retryLost<T>(
+    role: SessionRole,
+    request: (zk: ZooKeeper) => Promise<T>,
+  ): Promise<T> {
     for (;;) {
       try {
         return await request(role === 'reader' ? this.reader : this.writer);
@@ -106,13 +123,20 @@ export class SessionPair {
     }
   }
 
-  /** Like `retryLost`, and also retries what a busy server refuses, with growing pauses. */
-  async retryBusy<T>(role: SessionRole, request: (zk: ZooKeeper) => Promise<T>): Promise<T> {
+  /**
+   * Like `retryLost`, and also retries what a busy server refuses, with growing
+   * pauses.
+   */
+  async retryBusy<T>(
+    role: SessionRole,
+    request: (zk: ZooKeeper) => Promise<T>,
+  ): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.retryLost(role, request);
       } catch (error) {
-        if (!isBusy(error) || attempt === MAX_ATTEMPTS || this.#isClosed) throw error;
+        if (!isBusy(error) || attempt === MAX_ATTEMPTS || this.#isClosed)
+          throw error;
       }
       await pause(
         Math.min(INITIAL_BUSY_DELAY_MS * 2 ** attempt, MAX_BUSY_DELAY_MS) *
@@ -122,8 +146,8 @@ export class SessionPair {
   }
 
   /**
-   * Registers the binding as alive, once a session: a claim whose consumer is not registered is the
-   * janitor's.
+   * Registers the binding as alive, once a session: a claim whose consumer is
+   * not registered is the janitor's.
    */
   register(): Promise<void> {
     this.#registered ??= this.#registerNow().catch((error: unknown) => {
@@ -134,8 +158,8 @@ export class SessionPair {
   }
 
   /**
-   * Resolves when the binding is connected and registered: before that no claim is to be on its
-   * way.
+   * Resolves when the binding is connected and registered: before that no claim
+   * is to be on its way.
    */
   async whenRegistered(): Promise<void> {
     await this.retryLost('writer', (zk) => zk.whenConnected());
@@ -148,14 +172,17 @@ export class SessionPair {
     const paths = names.map((_, at) => `/${names.slice(0, at + 1).join('/')}`);
     await this.retryLost('writer', async (zk) => {
       await Promise.all(
-        paths.map((item) => zk.create(item, null).catch(replaceErrorWith('NODE_EXISTS', item))),
+        paths.map((item) =>
+          zk.create(item, null).catch(replaceErrorWith('NODE_EXISTS', item)),
+        ),
       );
     });
   }
 
   /**
-   * Creates a sequential node. `onPreliminary` hears of the number that it should get, from a
-   * server that says so: whether a server does is learnt from the first create.
+   * Creates a sequential node. `onPreliminary` hears of the number that it
+   * should get, from a server that says so: whether a server does is learnt
+   * from the first create.
    */
   async createSequential(
     path: string,
@@ -175,7 +202,8 @@ export class SessionPair {
         onPreliminary(parseSequenceNumber(name));
       },
     });
-    if (server !== undefined && writer.server === server) this.hasPreliminaryReplies = isGiven;
+    if (server !== undefined && writer.server === server)
+      this.hasPreliminaryReplies = isGiven;
     return created;
   }
 
@@ -197,9 +225,12 @@ export class SessionPair {
     await this.retryBusy('writer', async (zk) => {
       for (;;) {
         try {
-          return void (await zk.create(path, JSON.stringify(pace), { mode: 'ephemeral' }));
+          return void (await zk.create(path, JSON.stringify(pace), {
+            mode: 'ephemeral',
+          }));
         } catch (error) {
-          if (isZooKeeperError(error, 'NO_NODE')) await this.createPath(this.#paths.consumers);
+          if (isZooKeeperError(error, 'NO_NODE'))
+            await this.createPath(this.#paths.consumers);
           else if (!isZooKeeperError(error, 'NODE_EXISTS')) throw error;
           else if (await this.#isOwnNode(zk, path)) return;
         }
@@ -208,8 +239,8 @@ export class SessionPair {
   }
 
   /**
-   * A node of a session of ours that has expired goes away on its own, but later: it must be
-   * replaced.
+   * A node of a session of ours that has expired goes away on its own, but
+   * later: it must be replaced.
    */
   async #isOwnNode(zk: ZooKeeper, path: string): Promise<boolean> {
     const node = await zk.exists(path);
@@ -219,8 +250,10 @@ export class SessionPair {
   }
 
   #open(role: SessionRole): ZooKeeper {
-    const { servers, sessionTimeoutMs, auth, onBackgroundError } = this.#options;
-    const other = (): ZooKeeper | undefined => (role === 'reader' ? this.writer : this.reader);
+    const { servers, sessionTimeoutMs, auth, onBackgroundError } =
+      this.#options;
+    const other = (): ZooKeeper | undefined =>
+      role === 'reader' ? this.writer : this.reader;
     const zk = new ZooKeeper(servers, {
       sessionTimeoutMs,
       // What one session has seen the other sees too, wherever it connects.
@@ -250,7 +283,8 @@ export class SessionPair {
       this.writer = this.#open('writer');
       const wasRegistered = this.#registered !== undefined;
       this.#registered = undefined;
-      if (wasRegistered) void this.register().catch(this.#options.onBackgroundError);
+      if (wasRegistered)
+        void this.register().catch(this.#options.onBackgroundError);
     }
   }
 }

@@ -4,7 +4,9 @@ export async function waitUntilSettled(
   work: Iterable<PromiseLike<unknown>>,
 ): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
+  const tooLate = new Promise<void>(
+    (resolve) => (timer = setTimeout(resolve, ms)),
+  );
   await Promise.race([Promise.allSettled(work), tooLate]);
   clearTimeout(timer);
 }

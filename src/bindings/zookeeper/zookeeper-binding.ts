@@ -1,6 +1,6 @@
 /**
- * Queues and values on Apache ZooKeeper (Correctables, OSDI 2016, §5.2, §6.2.2): the nearest server
- * answers first.
+ * Queues and values on Apache ZooKeeper (Correctables, OSDI 2016, §5.2,
+ * §6.2.2): the nearest server answers first.
  */
 import type {
   Binding,
@@ -11,9 +11,16 @@ import type {
 import { bindMethods } from '../../correctable/binding.ts';
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { describeTimeToLive, hasTimeToLive, refuseTimeToLive } from '../../values/time-to-live.ts';
+import {
+  describeTimeToLive,
+  hasTimeToLive,
+  refuseTimeToLive,
+} from '../../values/time-to-live.ts';
 import { isRecord } from '../../correctable/validate.ts';
-import type { CommitArgs, ReadVersionsArgs } from '../../operations/versioned.ts';
+import type {
+  CommitArgs,
+  ReadVersionsArgs,
+} from '../../operations/versioned.ts';
 import { executeDequeue } from './queue/dequeue.ts';
 import { executeEnqueue } from './queue/enqueue.ts';
 import {
@@ -54,33 +61,36 @@ export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
   /**
    * Resolves when both sessions are connected.
    *
-   * @throws CorrectableError `UNAVAILABLE` with the cause after a session timeout,
-   *   `UNAUTHENTICATED` if `auth` fails
+   * @throws CorrectableError `UNAVAILABLE` with the cause after a session
+   * timeout, `UNAUTHENTICATED` if `auth` fails
    */
   whenConnected(): Promise<void>;
   /**
-   * Returns the smallest threshold at which you can trust a preliminary view now. It depends on the
-   * live bindings, their rates and recent agreement times. It is `Infinity` while there is no
-   * connection. If there are others, it is `Infinity` until this binding has taken something. Views
-   * pass theirs to `getSafeThreshold`.
+   * Returns the smallest threshold at which you can trust a preliminary view
+   * now. It depends on the live bindings, their rates and recent agreement
+   * times. It is `Infinity` while there is no connection. If there are others,
+   * it is `Infinity` until this binding has taken something. Views pass theirs
+   * to `getSafeThreshold`.
    *
    * @throws CorrectableError `UNAVAILABLE` if the binding is closed
    */
   getMinThreshold(): Promise<number>;
   /**
-   * Recovers, once, what crashed consumers had claimed and not cleaned up. Option `orphanRecovery`
-   * does it regularly.
+   * Recovers, once, what crashed consumers had claimed and not cleaned up.
+   * Option `orphanRecovery` does it regularly.
    *
    * @returns the number of claims that it has ended
-   * @throws CorrectableError if some could not be recovered, after all others were
+   * @throws CorrectableError if some could not be recovered, after all others
+   * were
    */
   recoverOrphans(delivery: DeliveryGuarantee): Promise<number>;
 }
 
 /**
- * Creates a binding to a ZooKeeper ensemble. Level `weak` is the nearest server's state with own
- * operations in flight. Level `strong` is agreed by the ensemble. Operations: `enqueue`, `dequeue`,
- * `peek`, `length`, `get`, `put`, `readVersions`, `commit`.
+ * Creates a binding to a ZooKeeper ensemble. Level `weak` is the nearest
+ * server's state with own operations in flight. Level `strong` is agreed by the
+ * ensemble. Operations: `enqueue`, `dequeue`, `peek`, `length`, `get`, `put`,
+ * `readVersions`, `commit`.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option
  * @example
@@ -104,7 +114,12 @@ const OPERATIONS: ReadonlySet<string> = new Set([
   'readVersions',
   'commit',
 ]);
-const WRITES: ReadonlySet<string> = new Set(['enqueue', 'dequeue', 'put', 'commit']);
+const WRITES: ReadonlySet<string> = new Set([
+  'enqueue',
+  'dequeue',
+  'put',
+  'commit',
+]);
 /** How long updates that are in flight may take when the binding is closed. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
@@ -178,7 +193,8 @@ class ZooKeeperStore implements ZooKeeperBinding {
 
   supports(operation: Operation): boolean {
     const { name, access } = operation;
-    const isKnown = OPERATIONS.has(name) && (access === 'write') === WRITES.has(name);
+    const isKnown =
+      OPERATIONS.has(name) && (access === 'write') === WRITES.has(name);
     return isKnown && !hasTimeToLive(operation);
   }
 
@@ -205,12 +221,24 @@ class ZooKeeperStore implements ZooKeeperBinding {
       );
     }
     check(isRecord(operation.args), 'args', 'give an object');
-    const session = context.session instanceof SessionGuarantees ? context.session : undefined;
+    const session =
+      context.session instanceof SessionGuarantees
+        ? context.session
+        : undefined;
     const anySink = sink as Sink<unknown, Level>;
-    const end = this.#execute(operation, { levels, sink: anySink, session, context })
+    const end = this.#execute(operation, {
+      levels,
+      sink: anySink,
+      session,
+      context,
+    })
       .catch((error: unknown) => anySink.fail(toCorrectableError(error)))
       .finally(() => this.#inFlight.delete(inFlight));
-    const inFlight: InFlightOperation = { sink: anySink, isWrite: WRITES.has(operation.name), end };
+    const inFlight: InFlightOperation = {
+      sink: anySink,
+      isWrite: WRITES.has(operation.name),
+      end,
+    };
     this.#inFlight.add(inFlight);
   }
 
@@ -220,20 +248,22 @@ class ZooKeeperStore implements ZooKeeperBinding {
   }
 
   /**
-   * Sends nothing new. Requests in flight have time to be answered. Then they fail with an unknown
-   * result.
+   * Sends nothing new. Requests in flight have time to be answered. Then they
+   * fail with an unknown result.
    */
   async #close(): Promise<void> {
     this.#stopOrphanRecovery?.();
     this.#sessions.beginClosing();
     const queues = this.#queues.all;
-    for (const { throttleGate } of queues) throttleGate.close(createClosedError());
-    for (const { sink, isWrite } of this.#inFlight) if (!isWrite) sink.fail(createClosedError());
+    for (const { throttleGate } of queues)
+      throttleGate.close(createClosedError());
+    for (const { sink, isWrite } of this.#inFlight)
+      if (!isWrite) sink.fail(createClosedError());
     await this.#waitForWrites(CLOSE_TIMEOUT_MS);
     await Promise.all(queues.map((queue) => queue.close()));
     await this.#sessions.close();
-    // By now each request has failed, as sent or as not sent; what pauses between two of them has
-    // sent one.
+    // By now each request has failed, as sent or as not sent; what pauses
+    // between two of them has sent one.
     await this.#waitForWrites(0);
     for (const { sink, isWrite: isUpdate } of this.#inFlight)
       if (isUpdate) sink.fail(createInterruptedError());
@@ -251,23 +281,37 @@ class ZooKeeperStore implements ZooKeeperBinding {
     return recoverOrphans(this.#sessions, this.#paths, delivery);
   }
 
-  async #execute({ name, args }: Operation, call: OperationCall): Promise<void> {
+  async #execute(
+    { name, args }: Operation,
+    call: OperationCall,
+  ): Promise<void> {
     const { queue, key, item, value } = args as OperationArgs;
     const { codec } = this.#options;
     const shared = { call, paths: this.#paths, codec };
     switch (name) {
       case 'enqueue':
-        return this.#queues.use(queue, (access) => executeEnqueue(access, item, call));
+        return this.#queues.use(queue, (access) =>
+          executeEnqueue(access, item, call),
+        );
       case 'dequeue':
-        return this.#queues.use(queue, (access) => executeDequeue(access, call));
+        return this.#queues.use(queue, (access) =>
+          executeDequeue(access, call),
+        );
       case 'peek':
         return this.#queues.use(queue, (access) => executePeek(access, call));
       case 'length':
         return this.#queues.use(queue, (access) => executeLength(access, call));
       case 'get':
-        return executeGet(this.#sessions, this.#paths.key(key), { call, codec });
+        return executeGet(this.#sessions, this.#paths.key(key), {
+          call,
+          codec,
+        });
       case 'readVersions':
-        return executeReadVersions(this.#sessions, args as ReadVersionsArgs, shared);
+        return executeReadVersions(
+          this.#sessions,
+          args as ReadVersionsArgs,
+          shared,
+        );
       case 'commit':
         return executeCommit(this.#sessions, args as CommitArgs, shared);
       default:

@@ -12,33 +12,45 @@ import type { IsUnion, Levels } from '../level-types.ts';
 import { failFromPart, Source } from '../source.ts';
 import type { AnyView } from '../view.ts';
 
-/** The levels of a join whose parts have different levels, which do not compare. */
+/**
+ * The levels of a join whose parts have different levels, which do not compare.
+ */
 export type JoinedLevels = readonly ['preliminary', 'final'];
 
 type AnyCorrectable = Correctable<unknown, Levels, string>;
 
 /** The input of `all`: an array, or parts by name. */
-export type Parts<P = readonly AnyCorrectable[]> = { readonly [I in keyof P]: AnyCorrectable };
+export type Parts<P = readonly AnyCorrectable[]> = {
+  readonly [I in keyof P]: AnyCorrectable;
+};
 
 /**
- * The values of the parts, in their order or by their names. If a part may be missing, so may its
- * value.
+ * The values of the parts, in their order or by their names. If a part may be
+ * missing, so may its value.
  */
 export type ValuesOf<P> = {
-  -readonly [I in keyof P]: NonNullable<P[I]> extends Correctable<infer T, infer _L, infer _F>
+  -readonly [I in keyof P]: NonNullable<P[I]> extends Correctable<
+    infer T,
+    infer _L,
+    infer _F
+  >
     ? T
     : never;
 };
 
 /**
- * The levels of the parts if all have the same, otherwise `JoinedLevels`. Either is possible if
- * parts may be of another store, or if the input may be empty, which is final at once.
+ * The levels of the parts if all have the same, otherwise `JoinedLevels`.
+ * Either is possible if parts may be of another store, or if the input may be
+ * empty, which is final at once.
  */
 export type LevelsOf<P> =
   | JoinOf<ElementOf<P>>
   | (true extends CanBeEmpty<P> ? JoinedLevels : never);
 
-/** The levels that the final can have: a part may be final at a weaker one than was requested. */
+/**
+ * The levels that the final can have: a part may be final at a weaker one than
+ * was requested.
+ */
 export type FinalOf<P> = [LevelsOf<P>] extends [JoinedLevels]
   ? JoinedLevels[number]
   : LevelsOf<P>[number] | FinalsOf<ElementOf<P>>[0];
@@ -47,7 +59,9 @@ type ElementOf<P> = NonNullable<
   P extends readonly (AnyCorrectable | undefined)[] ? P[number] : P[keyof P]
 >;
 
-/** Whether a union may be empty: if one of its members may be, the whole may. */
+/**
+ * Whether a union may be empty: if one of its members may be, the whole may.
+ */
 type CanBeEmpty<P> = P extends readonly [unknown, ...unknown[]]
   ? false
   : P extends readonly unknown[]
@@ -73,10 +87,11 @@ type JoinOf<C> = [C] extends [never]
     : JoinedLevels;
 
 /**
- * What the final of each can be. The same levels were requested of stores of others where these
- * differ.
+ * What the final of each can be. The same levels were requested of stores of
+ * others where these differ.
  */
-type FinalsOf<C> = C extends Correctable<unknown, infer _L, infer F> ? [F] : never;
+type FinalsOf<C> =
+  C extends Correctable<unknown, infer _L, infer F> ? [F] : never;
 
 /** Whether it is known which levels a part has, for each member of a union. */
 type HasOneLevelList<C> =
@@ -87,12 +102,14 @@ type HasOneLevelList<C> =
     : never;
 
 /**
- * Joins `parts`, an array or an object, into one Correctable of their values. If all have the same
- * levels, each part counts at every level that it has reached, by its own store. So the join has
- * the level of its weakest part. Otherwise there is `preliminary`, then `final`. Fails as soon as
- * one part fails.
+ * Joins `parts`, an array or an object, into one Correctable of their values.
+ * If all have the same levels, each part counts at every level that it has
+ * reached, by its own store. So the join has the level of its weakest part.
+ * Otherwise there is `preliminary`, then `final`. Fails as soon as one part
+ * fails.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if `parts` is neither, or if a part is no Correctable
+ * @throws CorrectableError `INVALID_ARGUMENT` if `parts` is neither, or if a
+ * part is no Correctable
  * @example const page = all({ user: store.invoke(get('user:7')), cart: store.invoke(get('cart:7'))
  * }); page.onUpdate(({ user, cart }) => sketch(user, cart)).onFinal(({ user, cart }) =>
  * render(user, cart));
@@ -104,7 +121,10 @@ export function all<const P extends Parts<P>>(
   // A set, a map or an iterator has no parts by name.
   const isGiven =
     isList ||
-    (parts && typeof parts === 'object' && !isThenable(parts) && !(Symbol.iterator in parts));
+    (parts &&
+      typeof parts === 'object' &&
+      !isThenable(parts) &&
+      !(Symbol.iterator in parts));
   check(isGiven, 'parts', 'give all([a, b]) or all({ a, b })');
   const names = Object.keys(parts);
   const sources = Object.values<unknown>(parts).map((part, at) => {
@@ -120,7 +140,10 @@ export function all<const P extends Parts<P>>(
   ) as unknown as Correctable<ValuesOf<P>, LevelsOf<P>, FinalOf<P>>;
 }
 
-const JOINED_LEVEL_ORDER: LevelOrder = /* @__PURE__ */ createLevelOrder(['preliminary', 'final']);
+const JOINED_LEVEL_ORDER: LevelOrder = /* @__PURE__ */ createLevelOrder([
+  'preliminary',
+  'final',
+]);
 
 function joinSources(
   sources: readonly Source<unknown>[],
@@ -128,11 +151,16 @@ function joinSources(
 ): Source<unknown> {
   const shared = getSharedLevelOrder(sources);
   const levelOrder = shared ?? JOINED_LEVEL_ORDER;
-  const joined = new Source<unknown>(levelOrder, sources[0]?.environment ?? defaultEnvironment, {
-    isRefining: true,
-  });
+  const joined = new Source<unknown>(
+    levelOrder,
+    sources[0]?.environment ?? defaultEnvironment,
+    {
+      isRefining: true,
+    },
+  );
   const views: AnyView[] = [];
-  // Levels of different lists do not compare: there, a view is final or it is not.
+  // Levels of different lists do not compare: there, a view is final or it is
+  // not.
   const strength = ({ level, final }: AnyView): number =>
     shared ? getRank(shared, level) : Number(final);
   let missing = sources.length;
@@ -142,7 +170,8 @@ function joinSources(
       if (!views[at]) missing--;
       views[at] = view;
       if (missing > 0) return;
-      // One whose level is weaker than was asked for keeps the join there too, final or not.
+      // One whose level is weaker than was asked for keeps the join there too,
+      // final or not.
       joined.view(
         toValues(views.map(({ value }) => value)),
         levelOrder.all[Math.min(...views.map(strength))]!,
@@ -157,7 +186,8 @@ function joinSources(
 }
 
 /**
- * The ladder of the sources where all have the same levels, and the same of them were requested.
+ * The ladder of the sources where all have the same levels, and the same of
+ * them were requested.
  */
 function getSharedLevelOrder([first, ...others]: readonly Source<unknown>[]):
   | LevelOrder
@@ -165,6 +195,7 @@ function getSharedLevelOrder([first, ...others]: readonly Source<unknown>[]):
   if (first === undefined) return undefined;
   const { all, requested } = first.levelOrder;
   const isSame = ({ levelOrder }: Source<unknown>): boolean =>
-    areSameNames(levelOrder.all, all) && areSameNames(levelOrder.requested, requested);
+    areSameNames(levelOrder.all, all) &&
+    areSameNames(levelOrder.requested, requested);
   return others.every(isSame) ? first.levelOrder : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * The object behind the `Correctable` interface: a thin handle on a source, which only the binding
- * can feed.
+ * The object behind the `Correctable` interface: a thin handle on a source,
+ * which only the binding can feed.
  */
 import type { Listener, ViewCallback } from '../subscribers.ts';
 import { attachCallbacks } from '../subscribers.ts';
@@ -27,23 +27,30 @@ import { SOURCE } from '../copies/foreign-source.ts';
 import { cancelSource, formatLabel, getPromise } from '../source.ts';
 import type { StepFunction } from '../speculative-run.ts';
 import { speculateOnSource } from '../speculation.ts';
-import { subscribeUntilAborted, getSignal, subscribeObserver } from '../subscribe.ts';
+import {
+  subscribeUntilAborted,
+  getSignal,
+  subscribeObserver,
+} from '../subscribe.ts';
 import type { FinalView, PreliminaryView, View } from '../view.ts';
 
-/** RxJS takes a Correctable for an observable of views by either key, whichever it knows (C12). */
+/**
+ * RxJS takes a Correctable for an observable of views by either key, whichever
+ * it knows (C12).
+ */
 const OBSERVABLE_NAME = '@@observable';
-const OBSERVABLE: unique symbol = ((Symbol as { observable?: symbol }).observable ??
-  OBSERVABLE_NAME) as never;
+const OBSERVABLE: unique symbol = ((Symbol as { observable?: symbol })
+  .observable ?? OBSERVABLE_NAME) as never;
 /** By this name Node asks an object how `console.log` shows it. */
 const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 
 const CALLBACKS = 'onUpdate:function,onFinal:function,onError:function';
 
-export class CorrectableHandle<T, L extends Levels, F extends string> implements Correctable<
+export class CorrectableHandle<
   T,
-  L,
-  F
-> {
+  L extends Levels,
+  F extends string,
+> implements Correctable<T, L, F> {
   readonly #source: Source<T>;
 
   constructor(source: Source<T>) {
@@ -63,7 +70,8 @@ export class CorrectableHandle<T, L extends Levels, F extends string> implements
     return this[SOURCE].latest as View<T, L, F> | undefined;
   }
 
-  // By these two, state libraries (Vue, valtio) recognize what they must not wrap.
+  // By these two, state libraries (Vue, valtio) recognize what they must not
+  // wrap.
   get [Symbol.toStringTag](): string {
     return 'Correctable';
   }
@@ -90,9 +98,16 @@ export class CorrectableHandle<T, L extends Levels, F extends string> implements
     return this;
   }
 
-  setCallbacks(callbacks: Callbacks<T, L, F>, options?: SubscribeOptions): this {
+  setCallbacks(
+    callbacks: Callbacks<T, L, F>,
+    options?: SubscribeOptions,
+  ): this {
     const source = this[SOURCE];
-    const listener = checkOptions(callbacks as Listener<T>, CALLBACKS, 'callbacks');
+    const listener = checkOptions(
+      callbacks as Listener<T>,
+      CALLBACKS,
+      'callbacks',
+    );
     subscribeUntilAborted(getSignal(options), source, listener);
     return this;
   }
@@ -101,7 +116,11 @@ export class CorrectableHandle<T, L extends Levels, F extends string> implements
     observer: ViewObserver<T, L, F> | ((view: View<T, L, F>) => void),
     options?: SubscribeOptions,
   ): Subscription {
-    return subscribeObserver(this[SOURCE], observer as ViewObserver<T, Levels, string>, options);
+    return subscribeObserver(
+      this[SOURCE],
+      observer as ViewObserver<T, Levels, string>,
+      options,
+    );
   }
 
   speculate<U, G extends string = never>(
@@ -117,7 +136,8 @@ export class CorrectableHandle<T, L extends Levels, F extends string> implements
     );
   }
 
-  // What this gives, a function that takes its time apart, is said by the interface.
+  // What this gives, a function that takes its time apart, is said by the
+  // interface.
   map(transform: (value: T) => unknown): never {
     checkFunction(transform, 'transform');
     return new CorrectableHandle(
@@ -131,7 +151,12 @@ export class CorrectableHandle<T, L extends Levels, F extends string> implements
   ): Correctable<U, L, F | G> {
     checkStepFunctions(next, 'next', abort);
     return new CorrectableHandle(
-      speculateOnSource<T, U>(this[SOURCE], (value) => next(value), abort, true),
+      speculateOnSource<T, U>(
+        this[SOURCE],
+        (value) => next(value),
+        abort,
+        true,
+      ),
     );
   }
 
@@ -155,7 +180,9 @@ export class CorrectableHandle<T, L extends Levels, F extends string> implements
     return getPromise(this[SOURCE]).then(onFulfilled, onRejected);
   }
 
-  catch<B = never>(onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<T | B> {
+  catch<B = never>(
+    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<T | B> {
     return this.then(undefined, onRejected) as Promise<T | B>;
   }
 
@@ -180,7 +207,9 @@ export class CorrectableHandle<T, L extends Levels, F extends string> implements
   ): string {
     const { label, state, latest, extras } = this[SOURCE];
     const oneLine = { ...options, depth, compact: true };
-    const seen = latest ? `, ${latest.level}: ${inspect(latest.value, oneLine)}` : '';
+    const seen = latest
+      ? `, ${latest.level}: ${inspect(latest.value, oneLine)}`
+      : '';
     return `Correctable(${formatLabel(label)}) { ${extras?.error?.code ?? state}${seen} }`.replaceAll(
       /\s*\n\s*/g,
       ' ',
@@ -196,10 +225,10 @@ export class CorrectableHandle<T, L extends Levels, F extends string> implements
   }
 
   [Symbol.asyncIterator](): AsyncIterator<View<T, L, F>, undefined> {
-    return iterateViews(this[SOURCE]) as AsyncIterator<unknown, undefined> as AsyncIterator<
-      View<T, L, F>,
+    return iterateViews(this[SOURCE]) as AsyncIterator<
+      unknown,
       undefined
-    >;
+    > as AsyncIterator<View<T, L, F>, undefined>;
   }
 }
 

@@ -1,22 +1,35 @@
-/** Making Correctables without a store: what `new Promise(executor)` is to a promise (C13). */
+/**
+ * Making Correctables without a store: what `new Promise(executor)` is to a
+ * promise (C13).
+ */
 import type { Sink } from '../binding.ts';
 import type { Correctable } from '../correctable.ts';
 import type { EnvironmentOptions } from '../environment.ts';
 import type { Environment } from '../environment.ts';
-import { createEnvironment, defaultEnvironment, requirePlatform } from '../environment.ts';
+import {
+  createEnvironment,
+  defaultEnvironment,
+  requirePlatform,
+} from '../environment.ts';
 import { check, checkFunction, checkOptions } from '../errors.ts';
 import { isThenable } from '../validate.ts';
 import { CorrectableHandle } from './correctable-handle.ts';
 import type { LevelOrder } from '../level-order.ts';
 import { createLevelOrder, areSameNames } from '../level-order.ts';
 import type { Levels } from '../level-types.ts';
-import { cancelSource, closeAfter, setTimeLimit, addCleanUp, Source } from '../source.ts';
+import {
+  cancelSource,
+  closeAfter,
+  setTimeLimit,
+  addCleanUp,
+  Source,
+} from '../source.ts';
 import { followSignal, isAborted } from '../subscribe.ts';
 
 /**
- * Delivers the views of one Correctable. If it returns a promise, the work ends with that promise.
- * Without a final view by then, the Correctable closes with `CLOSED_WITHOUT_FINAL`, or with the
- * rejection.
+ * Delivers the views of one Correctable. If it returns a promise, the work ends
+ * with that promise. Without a final view by then, the Correctable closes with
+ * `CLOSED_WITHOUT_FINAL`, or with the rejection.
  */
 export type Executor<T, L extends Levels> = (
   sink: Sink<T, L[number]>,
@@ -26,14 +39,15 @@ export type Executor<T, L extends Levels> = (
 /** Options of `correctable`. */
 export interface CorrectableOptions<T> extends EnvironmentOptions {
   /**
-   * Lets one level have several views: results that accumulate, a search that refines. Default:
-   * `false`
+   * Lets one level have several views: results that accumulate, a search that
+   * refines. Default: `false`
    */
   readonly isRefining?: boolean | undefined;
   /** Returns whether two values mean the same. Default: structural equality */
   readonly equals?: ((a: T, b: T) => boolean) | undefined;
   /**
-   * Returns whether a version is older than another. Default: by size of numbers, bigints and dates
+   * Returns whether a version is older than another. Default: by size of
+   * numbers, bigints and dates
    */
   readonly isOlder?: ((version: unknown, than: unknown) => boolean) | undefined;
   /** Closes with `TIMEOUT` after this many milliseconds. Default: no limit */
@@ -46,17 +60,23 @@ const OPTIONS =
   'clock:object,onUncaught:function,onEvent:function,isRefining:boolean,equals:function,isOlder:function,timeoutMs:number,signal:object';
 
 /**
- * Creates Correctables of the levels `L`. You name the type of the value; the compiler infers the
- * levels.
+ * Creates Correctables of the levels `L`. You name the type of the value; the
+ * compiler infers the levels.
  */
 export interface CorrectableFactory<L extends Levels> {
   /** Works like `correctable(levels, executor, options)`. */
-  <T = unknown>(executor: Executor<T, L>, options?: CorrectableOptions<T>): Correctable<T, L>;
+  <T = unknown>(
+    executor: Executor<T, L>,
+    options?: CorrectableOptions<T>,
+  ): Correctable<T, L>;
   /**
    * Creates a Correctable and its sink: what `Promise.withResolvers()` is to
    * `new Promise(executor)`.
    */
-  withSink<T = unknown>(this: void, options?: CorrectableOptions<T>): CorrectableWithSink<T, L>;
+  withSink<T = unknown>(
+    this: void,
+    options?: CorrectableOptions<T>,
+  ): CorrectableWithSink<T, L>;
 }
 
 /** A Correctable, and the sink that delivers its views. */
@@ -68,16 +88,18 @@ export interface CorrectableWithSink<T, L extends Levels> {
 }
 
 /**
- * Creates a Correctable whose views `executor` delivers. `executor` runs at once. If it throws, the
- * Correctable closes. Its second argument, a signal, aborts when no consumer waits any more. If the
- * `length` of `executor` is 1, as for `(sink, ...rest)` or a default value, no signal is created.
- * `withSink` always offers one.
+ * Creates a Correctable whose views `executor` delivers. `executor` runs at
+ * once. If it throws, the Correctable closes. Its second argument, a signal,
+ * aborts when no consumer waits any more. If the `length` of `executor` is 1,
+ * as for `(sink, ...rest)` or a default value, no signal is created. `withSink`
+ * always offers one.
  *
- * With `levels` alone, returns a factory: you name the type of the value, and the compiler infers
- * the levels.
+ * With `levels` alone, returns a factory: you name the type of the value, and
+ * the compiler infers the levels.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if the levels are invalid, the executor is no
- * function, or an option is misspelled, of another type or out of range
+ * @throws CorrectableError `INVALID_ARGUMENT` if the levels are invalid, the
+ * executor is no function, or an option is misspelled, of another type or out
+ * of range
  * @example
  * const price = correctable(['quoted', 'charged'])<number>((sink) => {
  *   sink.view(10, 'quoted');
@@ -86,7 +108,9 @@ export interface CorrectableWithSink<T, L extends Levels> {
  * price.onUpdate((value) => console.log('about', value));
  * console.log('exactly', await price);
  */
-export function correctable<const L extends Levels>(levels: L): CorrectableFactory<L>;
+export function correctable<const L extends Levels>(
+  levels: L,
+): CorrectableFactory<L>;
 export function correctable<T = unknown, const L extends Levels = Levels>(
   levels: L,
   executor: Executor<T, L>,
@@ -130,16 +154,28 @@ function createCorrectable<T>(
   return new CorrectableHandle(source);
 }
 
-function createSource<T>(levelOrder: LevelOrder, options?: CorrectableOptions<T>): Source<T> {
-  if (options === undefined) return new Source<T>(levelOrder, defaultEnvironment, NO_OPTIONS);
-  const source = new Source<T>(levelOrder, getEnvironment(checkOptions(options, OPTIONS)), options);
+function createSource<T>(
+  levelOrder: LevelOrder,
+  options?: CorrectableOptions<T>,
+): Source<T> {
+  if (options === undefined)
+    return new Source<T>(levelOrder, defaultEnvironment, NO_OPTIONS);
+  const source = new Source<T>(
+    levelOrder,
+    getEnvironment(checkOptions(options, OPTIONS)),
+    options,
+  );
   addCancelTriggers(source, options.timeoutMs, options.signal);
   return source;
 }
 
-function runExecutor<T>(source: Source<T>, executor: Executor<T, Levels>): void {
+function runExecutor<T>(
+  source: Source<T>,
+  executor: Executor<T, Levels>,
+): void {
   try {
-    // A signal costs more than the rest together: only executors that can see it get one.
+    // A signal costs more than the rest together: only executors that can see
+    // it get one.
     closeAfter(
       source,
       executor.length === 1
@@ -156,21 +192,32 @@ const NO_OPTIONS = {};
 let lastLevelOrder: LevelOrder | undefined;
 
 function getLevelOrder(levels: Levels): LevelOrder {
-  if (!(Array.isArray(levels) && lastLevelOrder && areSameNames(lastLevelOrder.all, levels))) {
+  if (
+    !(
+      Array.isArray(levels) &&
+      lastLevelOrder &&
+      areSameNames(lastLevelOrder.all, levels)
+    )
+  ) {
     requirePlatform();
     lastLevelOrder = createLevelOrder(levels);
   }
   return lastLevelOrder;
 }
 
-/** One environment for all that set no option of it, so that they share its timers. */
+/**
+ * One environment for all that set no option of it, so that they share its
+ * timers.
+ */
 export function getEnvironment(options: EnvironmentOptions): Environment {
   return (options.clock ?? options.onUncaught ?? options.onEvent)
     ? createEnvironment(options)
     : defaultEnvironment;
 }
 
-/** Sets the deadline of `source`, if any, and cancels it when `signal` aborts. */
+/**
+ * Sets the deadline of `source`, if any, and cancels it when `signal` aborts.
+ */
 export function addCancelTriggers<T>(
   source: Source<T>,
   timeoutMs: number = Infinity,
@@ -187,7 +234,11 @@ export function addCancelTriggers<T>(
 }
 
 export function checkTimeout(timeoutMs: number, field = 'timeoutMs'): number {
-  check(typeof timeoutMs === 'number' && timeoutMs > 0, field, 'give milliseconds above 0');
+  check(
+    typeof timeoutMs === 'number' && timeoutMs > 0,
+    field,
+    'give milliseconds above 0',
+  );
   return timeoutMs;
 }
 
@@ -207,14 +258,16 @@ export function correctableFromValue<T>(value: T): Correctable<T, SingleLevel> {
 }
 
 /**
- * Creates a Correctable that closes as `promise` does. A rejection becomes the `cause` of the
- * error.
+ * Creates a Correctable that closes as `promise` does. A rejection becomes the
+ * `cause` of the error.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `promise` is no promise
  * @example
  * const page = correctableFromPromise(fetch('/page').then((response) => response.text()));
  */
-export function correctableFromPromise<T>(promise: PromiseLike<T>): Correctable<T, SingleLevel> {
+export function correctableFromPromise<T>(
+  promise: PromiseLike<T>,
+): Correctable<T, SingleLevel> {
   check(isThenable(promise), 'promise', 'give one');
   return correctable(SINGLE_LEVEL, (sink) => {
     promise.then(

@@ -6,14 +6,21 @@ import type { Levels } from '../level-types.ts';
 import { getForeignSource } from '../copies/foreign-source.ts';
 import type { View } from '../view.ts';
 
-/** Holds a Correctable that `await` and `return` in an async function leave as it is. */
-export interface CorrectableBox<T, L extends Levels, F extends string = L[number]> {
+/**
+ * Holds a Correctable that `await` and `return` in an async function leave as
+ * it is.
+ */
+export interface CorrectableBox<
+  T,
+  L extends Levels,
+  F extends string = L[number],
+> {
   readonly correctable: Correctable<T, L, F>;
 }
 
 /**
- * Boxes a Correctable, so that an `async` function can return it without resolving it to its final
- * value.
+ * Boxes a Correctable, so that an `async` function can return it without
+ * resolving it to its final value.
  *
  * @example
  * const open = async () => boxCorrectable(store.invoke(get('doc')));
@@ -32,13 +39,17 @@ export interface Snapshot<T, L extends Levels, F extends string = L[number]> {
   readonly error: CorrectableError | undefined;
 }
 
-const snapshots = /* @__PURE__ */ new WeakMap<object, Snapshot<never, never, never>>();
+const snapshots = /* @__PURE__ */ new WeakMap<
+  object,
+  Snapshot<never, never, never>
+>();
 
 /**
- * Returns the present state of a Correctable: the same object until something changes, as renderers
- * need it.
+ * Returns the present state of a Correctable: the same object until something
+ * changes, as renderers need it.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if `correctable` is no Correctable
+ * @throws CorrectableError `INVALID_ARGUMENT` if `correctable` is no
+ * Correctable
  * @example useSyncExternalStore((changed) => follow(c, changed), () => getSnapshot(c)); //
  * docs/guides/user-interfaces.md
  */
@@ -50,7 +61,14 @@ export function getSnapshot<T, L extends Levels, F extends string>(
   const { state, latest } = correctable;
   const error = source.extras?.error;
   let known = snapshots.get(correctable) as Snapshot<T, L, F> | undefined;
-  if (known?.state !== state || known.latest !== latest || known.error !== error)
-    snapshots.set(correctable, (known = { state, latest, error }) as Snapshot<never, never, never>);
+  if (
+    known?.state !== state ||
+    known.latest !== latest ||
+    known.error !== error
+  )
+    snapshots.set(
+      correctable,
+      (known = { state, latest, error }) as Snapshot<never, never, never>,
+    );
   return known;
 }

@@ -6,12 +6,17 @@ import {
   getErrorDetails,
 } from '../errors.ts';
 import { getEffectState, WRITE } from '../side-effects.ts';
-import { createInterruptionError, createOperationError, type Source } from '../source.ts';
+import {
+  createInterruptionError,
+  createOperationError,
+  type Source,
+} from '../source.ts';
 
 /**
- * The error of an operation that its client gives up, with what the binding reports of the
- * submission (C10, C14). With an obstacle, a `TIMEOUT` is `UNAVAILABLE`, or the obstacle itself if
- * a retry does not help. So is that of an unsent update.
+ * The error of an operation that its client gives up, with what the binding
+ * reports of the submission (C10, C14). With an obstacle, a `TIMEOUT` is
+ * `UNAVAILABLE`, or the obstacle itself if a retry does not help. So is that of
+ * an unsent update.
  */
 export function createSubmissionError<T>(
   source: Source<T>,
@@ -31,8 +36,10 @@ export function createSubmissionError<T>(
   }
   const done = getEffectState(source);
   const isUnsent = done === WRITE && mayHaveBeenSent === false;
-  const isUnavailable = code === 'TIMEOUT' && (isUnsent || (done !== WRITE && blockedBy));
-  const rejection = isUnavailable && !blockedBy?.retryable ? blockedBy : undefined;
+  const isUnavailable =
+    code === 'TIMEOUT' && (isUnsent || (done !== WRITE && blockedBy));
+  const rejection =
+    isUnavailable && !blockedBy?.retryable ? blockedBy : undefined;
   const facts = {
     ...(rejection && getErrorDetails(rejection)),
     levelErrors,
@@ -42,6 +49,11 @@ export function createSubmissionError<T>(
   const reason = blockedBy ? `: ${blockedBy.message}` : '';
   const actual = isUnavailable ? (rejection?.code ?? 'UNAVAILABLE') : code;
   return isUnsent
-    ? createOperationError(source, actual, `${message}; it was not sent${reason}`, facts)
+    ? createOperationError(
+        source,
+        actual,
+        `${message}; it was not sent${reason}`,
+        facts,
+      )
     : createInterruptionError(source, actual, message + reason, facts);
 }

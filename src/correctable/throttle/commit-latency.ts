@@ -1,6 +1,7 @@
 /**
- * Estimates how long it may take until an update is ordered: as long as the slowest lately, and as
- * long as the oldest pending one has waited, with a margin. No measurement gives a certain bound.
+ * Estimates how long it may take until an update is ordered: as long as the
+ * slowest lately, and as long as the oldest pending one has waited, with a
+ * margin. No measurement gives a certain bound.
  */
 
 /** An update that is waited for. */
@@ -9,7 +10,10 @@ export interface PendingCommit {
 }
 
 const SAFETY_FACTOR = 1.5;
-/** How long it takes until a slow one counts half as much, once faster ones have come. */
+/**
+ * How long it takes until a slow one counts half as much, once faster ones have
+ * come.
+ */
 const HALF_LIFE_MS = 5_000;
 /** Clocks may tick in whole milliseconds. */
 const RESOLUTION_MS = 1;
@@ -31,8 +35,12 @@ export class CommitLatency {
     const tookMs = nowMs - awaited.startedAtMs;
     // The clock was set back meanwhile: the time is unknown.
     if (tookMs < 0) return;
-    const fading = 0.5 ** (Math.max(0, nowMs - this.#measuredAtMs) / HALF_LIFE_MS);
-    this.#slowestRecentMs = Math.max(tookMs, (this.#slowestRecentMs ?? 0) * fading);
+    const fading =
+      0.5 ** (Math.max(0, nowMs - this.#measuredAtMs) / HALF_LIFE_MS);
+    this.#slowestRecentMs = Math.max(
+      tookMs,
+      (this.#slowestRecentMs ?? 0) * fading,
+    );
     this.#measuredAtMs = nowMs;
   }
 
@@ -41,11 +49,17 @@ export class CommitLatency {
     this.#pending.delete(awaited);
   }
 
-  /** For an update that begins now; undefined before the first one has been ordered. */
+  /**
+   * For an update that begins now; undefined before the first one has been
+   * ordered.
+   */
   estimateMs(nowMs: number): number | undefined {
     if (this.#slowestRecentMs === undefined) return undefined;
     const [oldest] = this.#pending;
     const waitedMs = oldest === undefined ? 0 : nowMs - oldest.startedAtMs;
-    return SAFETY_FACTOR * (Math.max(this.#slowestRecentMs, waitedMs) + RESOLUTION_MS);
+    return (
+      SAFETY_FACTOR *
+      (Math.max(this.#slowestRecentMs, waitedMs) + RESOLUTION_MS)
+    );
   }
 }

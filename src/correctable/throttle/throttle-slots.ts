@@ -1,6 +1,6 @@
 /**
- * The places of a pace: an update has one while it is in flight, and it is not taken again before
- * its turn is over.
+ * The places of a pace: an update has one while it is in flight, and it is not
+ * taken again before its turn is over.
  */
 import type { Throttle } from './concurrent-writes.ts';
 
@@ -35,7 +35,11 @@ export class ThrottleSlots {
       return;
     }
     const after = this.#reusableAtMs.findIndex((item) => item > freeAtMs);
-    this.#reusableAtMs.splice(after < 0 ? this.#reusableAtMs.length : after, 0, freeAtMs);
+    this.#reusableAtMs.splice(
+      after < 0 ? this.#reusableAtMs.length : after,
+      0,
+      freeAtMs,
+    );
   }
 
   /** Whether no place rests: any may be taken again. */
@@ -48,10 +52,17 @@ export class ThrottleSlots {
     return this.#reusableAtMs[0];
   }
 
-  /** No place rests for longer than a turn, also where the clock was set back meanwhile. */
+  /**
+   * No place rests for longer than a turn, also where the clock was set back
+   * meanwhile.
+   */
   #limitToClock(nowMs: number): void {
     const latestMs = nowMs + this.#minSlotIntervalMs;
-    for (let at = this.#reusableAtMs.length - 1; (this.#reusableAtMs[at] ?? 0) > latestMs; at -= 1)
+    for (
+      let at = this.#reusableAtMs.length - 1;
+      (this.#reusableAtMs[at] ?? 0) > latestMs;
+      at -= 1
+    )
       this.#reusableAtMs[at] = latestMs;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Codecs turn rows into frames and back. All of them carry the same values: JSON's, bytes, bigint,
- * Date, undefined.
+ * Codecs turn rows into frames and back. All of them carry the same values:
+ * JSON's, bytes, bigint, Date, undefined.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 
@@ -8,13 +8,14 @@ import { CorrectableError } from '../../correctable/errors.ts';
 export type EncodedData = string | Bytes;
 
 /**
- * Bytes that no other thread shares: TypeScript says so since 5.7, and before has no word for it.
+ * Bytes that no other thread shares: TypeScript says so since 5.7, and before
+ * has no word for it.
  */
 export type Bytes = ReturnType<Uint8ArrayConstructor['of']>;
 
 /**
- * A row in its encoded form: in binary, where it stands, which costs less to say than a view of it
- * to make.
+ * A row in its encoded form: in binary, where it stands, which costs less to
+ * say than a view of it to make.
  */
 export type EncodedMessage = string | Span;
 
@@ -25,7 +26,10 @@ export interface Span {
   readonly length: number;
 }
 
-/** How deep a value stands in its row: what is written on its own has to fit into one. */
+/**
+ * How deep a value stands in its row: what is written on its own has to fit
+ * into one.
+ */
 export const VALUE_DEPTH = 1;
 
 /** A field of a row that has been encoded already by `Codec.encodeValue`. */
@@ -37,8 +41,8 @@ export class EncodedField {
 }
 
 /**
- * Takes the place of a row that could be separated from its neighbors, but holds a value outside
- * the domain.
+ * Takes the place of a row that could be separated from its neighbors, but
+ * holds a value outside the domain.
  */
 export class UndecodableMessage {
   readonly message: unknown;
@@ -53,40 +57,51 @@ export class UndecodableMessage {
 }
 
 /**
- * A frame is an array of rows, encoded one by one: a bad row fails alone, and frames can be split.
+ * A frame is an array of rows, encoded one by one: a bad row fails alone, and
+ * frames can be split.
  */
 export interface Codec {
   /** The websocket subprotocol that stands for this codec. */
   readonly subprotocol: string;
-  /** Encodes one value. Throws `INVALID_VALUE` with the path, which begins with `where`. */
+  /**
+   * Encodes one value. Throws `INVALID_VALUE` with the path, which begins with
+   * `where`.
+   */
   encodeValue(value: unknown, where?: string): EncodedData;
   /**
-   * Encodes one row, whose fields may be `EncodedField`s. Throws like `encodeValue`; `fields` are
-   * their names.
+   * Encodes one row, whose fields may be `EncodedField`s. Throws like
+   * `encodeValue`; `fields` are their names.
    */
-  encodeMessage(row: readonly unknown[], fields?: readonly string[]): EncodedMessage;
+  encodeMessage(
+    row: readonly unknown[],
+    fields?: readonly string[],
+  ): EncodedMessage;
   byteLength(encoded: EncodedMessage): number;
   frame(rows: readonly EncodedMessage[]): EncodedData;
   /**
-   * Reads untrusted rows: each is an `UndecodableMessage` or a value to check. Throws `PROTOCOL`
-   * for no frame.
+   * Reads untrusted rows: each is an `UndecodableMessage` or a value to check.
+   * Throws `PROTOCOL` for no frame.
    */
   decode(frame: EncodedData): unknown[];
 }
 
-/** A value that a codec does not carry; collects the path to it on the way up. */
+/**
+ * A value that a codec does not carry; collects the path to it on the way up.
+ */
 export class PortabilityError extends Error {
   readonly path: PropertyKey[] = [];
 
   toError(path: readonly PropertyKey[]): CorrectableError {
     const field = path.map(String).join('.');
-    return new CorrectableError('INVALID_VALUE', `${field}: ${this.message}`, { field });
+    return new CorrectableError('INVALID_VALUE', `${field}: ${this.message}`, {
+      field,
+    });
   }
 }
 
 /**
- * Largest number of rows in one frame: lets the two ends work at the same time instead of taking
- * turns.
+ * Largest number of rows in one frame: lets the two ends work at the same time
+ * instead of taking turns.
  */
 export const MAX_MESSAGES_PER_FRAME = 320;
 
@@ -94,20 +109,26 @@ const MESSAGE_OVERHEAD_BYTES = 1;
 const FRAME_OVERHEAD_BYTES = 8;
 
 /**
- * Splits encoded rows into few frames of similar size, of at most `maxBytes`. Each row must fit on
- * its own.
+ * Splits encoded rows into few frames of similar size, of at most `maxBytes`.
+ * Each row must fit on its own.
  */
 export function packFrames(
   codec: Codec,
   rows: readonly EncodedMessage[],
   maxBytes: number,
 ): EncodedData[] {
-  if (rows.length <= MAX_MESSAGES_PER_FRAME && getMaxFrameBytes(rows) <= maxBytes)
+  if (
+    rows.length <= MAX_MESSAGES_PER_FRAME &&
+    getMaxFrameBytes(rows) <= maxBytes
+  )
     return [codec.frame(rows)];
   const frames: EncodedData[] = [];
-  const batchRows = Math.ceil(rows.length / Math.ceil(rows.length / MAX_MESSAGES_PER_FRAME));
+  const batchRows = Math.ceil(
+    rows.length / Math.ceil(rows.length / MAX_MESSAGES_PER_FRAME),
+  );
   for (let i = 0; i < rows.length; i += batchRows) {
-    const batch = rows.length <= batchRows ? rows : rows.slice(i, i + batchRows);
+    const batch =
+      rows.length <= batchRows ? rows : rows.slice(i, i + batchRows);
     if (getMaxFrameBytes(batch) <= maxBytes) frames.push(codec.frame(batch));
     else splitBySize(codec, batch, maxBytes, frames);
   }
@@ -136,14 +157,21 @@ function splitBySize(
 }
 
 /** Whether a row fits into a frame of its own. */
-export function canFitFrame(codec: Codec, row: EncodedMessage, maxBytes: number): boolean {
+export function canFitFrame(
+  codec: Codec,
+  row: EncodedMessage,
+  maxBytes: number,
+): boolean {
   if (FRAME_OVERHEAD_BYTES + getMaxMessageBytes(row) <= maxBytes) return true;
-  return codec.byteLength(row) + MESSAGE_OVERHEAD_BYTES + FRAME_OVERHEAD_BYTES <= maxBytes;
+  return (
+    codec.byteLength(row) + MESSAGE_OVERHEAD_BYTES + FRAME_OVERHEAD_BYTES <=
+    maxBytes
+  );
 }
 
 /**
- * A size, in bytes, that the frame of these rows does not exceed; found without looking at the
- * text.
+ * A size, in bytes, that the frame of these rows does not exceed; found without
+ * looking at the text.
  */
 function getMaxFrameBytes(rows: readonly EncodedMessage[]): number {
   let bytes = FRAME_OVERHEAD_BYTES;
@@ -152,5 +180,8 @@ function getMaxFrameBytes(rows: readonly EncodedMessage[]): number {
 }
 
 function getMaxMessageBytes(row: EncodedMessage): number {
-  return (typeof row === 'string' ? 3 * row.length : row.length) + MESSAGE_OVERHEAD_BYTES;
+  return (
+    (typeof row === 'string' ? 3 * row.length : row.length) +
+    MESSAGE_OVERHEAD_BYTES
+  );
 }

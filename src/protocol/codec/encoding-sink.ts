@@ -1,8 +1,8 @@
 /** Sinks of those who host a store for others elsewhere. */
 
 /**
- * A sink that encodes at once what it receives: a store in the same process may show it values of
- * its own.
+ * A sink that encodes at once what it receives: a store in the same process may
+ * show it values of its own.
  */
 export abstract class EncodingSink {
   /** Marks this very object: a sink that wraps it is an ordinary one. */

@@ -1,8 +1,13 @@
 /**
- * Collects the rows of one tick, so that operations issued together travel in as few frames as will
- * do.
+ * Collects the rows of one tick, so that operations issued together travel in
+ * as few frames as will do.
  */
-import { packFrames, type Codec, type EncodedData, type EncodedMessage } from './codec.ts';
+import {
+  packFrames,
+  type Codec,
+  type EncodedData,
+  type EncodedMessage,
+} from './codec.ts';
 
 /** Rows that wait for the end of the tick. */
 export class FrameBatcher {
@@ -26,7 +31,8 @@ export class FrameBatcher {
   }
 
   push(row: EncodedMessage): void {
-    // Mostly it is the only one: a list with room for more takes ten times the memory.
+    // Mostly it is the only one: a list with room for more takes ten times the
+    // memory.
     if (this.#messages === undefined) this.#messages = [row];
     else this.#messages.push(row);
     if (this.#isScheduled) return;
@@ -39,7 +45,8 @@ export class FrameBatcher {
     const rows = this.#messages;
     if (rows === undefined) return;
     this.#messages = undefined;
-    for (const frame of packFrames(this.#codec, rows, this.maxFrameBytes)) this.#sendFrame(frame);
+    for (const frame of packFrames(this.#codec, rows, this.maxFrameBytes))
+      this.#sendFrame(frame);
   }
 
   clear(): void {

@@ -20,7 +20,8 @@ export const jsonCodec: Codec = {
   },
 
   encodeMessage(row, fields = []) {
-    if (row.some((field) => field instanceof EncodedField)) return encodeSpliced(row, fields);
+    if (row.some((field) => field instanceof EncodedField))
+      return encodeSpliced(row, fields);
     try {
       return JSON.stringify(toJsonValue(row));
     } catch (error) {
@@ -41,7 +42,8 @@ export const jsonCodec: Codec = {
   decode(frame) {
     const rows = parse(frame);
     const mayBeBroken = SURROGATE_ESCAPE.test(frame as string);
-    for (let i = 0; i < rows.length; i++) rows[i] = decodeMessage(rows[i], mayBeBroken);
+    for (let i = 0; i < rows.length; i++)
+      rows[i] = decodeMessage(rows[i], mayBeBroken);
     return rows;
   },
 };
@@ -50,27 +52,37 @@ export const jsonCodec: Codec = {
 const PLAIN_TEXT = /^[\w -]*$/;
 
 /**
- * A text frame is UTF-8, which has no halves of surrogate pairs: they come as escapes or not at
- * all.
+ * A text frame is UTF-8, which has no halves of surrogate pairs: they come as
+ * escapes or not at all.
  */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
-function encodeSpliced(row: readonly unknown[], fields: readonly string[]): string {
+function encodeSpliced(
+  row: readonly unknown[],
+  fields: readonly string[],
+): string {
   let text = '[';
   for (let i = 0; i < row.length; i++) {
     if (i > 0) text += ',';
     const field = row[i];
     if (typeof field === 'number' && Number.isFinite(field)) text += field;
-    else if (typeof field === 'string' && PLAIN_TEXT.test(field)) text += `"${field}"`;
+    else if (typeof field === 'string' && PLAIN_TEXT.test(field))
+      text += `"${field}"`;
     else if (field instanceof EncodedField) text += field.data as string;
-    else text += JSON.stringify(toJsonField(field, fields[i] ?? 'row', VALUE_DEPTH));
+    else
+      text += JSON.stringify(
+        toJsonField(field, fields[i] ?? 'row', VALUE_DEPTH),
+      );
   }
   return `${text}]`;
 }
 
 function parse(frame: EncodedData): unknown[] {
   if (typeof frame !== 'string')
-    throw new CorrectableError('PROTOCOL', 'a frame of the JSON codec must be text');
+    throw new CorrectableError(
+      'PROTOCOL',
+      'a frame of the JSON codec must be text',
+    );
   let rows: unknown;
   try {
     rows = JSON.parse(frame);
@@ -98,7 +110,8 @@ function getUtf8Length(text: string): number {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
     if (unit < 0x80) continue;
-    // A surrogate pair is two units and four bytes: two bytes a unit, like U+0080 to U+07FF.
+    // A surrogate pair is two units and four bytes: two bytes a unit, like
+    // U+0080 to U+07FF.
     bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
   }
   return bytes;

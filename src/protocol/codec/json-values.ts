@@ -1,10 +1,16 @@
 /**
- * The value domain in JSON. What JSON lacks is written as an object with one key that begins with
- * `$`: `$bytes` (base64), `$bigint` (decimal), `$date` (milliseconds since the epoch),
- * `$undefined`. Keys of the application that begin with `$` get one more. An object's property that
- * is `undefined` is left out, as in JSON; `-0` becomes `0`.
+ * The value domain in JSON. What JSON lacks is written as an object with one
+ * key that begins with `$`: `$bytes` (base64), `$bigint` (decimal), `$date`
+ * (milliseconds since the epoch), `$undefined`. Keys of the application that
+ * begin with `$` get one more. An object's property that is `undefined` is left
+ * out, as in JSON; `-0` becomes `0`.
  */
-import { MAX_DEPTH, isBytes, isDate, isPlain } from '../../values/value-kinds.ts';
+import {
+  MAX_DEPTH,
+  isBytes,
+  isDate,
+  isPlain,
+} from '../../values/value-kinds.ts';
 import { PortabilityError } from './codec.ts';
 import {
   BIGINT_PATTERN,
@@ -14,7 +20,10 @@ import {
   decodeTagged,
 } from './tagged-values.ts';
 
-/** Replaces what JSON cannot say. Returns `value` itself where there is nothing to replace. */
+/**
+ * Replaces what JSON cannot say. Returns `value` itself where there is nothing
+ * to replace.
+ */
 export function toJsonValue(value: unknown, depth = 0): unknown {
   switch (typeof value) {
     case 'string':
@@ -38,19 +47,22 @@ export function toJsonValue(value: unknown, depth = 0): unknown {
 }
 
 /**
- * Does as `toJsonValue`, but fails with `INVALID_VALUE` and the path of what cannot be sent, which
- * begins with `field`.
+ * Does as `toJsonValue`, but fails with `INVALID_VALUE` and the path of what
+ * cannot be sent, which begins with `field`.
  */
 export function toJsonField(value: unknown, field: string, depth = 0): unknown {
   try {
     return toJsonValue(value, depth);
   } catch (error) {
-    throw error instanceof PortabilityError ? error.toError([field, ...error.path]) : error;
+    throw error instanceof PortabilityError
+      ? error.toError([field, ...error.path])
+      : error;
   }
 }
 
 /**
- * The inverse of `toJsonValue` on freshly parsed JSON, which it changes in place. Trusts nothing.
+ * The inverse of `toJsonValue` on freshly parsed JSON, which it changes in
+ * place. Trusts nothing.
  */
 export function fromJsonValue(value: unknown, depth = 0): unknown {
   if (typeof value === 'number') return checkNumber(value);
@@ -73,7 +85,9 @@ function encodeObject(value: object, depth: number): unknown {
   if (isBytes(value)) return { $bytes: toBase64(value) };
   if (isDate(value)) return { $date: checkTime(value.getTime()) };
   if (!isPlain(value))
-    throw new PortabilityError(portabilityMessages.classInstance(getClassName(value)));
+    throw new PortabilityError(
+      portabilityMessages.classInstance(getClassName(value)),
+    );
   return encodePlainObject(value, depth);
 }
 
@@ -87,15 +101,23 @@ function encodeArray(value: readonly unknown[], depth: number): unknown[] {
   return copy ?? (value as unknown[]);
 }
 
-function encodePlainObject(value: Record<string, unknown>, depth: number): Record<string, unknown> {
+function encodePlainObject(
+  value: Record<string, unknown>,
+  depth: number,
+): Record<string, unknown> {
   const keys = Object.keys(value);
-  let changed: [string, unknown][] | undefined = hasToJson(value) ? [] : undefined;
+  let changed: [string, unknown][] | undefined = hasToJson(value)
+    ? []
+    : undefined;
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i] as string;
-    if (key === '__proto__') throw new PortabilityError(portabilityMessages.proto);
+    if (key === '__proto__')
+      throw new PortabilityError(portabilityMessages.proto);
     const item = value[key];
-    const json = item === undefined ? undefined : callAtKey(key, item, depth, toJsonValue);
-    if (!isWellFormed(key)) throw new PortabilityError(portabilityMessages.loneSurrogate);
+    const json =
+      item === undefined ? undefined : callAtKey(key, item, depth, toJsonValue);
+    if (!isWellFormed(key))
+      throw new PortabilityError(portabilityMessages.loneSurrogate);
     const name = key.startsWith('$') ? `$${key}` : key;
     if (changed === undefined && (json !== item || name !== key)) {
       changed = keys.slice(0, i).map((earlier) => [earlier, value[earlier]]);
@@ -105,7 +127,9 @@ function encodePlainObject(value: Record<string, unknown>, depth: number): Recor
   return changed === undefined ? value : Object.fromEntries(changed);
 }
 
-/** Whether `JSON.stringify` would replace the value by one that was not checked. */
+/**
+ * Whether `JSON.stringify` would replace the value by one that was not checked.
+ */
 function hasToJson(value: object): boolean {
   return typeof (value as { readonly toJSON?: unknown }).toJSON === 'function';
 }
@@ -113,7 +137,8 @@ function hasToJson(value: object): boolean {
 function decodeArray(value: unknown[], depth: number): unknown[] {
   for (let i = 0; i < value.length; i++) {
     const item = value[i];
-    if (canNeedDecoding(item)) value[i] = callAtKey(i, item, depth, fromJsonValue);
+    if (canNeedDecoding(item))
+      value[i] = callAtKey(i, item, depth, fromJsonValue);
   }
   return value;
 }
@@ -122,20 +147,22 @@ function decodeObject(value: Record<string, unknown>, depth: number): unknown {
   const keys = Object.keys(value);
   let escaped = false;
   for (const key of keys) {
-    if (key === '__proto__') throw new PortabilityError(portabilityMessages.proto);
+    if (key === '__proto__')
+      throw new PortabilityError(portabilityMessages.proto);
     if (key.startsWith('$')) {
       if (!key.startsWith('$$')) return decodeTaggedObject(value, keys);
       escaped = true;
     }
     const item = value[key];
-    if (canNeedDecoding(item)) value[key] = callAtKey(key, item, depth, fromJsonValue);
+    if (canNeedDecoding(item))
+      value[key] = callAtKey(key, item, depth, fromJsonValue);
   }
   return escaped ? unescapeKeys(value, keys) : value;
 }
 
 /**
- * Whether reading may make something else of what JSON says, or refuse it. Most values are what
- * they seem.
+ * Whether reading may make something else of what JSON says, or refuse it. Most
+ * values are what they seem.
  */
 function canNeedDecoding(item: unknown): boolean {
   if (typeof item === 'number') return item === 0 || !Number.isFinite(item);
@@ -151,7 +178,10 @@ function unescapeKeys(
   );
 }
 
-function decodeTaggedObject(value: Record<string, unknown>, keys: readonly string[]): unknown {
+function decodeTaggedObject(
+  value: Record<string, unknown>,
+  keys: readonly string[],
+): unknown {
   const tag = keys[0];
   if (tag === undefined || keys.length > 1)
     throw new PortabilityError(portabilityMessages.reserved);
@@ -200,7 +230,8 @@ const CHUNK_BYTES = 0x2000;
 function toBase64(bytes: Uint8Array): string {
   let binary = '';
   for (let i = 0; i < bytes.length; i += CHUNK_BYTES) {
-    // Spread, bytes would go through their iterator, which takes six times as long.
+    // Spread, bytes would go through their iterator, which takes six times as
+    // long.
     binary += Reflect.apply(
       String.fromCharCode,
       undefined,

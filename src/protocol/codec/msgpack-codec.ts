@@ -51,24 +51,33 @@ export const msgpackCodec: Codec = {
 
   frame(rows) {
     let bytes = writer.getArrayHeadBytes(rows.length);
-    for (let i = 0; i < rows.length; i++) bytes += (rows as readonly Span[])[i]!.length;
+    for (let i = 0; i < rows.length; i++)
+      bytes += (rows as readonly Span[])[i]!.length;
     writer.beginWriting(bytes);
     writer.writeArrayHead(rows.length);
-    for (let i = 0; i < rows.length;) i = writeSpans(rows as readonly Span[], i);
+    for (let i = 0; i < rows.length;)
+      i = writeSpans(rows as readonly Span[], i);
     return writer.takeWritten();
   },
 
   decode(frame) {
     if (typeof frame === 'string') {
-      throw new CorrectableError('PROTOCOL', 'a frame of the msgpack codec must be binary');
+      throw new CorrectableError(
+        'PROTOCOL',
+        'a frame of the msgpack codec must be binary',
+      );
     }
     try {
       return readMessages(frame);
     } catch (cause) {
       if (!(cause instanceof reader.MalformedFrameError)) throw cause;
-      throw new CorrectableError('PROTOCOL', `the frame is not MessagePack: ${cause.message}`, {
-        cause,
-      });
+      throw new CorrectableError(
+        'PROTOCOL',
+        `the frame is not MessagePack: ${cause.message}`,
+        {
+          cause,
+        },
+      );
     } finally {
       reader.closeFrame();
     }
@@ -76,17 +85,19 @@ export const msgpackCodec: Codec = {
 };
 
 /**
- * Forgets what was written of a value; what is outside the domain is named by its path, which
- * begins with `where`.
+ * Forgets what was written of a value; what is outside the domain is named by
+ * its path, which begins with `where`.
  */
 function toEncodeError(error: unknown, where: string): unknown {
   writer.rewindWriter();
-  return error instanceof PortabilityError ? error.toError([where, ...error.path]) : error;
+  return error instanceof PortabilityError
+    ? error.toError([where, ...error.path])
+    : error;
 }
 
 /**
- * Writes the rows from `first` on that lie side by side in memory; returns the index of the one
- * after them.
+ * Writes the rows from `first` on that lie side by side in memory; returns the
+ * index of the one after them.
  */
 function writeSpans(rows: readonly Span[], first: number): number {
   const { block, start } = rows[first] as Span;
@@ -102,11 +113,12 @@ function writeSpans(rows: readonly Span[], first: number): number {
 }
 
 /**
- * To be copied, by length: an array that grows takes three times the memory of one that is made for
- * its elements.
+ * To be copied, by length: an array that grows takes three times the memory of
+ * one that is made for its elements.
  */
-const BLANK_MESSAGES: readonly unknown[][] = Array.from({ length: 12 }, (_, length) =>
-  Array.from({ length }, () => undefined),
+const BLANK_MESSAGES: readonly unknown[][] = Array.from(
+  { length: 12 },
+  (_, length) => Array.from({ length }, () => undefined),
 );
 
 function readMessages(frame: Uint8Array): unknown[] {
@@ -122,8 +134,8 @@ function readMessages(frame: Uint8Array): unknown[] {
 }
 
 /**
- * Reads a row; one that holds what is outside the domain is passed over, so that its neighbors can
- * be read.
+ * Reads a row; one that holds what is outside the domain is passed over, so
+ * that its neighbors can be read.
  */
 function readMessage(): unknown {
   const from = reader.getPosition();

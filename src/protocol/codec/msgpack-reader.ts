@@ -1,33 +1,48 @@
 /**
- * The value domain in MessagePack, for reading what cannot be trusted: every length is compared
- * with what is left of the frame before anything is made for it, nesting is bounded, and what is
- * outside the domain (extensions, keys that are no strings, `__proto__`, numbers that are not
- * finite) is refused with its path.
+ * The value domain in MessagePack, for reading what cannot be trusted: every
+ * length is compared with what is left of the frame before anything is made for
+ * it, nesting is bounded, and what is outside the domain (extensions, keys that
+ * are no strings, `__proto__`, numbers that are not finite) is refused with its
+ * path.
  */
 import { MAX_DEPTH } from '../../values/value-kinds.ts';
 import { PortabilityError } from './codec.ts';
 import { portabilityMessages, decodeTagged } from './tagged-values.ts';
 
-/** The bytes are no MessagePack, or end too early: nothing after them can be read either. */
+/**
+ * The bytes are no MessagePack, or end too early: nothing after them can be
+ * read either.
+ */
 export class MalformedFrameError extends Error {}
 
-/** Short strings are remembered: names of operations and fields come again and again. */
+/**
+ * Short strings are remembered: names of operations and fields come again and
+ * again.
+ */
 const MAX_CACHED_STRING_LENGTH = 32;
 const MAX_CACHED_STRINGS = 1 << 11;
 const DOLLAR = 0x24;
 
-/** Made when it is first needed: platforms without one can use the other codec. */
+/**
+ * Made when it is first needed: platforms without one can use the other codec.
+ */
 let decoder: TextDecoder | undefined;
 
 const NO_BYTES: Uint8Array = /* @__PURE__ */ new Uint8Array(0);
 
 let frameBytes = NO_BYTES;
 let offset = 0;
-/** Bytes of the remembered strings: to compare those takes less than to look at characters. */
+/**
+ * Bytes of the remembered strings: to compare those takes less than to look at
+ * characters.
+ */
 const cachedStringBytes = /* @__PURE__ */ new Uint8Array(
   MAX_CACHED_STRINGS * MAX_CACHED_STRING_LENGTH,
 );
-const cachedStrings: string[] = Array.from({ length: MAX_CACHED_STRINGS }, () => '');
+const cachedStrings: string[] = Array.from(
+  { length: MAX_CACHED_STRINGS },
+  () => '',
+);
 
 export function openFrame(frame: Uint8Array): void {
   frameBytes = frame;
@@ -38,9 +53,16 @@ export function closeFrame(): void {
   frameBytes = NO_BYTES;
 }
 
-/** Returns a view of the next `length` bytes, for numbers that need one: most frames have none. */
+/**
+ * Returns a view of the next `length` bytes, for numbers that need one: most
+ * frames have none.
+ */
 function getDataView(length: number): DataView {
-  return new DataView(frameBytes.buffer, frameBytes.byteOffset + takeBytes(length), length);
+  return new DataView(
+    frameBytes.buffer,
+    frameBytes.byteOffset + takeBytes(length),
+    length,
+  );
 }
 
 export function rewindReader(): void {
@@ -51,7 +73,10 @@ export function getPosition(): number {
   return offset;
 }
 
-/** Reads the head of an array; `undefined`, having read nothing, if something else follows. */
+/**
+ * Reads the head of an array; `undefined`, having read nothing, if something
+ * else follows.
+ */
 export function readArrayHead(): number | undefined {
   const head = getByteAt(offset);
   if ((head & 0xf0) === 0x90) {
@@ -64,7 +89,8 @@ export function readArrayHead(): number | undefined {
 }
 
 /**
- * Reads a value. Throws `PortabilityError` with the path from here on, or `MalformedFrameError`.
+ * Reads a value. Throws `PortabilityError` with the path from here on, or
+ * `MalformedFrameError`.
  */
 export function readValue(depth: number): unknown {
   const head = getByteAt(offset++);
@@ -106,8 +132,8 @@ export function readValue(depth: number): unknown {
 }
 
 /**
- * Reads past the value that begins at `from`, whatever it holds. Not recursive: what is nested too
- * deep is passed too.
+ * Reads past the value that begins at `from`, whatever it holds. Not recursive:
+ * what is nested too deep is passed too.
  */
 export function skipFrom(from: number): void {
   offset = from;
@@ -116,17 +142,21 @@ export function skipFrom(from: number): void {
 }
 
 /**
- * How many values there are from `from` on, those that are nested in others too: stops counting
- * above `most`.
+ * How many values there are from `from` on, those that are nested in others
+ * too: stops counting above `most`.
  */
 export function countValuesFrom(from: number, most: number): number {
   offset = from;
   let count = 0;
-  for (let left = 1; left > 0 && count <= most; count++) left += skipHead(getByteAt(offset++)) - 1;
+  for (let left = 1; left > 0 && count <= most; count++)
+    left += skipHead(getByteAt(offset++)) - 1;
   return count;
 }
 
-/** Passes what follows a head, but for the values nested in it, whose number it returns. */
+/**
+ * Passes what follows a head, but for the values nested in it, whose number it
+ * returns.
+ */
 function skipHead(head: number): number {
   if (head < 0x80 || head >= 0xe0) return 0;
   if (head < 0x90) return 2 * checkElementCount(head & 0x0f, 2);
@@ -135,12 +165,19 @@ function skipHead(head: number): number {
   if (head === 0xdc || head === 0xdd)
     return checkElementCount(head === 0xdc ? readUint16() : readUint32(), 1);
   if (head === 0xde || head === 0xdf)
-    return 2 * checkElementCount(head === 0xde ? readUint16() : readUint32(), 2);
+    return (
+      2 * checkElementCount(head === 0xde ? readUint16() : readUint32(), 2)
+    );
   const fixed = FIXED_LENGTHS[head];
   if (fixed !== undefined) return skipBytes(fixed);
-  const [lengthBytes, extra] = COUNTED_LENGTHS[head] ?? throwMalformed(`${head} begins nothing`);
+  const [lengthBytes, extra] =
+    COUNTED_LENGTHS[head] ?? throwMalformed(`${head} begins nothing`);
   return skipBytes(
-    (lengthBytes === 1 ? readUint8() : lengthBytes === 2 ? readUint16() : readUint32()) + extra,
+    (lengthBytes === 1
+      ? readUint8()
+      : lengthBytes === 2
+        ? readUint16()
+        : readUint32()) + extra,
   );
 }
 
@@ -166,7 +203,10 @@ const FIXED_LENGTHS: Readonly<Record<number, number>> = {
   0xd8: 17,
 };
 
-/** Bytes of the length that follows a head, and bytes beside those that it counts. */
+/**
+ * Bytes of the length that follows a head, and bytes beside those that it
+ * counts.
+ */
 const COUNTED_LENGTHS: Readonly<Record<number, readonly [number, number]>> = {
   0xc4: [1, 0],
   0xc5: [2, 0],
@@ -216,11 +256,14 @@ function checkFinite(value: number): number {
 function toSafeNumber(value: bigint): number {
   const number = Number(value);
   if (Number.isSafeInteger(number)) return number;
-  throw new PortabilityError('an integer beyond 2^53 is refused; write {"$bigint": "…"}');
+  throw new PortabilityError(
+    'an integer beyond 2^53 is refused; write {"$bigint": "…"}',
+  );
 }
 
 function readArray(length: number, depth: number): unknown[] {
-  if (depth >= MAX_DEPTH) throw new PortabilityError(portabilityMessages.tooDeep);
+  if (depth >= MAX_DEPTH)
+    throw new PortabilityError(portabilityMessages.tooDeep);
   const items: unknown[] = [];
   try {
     while (items.length < length) items.push(readValue(depth + 1));
@@ -231,7 +274,8 @@ function readArray(length: number, depth: number): unknown[] {
 }
 
 function readMap(length: number, depth: number): unknown {
-  if (depth >= MAX_DEPTH) throw new PortabilityError(portabilityMessages.tooDeep);
+  if (depth >= MAX_DEPTH)
+    throw new PortabilityError(portabilityMessages.tooDeep);
   const map: Record<string, unknown> = {};
   for (let i = 0; i < length; i++) {
     const key = readKey();
@@ -260,18 +304,24 @@ function addPath(error: unknown, key: PropertyKey): unknown {
 
 function readKey(): string {
   const head = getByteAt(offset);
-  if ((head & 0xe0) !== 0xa0 && head !== 0xd9 && head !== 0xda && head !== 0xdb) {
+  if (
+    (head & 0xe0) !== 0xa0 &&
+    head !== 0xd9 &&
+    head !== 0xda &&
+    head !== 0xdb
+  ) {
     throw new PortabilityError('a key must be a string');
   }
   const key = readValue(0) as string;
-  if (key === '__proto__') throw new PortabilityError(portabilityMessages.proto);
+  if (key === '__proto__')
+    throw new PortabilityError(portabilityMessages.proto);
   return key;
 }
 
 function readBytes(length: number): Uint8Array {
   const from = takeBytes(length);
-  // A copy: the frame's memory belongs to the socket. A part of a `Buffer` is one too, but values
-  // hold plain bytes.
+  // A copy: the frame's memory belongs to the socket. A part of a `Buffer` is
+  // one too, but values hold plain bytes.
   return new Uint8Array(frameBytes.subarray(from, from + length));
 }
 
@@ -336,11 +386,12 @@ function readLongString(from: number, length: number): string {
 }
 
 /**
- * Checks that so many elements, each of so many values, can still follow: the frame bounds what is
- * made for them.
+ * Checks that so many elements, each of so many values, can still follow: the
+ * frame bounds what is made for them.
  */
 function checkElementCount(count: number, valuesEach: number): number {
-  if (count * valuesEach > frameBytes.length - offset) throwMalformed('the frame ends too early');
+  if (count * valuesEach > frameBytes.length - offset)
+    throwMalformed('the frame ends too early');
   return count;
 }
 

@@ -1,14 +1,21 @@
 /**
- * Writes the value domain in MessagePack. It uses only types that every implementation has: nil,
- * booleans, numbers, strings, bin, arrays and maps. bigint, Date and undefined are written as in
- * JSON, as maps with one key that begins with `$` (see `json-values.ts`). Bytes are `bin`.
+ * Writes the value domain in MessagePack. It uses only types that every
+ * implementation has: nil, booleans, numbers, strings, bin, arrays and maps.
+ * bigint, Date and undefined are written as in JSON, as maps with one key that
+ * begins with `$` (see `json-values.ts`). Bytes are `bin`.
  *
- * All values go into one block of memory, one after the other, and are returned as views of it. So
- * rows that are written in one tick lie side by side, and one copy puts them into a frame. A value
- * larger than a block gets its own memory: a small value never retains more than its block.
+ * All values go into one block of memory, one after the other, and are returned
+ * as views of it. So rows that are written in one tick lie side by side, and
+ * one copy puts them into a frame. A value larger than a block gets its own
+ * memory: a small value never retains more than its block.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
-import { MAX_DEPTH, isBytes, isDate, isPlain } from '../../values/value-kinds.ts';
+import {
+  MAX_DEPTH,
+  isBytes,
+  isDate,
+  isPlain,
+} from '../../values/value-kinds.ts';
 import { PortabilityError, type Span } from './codec.ts';
 import {
   BIGINT_PATTERN,
@@ -19,11 +26,14 @@ import {
 
 const BLOCK_BYTES = 1 << 16;
 /**
- * A shorter string is copied character by character, which beats a call of the platform's encoder.
+ * A shorter string is copied character by character, which beats a call of the
+ * platform's encoder.
  */
 const MAX_SHORT_STRING_LENGTH = 48;
 
-/** Made when it is first needed: platforms without one can use the other codec. */
+/**
+ * Made when it is first needed: platforms without one can use the other codec.
+ */
 let encoder: TextEncoder | undefined;
 
 const NO_BLOCK: Uint8Array<ArrayBuffer> = /* @__PURE__ */ new Uint8Array(0);
@@ -38,14 +48,17 @@ let messageStart = 0;
 let isWriting = false;
 
 /**
- * Begins to write. One of `takeWritten`, `takeSpan` and `rewindWriter` must follow. `bytes`:
- * maximum size if known.
+ * Begins to write. One of `takeWritten`, `takeSpan` and `rewindWriter` must
+ * follow. `bytes`: maximum size if known.
  */
 export function beginWriting(bytes = 0): void {
-  // Reading a property can run code of the application, which must not write into what is being
-  // written.
+  // Reading a property can run code of the application, which must not write
+  // into what is being written.
   if (isWriting)
-    throw new CorrectableError('INVALID_VALUE', 'a getter of a value may not use the store');
+    throw new CorrectableError(
+      'INVALID_VALUE',
+      'a getter of a value may not use the store',
+    );
   isWriting = true;
   messageStart = offset;
   if (bytes > BLOCK_BYTES) startBlock(bytes);
@@ -86,11 +99,15 @@ export function reserveHead(bytes: number): void {
   offset += bytes;
 }
 
-/** Makes room, by moving what was written since `begin` to a new block if need be. */
+/**
+ * Makes room, by moving what was written since `begin` to a new block if need
+ * be.
+ */
 function reserve(bytes: number): void {
   if (offset + bytes <= block.length) return;
   const needed = offset - messageStart + bytes;
-  // Room for what follows a large part; by doubling, so that many of them are not moved for each.
+  // Room for what follows a large part; by doubling, so that many of them are
+  // not moved for each.
   startBlock(
     needed <= BLOCK_BYTES
       ? BLOCK_BYTES
@@ -107,9 +124,15 @@ function startBlock(bytes: number): void {
   offset = unfinished.length;
 }
 
-/** What was written, in memory that fits; nothing else will be written beside it. */
+/**
+ * What was written, in memory that fits; nothing else will be written beside
+ * it.
+ */
 function takeLargeBlock(): Uint8Array<ArrayBuffer> {
-  const large = offset - messageStart === block.length ? block : block.slice(messageStart, offset);
+  const large =
+    offset - messageStart === block.length
+      ? block
+      : block.slice(messageStart, offset);
   block = NO_BLOCK;
   messageStart = offset = 0;
   return large;
@@ -123,11 +146,12 @@ export function writeEncoded(bytes: Uint8Array): void {
 }
 
 /**
- * Copies a span of what has been encoded already. Short ones by the byte: to make a view of one
- * takes longer.
+ * Copies a span of what has been encoded already. Short ones by the byte: to
+ * make a view of one takes longer.
  */
 export function writeSpan(from: Uint8Array, first: number, end: number): void {
-  if (end - first > MAX_SHORT_STRING_LENGTH) return writeEncoded(from.subarray(first, end));
+  if (end - first > MAX_SHORT_STRING_LENGTH)
+    return writeEncoded(from.subarray(first, end));
   reserve(end - first);
   for (let i = first; i < end; i++) block[offset++] = from[i] as number;
   return undefined;
@@ -174,9 +198,12 @@ function writeNil(): void {
   block[offset++] = 0xc0;
 }
 
-/** A map of one entry, whose value must follow; leaves room for one byte of it. */
+/**
+ * A map of one entry, whose value must follow; leaves room for one byte of it.
+ */
 function writeTag(tag: string, depth: number): void {
-  if (depth >= MAX_DEPTH) throw new PortabilityError(portabilityMessages.tooDeep);
+  if (depth >= MAX_DEPTH)
+    throw new PortabilityError(portabilityMessages.tooDeep);
   reserve(1);
   block[offset++] = 0x81;
   writeString(tag);
@@ -187,7 +214,8 @@ function writeNumber(value: number): void {
   reserve(9);
   if (Number.isInteger(value) && value >= -0x8000_0000 && value <= 0xffff_ffff)
     return writeInteger(value);
-  if (!Number.isFinite(value)) throw new PortabilityError(portabilityMessages.notFinite(value));
+  if (!Number.isFinite(value))
+    throw new PortabilityError(portabilityMessages.notFinite(value));
   block[offset++] = 0xcb;
   view.setFloat64(offset, value);
   offset += 8;
@@ -220,7 +248,8 @@ function writeString(text: string): void {
   const { length } = text;
   if (length > MAX_SHORT_STRING_LENGTH) return writeLongString(text);
   reserve(length + 2);
-  // In locals, since engines cannot keep what belongs to the module in registers.
+  // In locals, since engines cannot keep what belongs to the module in
+  // registers.
   const target = block;
   let to = offset;
   if (length < 32) target[to++] = 0xa0 | length;
@@ -237,17 +266,21 @@ function writeString(text: string): void {
 }
 
 /**
- * The head is chosen by the longest that the text can be: equal texts have equal encodings all the
- * same.
+ * The head is chosen by the longest that the text can be: equal texts have
+ * equal encodings all the same.
  */
 function writeLongString(text: string): void {
-  if (!isWellFormed(text)) throw new PortabilityError(portabilityMessages.loneSurrogate);
+  if (!isWellFormed(text))
+    throw new PortabilityError(portabilityMessages.loneSurrogate);
   const maxBytes = 3 * text.length;
   if (maxBytes >= BLOCK_BYTES) return writeLargeString(text);
   reserve(maxBytes + 3);
   const headBytes = maxBytes < 0x100 ? 2 : 3;
   encoder ??= new TextEncoder();
-  const { written: bytes } = encoder.encodeInto(text, block.subarray(offset + headBytes));
+  const { written: bytes } = encoder.encodeInto(
+    text,
+    block.subarray(offset + headBytes),
+  );
   if (headBytes === 2) {
     block[offset] = 0xd9;
     block[offset + 1] = bytes;
@@ -258,7 +291,10 @@ function writeLongString(text: string): void {
   offset += headBytes + bytes;
 }
 
-/** Encoded apart, since room for the longest that it can be would be three times what most need. */
+/**
+ * Encoded apart, since room for the longest that it can be would be three times
+ * what most need.
+ */
 function writeLargeString(text: string): void {
   encoder ??= new TextEncoder();
   const bytes = encoder.encode(text);
@@ -271,13 +307,15 @@ function writeLargeString(text: string): void {
 
 function writeBigint(value: bigint, depth: number): void {
   const digits = value.toString();
-  if (!BIGINT_PATTERN.test(digits)) throw new PortabilityError(portabilityMessages.bigintDigits);
+  if (!BIGINT_PATTERN.test(digits))
+    throw new PortabilityError(portabilityMessages.bigintDigits);
   writeTag('$bigint', depth);
   writeString(digits);
 }
 
 function writeObject(value: object, depth: number): void {
-  if (depth >= MAX_DEPTH) throw new PortabilityError(portabilityMessages.tooDeep);
+  if (depth >= MAX_DEPTH)
+    throw new PortabilityError(portabilityMessages.tooDeep);
   if (Array.isArray(value)) return writeArray(value, depth);
   if (isPlain(value)) return writeMap(value, depth);
   if (isBytes(value)) return writeBytes(value);
@@ -287,7 +325,9 @@ function writeObject(value: object, depth: number): void {
     writeTag('$date', depth);
     return writeNumber(value.getTime());
   }
-  throw new PortabilityError(portabilityMessages.classInstance(getClassName(value)));
+  throw new PortabilityError(
+    portabilityMessages.classInstance(getClassName(value)),
+  );
 }
 
 function writeArray(value: readonly unknown[], depth: number): void {
@@ -299,7 +339,8 @@ function writeArray(value: readonly unknown[], depth: number): void {
 function writeMap(value: Record<string, unknown>, depth: number): void {
   const keys = Object.keys(value);
   reserve(5);
-  // Where the head is, from `start` on: the block may move before the entries have been counted.
+  // Where the head is, from `start` on: the block may move before the entries
+  // have been counted.
   const head = offset - messageStart;
   if (keys.length < 16) offset++;
   else writeLength(keys.length, 0xde, 0xdf);
@@ -309,12 +350,14 @@ function writeMap(value: Record<string, unknown>, depth: number): void {
     const item = value[key];
     if (item === undefined) continue;
     count++;
-    if (key === '__proto__') throw new PortabilityError(portabilityMessages.proto);
+    if (key === '__proto__')
+      throw new PortabilityError(portabilityMessages.proto);
     writeString(key.charCodeAt(0) === 0x24 ? `$${key}` : key);
     writeAt(key, item, depth);
   }
   if (keys.length < 16) block[messageStart + head] = 0x80 | count;
-  else if (keys.length < 0x10000) view.setUint16(messageStart + head + 1, count);
+  else if (keys.length < 0x10000)
+    view.setUint16(messageStart + head + 1, count);
   else view.setUint32(messageStart + head + 1, count);
 }
 

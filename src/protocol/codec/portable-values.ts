@@ -1,4 +1,6 @@
-/** Values that can be written down and sent: those of the codecs (`codec.ts`). */
+/**
+ * Values that can be written down and sent: those of the codecs (`codec.ts`).
+ */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import { isBytes, isPlain } from '../../values/value-kinds.ts';
 import { PortabilityError, VALUE_DEPTH } from './codec.ts';
@@ -6,8 +8,8 @@ import { fromJsonValue, toJsonField, toJsonValue } from './json-values.ts';
 import { isWellFormed } from './tagged-values.ts';
 
 /**
- * The value as it arrives at the other end. Throws `INVALID_VALUE` with the path, which begins with
- * `where`.
+ * The value as it arrives at the other end. Throws `INVALID_VALUE` with the
+ * path, which begins with `where`.
  */
 export function copyForWire(value: unknown, where: string): unknown {
   if (isBytes(value)) return new Uint8Array(value);
@@ -21,10 +23,12 @@ export function copyForWire(value: unknown, where: string): unknown {
 }
 
 /**
- * Copies most arguments and results without making text of them: text of bytes would be much
- * longer.
+ * Copies most arguments and results without making text of them: text of bytes
+ * would be much longer.
  */
-function copyFlatObject(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function copyFlatObject(
+  value: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
   const copy: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(value)) {
     if (item === undefined) continue;
@@ -35,16 +39,21 @@ function copyFlatObject(value: Readonly<Record<string, unknown>>): Record<string
 }
 
 /**
- * Throws `INVALID_VALUE` with the path (`where`, `at` in a list) unless the value can be logged and
- * sent.
+ * Throws `INVALID_VALUE` with the path (`where`, `at` in a list) unless the
+ * value can be logged and sent.
  */
-export function checkPortable(value: unknown, where: string, at?: number): void {
+export function checkPortable(
+  value: unknown,
+  where: string,
+  at?: number,
+): void {
   const problem = findPortabilityError(value, where, at);
   if (problem !== undefined) throw problem;
 }
 
 /**
- * Returns what `checkPortable` would throw. `depth`: maximum path length, since keys may be data.
+ * Returns what `checkPortable` would throw. `depth`: maximum path length, since
+ * keys may be data.
  */
 export function findPortabilityError(
   value: unknown,
@@ -72,7 +81,12 @@ export function isPortableScalar(value: unknown): boolean {
 
 /** Whether the value is a plain object of such scalars and of bytes. */
 export function isFlat(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || !isPlain(value))
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    Array.isArray(value) ||
+    !isPlain(value)
+  )
     return false;
   // Not `Object.keys`, which makes an array for every effect of every update.
   for (const key in value) {
@@ -87,7 +101,10 @@ export function isFlat(value: unknown): value is Record<string, unknown> {
   return true;
 }
 
-/** Bytes travel, whatever they are: the codec would make a text of them to say so. */
+/**
+ * Bytes travel, whatever they are: the codec would make a text of them to say
+ * so.
+ */
 function isPortableLeaf(value: unknown): boolean {
   return isPortableScalar(value) || isBytes(value);
 }

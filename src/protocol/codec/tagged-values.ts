@@ -1,4 +1,7 @@
-/** What both codecs agree on: which values travel, and what is said about those that do not. */
+/**
+ * What both codecs agree on: which values travel, and what is said about those
+ * that do not.
+ */
 import { MAX_DEPTH } from '../../values/value-kinds.ts';
 import { PortabilityError } from './codec.ts';
 
@@ -6,7 +9,8 @@ export const BIGINT_PATTERN: RegExp = /^-?\d{1,1024}$/;
 
 export const portabilityMessages = {
   unsendable: (type: string): string => `a ${type} cannot be sent`,
-  notFinite: (value: number): string => `${value} cannot be sent; use null or a string`,
+  notFinite: (value: number): string =>
+    `${value} cannot be sent; use null or a string`,
   classInstance: (name: string): string =>
     `a ${name} cannot be sent; use plain objects, arrays, Uint8Array, bigint or Date`,
   tooDeep: `nested deeper than ${MAX_DEPTH}, or a cycle`,
@@ -15,20 +19,23 @@ export const portabilityMessages = {
   invalidDate: 'an invalid Date cannot be sent',
   loneSurrogate:
     'a string with half of a surrogate pair cannot be sent; use Uint8Array for arbitrary data',
-  reserved: 'keys that begin with one $ are reserved for $bytes, $bigint, $date and $undefined',
+  reserved:
+    'keys that begin with one $ are reserved for $bytes, $bigint, $date and $undefined',
 } as const;
 
 /** Name of an object's class, for messages. */
 export function getClassName(value: object): string {
-  const { name } = (value.constructor as { readonly name?: unknown } | undefined) ?? {};
+  const { name } =
+    (value.constructor as { readonly name?: unknown } | undefined) ?? {};
   return typeof name === 'string' && name !== '' ? name : 'class instance';
 }
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const LONE_SURROGATES = /\p{Surrogate}/gu;
 /** Engines that have it know at once of text in Latin letters. */
-const platformIsWellFormed = (String.prototype as { isWellFormed?: (this: string) => boolean })
-  .isWellFormed;
+const platformIsWellFormed = (
+  String.prototype as { isWellFormed?: (this: string) => boolean }
+).isWellFormed;
 
 export function isWellFormed(text: string): boolean {
   return platformIsWellFormed === undefined
@@ -36,14 +43,17 @@ export function isWellFormed(text: string): boolean {
     : platformIsWellFormed.call(text);
 }
 
-/** The text with a replacement character for every surrogate without its other half. */
+/**
+ * The text with a replacement character for every surrogate without its other
+ * half.
+ */
 export function toWellFormed(text: string): string {
   return text.replace(LONE_SURROGATES, '\ufffd');
 }
 
 /**
- * What an object with the single key `tag` stands for, except `$bytes`, which codecs decode
- * themselves.
+ * What an object with the single key `tag` stands for, except `$bytes`, which
+ * codecs decode themselves.
  */
 export function decodeTagged(tag: string, content: unknown): unknown {
   if (tag === '$undefined' && content === true) return undefined;

@@ -1,15 +1,19 @@
 /**
- * Operations on a server, between the gateway that checks their arguments and the store that
- * executes them.
+ * Operations on a server, between the gateway that checks their arguments and
+ * the store that executes them.
  */
 import type { Access, Operation } from '../../correctable/operation.ts';
-import { ParsedOperation, parseArgs, type OperationRegistry } from './operation-registry.ts';
+import {
+  ParsedOperation,
+  parseArgs,
+  type OperationRegistry,
+} from './operation-registry.ts';
 import { computeKey } from './parse-args.ts';
 import { deepCopy } from '../../values/deep-copy.ts';
 
 /**
- * An operation whose arguments have been checked: a store with the same contract need not do so
- * again.
+ * An operation whose arguments have been checked: a store with the same
+ * contract need not do so again.
  */
 export class CheckedOperation extends ParsedOperation implements Operation {
   readonly name: string;
@@ -17,15 +21,15 @@ export class CheckedOperation extends ParsedOperation implements Operation {
   /** As the schema gave them back. */
   readonly args: unknown;
   /**
-   * As the contract makes it of these: what the client calls the key is a claim, and may be of
-   * another object.
+   * As the contract makes it of these: what the client calls the key is a
+   * claim, and may be of another object.
    */
   readonly key?: string;
   readonly #checkedBy: OperationRegistry['operations'];
 
   /**
-   * Checks what a client submits. `catalogue` may have compiled schemas of the operations in
-   * `checkedBy`.
+   * Checks what a client submits. `catalogue` may have compiled schemas of the
+   * operations in `checkedBy`.
    */
   constructor(
     name: string,
@@ -43,14 +47,21 @@ export class CheckedOperation extends ParsedOperation implements Operation {
     if (key !== undefined) this.key = key;
   }
 
-  /** Whether the arguments of `operation` are what the contract with these operations gave. */
-  static isCheckedBy(operations: OperationRegistry['operations'], operation: Operation): boolean {
+  /**
+   * Whether the arguments of `operation` are what the contract with these
+   * operations gave.
+   */
+  static isCheckedBy(
+    operations: OperationRegistry['operations'],
+    operation: Operation,
+  ): boolean {
     return #checkedBy in operation && operation.#checkedBy === operations;
   }
 }
 
 /**
- * An operation for a caller that may keep it: later changes to it do not change what is executed.
+ * An operation for a caller that may keep it: later changes to it do not change
+ * what is executed.
  */
 class BorrowedOperation extends ParsedOperation implements Operation {
   readonly name: string;

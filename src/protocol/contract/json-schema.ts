@@ -1,5 +1,6 @@
 /**
- * What a schema accepts, as JSON Schema: for code at the sites that draws arguments of operations.
+ * What a schema accepts, as JSON Schema: for code at the sites that draws
+ * arguments of operations.
  */
 import { toJSONSchema } from 'zod/v4/core';
 import type * as z from 'zod/v4-mini';
@@ -33,8 +34,8 @@ export interface JsonSchema {
 }
 
 /**
- * Returns the schema's input as JSON Schema, to draw values from. What has no form there becomes
- * any value.
+ * Returns the schema's input as JSON Schema, to draw values from. What has no
+ * form there becomes any value.
  */
 export function toInputJsonSchema(schema: Schema): JsonSchema {
   try {

@@ -1,10 +1,11 @@
 /**
- * Arguments without what their schema adds by itself: the same whether a caller writes a default
- * out or leaves it out.
+ * Arguments without what their schema adds by itself: the same whether a caller
+ * writes a default out or leaves it out.
  *
- * The parsed arguments were rejected as that form. A default may differ from call to call, as the
- * present time does, and then each retry would be another operation. What a caller leaves out stays
- * left out here, whatever the default is.
+ * The parsed arguments were rejected as that form. A default may differ from
+ * call to call, as the present time does, and then each retry would be another
+ * operation. What a caller leaves out stays left out here, whatever the default
+ * is.
  */
 import { toCanonicalString } from '../../values/canonical-string.ts';
 import { getBuiltInClass } from '../../correctable/built-in-class.ts';
@@ -13,22 +14,31 @@ import { getLazySchema, isSchemaPart, type Schema } from './schema-parts.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The default of a field as it was first, as text; `undefined` for a field without one. */
+/**
+ * The default of a field as it was first, as text; `undefined` for a field
+ * without one.
+ */
 const firstDefaults = new WeakMap<Schema, string | undefined>();
 const knownSchemas = new WeakSet<Schema>();
 
 const serialize = (value: unknown): string | undefined =>
   toCanonicalString(value, { isLoose: true });
 
-/** The text of what the schema makes of `value`; `undefined` if it takes none or makes nothing. */
+/**
+ * The text of what the schema makes of `value`; `undefined` if it takes none or
+ * makes nothing.
+ */
 function serializeParsed(schema: Schema, value: unknown): string | undefined {
   const result = parseSync(schema, value);
-  return result.success && result.data !== undefined ? serialize(result.data) : undefined;
+  return result.success && result.data !== undefined
+    ? serialize(result.data)
+    : undefined;
 }
 
 /**
- * Looks at the defaults of a schema, so that one that changes is known as such later. Call it some
- * time before the first arguments: what a caller writes out may equal the default of that moment.
+ * Looks at the defaults of a schema, so that one that changes is known as such
+ * later. Call it some time before the first arguments: what a caller writes out
+ * may equal the default of that moment.
  */
 export function rememberDefaults(schema: Schema): void {
   if (knownSchemas.has(schema)) return;
@@ -36,7 +46,8 @@ export function rememberDefaults(schema: Schema): void {
   try {
     [schema, ...findFields(schema)].forEach(getDefault);
   } catch {
-    // It refers to a later definition, or makes a default that fails: parsing will show that.
+    // It refers to a later definition, or makes a default that fails: parsing
+    // will show that.
   }
 }
 
@@ -48,17 +59,24 @@ function findFields(schema: Schema): Schema[] {
   for (const part of seen) {
     if (seen.size > MAX_PARTS) break;
     if (isSchemaPart(part) && part._zod.def['type'] === 'object')
-      fields.push(...Object.values(part._zod.def['shape'] as Record<string, Schema>));
+      fields.push(
+        ...Object.values(part._zod.def['shape'] as Record<string, Schema>),
+      );
     for (const inner of getInnerParts(part))
       if (typeof inner === 'object' && inner !== null) seen.add(inner);
   }
   return fields;
 }
 
-/** Schemas that never end, since they make ever new ones, are looked into so far. */
+/**
+ * Schemas that never end, since they make ever new ones, are looked into so
+ * far.
+ */
 const MAX_PARTS = 10_000;
 
-/** The default of a field, unless that has changed since it was first looked at. */
+/**
+ * The default of a field, unless that has changed since it was first looked at.
+ */
 function getDefault(field: Schema): string | undefined {
   const present = serializeParsed(field, undefined);
   if (!firstDefaults.has(field)) firstDefaults.set(field, present);
@@ -71,26 +89,33 @@ function isDefault(field: Schema, value: unknown): boolean {
 }
 
 /**
- * Returns `args` without the fields that `schema` would add with the same value. What cannot be
- * looked into stays as it is.
+ * Returns `args` without the fields that `schema` would add with the same
+ * value. What cannot be looked into stays as it is.
  */
 export function omitDefaults(schema: Schema, args: unknown): unknown {
   try {
     return isDefault(schema, args) ? undefined : omitIn(schema, args);
   } catch {
-    // A getter or a function of the schema has thrown, or the value refers to itself.
+    // A getter or a function of the schema has thrown, or the value refers to
+    // itself.
     return args;
   }
 }
 
 function omitIn(schema: unknown, value: unknown): unknown {
-  if (!isSchemaPart(schema) || typeof value !== 'object' || value === null) return value;
+  if (!isSchemaPart(schema) || typeof value !== 'object' || value === null)
+    return value;
   const { def } = schema._zod;
   switch (def['type']) {
     case 'object':
-      return omitFields(def['shape'] as Readonly<Record<string, Schema>>, value);
+      return omitFields(
+        def['shape'] as Readonly<Record<string, Schema>>,
+        value,
+      );
     case 'array':
-      return Array.isArray(value) ? value.map((item) => omitIn(def['element'], item)) : value;
+      return Array.isArray(value)
+        ? value.map((item) => omitIn(def['element'], item))
+        : value;
     case 'tuple': {
       const items = def['items'] as readonly Schema[];
       return Array.isArray(value)
@@ -100,7 +125,10 @@ function omitIn(schema: unknown, value: unknown): unknown {
     case 'record':
       return mapFields(value, (item) => omitIn(def['valueType'], item));
     case 'union':
-      return omitIn(findOption(def['options'] as readonly Schema[], value), value);
+      return omitIn(
+        findOption(def['options'] as readonly Schema[], value),
+        value,
+      );
     case 'intersection':
       return omitIn(def['right'], omitIn(def['left'], value));
     case 'pipe':
@@ -113,21 +141,34 @@ function omitIn(schema: unknown, value: unknown): unknown {
   }
 }
 
-function findOption(options: readonly Schema[], value: unknown): Schema | undefined {
+function findOption(
+  options: readonly Schema[],
+  value: unknown,
+): Schema | undefined {
   return options.find((option) => parseSync(option, value).success);
 }
 
-function omitFields(shape: Readonly<Record<string, Schema>>, value: object): unknown {
+function omitFields(
+  shape: Readonly<Record<string, Schema>>,
+  value: object,
+): unknown {
   return mapFields(value, (item, name) => {
     const field = Object.hasOwn(shape, name) ? shape[name] : undefined;
-    return field !== undefined && isDefault(field, item) ? undefined : omitIn(field, item);
+    return field !== undefined && isDefault(field, item)
+      ? undefined
+      : omitIn(field, item);
   });
 }
 
 /** A field that becomes `undefined` counts as none. */
-function mapFields(value: object, map: (item: unknown, name: string) => unknown): unknown {
+function mapFields(
+  value: object,
+  map: (item: unknown, name: string) => unknown,
+): unknown {
   const kind = getBuiltInClass(value);
   if (kind !== 'Object' && kind !== 'null') return value;
   const entries = Object.entries(value as Fields);
-  return Object.fromEntries(entries.map(([name, item]) => [name, map(item, name)]));
+  return Object.fromEntries(
+    entries.map(([name, item]) => [name, map(item, name)]),
+  );
 }

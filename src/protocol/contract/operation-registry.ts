@@ -1,6 +1,6 @@
 /**
- * What both ends of the wire need of a service contract: names, effects and the schemas of the
- * arguments.
+ * What both ends of the wire need of a service contract: names, effects and the
+ * schemas of the arguments.
  */
 import { CorrectableError, check } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
@@ -15,8 +15,8 @@ export interface RegisteredOperation {
   readonly access: Access;
   readonly args: Schema;
   /**
-   * Returns the object that the operation acts on, from the parsed arguments. If absent, operations
-   * have no `key`.
+   * Returns the object that the operation acts on, from the parsed arguments.
+   * If absent, operations have no `key`.
    */
   key?(args: unknown): string;
 }
@@ -25,8 +25,8 @@ export interface RegisteredOperation {
 export interface OperationRegistry {
   readonly name: string;
   /**
-   * Changes whenever the meaning of the wire format does. Both ends compare it before any
-   * operation.
+   * Changes whenever the meaning of the wire format does. Both ends compare it
+   * before any operation.
    */
   readonly hash: string;
   readonly operations: Readonly<Record<string, RegisteredOperation>>;
@@ -35,8 +35,8 @@ export interface OperationRegistry {
 const operationHashCache = new WeakMap<RegisteredOperation, string>();
 
 /**
- * Returns the fingerprint of the operation called `name`, computed once; `undefined` if there is no
- * such operation.
+ * Returns the fingerprint of the operation called `name`, computed once;
+ * `undefined` if there is no such operation.
  */
 export function findOperationHash(
   { operations }: Pick<OperationRegistry, 'operations'>,
@@ -45,28 +45,35 @@ export function findOperationHash(
   const entry = Object.hasOwn(operations, name) ? operations[name] : undefined;
   if (entry === undefined) return undefined;
   let hash = operationHashCache.get(entry);
-  if (hash === undefined) operationHashCache.set(entry, (hash = hashOperation(entry)));
+  if (hash === undefined)
+    operationHashCache.set(entry, (hash = hashOperation(entry)));
   return hash;
 }
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` for what is no contract, which shows the right `call`
+ * @throws CorrectableError `INVALID_ARGUMENT` for what is no contract, which
+ * shows the right `call`
  */
 export function checkRegistry(value: unknown, call: string): void {
   check(
-    isRecord((value as Partial<OperationRegistry> | null | undefined)?.operations),
+    isRecord(
+      (value as Partial<OperationRegistry> | null | undefined)?.operations,
+    ),
     'contract',
     `write ${call}`,
   );
 }
 
-export function isRegistered(catalogue: OperationRegistry, operation: Operation): boolean {
+export function isRegistered(
+  catalogue: OperationRegistry,
+  operation: Operation,
+): boolean {
   return findEntry(catalogue, operation)?.access === operation.access;
 }
 
 /**
- * Checks an operation and returns it with the caller's arguments: the schema's output may be no
- * valid input.
+ * Checks an operation and returns it with the caller's arguments: the schema's
+ * output may be no valid input.
  */
 export function checkOperation<T>(
   catalogue: OperationRegistry,
@@ -77,16 +84,21 @@ export function checkOperation<T>(
 }
 
 /**
- * Returns the arguments of `operation` as the schema returns them, for the code that executes it.
- * Call it once per operation in a store of your own, in process or behind a gateway with the same
- * contract. It parses what the caller passed, even if other code has parsed that before.
+ * Returns the arguments of `operation` as the schema returns them, for the code
+ * that executes it. Call it once per operation in a store of your own, in
+ * process or behind a gateway with the same contract. It parses what the caller
+ * passed, even if other code has parsed that before.
  *
- * @throws CorrectableError `UNSUPPORTED` if the contract does not name the operation;
- * `INVALID_ARGUMENT` with the path of the field if an argument does not fit
+ * @throws CorrectableError `UNSUPPORTED` if the contract does not name the
+ * operation; `INVALID_ARGUMENT` with the path of the field if an argument does
+ * not fit
  * @example
  * const { queue } = parseArgs(shop, shop.dequeue({ queue: 'tickets' })) as { queue: string };
  */
-export function parseArgs(catalogue: OperationRegistry, operation: Operation): unknown {
+export function parseArgs(
+  catalogue: OperationRegistry,
+  operation: Operation,
+): unknown {
   checkRegistry(catalogue, 'parseArgs(contract, operation)');
   check(isRecord(operation), 'operation', 'give one of the contract');
   const entry = findEntry(catalogue, operation);
@@ -99,19 +111,31 @@ export function parseArgs(catalogue: OperationRegistry, operation: Operation): u
   }
   if (entry.access !== operation.access) {
     const message = `${operation.name} is a ${entry.access}, not a ${operation.access}: build it from the contract`;
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'access' });
+    throw new CorrectableError('INVALID_ARGUMENT', message, {
+      field: 'access',
+    });
   }
   const input = ParsedOperation.getInput(operation);
   if (dropsTimeToLive(entry.args, { ...operation, args: input }))
-    refuseTimeToLive({ ...operation, args: input }, `the contract ${catalogue.name}`);
+    refuseTimeToLive(
+      { ...operation, args: input },
+      `the contract ${catalogue.name}`,
+    );
   return parseArgsWith(entry.args, input, operation.name);
 }
 
-/** A plain schema without the field would drop it in silence, and the value would never expire. */
+/**
+ * A plain schema without the field would drop it in silence, and the value
+ * would never expire.
+ */
 function dropsTimeToLive(schema: Schema, operation: Operation): boolean {
   const def = schema._zod.def as Readonly<Record<string, unknown>>;
   const isPlain = def['type'] === 'object' && def['catchall'] === undefined;
-  return isPlain && hasTimeToLive(operation) && !('ttlMs' in (def['shape'] as object));
+  return (
+    isPlain &&
+    hasTimeToLive(operation) &&
+    !('ttlMs' in (def['shape'] as object))
+  );
 }
 
 function findEntry(
@@ -122,8 +146,8 @@ function findEntry(
 }
 
 /**
- * Keeps what was parsed for this very object. A copy, whose arguments may have been changed, is an
- * ordinary operation.
+ * Keeps what was parsed for this very object. A copy, whose arguments may have
+ * been changed, is an ordinary operation.
  */
 export class ParsedOperation {
   readonly #input: unknown;
@@ -132,7 +156,10 @@ export class ParsedOperation {
     this.#input = input;
   }
 
-  /** The arguments as the caller gave them: a store with another contract makes its own of them. */
+  /**
+   * The arguments as the caller gave them: a store with another contract makes
+   * its own of them.
+   */
   static getInput(operation: Operation): unknown {
     return #input in operation ? operation.#input : operation.args;
   }

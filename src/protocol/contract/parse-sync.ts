@@ -1,16 +1,27 @@
 /**
- * Parses synchronously. A rejected promise of a schema would end the process, so asynchronous
- * schemas are refused.
+ * Parses synchronously. A rejected promise of a schema would end the process,
+ * so asynchronous schemas are refused.
  */
-import { getBuiltInClass, getToStringTag } from '../../correctable/built-in-class.ts';
+import {
+  getBuiltInClass,
+  getToStringTag,
+} from '../../correctable/built-in-class.ts';
 import { $ZodAsyncError, util } from 'zod/v4/core';
 import * as z from 'zod/v4-mini';
-import { isSchemaPart, getLazySchema, type Schema, type SchemaPart } from './schema-parts.ts';
+import {
+  isSchemaPart,
+  getLazySchema,
+  type Schema,
+  type SchemaPart,
+} from './schema-parts.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
 
-/** Schemas that never end, since they make ever new ones, are looked into so far. */
+/**
+ * Schemas that never end, since they make ever new ones, are looked into so
+ * far.
+ */
 const MAX_SCHEMA_PARTS = 10_000;
 
 const isAsyncBySchema = new WeakMap<object, boolean>();
@@ -18,10 +29,13 @@ const watchedFunctions = new WeakSet<object>();
 let isParsing = false;
 
 /**
- * `safeParse`. Throws $ZodAsyncError for an asynchronous schema, and what a function of the schema
- * throws.
+ * `safeParse`. Throws $ZodAsyncError for an asynchronous schema, and what a
+ * function of the schema throws.
  */
-export function parseSync(schema: Schema, value: unknown): z.core.util.SafeParseResult<unknown> {
+export function parseSync(
+  schema: Schema,
+  value: unknown,
+): z.core.util.SafeParseResult<unknown> {
   if (isAsyncSchema(schema)) throw new $ZodAsyncError();
   const isInner = isParsing;
   isParsing = true;
@@ -33,24 +47,26 @@ export function parseSync(schema: Schema, value: unknown): z.core.util.SafeParse
 }
 
 /**
- * The schema as generated code, which parses much faster, if zod 4.5 can compile it and it is not
- * asynchronous.
+ * The schema as generated code, which parses much faster, if zod 4.5 can
+ * compile it and it is not asynchronous.
  */
 export function toCompiledSchema(schema: Schema): Schema {
-  return isAsyncSchema(schema) || !canCompile() ? schema : z.compile(schema as z.core.$ZodType);
+  return isAsyncSchema(schema) || !canCompile()
+    ? schema
+    : z.compile(schema as z.core.$ZodType);
 }
 
 /**
- * Whether zod can compile, and this process may make code of texts: asked as zod itself does, which
- * remembers the answer.
+ * Whether zod can compile, and this process may make code of texts: asked as
+ * zod itself does, which remembers the answer.
  */
 export function canCompile(): boolean {
   return typeof z.compile === 'function' && util.allowsEval.value;
 }
 
 /**
- * Whether a schema is visibly asynchronous. Ask before compiling: from then on its functions are
- * watched.
+ * Whether a schema is visibly asynchronous. Ask before compiling: from then on
+ * its functions are watched.
  */
 export function isAsyncSchema(schema: Schema): boolean {
   const known = isAsyncBySchema.get(schema);
@@ -59,7 +75,8 @@ export function isAsyncSchema(schema: Schema): boolean {
   try {
     isLater = hasAsyncPart(schema);
   } catch {
-    // It refers to a later definition, or makes a default that fails: parsing will show that.
+    // It refers to a later definition, or makes a default that fails: parsing
+    // will show that.
     return false;
   }
   isAsyncBySchema.set(schema, isLater);
@@ -85,12 +102,16 @@ export function getInnerParts(value: unknown): readonly unknown[] {
     const { def } = value._zod;
     // Each reading of a default makes one.
     return [
-      ...Object.keys(def).map((key) => (key === 'defaultValue' ? undefined : def[key])),
+      ...Object.keys(def).map((key) =>
+        key === 'defaultValue' ? undefined : def[key],
+      ),
       getLazySchema(value),
     ];
   }
   if (Array.isArray(value)) return value;
-  return getBuiltInClass(value as object) === 'Object' ? Object.values(value as object) : [];
+  return getBuiltInClass(value as object) === 'Object'
+    ? Object.values(value as object)
+    : [];
 }
 
 function isAsyncPart({ _zod: internals }: SchemaPart): boolean {
@@ -102,14 +123,26 @@ function isAsyncPart({ _zod: internals }: SchemaPart): boolean {
       isLater = !watchFunction(def, name, value as AnyFunction) || isLater;
   }
   const { check } = internals;
-  if (def['check'] === 'custom' && def['fn'] === undefined && typeof check === 'function') {
-    isLater = !watchFunction(internals, 'check', check as AnyFunction) || isLater;
+  if (
+    def['check'] === 'custom' &&
+    def['fn'] === undefined &&
+    typeof check === 'function'
+  ) {
+    isLater =
+      !watchFunction(internals, 'check', check as AnyFunction) || isLater;
   }
   return isLater || isPromiseAndHandled(def['defaultValue']);
 }
 
-/** Watches the function that `owner` has under `name`; says whether it may answer at once. */
-function watchFunction(owner: object, name: string, value: AnyFunction): boolean {
+/**
+ * Watches the function that `owner` has under `name`; says whether it may
+ * answer at once.
+ */
+function watchFunction(
+  owner: object,
+  name: string,
+  value: AnyFunction,
+): boolean {
   if (value.constructor.name === 'AsyncFunction') return false;
   if (watchedFunctions.has(value) || Object.isFrozen(owner)) return true;
   const watched: AnyFunction = function (...args) {
@@ -131,25 +164,34 @@ export function isPromiseAndHandled(value: unknown): boolean {
   return true;
 }
 
-/** Gives the result of an operation as its schema lets it out: without what that does not name. */
+/**
+ * Gives the result of an operation as its schema lets it out: without what that
+ * does not name.
+ */
 export type ResultCheck = (operation: string, result: unknown) => unknown;
 
-export type ResultSchemas = Readonly<Record<string, { readonly result: Schema }>>;
+export type ResultSchemas = Readonly<
+  Record<string, { readonly result: Schema }>
+>;
 
 /**
- * A check of results by their schemas. It throws `INVALID_VALUE` with the path, `UNSUPPORTED` for
- * an async schema.
+ * A check of results by their schemas. It throws `INVALID_VALUE` with the path,
+ * `UNSUPPORTED` for an async schema.
  */
 export function createResultCheck(operations: ResultSchemas): ResultCheck {
   const schemas = new Map(
-    Object.entries(operations).map(([name, { result }]) => [name, toCompiledSchema(result)]),
+    Object.entries(operations).map(([name, { result }]) => [
+      name,
+      toCompiledSchema(result),
+    ]),
   );
   return (operation, result) => {
     const schema = schemas.get(operation);
     if (schema === undefined) return result;
     if (isPromiseAndHandled(result)) throw createPromiseResultError(operation);
     const parsed = safeParseResult(schema, result, operation);
-    if (!parsed.success) throw createInvalidResultError(operation, parsed.error.issues[0]);
+    if (!parsed.success)
+      throw createInvalidResultError(operation, parsed.error.issues[0]);
     return parsed.data;
   };
 }

@@ -1,8 +1,12 @@
 /**
- * Describes what schemas mean by the few facts below: other fields are internals of zod, which
- * differ within 4.x.
+ * Describes what schemas mean by the few facts below: other fields are
+ * internals of zod, which differ within 4.x.
  */
-import { isSchemaPart, getLazySchema, type SchemaPart } from './schema-parts.ts';
+import {
+  isSchemaPart,
+  getLazySchema,
+  type SchemaPart,
+} from './schema-parts.ts';
 
 interface SchemaNode {
   /** With a gap for each schema in it. */
@@ -14,7 +18,9 @@ interface SchemaNode {
 interface DescribeContext {
   /** Leaves a gap for a schema. */
   describeInner(inner: SchemaPart): unknown;
-  /** Whether one more lazy schema may be looked into: some make ever new ones. */
+  /**
+   * Whether one more lazy schema may be looked into: some make ever new ones.
+   */
   canInspect(): boolean;
 }
 
@@ -28,37 +34,45 @@ const MAX_LAZY_DEPTH = 16;
 const GAP: readonly unknown[] = [];
 
 /**
- * The fields of a schema's definition that have a meaning, of whichever kind; what else has is
- * described by its kind.
+ * The fields of a schema's definition that have a meaning, of whichever kind;
+ * what else has is described by its kind.
  */
 const SCHEMA_FIELDS =
   'coerce shape catchall element items rest keyType valueType mode discriminator left right innerType parts'.split(
     ' ',
   );
-/** The same of a check; `pattern` and `version` of a format count besides if they are options. */
+/**
+ * The same of a check; `pattern` and `version` of a format count besides if
+ * they are options.
+ */
 const CHECK_FIELDS =
   `value inclusive format maximum minimum size length property schema mime precision offset local
-  hostname protocol normalize delimiter alg includes position prefix suffix`.split(/\s+/);
+  hostname protocol normalize delimiter alg includes position prefix suffix`.split(
+    /\s+/,
+  );
 
 /**
- * Formats that zod itself makes of patterns: what they are is in the name, and the patterns change.
+ * Formats that zod itself makes of patterns: what they are is in the name, and
+ * the patterns change.
  */
-const NAMED_PATTERN = /^(hostname|hex|(md5|sha1|sha256|sha384|sha512)_(hex|base64|base64url))$/;
+const NAMED_PATTERN =
+  /^(hostname|hex|(md5|sha1|sha256|sha384|sha512)_(hex|base64|base64url))$/;
 
 /** In the pattern of a domain that `z.httpUrl()` has, in each 4.x. */
-const DOMAIN_PATTERN = '([a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)+[a-zA-Z]{2,';
+const DOMAIN_PATTERN =
+  '([a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)+[a-zA-Z]{2,';
 
 /**
- * Returns a description that equal schemas share, however many objects they consist of, recursive
- * ones included.
+ * Returns a description that equal schemas share, however many objects they
+ * consist of, recursive ones included.
  */
 export function getDefinition(schema: object | undefined): unknown {
   if (!isSchemaPart(schema)) return null;
   const start = simplify(schema);
   const parts = getParts(start);
-  // Distinguish parts as states of a finite automaton: by their own kind, then by what they
-  // contain, and so on until no more parts differ. All kinds together then show how they contain
-  // each other.
+  // Distinguish parts as states of a finite automaton: by their own kind, then
+  // by what they contain, and so on until no more parts differ. All kinds
+  // together then show how they contain each other.
   let known: ReadonlyMap<SchemaPart, string>;
   let finer: typeof known = new Map();
   do {
@@ -93,7 +107,8 @@ function getParts(schema: SchemaPart): ReadonlyMap<SchemaPart, SchemaNode> {
       describeInner: (value) => {
         const item = simplify(value);
         inner.push(item);
-        if (!depths.has(item)) depths.set(item, depth + (part._zod.def['type'] === 'lazy' ? 1 : 0));
+        if (!depths.has(item))
+          depths.set(item, depth + (part._zod.def['type'] === 'lazy' ? 1 : 0));
         return GAP;
       },
       canInspect: () => depth < MAX_LAZY_DEPTH && lazies++ < MAX_LAZY_SCHEMAS,
@@ -104,8 +119,8 @@ function getParts(schema: SchemaPart): ReadonlyMap<SchemaPart, SchemaNode> {
 }
 
 /**
- * A union of one option is that option, and what never fits is none: so zod 4.0 has the keys of a
- * partial record.
+ * A union of one option is that option, and what never fits is none: so zod 4.0
+ * has the keys of a partial record.
  */
 function simplify(schema: SchemaPart): SchemaPart {
   const { def } = schema._zod;
@@ -116,27 +131,35 @@ function simplify(schema: SchemaPart): SchemaPart {
 }
 
 function getOptions({ options }: SchemaDef): readonly SchemaPart[] {
-  return (options as readonly SchemaPart[]).filter(({ _zod: { def } }) => def['type'] !== 'never');
+  return (options as readonly SchemaPart[]).filter(
+    ({ _zod: { def } }) => def['type'] !== 'never',
+  );
 }
 
 /**
- * The discriminator finds the option, wherever it stands; without one the first that fits is taken.
+ * The discriminator finds the option, wherever it stands; without one the first
+ * that fits is taken.
  */
 function isUnordered({ type, discriminator }: SchemaDef): boolean {
   return type === 'union' && discriminator !== undefined;
 }
 
 /**
- * Formats such as `z.int()` are checks of themselves, as `z.number().int()`. Texts for readers
- * check nothing.
+ * Formats such as `z.int()` are checks of themselves, as `z.number().int()`.
+ * Texts for readers check nothing.
  */
 function getChecks(schema: SchemaPart): readonly SchemaPart[] {
   const all = (schema._zod.def['checks'] ?? []) as readonly SchemaPart[];
-  const checks = all.filter(({ _zod: { def } }) => !/^(describe|meta)$/.test(String(def['check'])));
+  const checks = all.filter(
+    ({ _zod: { def } }) => !/^(describe|meta)$/.test(String(def['check'])),
+  );
   return 'check' in schema._zod.def ? [schema, ...checks] : checks;
 }
 
-function describeSchema(schema: SchemaPart, lookup: DescribeContext): Record<string, unknown> {
+function describeSchema(
+  schema: SchemaPart,
+  lookup: DescribeContext,
+): Record<string, unknown> {
   const { def, traits } = schema._zod;
   const checks = describeChecks(getChecks(schema), lookup);
   const fields = {
@@ -152,21 +175,38 @@ function describeSchema(schema: SchemaPart, lookup: DescribeContext): Record<str
         values: describeValues(getEnumValues(def['entries'] as SchemaDef)),
       };
     case 'literal':
-      return { ...fields, values: describeValues(def['values'] as readonly unknown[]) };
+      return {
+        ...fields,
+        values: describeValues(def['values'] as readonly unknown[]),
+      };
     case 'union': {
-      const options = getOptions(def).map((option) => lookup.describeInner(option));
-      return { ...fields, options, isExclusive: def['inclusive'] === false && !isUnordered(def) };
+      const options = getOptions(def).map((option) =>
+        lookup.describeInner(option),
+      );
+      return {
+        ...fields,
+        options,
+        isExclusive: def['inclusive'] === false && !isUnordered(def),
+      };
     }
     case 'record':
-      return { ...fields, isPartial: def['partial'] === true || !hasValues(def['keyType']) };
+      return {
+        ...fields,
+        isPartial: def['partial'] === true || !hasValues(def['keyType']),
+      };
     case 'optional':
       return { ...fields, isExact: traits?.has('$ZodExactOptional') ?? false };
     case 'pipe':
-      return { ...fields, stages: getStages(schema).map((stage) => describeValue(stage, lookup)) };
+      return {
+        ...fields,
+        stages: getStages(schema).map((stage) => describeValue(stage, lookup)),
+      };
     case 'lazy':
       return {
         ...fields,
-        ...(lookup.canInspect() && { inner: describeValue(getLazySchema(schema), lookup) }),
+        ...(lookup.canInspect() && {
+          inner: describeValue(getLazySchema(schema), lookup),
+        }),
       };
     default:
       return fields;
@@ -175,25 +215,38 @@ function describeSchema(schema: SchemaPart, lookup: DescribeContext): Record<str
 
 /** As zod has them: a numeric `enum` of TypeScript names its names besides. */
 function getEnumValues(entries: SchemaDef): readonly unknown[] {
-  const numbers = new Set(Object.values(entries).filter((value) => typeof value === 'number'));
-  return Object.keys(entries).flatMap((key) => (numbers.has(Number(key)) ? [] : [entries[key]]));
+  const numbers = new Set(
+    Object.values(entries).filter((value) => typeof value === 'number'),
+  );
+  return Object.keys(entries).flatMap((key) =>
+    numbers.has(Number(key)) ? [] : [entries[key]],
+  );
 }
 
 /** In one order, each once. */
 function describeValues(values: readonly unknown[]): readonly string[] {
-  return [...new Set(values.map((value) => JSON.stringify(describeScalar(value))))].toSorted();
+  return [
+    ...new Set(values.map((value) => JSON.stringify(describeScalar(value)))),
+  ].toSorted();
 }
 
 function hasValues(schema: unknown): boolean {
   return isSchemaPart(schema) && schema._zod.values !== undefined;
 }
 
-/** A codec is two schemas with a transform between them, and pipes in pipes are one. */
+/**
+ * A codec is two schemas with a transform between them, and pipes in pipes are
+ * one.
+ */
 function getStages(schema: SchemaPart): readonly unknown[] {
   const { type, in: from, out: to, transform } = schema._zod.def;
   if (type !== 'pipe') return [schema];
   const between = transform === undefined ? [] : ['transform'];
-  return [...getStage(from as SchemaPart), ...between, ...getStage(to as SchemaPart)];
+  return [
+    ...getStage(from as SchemaPart),
+    ...between,
+    ...getStage(to as SchemaPart),
+  ];
 }
 
 function getStage(schema: SchemaPart): readonly unknown[] {
@@ -210,13 +263,19 @@ function describeChecks(
   for (const check of checks) {
     const text = JSON.stringify(describeCheck(check, lookup));
     const { check: kind, fn } = check._zod.def;
-    if (kind === 'overwrite' || (kind === 'custom' && fn === undefined)) groups.push([text], []);
+    if (kind === 'overwrite' || (kind === 'custom' && fn === undefined))
+      groups.push([text], []);
     else groups.at(-1)?.push(text);
   }
-  return groups.filter((group) => group.length > 0).map((group) => group.toSorted());
+  return groups
+    .filter((group) => group.length > 0)
+    .map((group) => group.toSorted());
 }
 
-function describeCheck(check: SchemaPart, lookup: DescribeContext): Record<string, unknown> {
+function describeCheck(
+  check: SchemaPart,
+  lookup: DescribeContext,
+): Record<string, unknown> {
   const { def } = check._zod;
   const version = def['format'] === 'uuid' ? ['version'] : [];
   const pattern = hasOwnPattern(check) ? ['pattern'] : [];
@@ -229,7 +288,11 @@ function describeCheck(check: SchemaPart, lookup: DescribeContext): Record<strin
 /** Whether a format was made with another pattern than it has by itself. */
 function hasOwnPattern({ _zod: { def, constr: Made } }: SchemaPart): boolean {
   const { pattern, checks: _, ...others } = def;
-  if (pattern === undefined || Made === undefined || NAMED_PATTERN.test(String(def['format'])))
+  if (
+    pattern === undefined ||
+    Made === undefined ||
+    NAMED_PATTERN.test(String(def['format']))
+  )
     return false;
   return String(new Made(others)._zod.def['pattern']) !== String(pattern);
 }
@@ -244,21 +307,30 @@ function describeValue(value: unknown, lookup: DescribeContext): unknown {
   ) {
     return describeScalar(value);
   }
-  if (Array.isArray(value)) return ['list', ...value.map((item) => describeValue(item, lookup))];
+  if (Array.isArray(value))
+    return ['list', ...value.map((item) => describeValue(item, lookup))];
   return describeFields(value as SchemaDef, Object.keys(value), lookup);
 }
 
-/** Whatever JSON has no form for, or another one, is a list that begins with what it is. */
+/**
+ * Whatever JSON has no form for, or another one, is a list that begins with
+ * what it is.
+ */
 function describeScalar(value: unknown): unknown {
   if (value instanceof Date) return ['date', String(value.getTime())];
   if (value instanceof RegExp)
-    return ['regex', value.source.includes(DOMAIN_PATTERN) ? 'domain' : String(value)];
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+    return [
+      'regex',
+      value.source.includes(DOMAIN_PATTERN) ? 'domain' : String(value),
+    ];
+  if (value === null || typeof value === 'string' || typeof value === 'boolean')
+    return value;
   return [typeof value, typeof value === 'symbol' ? '' : String(value)];
 }
 
 /**
- * In one order, and `__proto__` a key like any other. A flag that is off is as one that is absent.
+ * In one order, and `__proto__` a key like any other. A flag that is off is as
+ * one that is absent.
  */
 function describeFields(
   from: SchemaDef,
@@ -266,14 +338,17 @@ function describeFields(
   lookup: DescribeContext,
 ): Record<string, unknown> {
   const present = keys.filter(
-    (key) => from[key] !== undefined && from[key] !== null && from[key] !== false,
+    (key) =>
+      from[key] !== undefined && from[key] !== null && from[key] !== false,
   );
   return Object.fromEntries(
     present.toSorted().map((key) => [key, describeValue(from[key], lookup)]),
   );
 }
 
-/** 16 hexadecimal digits: two independent 32-bit FNV-1a hashes, side by side. */
+/**
+ * 16 hexadecimal digits: two independent 32-bit FNV-1a hashes, side by side.
+ */
 export function hashText(text: string): string {
   let low = 0x811c9dc5;
   let high = 0x01000193;

@@ -1,22 +1,33 @@
 /**
- * What schemas of zod 4 have inside: the same in `zod`, `zod/mini` and each 4.x, whose own types
- * differ.
+ * What schemas of zod 4 have inside: the same in `zod`, `zod/mini` and each
+ * 4.x, whose own types differ.
  */
 
-/** A schema of any zod 4.x: of `zod`, or of `zod/mini`, which is a fifth of its size in a page. */
+/**
+ * A schema of any zod 4.x: of `zod`, or of `zod/mini`, which is a fifth of its
+ * size in a page.
+ */
 export interface Schema {
-  readonly _zod: { readonly def: object; readonly input: unknown; readonly output: unknown };
+  readonly _zod: {
+    readonly def: object;
+    readonly input: unknown;
+    readonly output: unknown;
+  };
 }
 
 /**
- * The input of a schema. Conditional, as in zod: otherwise the compiler rejects a contract of any
- * operations.
+ * The input of a schema. Conditional, as in zod: otherwise the compiler rejects
+ * a contract of any operations.
  */
-export type InputOf<S> = S extends { readonly _zod: { readonly input: unknown } }
+export type InputOf<S> = S extends {
+  readonly _zod: { readonly input: unknown };
+}
   ? S['_zod']['input']
   : never;
 /** The output of a schema. */
-export type OutputOf<S> = S extends { readonly _zod: { readonly output: unknown } }
+export type OutputOf<S> = S extends {
+  readonly _zod: { readonly output: unknown };
+}
   ? S['_zod']['output']
   : never;
 
@@ -37,8 +48,8 @@ export interface SchemaPart {
 }
 
 /**
- * Whether a schema creates a new object from each input. Only its parts may be shared with other
- * code.
+ * Whether a schema creates a new object from each input. Only its parts may be
+ * shared with other code.
  */
 export function canCreateObject({ _zod: { def } }: Schema): boolean {
   const { type, checks, shape } = def as {
@@ -48,13 +59,14 @@ export function canCreateObject({ _zod: { def } }: Schema): boolean {
   };
   // A check may replace the object. Symbol keys are not read.
   const isPlain =
-    (checks ?? []).length === 0 && Object.getOwnPropertySymbols(shape ?? {}).length === 0;
+    (checks ?? []).length === 0 &&
+    Object.getOwnPropertySymbols(shape ?? {}).length === 0;
   return type === 'object' && isPlain;
 }
 
 /**
- * The schema behind a lazy one. Throws what its getter throws: after such a failure, `innerType`
- * would stay empty.
+ * The schema behind a lazy one. Throws what its getter throws: after such a
+ * failure, `innerType` would stay empty.
  */
 export function getLazySchema({ _zod: internals }: SchemaPart): unknown {
   const { type, getter } = internals.def;

@@ -1,6 +1,6 @@
 /**
- * What a server accepts from a client. Apart from `server-kinds.ts`, so that a page does not carry
- * these schemas.
+ * What a server accepts from a client. Apart from `server-kinds.ts`, so that a
+ * page does not carry these schemas.
  */
 import { ack, cancel, ping, pong, renew } from './short-messages.ts';
 import type { MessageKind, MessageOf } from './define-message.ts';

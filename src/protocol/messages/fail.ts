@@ -1,4 +1,7 @@
-/** `fail`: an operation failed, as a whole or at one level; with id 0, the connection did. */
+/**
+ * `fail`: an operation failed, as a whole or at one level; with id 0, the
+ * connection did.
+ */
 import * as z from 'zod/v4-mini';
 import { defineMessage, type MessageOf } from './define-message.ts';
 import { count, levelIndex, nullish, shortText } from './field-schemas.ts';
@@ -10,14 +13,18 @@ export interface FailDetails {
   /** Path of the field that is to blame. */
   readonly field?: string | undefined;
   /** With the code `DOMAIN`: what the service refused the operation with. */
-  readonly domain?: { readonly name: string; readonly data?: unknown } | undefined;
+  readonly domain?:
+    | { readonly name: string; readonly data?: unknown }
+    | undefined;
 }
 
 const failDetails: z.ZodMiniType<FailDetails> = z.strictObject({
   retryable: z.optional(z.boolean()),
   retryAfterMs: z.optional(z.number().check(z.minimum(0))),
   field: z.optional(z.string()),
-  domain: z.optional(z.strictObject({ name: shortText, data: z.optional(z.unknown()) })),
+  domain: z.optional(
+    z.strictObject({ name: shortText, data: z.optional(z.unknown()) }),
+  ),
 });
 
 /** The kind `fail`, from the server. Without `level` it ends the operation. */

@@ -1,16 +1,22 @@
 /**
- * `hello`: the client's first message. Whatever does not fit the server is an error before any
- * operation.
+ * `hello`: the client's first message. Whatever does not fit the server is an
+ * error before any operation.
  */
 import * as z from 'zod/v4-mini';
 import { defineMessage } from './define-message.ts';
-import { connectionNumber, count, levelNames, shortText, authToken } from './field-schemas.ts';
+import {
+  connectionNumber,
+  count,
+  levelNames,
+  shortText,
+  authToken,
+} from './field-schemas.ts';
 
 export interface Hello {
   readonly version: number;
   /**
-   * Random id of the client, the same for all its connections: with an operation's number it names
-   * the operation.
+   * Random id of the client, the same for all its connections: with an
+   * operation's number it names the operation.
    */
   readonly client: string;
   /** Counts the connections of this client: a server keeps only the newest. */
@@ -18,10 +24,12 @@ export interface Hello {
   /** The levels that the client was written for, weakest first. */
   readonly levels: readonly string[];
   /**
-   * The service contract that the client was written for; the operations that both ends have alike
-   * are served.
+   * The service contract that the client was written for; the operations that
+   * both ends have alike are served.
    */
-  readonly contract?: { readonly name: string; readonly hash: string } | undefined;
+  readonly contract?:
+    | { readonly name: string; readonly hash: string }
+    | undefined;
   /** Credentials; never part of the URL, which ends up in logs. */
   readonly token?: string | undefined;
 }

@@ -4,7 +4,9 @@ import { UndecodableMessage } from '../codec/codec.ts';
 import { KIND_AT, NUMBER_AT, type MessageKind } from './define-message.ts';
 
 export interface MessageProblem {
-  /** The operation that the row seems to be about; 0 if that cannot be known. */
+  /**
+   * The operation that the row seems to be about; 0 if that cannot be known.
+   */
   readonly id: number;
   /** Path of the bad field, for example `args.queue`. */
   readonly field: string;
@@ -14,19 +16,22 @@ export interface MessageProblem {
 /** How to check faster than by the schemas as they are. */
 export interface MessageCheckOptions {
   /**
-   * Turns a schema into a faster one that accepts the same: `compile` of zod where code generation
-   * is allowed.
+   * Turns a schema into a faster one that accepts the same: `compile` of zod
+   * where code generation is allowed.
    */
   readonly compile?: (schema: z.ZodMiniType) => z.ZodMiniType;
-  /** Recognises rows that need no schema: accepts nothing that the schemas refuse. */
+  /**
+   * Recognises rows that need no schema: accepts nothing that the schemas
+   * refuse.
+   */
   readonly isSimple?: (row: unknown) => boolean;
 }
 
 type MessageChecker = Pick<MessageKind<unknown>, 'fields' | 'schema'>;
 
 /**
- * Makes the check for the rows of one direction. It returns what is wrong with a row, or
- * `undefined` for a well-formed one.
+ * Makes the check for the rows of one direction. It returns what is wrong with
+ * a row, or `undefined` for a well-formed one.
  *
  * @example
  * const check = createMessageCheck(serverMessageKinds);
@@ -35,14 +40,20 @@ type MessageChecker = Pick<MessageKind<unknown>, 'fields' | 'schema'>;
  */
 export function createMessageCheck(
   kinds: readonly MessageKind<unknown>[],
-  { compile = (schema) => schema, isSimple = () => false }: MessageCheckOptions = {},
+  {
+    compile = (schema) => schema,
+    isSimple = () => false,
+  }: MessageCheckOptions = {},
 ): (row: unknown) => MessageProblem | undefined {
   const checkers = new Map<unknown, MessageChecker>();
-  for (const item of kinds) checkers.set(item.kind, { ...item, schema: compile(item.schema) });
-  // Named for profiles: `npm run bench -- wire` reads the share of validation from there.
+  for (const item of kinds)
+    checkers.set(item.kind, { ...item, schema: compile(item.schema) });
+  // Named for profiles: `npm run bench -- wire` reads the share of validation
+  // from there.
   return function checkRow(row) {
     if (isSimple(row)) return undefined;
-    if (row instanceof UndecodableMessage) return describeUndecodable(row, checkers);
+    if (row instanceof UndecodableMessage)
+      return describeUndecodable(row, checkers);
     const checker = Array.isArray(row) ? checkers.get(row[KIND_AT]) : undefined;
     if (checker === undefined) return describeUnknownKind(row, checkers);
     const result = z.safeParse(checker.schema, row);
@@ -52,7 +63,10 @@ export function createMessageCheck(
   };
 }
 
-/** The number of the operation that a possibly malformed row is about; 0 if it has none. */
+/**
+ * The number of the operation that a possibly malformed row is about; 0 if it
+ * has none.
+ */
 export function getOperationNumber(row: unknown): number {
   const id: unknown = Array.isArray(row) ? row[NUMBER_AT] : undefined;
   return Number.isSafeInteger(id) && (id as number) > 0 ? (id as number) : 0;
@@ -62,7 +76,8 @@ function describeUnknownKind(
   row: unknown,
   checkers: ReadonlyMap<unknown, MessageChecker>,
 ): MessageProblem {
-  if (!Array.isArray(row)) return { id: 0, field: '', reason: 'a row must be an array' };
+  if (!Array.isArray(row))
+    return { id: 0, field: '', reason: 'a row must be an array' };
   const known = [...checkers.keys()].join(', ');
   return {
     id: getOperationNumber(row),
@@ -75,7 +90,9 @@ function describeUndecodable(
   { message, path, reason }: UndecodableMessage,
   checkers: ReadonlyMap<unknown, MessageChecker>,
 ): MessageProblem {
-  const checker = Array.isArray(message) ? checkers.get(message[KIND_AT]) : undefined;
+  const checker = Array.isArray(message)
+    ? checkers.get(message[KIND_AT])
+    : undefined;
   return {
     id: getOperationNumber(message),
     field: formatFieldPath(path, checker?.fields ?? []),
@@ -83,7 +100,10 @@ function describeUndecodable(
   };
 }
 
-type Issue = { readonly path: readonly PropertyKey[]; readonly message: string };
+type Issue = {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+};
 
 function describeProblem(
   row: readonly unknown[],

@@ -1,4 +1,7 @@
-/** The names of what is in the rows that a server sends. Apart, since only servers say them. */
+/**
+ * The names of what is in the rows that a server sends. Apart, since only
+ * servers say them.
+ */
 import { KIND_AT } from './define-message.ts';
 import { serverMessageKinds, type ServerMessage } from './server-messages.ts';
 

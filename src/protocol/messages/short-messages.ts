@@ -1,24 +1,33 @@
 /**
- * The kinds of messages that say one thing or two: about the connection, and how far the client is.
+ * The kinds of messages that say one thing or two: about the connection, and
+ * how far the client is.
  */
 import { defineMessage } from './define-message.ts';
-import { connectionNumber, count, nullish, operationNumber, authToken } from './field-schemas.ts';
+import {
+  connectionNumber,
+  count,
+  nullish,
+  operationNumber,
+  authToken,
+} from './field-schemas.ts';
 
 /**
- * The kind `ack`, from the client: it is done with all operations up to a number. Later ones get
- * `REPLY_EXPIRED`.
+ * The kind `ack`, from the client: it is done with all operations up to a
+ * number. Later ones get `REPLY_EXPIRED`.
  */
 export const ack = /* @__PURE__ */ defineMessage('ack', [['upTo', count]]);
 
 /**
- * The kind `cancel`, from the client: it wants no more views. A begun update runs on, and fails
- * with `UNKNOWN`.
+ * The kind `cancel`, from the client: it wants no more views. A begun update
+ * runs on, and fails with `UNKNOWN`.
  */
-export const cancel = /* @__PURE__ */ defineMessage('cancel', [['id', operationNumber]]);
+export const cancel = /* @__PURE__ */ defineMessage('cancel', [
+  ['id', operationNumber],
+]);
 
 /**
- * The kind `renew`, from the client: a fresh token for a connection that is open. The principal
- * must stay the same.
+ * The kind `renew`, from the client: a fresh token for a connection that is
+ * open. The principal must stay the same.
  */
 export const renew = /* @__PURE__ */ defineMessage('renew', [
   ['id', connectionNumber],
@@ -26,8 +35,8 @@ export const renew = /* @__PURE__ */ defineMessage('renew', [
 ]);
 
 /**
- * The kind `renewed`, from the server: it took the fresh token; how long that lasts, if it ends at
- * all.
+ * The kind `renewed`, from the server: it took the fresh token; how long that
+ * lasts, if it ends at all.
  */
 export const renewed = /* @__PURE__ */ defineMessage('renewed', [
   ['id', connectionNumber],
@@ -35,7 +44,8 @@ export const renewed = /* @__PURE__ */ defineMessage('renewed', [
 ]);
 
 /**
- * The kind `goaway`, from the server: submit no more here; the connection closes within `drainMs`.
+ * The kind `goaway`, from the server: submit no more here; the connection
+ * closes within `drainMs`.
  */
 export const goaway = /* @__PURE__ */ defineMessage('goaway', [
   ['id', connectionNumber],
@@ -43,8 +53,8 @@ export const goaway = /* @__PURE__ */ defineMessage('goaway', [
 ]);
 
 /**
- * The kind `ping`, from either end. Answered by `pong`. A browser cannot send the ping of
- * websockets.
+ * The kind `ping`, from either end. Answered by `pong`. A browser cannot send
+ * the ping of websockets.
  */
 export const ping = /* @__PURE__ */ defineMessage('ping', [['n', count]]);
 
@@ -55,7 +65,9 @@ export const pong = /* @__PURE__ */ defineMessage('pong', [['n', count]]);
 export const MIN_ANNOUNCED_BYTES = 1 << 16;
 
 /**
- * The kind `incoming`, from the server: how large the next frame is. Until it has come nothing else
- * can.
+ * The kind `incoming`, from the server: how large the next frame is. Until it
+ * has come nothing else can.
  */
-export const incoming = /* @__PURE__ */ defineMessage('incoming', [['bytes', count]]);
+export const incoming = /* @__PURE__ */ defineMessage('incoming', [
+  ['bytes', count],
+]);

@@ -1,4 +1,7 @@
-/** The names of a submission's elements, apart from the schema, which pages need not carry. */
+/**
+ * The names of a submission's elements, apart from the schema, which pages need
+ * not carry.
+ */
 import type { submit } from './submit.ts';
 
 export const submitFields: (typeof submit)['fields'] = [

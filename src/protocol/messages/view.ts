@@ -13,10 +13,11 @@ import {
 /**
  * Both are alike, from the server.
  *
- * `seq` numbers the views of one submission from 0, for `confirm`. A view at the strongest
- * requested level or a stronger one is the last row about the operation. So is a `final`, whatever
- * its level: the operation has no stronger one, and the level says what was reached. `token` says
- * what the session has seen with this view.
+ * `seq` numbers the views of one submission from 0, for `confirm`. A view at
+ * the strongest requested level or a stronger one is the last row about the
+ * operation. So is a `final`, whatever its level: the operation has no stronger
+ * one, and the level says what was reached. `token` says what the session has
+ * seen with this view.
  */
 const defineViewMessage = (kind: 'view' | 'final') =>
   defineMessage(kind, [
@@ -31,5 +32,6 @@ const defineViewMessage = (kind: 'view' | 'final') =>
 
 export const view = /* @__PURE__ */ defineViewMessage('view');
 
-export const finalView: typeof view = /* @__PURE__ */ defineViewMessage('final');
+export const finalView: typeof view =
+  /* @__PURE__ */ defineViewMessage('final');
 export type ViewMessage = MessageOf<typeof view>;

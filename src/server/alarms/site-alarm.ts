@@ -14,148 +14,161 @@ export interface SiteAlarm {
     | 'clock-quarantined'
     | 'clock-released'
     /**
-     * The own clock is behind by more than sites may differ: behind the stamps in the own log, or
-     * the clocks of most other sites.
+     * The own clock is behind by more than sites may differ: behind the stamps
+     * in the own log, or the clocks of most other sites.
      */
     | 'clock-behind'
     /**
-     * The clock of this machine was set by more than sites may differ. Operations do not wait for
-     * it.
+     * The clock of this machine was set by more than sites may differ.
+     * Operations do not wait for it.
      */
     | 'clock-set'
     /**
-     * The site cannot create a log file, for example since the disk is full. It refuses writes and
-     * serves reads.
+     * The site cannot create a log file, for example since the disk is full. It
+     * refuses writes and serves reads.
      */
     | 'disk-full'
     | 'disk-has-room'
     /** No data is lost. The site keeps the logs longer and tries again. */
     | 'checkpoint-failed'
     /**
-     * A file in the data directory is damaged or missing. If data is lost, the site does not start.
+     * A file in the data directory is damaged or missing. If data is lost, the
+     * site does not start.
      */
     | 'data-damaged'
     /**
-     * A generator, or the `reply` of a shadow operation, threw an undeclared error. Only the alarm
-     * contains it: up to 500 characters, ten times a second.
+     * A generator, or the `reply` of a shadow operation, threw an undeclared
+     * error. Only the alarm contains it: up to 500 characters, ten times a
+     * second.
      */
     | 'generator-error'
     /**
-     * The data directory may belong to a process on another host that was killed. The start waits
-     * up to 15 s.
+     * The data directory may belong to a process on another host that was
+     * killed. The start waits up to 15 s.
      */
     | 'data-directory-locked'
     /** The log cannot be written. The site has stopped. */
     | 'site-stopped'
     /**
-     * A message of another site is unreadable, impossible, from another deployment, or follows
-     * other rules.
+     * A message of another site is unreadable, impossible, from another
+     * deployment, or follows other rules.
      */
     | 'message-rejected'
     /**
-     * Too many messages are in flight to another site. More are dropped. The necessary ones are
-     * resent.
+     * Too many messages are in flight to another site. More are dropped. The
+     * necessary ones are resent.
      */
     | 'link-overflow'
     /**
-     * The link to another site has been down for 5 s. Red operations wait if it leads the red log,
-     * others continue.
+     * The link to another site has been down for 5 s. Red operations wait if it
+     * leads the red log, others continue.
      */
     | 'link-down'
     | 'link-up'
-    /** The site was taken out of the deployment, or replaced. It has stopped. */
+    /**
+     * The site was taken out of the deployment, or replaced. It has stopped.
+     */
     | 'site-retired'
     /**
-     * The site takes the state of another site, since it was away for too long. It serves again
-     * after that.
+     * The site takes the state of another site, since it was away for too long.
+     * It serves again after that.
      */
     | 'site-behind'
     /**
-     * The red log was restored without records that this site had, and may have confirmed. They are
-     * in a file in its data directory.
+     * The red log was restored without records that this site had, and may have
+     * confirmed. They are in a file in its data directory.
      */
     | 'red-records-dropped'
     /**
-     * An operator began to restore the red log, and did not end it. The site serves nothing until
-     * that is repeated.
+     * An operator began to restore the red log, and did not end it. The site
+     * serves nothing until that is repeated.
      */
     | 'red-log-sealed'
     /**
-     * The site needs the state of another site, and nothing of it has come for 60 s. It goes on
-     * trying.
+     * The site needs the state of another site, and nothing of it has come for
+     * 60 s. It goes on trying.
      */
     | 'transfer-stalled'
     /**
-     * The site needs the state of another site, but each of them lacks operations that this one
-     * has. It goes on trying.
+     * The site needs the state of another site, but each of them lacks
+     * operations that this one has. It goes on trying.
      */
     | 'transfer-refused'
-    /** A peer has another key, deployment or cluster.json. Raised once until that has changed. */
+    /**
+     * A peer has another key, deployment or cluster.json. Raised once until
+     * that has changed.
+     */
     | 'link-refused'
-    /** Another site answers, but has confirmed nothing for 60 s of what it lacks. */
+    /**
+     * Another site answers, but has confirmed nothing for 60 s of what it
+     * lacks.
+     */
     | 'stream-stalled'
     /**
-     * Another site has been away for too long. No more is kept for it. It takes the state of
-     * another site.
+     * Another site has been away for too long. No more is kept for it. It takes
+     * the state of another site.
      */
     | 'site-left-behind'
     /**
-     * Other sites have been away for too long, and without them there is no majority. Everything is
-     * kept for them.
+     * Other sites have been away for too long, and without them there is no
+     * majority. Everything is kept for them.
      */
     | 'site-cut-off'
     /**
-     * Another process has taken over the data. The site has stopped, and has sent no answers since
-     * then.
+     * Another process has taken over the data. The site has stopped, and has
+     * sent no answers since then.
      */
     | 'site-fenced'
     /**
-     * Another node has gone on as this site (or as `peer`), from an older or copied directory. One
-     * of both has stopped.
+     * Another node has gone on as this site (or as `peer`), from an older or
+     * copied directory. One of both has stopped.
      */
     | 'site-forked'
     /**
-     * No other site has answered within 10 s after the start. The site accepts updates without
-     * that.
+     * No other site has answered within 10 s after the start. The site accepts
+     * updates without that.
      */
     | 'site-alone'
     /**
-     * A newer version of the program or the service is in force. The site has stopped, or does not
-     * start.
+     * A newer version of the program or the service is in force. The site has
+     * stopped, or does not start.
      */
     | 'newer-version-needed'
     /**
-     * The red log has a gap or has changed. New red writes and strong reads are refused, blue
-     * writes continue.
+     * The red log has a gap or has changed. New red writes and strong reads are
+     * refused, blue writes continue.
      */
     | 'red-log-halted'
     /**
-     * The red log of this site and that of another one differ. It has halted, as with
-     * `red-log-halted`.
+     * The red log of this site and that of another one differ. It has halted,
+     * as with `red-log-halted`.
      */
     | 'red-log-differs'
     /**
-     * No server of etcd has answered for 3 s. Red operations and strong reads wait, blue operations
-     * continue.
+     * No server of etcd has answered for 3 s. Red operations and strong reads
+     * wait, blue operations continue.
      */
     | 'red-log-unreachable'
     | 'red-log-reachable'
     /**
-     * etcd has little room left, or none. New red operations fail with `OVERLOADED`. The message
-     * has the commands to run.
+     * etcd has little room left, or none. New red operations fail with
+     * `OVERLOADED`. The message has the commands to run.
      */
     | 'red-log-full'
     | 'red-log-has-room'
     /**
-     * A site was retired or rebuilt, and its rights to bounded counters are lost. The message has
-     * the amounts.
+     * A site was retired or rebuilt, and its rights to bounded counters are
+     * lost. The message has the amounts.
      */
     | 'rights-lost'
-    /** An operation broke an invariant of the service. Raised once for each row and invariant. */
+    /**
+     * An operation broke an invariant of the service. Raised once for each row
+     * and invariant.
+     */
     | 'invariant-broken'
     /**
-     * Before the start: a generator is wrong, a write brings back a removed row, or the colors of
-     * the service could not be checked.
+     * Before the start: a generator is wrong, a write brings back a removed
+     * row, or the colors of the service could not be checked.
      */
     | 'color-check-failed';
   /** The site that raised the alarm. */
@@ -167,7 +180,10 @@ export interface SiteAlarm {
   readonly cause?: unknown;
 }
 
-/** A change at the servers that keep the red log. `full` without a message: there is room again. */
+/**
+ * A change at the servers that keep the red log. `full` without a message:
+ * there is room again.
+ */
 interface RedLogServerState {
   readonly kind: 'unavailable' | 'available' | 'full';
   readonly message?: string | undefined;
@@ -177,8 +193,8 @@ interface RedLogServerState {
 export type OnAlarm = (alarm: SiteAlarm) => unknown;
 
 /**
- * Alarms are raised in the middle of other work: that goes on if `onAlarm` throws, and the alarm
- * becomes a warning.
+ * Alarms are raised in the middle of other work: that goes on if `onAlarm`
+ * throws, and the alarm becomes a warning.
  */
 export function guardAlarmHandler(onAlarm: OnAlarm): OnAlarm {
   return (alarm) => {
@@ -201,7 +217,8 @@ export function createAlarmRaiser(
   site: string,
   onAlarm: OnAlarm,
 ): (kind: SiteAlarm['kind'], text: string) => void {
-  return (kind, text) => void onAlarm({ kind, site, message: `Site ${site}: ${text}` });
+  return (kind, text) =>
+    void onAlarm({ kind, site, message: `Site ${site}: ${text}` });
 }
 
 /** How much of an error's text is in an alarm: clients choose much of it. */
@@ -215,7 +232,10 @@ export function shortenText(text: string, max = MAX_TEXT_LENGTH): string {
 }
 
 /** Returns what raises the alarms of a site's disk. */
-export function createStorageAlarms(site: string, onAlarm: OnAlarm): StorageEvents {
+export function createStorageAlarms(
+  site: string,
+  onAlarm: OnAlarm,
+): StorageEvents {
   const raise = createAlarmRaiser(site, onAlarm);
   return {
     onFullChanged: (because) => {
@@ -229,14 +249,19 @@ export function createStorageAlarms(site: string, onAlarm: OnAlarm): StorageEven
           'disk-full',
           `no log file can be made (${because.message}). Writes are refused until one can be.`,
         );
-      } else raise('disk-has-room', 'there is room on the disk again, and writes are taken.');
+      } else
+        raise(
+          'disk-has-room',
+          'there is room on the disk again, and writes are taken.',
+        );
     },
     onCheckpointFailed: ({ message }) =>
       raise(
         'checkpoint-failed',
         `no checkpoint could be written (${message}). Nothing is lost; it is tried again.`,
       ),
-    onDamaged: (description) => raise('data-damaged', `${description}.`.replace(/\.\.$/, '.')),
+    onDamaged: (description) =>
+      raise('data-damaged', `${description}.`.replace(/\.\.$/, '.')),
     onStopped: ({ message }) =>
       raise(
         'site-stopped',
@@ -273,7 +298,11 @@ export interface SiteAlarms {
   onAlone(): void;
 }
 
-export function createSiteAlarms(site: string, origins: Origins, onAlarm: OnAlarm): SiteAlarms {
+export function createSiteAlarms(
+  site: string,
+  origins: Origins,
+  onAlarm: OnAlarm,
+): SiteAlarms {
   const raise = createAlarmRaiser(site, onAlarm);
   return {
     onClockSet: (byMs) => {
@@ -290,13 +319,20 @@ export function createSiteAlarms(site: string, origins: Origins, onAlarm: OnAlar
       raise(kind, `${HALT_REASONS[reason]} (${message}). ${remaining}`);
     },
     onRedLogServer: ({ kind, message }) => {
-      const waits = 'Red operations and strong reads wait; blue operations go on.';
+      const waits =
+        'Red operations and strong reads wait; blue operations go on.';
       if (kind === 'unavailable')
-        raise('red-log-unreachable', `the red log cannot be reached (${message}). ${waits}`);
+        raise(
+          'red-log-unreachable',
+          `the red log cannot be reached (${message}). ${waits}`,
+        );
       else if (kind === 'available')
         raise('red-log-reachable', 'the red log can be reached again.');
       else if (message === undefined)
-        raise('red-log-has-room', 'etcd has room again, and red operations are taken.');
+        raise(
+          'red-log-has-room',
+          'etcd has room again, and red operations are taken.',
+        );
       else
         raise(
           'red-log-full',
@@ -313,7 +349,8 @@ export function createSiteAlarms(site: string, origins: Origins, onAlarm: OnAlar
       onAlarm({ kind: 'site-forked', site, peer: name, message });
     },
     onOutdated: (problem) => {
-      const advice = 'Nothing is lost. Start it with the newer version on the same data directory.';
+      const advice =
+        'Nothing is lost. Start it with the newer version on the same data directory.';
       raise('newer-version-needed', `${problem}. ${advice}`);
     },
     onRightsLost: (origin, lost) => {
@@ -340,9 +377,14 @@ function formatLostRights(lost: readonly LostRight[]): string {
   }
   const parts = [...fields].map(([name, rights]) => {
     const sum = rights.reduce((total, { amount }) => total + amount, 0);
-    const most = rights.toSorted((a, b) => b.amount - a.amount).slice(0, MAX_NAMED_ROWS);
-    const rows = most.map(({ key, amount }) => `${shortenText(key, 100)}: ${amount}`);
-    if (rights.length > most.length) rows.push(`${rights.length - most.length} more rows`);
+    const most = rights
+      .toSorted((a, b) => b.amount - a.amount)
+      .slice(0, MAX_NAMED_ROWS);
+    const rows = most.map(
+      ({ key, amount }) => `${shortenText(key, 100)}: ${amount}`,
+    );
+    if (rights.length > most.length)
+      rows.push(`${rights.length - most.length} more rows`);
     return `${sum} of ${name} (${rows.join(', ')})`;
   });
   return parts.join('; ');
@@ -371,7 +413,10 @@ export interface TransferAlarms {
   onRefused(problems: ReadonlyMap<string, string>): void;
 }
 
-export function createTransferAlarms(site: string, onAlarm: OnAlarm): TransferAlarms {
+export function createTransferAlarms(
+  site: string,
+  onAlarm: OnAlarm,
+): TransferAlarms {
   const raise = createAlarmRaiser(site, onAlarm);
   return {
     onStalled: (problem) =>
@@ -380,7 +425,9 @@ export function createTransferAlarms(site: string, onAlarm: OnAlarm): TransferAl
         `it needs the state of another site, and nothing of it comes (${problem}). It goes on trying.`,
       ),
     onRefused: (problems) => {
-      const reasons = [...problems].map(([donor, problem]) => `${donor}: ${problem}`).join(' ');
+      const reasons = [...problems]
+        .map(([donor, problem]) => `${donor}: ${problem}`)
+        .join(' ');
       const advice = `To end this, run "correctables cluster retire --site ${site}", then start ${site} with --rebuild`;
       raise(
         'transfer-refused',
@@ -389,9 +436,14 @@ export function createTransferAlarms(site: string, onAlarm: OnAlarm): TransferAl
     },
     onFullChanged: (because, neededBytes = 0) => {
       if (because === undefined)
-        raise('disk-has-room', 'the state of another site can be written again.');
+        raise(
+          'disk-has-room',
+          'the state of another site can be written again.',
+        );
       else {
-        const reason = isNoSpace(because) ? 'the disk is full' : because.message;
+        const reason = isNoSpace(because)
+          ? 'the disk is full'
+          : because.message;
         const room =
           neededBytes === 0
             ? 'Make room'

@@ -1,6 +1,6 @@
 /**
- * Brings a newer version into force: one node asks all others what they run, and proposes it to the
- * red log.
+ * Brings a newer version into force: one node asks all others what they run,
+ * and proposes it to the red log.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isRecord } from '../../correctable/validate.ts';
@@ -43,7 +43,10 @@ export interface VersionHost {
   getInForce(): DeploymentVersion;
   getOthers(): readonly string[];
   request(peer: string, kind: string, body: unknown): Promise<unknown>;
-  /** How long a site that has just started may take until it is connected. Default: 5000 */
+  /**
+   * How long a site that has just started may take until it is connected.
+   * Default: 5000
+   */
   readonly connectTimeoutMs?: number;
   /** Proposes the own version; resolves with why it is not in force, if so. */
   propose(): Promise<Pick<ActivateReply, 'problem' | 'isUnknown'>>;
@@ -68,13 +71,20 @@ async function activateVersion(host: VersionHost): Promise<ActivateReply> {
   const version = getNodeVersion(host);
   const { inForce } = version;
   const others = getOthers();
-  const answers = await Promise.allSettled(others.map((peer) => requestVersion(host, peer)));
-  const silent = others.filter((_, place) => answers[place]?.status === 'rejected');
+  const answers = await Promise.allSettled(
+    others.map((peer) => requestVersion(host, peer)),
+  );
+  const silent = others.filter(
+    (_, place) => answers[place]?.status === 'rejected',
+  );
   if (silent.length > 0)
-    return { problem: `no answer from ${silent.join(', ')}: every site has to run` };
+    return {
+      problem: `no answer from ${silent.join(', ')}: every site has to run`,
+    };
   const running = new Map<string, VersionName>([[site, version]]);
   for (const [place, answer] of answers.entries())
-    if (answer.status === 'fulfilled') running.set(others[place] as string, answer.value);
+    if (answer.status === 'fulfilled')
+      running.set(others[place] as string, answer.value);
   const problem = describeDifference(running, inForce);
   if (problem !== undefined) return { problem };
   const { rules, service } = version;
@@ -85,7 +95,10 @@ async function activateVersion(host: VersionHost): Promise<ActivateReply> {
   return { ...activated, isNew: true };
 }
 
-/** Asks a site again until it answers: the last one to be upgraded has often just started. */
+/**
+ * Asks a site again until it answers: the last one to be upgraded has often
+ * just started.
+ */
 async function requestVersion(
   { request, connectTimeoutMs = 5000 }: VersionHost,
   peer: string,
@@ -101,16 +114,24 @@ async function requestVersion(
   }
 }
 
-/** Names the sites that do not run the new version; `undefined` if all run the same. */
+/**
+ * Names the sites that do not run the new version; `undefined` if all run the
+ * same.
+ */
 function describeDifference(
   running: ReadonlyMap<string, VersionName>,
   inForce: VersionName,
 ): string | undefined {
   const sites = [...running];
   const [first] = running.values();
-  if (sites.every(([, version]) => isSameName(version, first as VersionName))) return undefined;
-  const list = sites.map(([site, version]) => `${site} runs ${formatVersion(version)}`).join(', ');
-  const old = sites.filter(([, version]) => isSameName(version, inForce)).map(([site]) => site);
+  if (sites.every(([, version]) => isSameName(version, first as VersionName)))
+    return undefined;
+  const list = sites
+    .map(([site, version]) => `${site} runs ${formatVersion(version)}`)
+    .join(', ');
+  const old = sites
+    .filter(([, version]) => isSameName(version, inForce))
+    .map(([site]) => site);
   if (old.length === 0)
     return `the sites run different versions: ${list}. Start all of them with the same`;
   return `${old.join(', ')} ${old.length === 1 ? 'does' : 'do'} not run the new version (${list}). Start it there first`;

@@ -1,6 +1,6 @@
 /**
- * Begins on an empty directory in a deployment that runs: as a new site, or in place of one whose
- * data is lost.
+ * Begins on an empty directory in a deployment that runs: as a new site, or in
+ * place of one whose data is lost.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { isNonEmptyString, isRecord } from '../../correctable/validate.ts';
@@ -8,14 +8,21 @@ import type { Checkpoint } from '../records/checkpoint.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import type { SiteDriver } from '../site/site-driver.ts';
 import { createSiteFromShared } from '../log/recovered-state.ts';
-import { installSite, type SiteInstallation } from '../storage/transfer/install-site.ts';
+import {
+  installSite,
+  type SiteInstallation,
+} from '../storage/transfer/install-site.ts';
 import { parseAddress, type ClusterFile } from './cluster-file.ts';
 import type { ClusterKeys } from './key-file.ts';
 import type { MemberChange } from '../replica/membership.ts';
 import type { DiskRoom } from './disk-room.ts';
 import type { NodeDirectory } from './node-directory.ts';
 import { requestOfOperator } from './operator-request.ts';
-import { READ_RED, parseRedGeneration, type RedGeneration } from './red-log/red-generation.ts';
+import {
+  READ_RED,
+  parseRedGeneration,
+  type RedGeneration,
+} from './red-log/red-generation.ts';
 import type { MemberOutput } from '../records/replica-output.ts';
 import type { StateTransfers } from './state-transfers.ts';
 
@@ -29,7 +36,10 @@ export interface ChangeTargets {
   onProblem(message: string): void;
 }
 
-/** The kind of request by which a command or a site proposes a change of the members. */
+/**
+ * The kind of request by which a command or a site proposes a change of the
+ * members.
+ */
 export const CHANGE = 'change';
 /** Longer than a site waits for the outcome. */
 export const CHANGE_TIMEOUT_MS = 40_000;
@@ -39,22 +49,30 @@ const CHECK_MS = 10;
 const REFUSED_FOR_MS = 30_000;
 
 /**
- * Returns the ordinal of the site. Throws `UNAVAILABLE` if refused for long, or if the site leads
- * the red log.
+ * Returns the ordinal of the site. Throws `UNAVAILABLE` if refused for long, or
+ * if the site leads the red log.
  */
-export async function requestChange(change: MemberChange, targets: ChangeTargets): Promise<number> {
+export async function requestChange(
+  change: MemberChange,
+  targets: ChangeTargets,
+): Promise<number> {
   const { file, keys, signal, onProblem } = targets;
   let refusedSinceMs = Infinity;
   for (;;) {
     const { redLeader, away } = await askOthers(change.name, targets);
     // No site can deliver the change while the log has no leader.
     if (redLeader === change.name) throw redLeaderError(change.name, file.path);
-    const absent = [...away].map(([site, problem]) => `; ${site} cannot be reached (${problem})`);
+    const absent = [...away].map(
+      ([site, problem]) => `; ${site} cannot be reached (${problem})`,
+    );
     for (const [to, { cluster: address }] of file.sites) {
       if (to === change.name) continue;
       signal.throwIfAborted();
       if (away.has(to) && away.size < file.sites.size - 1) continue;
-      if (!away.has(to)) onProblem(`${to} was asked, and has not answered yet${absent.join('')}`);
+      if (!away.has(to))
+        onProblem(
+          `${to} was asked, and has not answered yet${absent.join('')}`,
+        );
       try {
         const reply = await requestOfOperator(
           { address, to, keys },
@@ -71,7 +89,10 @@ export async function requestChange(change: MemberChange, targets: ChangeTargets
         refusedSinceMs = Math.min(refusedSinceMs, performance.now());
         if (performance.now() - refusedSinceMs >= REFUSED_FOR_MS) {
           const message = `${change.name}: the members of the deployment were not changed: ${problem}.`;
-          throw new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'site' });
+          throw new CorrectableError('UNAVAILABLE', message, {
+            retryable: false,
+            field: 'site',
+          });
         }
         onProblem(`${to}: ${problem}${absent.join('')}`);
       } catch (error) {
@@ -85,13 +106,18 @@ export async function requestChange(change: MemberChange, targets: ChangeTargets
 }
 
 interface OtherSites {
-  /** The leader of the built-in red log, as those follow it that have answered. */
+  /**
+   * The leader of the built-in red log, as those follow it that have answered.
+   */
   readonly redLeader: string | null | undefined;
   /** The sites that have not answered, and why. */
   readonly away: ReadonlyMap<string, string>;
 }
 
-async function askOthers(name: string, { file, keys }: ChangeTargets): Promise<OtherSites> {
+async function askOthers(
+  name: string,
+  { file, keys }: ChangeTargets,
+): Promise<OtherSites> {
   const away = new Map<string, string>();
   const known: RedGeneration[] = [];
   const others = [...file.sites].filter(([to]) => to !== name);
@@ -99,7 +125,9 @@ async function askOthers(name: string, { file, keys }: ChangeTargets): Promise<O
     others.map(async ([to, { cluster: address }]) => {
       try {
         known.push(
-          parseRedGeneration(await requestOfOperator({ address, to, keys }, READ_RED, null)),
+          parseRedGeneration(
+            await requestOfOperator({ address, to, keys }, READ_RED, null),
+          ),
         );
       } catch (error) {
         away.set(to, (error as Error).message);
@@ -109,7 +137,9 @@ async function askOthers(name: string, { file, keys }: ChangeTargets): Promise<O
   if (file.redLog.engine !== 'built-in') return { redLeader: undefined, away };
 
   const latest = Math.max(...known.map(({ generation }) => generation));
-  const followed = known.find(({ generation, leader }) => generation === latest && leader !== null);
+  const followed = known.find(
+    ({ generation, leader }) => generation === latest && leader !== null,
+  );
   return { redLeader: followed?.leader, away };
 }
 
@@ -117,8 +147,11 @@ async function askOthers(name: string, { file, keys }: ChangeTargets): Promise<O
 export function parseChange(body: unknown): MemberChange {
   const { name, directory, address } = isRecord(body) ? body : {};
   const { url, cluster } = isRecord(address) ? address : {};
-  const isChange = isNonEmptyString(name) && (directory === null || isNonEmptyString(directory));
-  if (!isChange) throw new Error('a change names a site, and its directory or null');
+  const isChange =
+    isNonEmptyString(name) &&
+    (directory === null || isNonEmptyString(directory));
+  if (!isChange)
+    throw new Error('a change names a site, and its directory or null');
   if (address === undefined) return { name, directory };
   if (!isNonEmptyString(url) || !isNonEmptyString(cluster))
     throw new Error('an address has a url and a cluster address');
@@ -131,7 +164,11 @@ export async function waitWhileJoining(
   signal: AbortSignal,
   onProblem: (message: string) => void,
 ): Promise<void> {
-  for (let waiting = findWaiting(); waiting !== undefined; waiting = findWaiting()) {
+  for (
+    let waiting = findWaiting();
+    waiting !== undefined;
+    waiting = findWaiting()
+  ) {
     signal.throwIfAborted();
     onProblem(waiting);
     await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
@@ -139,17 +176,22 @@ export async function waitWhileJoining(
 }
 
 /**
- * What a site that has become a member waits for before it takes writes; `undefined` once it takes
- * them.
+ * What a site that has become a member waits for before it takes writes;
+ * `undefined` once it takes them.
  */
 export function describeJoining(
   site: number | null,
   origins: Origins,
   driver: Pick<SiteDriver, 'progress'> | undefined,
 ): string | undefined {
-  if (site === null || !origins.isSite(site) || origins.get(site).state !== 'joining')
+  if (
+    site === null ||
+    !origins.isSite(site) ||
+    origins.get(site).state !== 'joining'
+  )
     return undefined;
-  const missing = driver?.progress.unconfirmed.filter((origin) => origin !== site) ?? [];
+  const missing =
+    driver?.progress.unconfirmed.filter((origin) => origin !== site) ?? [];
   const names = missing.map((origin) => origins.getName(origin)).join(', ');
   return `waiting for ${names || 'the red log'} to confirm that ${origins.getName(site)} joins`;
 }
@@ -162,10 +204,19 @@ export interface BecomeMemberOptions extends ChangeTargets {
   readonly room: DiskRoom;
 }
 
-/** Has the directory added as a member, and takes the state of another site. Returns the origin. */
-export async function becomeMember(options: BecomeMemberOptions): Promise<Origin> {
+/**
+ * Has the directory added as a member, and takes the state of another site.
+ * Returns the origin.
+ */
+export async function becomeMember(
+  options: BecomeMemberOptions,
+): Promise<Origin> {
   const { site, address, directory, transfers, room, file, signal } = options;
-  const change = { name: site, directory: directory.identity.directory, address };
+  const change = {
+    name: site,
+    directory: directory.identity.directory,
+    address,
+  };
   const origin = (await requestChange(change, options)) as Origin;
 
   const donors = [...file.sites.keys()].filter((name) => name !== site);
@@ -175,7 +226,10 @@ export async function becomeMember(options: BecomeMemberOptions): Promise<Origin
   return origin;
 }
 
-/** Writes what another site has sent as the directory of a site that has nothing of its own. */
+/**
+ * Writes what another site has sent as the directory of a site that has nothing
+ * of its own.
+ */
 function installShared(
   shared: Checkpoint,
   place: Pick<SiteInstallation, 'files' | 'timing' | 'directory' | 'site'>,
@@ -203,25 +257,44 @@ function parseReply(reply: unknown): {
   readonly problem: string | null;
   readonly isUnknown: boolean;
 } {
-  const { origin = null, problem = null, isUnknown = false } = isRecord(reply) ? reply : {};
+  const {
+    origin = null,
+    problem = null,
+    isUnknown = false,
+  } = isRecord(reply) ? reply : {};
   if (problem !== null)
-    return { origin: null, problem: String(problem), isUnknown: isUnknown === true };
-  if (!Number.isSafeInteger(origin)) throw new Error('the reply to a change could not be read');
+    return {
+      origin: null,
+      problem: String(problem),
+      isUnknown: isUnknown === true,
+    };
+  if (!Number.isSafeInteger(origin))
+    throw new Error('the reply to a change could not be read');
   return { origin: origin as number, problem, isUnknown: false };
 }
 
 function redLeaderError(name: string, path: string): CorrectableError {
   const command = `correctables cluster restore-red --cluster ${path} --without ${name}`;
   const message = `${name}: this site leads the red log, so it cannot be rebuilt. Nothing was changed. First run: ${command}`;
-  return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'site' });
+  return new CorrectableError('UNAVAILABLE', message, {
+    retryable: false,
+    field: 'site',
+  });
 }
 
 /** What became of a proposed change. */
 export type ChangeOutcome = Extract<MemberOutput, { kind: 'changed' }>;
 
-/** A reply to a request for a change: what became of it, or that this is not known. */
-export interface ChangeReply extends Partial<Pick<ChangeOutcome, 'origin' | 'problem'>> {
-  /** Whether it may still be carried out; `problem` is why that is not known. */
+/**
+ * A reply to a request for a change: what became of it, or that this is not
+ * known.
+ */
+export interface ChangeReply extends Partial<
+  Pick<ChangeOutcome, 'origin' | 'problem'>
+> {
+  /**
+   * Whether it may still be carried out; `problem` is why that is not known.
+   */
   readonly isUnknown?: boolean;
 }
 
@@ -229,8 +302,8 @@ export interface ChangeReply extends Partial<Pick<ChangeOutcome, 'origin' | 'pro
 const OUTCOME_TIMEOUT_MS = 30_000;
 
 /**
- * Changes of the members that a node has proposed, until it is known what became of them: by their
- * names.
+ * Changes of the members that a node has proposed, until it is known what
+ * became of them: by their names.
  */
 export class PendingChanges {
   readonly #waiting = new Map<string, (outcome: ChangeOutcome) => void>();
@@ -241,7 +314,10 @@ export class PendingChanges {
     this.#findCause = findCause;
   }
 
-  /** Resolves with what became of the change of this name, or that this is not known. */
+  /**
+   * Resolves with what became of the change of this name, or that this is not
+   * known.
+   */
   wait(name: string): Promise<ChangeReply> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
@@ -249,7 +325,10 @@ export class PendingChanges {
         const cause = this.#findCause();
         const problem = `the red log did not answer within ${OUTCOME_TIMEOUT_MS / 1000} s`;
         resolve({
-          problem: cause === undefined ? problem : `${problem}, since it waits for ${cause}`,
+          problem:
+            cause === undefined
+              ? problem
+              : `${problem}, since it waits for ${cause}`,
           isUnknown: true,
         });
       }, OUTCOME_TIMEOUT_MS);

@@ -1,6 +1,6 @@
 /**
- * Takes the state of another site if that does not keep what this one lacks (docs/spec/cluster.md,
- * A4, A6, T8).
+ * Takes the state of another site if that does not keep what this one lacks
+ * (docs/spec/cluster.md, A4, A6, T8).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isCorrectableError } from '../../correctable/errors.ts';
@@ -18,8 +18,8 @@ export interface CatchUpHost {
   readonly signal: AbortSignal;
   getPeers(): readonly string[];
   /**
-   * Takes the state of one of the donors. Calls `onClosed` if a donor knows this directory as one
-   * of a closed site.
+   * Takes the state of one of the donors. Calls `onClosed` if a donor knows
+   * this directory as one of a closed site.
    */
   receive(
     donors: readonly string[],
@@ -31,11 +31,14 @@ export interface CatchUpHost {
     merged: Pick<SiteInstallation, 'state' | 'nextSegment' | 'nextCheckpoint'>,
   ): Promise<void>;
   onProblem(message: string): void;
-  /** Called once if no donor's state could be used for some time, with the reasons by donor. */
+  /**
+   * Called once if no donor's state could be used for some time, with the
+   * reasons by donor.
+   */
   onRefused(problems: ReadonlyMap<string, string>): void;
   /**
-   * The state that has come cannot be written, why, and about how much room that takes; or it can
-   * be again.
+   * The state that has come cannot be written, why, and about how much room
+   * that takes; or it can be again.
    */
   onFullChanged(because: Error | undefined, neededBytes?: number): void;
   /** Default: 2000 */
@@ -45,8 +48,8 @@ export interface CatchUpHost {
 }
 
 /**
- * The site was closed meanwhile: operations of its own that it holds, and which other sites may
- * lack.
+ * The site was closed meanwhile: operations of its own that it holds, and which
+ * other sites may lack.
  */
 export interface ClosedMeanwhile {
   readonly message: string;
@@ -54,32 +57,50 @@ export interface ClosedMeanwhile {
 }
 
 const RETRY_AFTER_MS = 2000;
-/** Each attempt takes the whole state: without room for it, the next one is later each time. */
+/**
+ * Each attempt takes the whole state: without room for it, the next one is
+ * later each time.
+ */
 const MAX_FULL_RETRY_AFTER_MS = 300_000;
-/** How often each donor is tried without an alarm: it may lack something for a moment only. */
+/**
+ * How often each donor is tried without an alarm: it may lack something for a
+ * moment only.
+ */
 const MAX_SILENT_ROUNDS = 3;
 
-/** Returns once the state is on the disk, or what to do with the end of a site that was closed. */
-export async function catchUp(host: CatchUpHost): Promise<ClosedMeanwhile | undefined> {
+/**
+ * Returns once the state is on the disk, or what to do with the end of a site
+ * that was closed.
+ */
+export async function catchUp(
+  host: CatchUpHost,
+): Promise<ClosedMeanwhile | undefined> {
   const { signal, retryAfterMs = RETRY_AFTER_MS } = host;
   // Ended with the signal: the next attempt then fails with its reason.
   const wait =
-    host.wait ?? ((delayMs: number) => pause(delayMs, undefined, { signal }).catch(() => {}));
+    host.wait ??
+    ((delayMs: number) =>
+      pause(delayMs, undefined, { signal }).catch(() => {}));
   const closing = new AbortController();
   const ending = AbortSignal.any([signal, closing.signal]);
   const problems = new Map<string, string>();
   let fullCount = 0;
   let isReported = false;
   const setFull = (because: Error | undefined, neededBytes?: number): void => {
-    if (fullCount > 0 !== (because !== undefined)) host.onFullChanged(because, neededBytes);
+    if (fullCount > 0 !== (because !== undefined))
+      host.onFullChanged(because, neededBytes);
     fullCount = because === undefined ? 0 : fullCount + 1;
   };
   for (let attempt = 1; ; attempt += 1) {
     const peers = host.getPeers();
-    const donors = peers.map((_, place) => peers[(place + attempt - 1) % peers.length] as string);
+    const donors = peers.map(
+      (_, place) => peers[(place + attempt - 1) % peers.length] as string,
+    );
     let received: ReceivedState;
     try {
-      received = await host.receive(donors, ending, (reason) => closing.abort(reason));
+      received = await host.receive(donors, ending, (reason) =>
+        closing.abort(reason),
+      );
     } catch (error) {
       if (!closing.signal.aborted || signal.aborted) throw error;
       return {
@@ -89,7 +110,9 @@ export async function catchUp(host: CatchUpHost): Promise<ClosedMeanwhile | unde
     }
     try {
       const { stored, nextSegment, nextCheckpoint } = host.recover();
-      const kept = host.keepsRed ? stored : { ...stored, red: { start: 0, entries: [] } };
+      const kept = host.keepsRed
+        ? stored
+        : { ...stored, red: { start: 0, entries: [] } };
       const state = mergeSharedIntoSite(host.origin, kept, received.shared);
       await host.install({ state, nextSegment, nextCheckpoint });
       setFull(undefined);
@@ -97,14 +120,21 @@ export async function catchUp(host: CatchUpHost): Promise<ClosedMeanwhile | unde
     } catch (error) {
       const { message } = error as Error;
       host.onProblem(message);
-      if (isCorrectableError(error, 'UNAVAILABLE')) problems.set(received.donor, message);
+      if (isCorrectableError(error, 'UNAVAILABLE'))
+        problems.set(received.donor, message);
       else setFull(error as Error, received.bytes);
     }
-    if (!isReported && attempt >= MAX_SILENT_ROUNDS * peers.length && problems.size > 0) {
+    if (
+      !isReported &&
+      attempt >= MAX_SILENT_ROUNDS * peers.length &&
+      problems.size > 0
+    ) {
       isReported = true;
       host.onRefused(problems);
     }
     const delayMs = retryAfterMs * 2 ** Math.max(0, fullCount - 1);
-    await wait(Math.min(delayMs, Math.max(retryAfterMs, MAX_FULL_RETRY_AFTER_MS)));
+    await wait(
+      Math.min(delayMs, Math.max(retryAfterMs, MAX_FULL_RETRY_AFTER_MS)),
+    );
   }
 }

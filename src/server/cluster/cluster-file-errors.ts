@@ -3,10 +3,14 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import { describeUnknownOption } from '../../correctable/unknown-option.ts';
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` if the object at that place has a field of another
- *   name
+ * @throws CorrectableError `INVALID_ARGUMENT` if the object at that place has a
+ * field of another name
  */
-export function checkFields(place: string, value: object, names: readonly string[]): void {
+export function checkFields(
+  place: string,
+  value: object,
+  names: readonly string[],
+): void {
   const unknown = Object.keys(value).find((name) => !names.includes(name));
   if (unknown !== undefined)
     throw clusterFileError(
@@ -18,16 +22,26 @@ export function show(value: unknown): string {
   return value === undefined ? 'nothing' : JSON.stringify(value);
 }
 
-export function invalidFieldError(field: string, problem: string): CorrectableError {
+export function invalidFieldError(
+  field: string,
+  problem: string,
+): CorrectableError {
   return clusterFileError(`cluster.json: ${field} ${problem}.`);
 }
 
-export function checkField(isRight: unknown, field: string, problem: string): asserts isRight {
+export function checkField(
+  isRight: unknown,
+  field: string,
+  problem: string,
+): asserts isRight {
   if (!isRight) throw invalidFieldError(field, problem);
 }
 
 /** The error of an option `cluster` that does not fit. */
-export function clusterFileError(message: string, cause?: unknown): CorrectableError {
+export function clusterFileError(
+  message: string,
+  cause?: unknown,
+): CorrectableError {
   return new CorrectableError('INVALID_ARGUMENT', message, {
     field: 'cluster',
     ...(cause !== undefined && { cause }),

@@ -1,4 +1,7 @@
-/** `cluster.json`: the sites of a deployment and their addresses, the same file at every node. */
+/**
+ * `cluster.json`: the sites of a deployment and their addresses, the same file
+ * at every node.
+ */
 import { dirname, resolve } from 'node:path';
 import { createInvalidArgumentError } from '../../correctable/errors.ts';
 import { isNonEmptyString, isRecord } from '../../correctable/validate.ts';
@@ -10,7 +13,10 @@ import {
   invalidFieldError,
   show,
 } from './cluster-file-errors.ts';
-import { parseRedLog, type RedLogSettings } from './red-log/red-log-settings.ts';
+import {
+  parseRedLog,
+  type RedLogSettings,
+} from './red-log/red-log-settings.ts';
 import { readTextFile } from './text-file.ts';
 
 /** Where a node listens for the other sites. */
@@ -20,7 +26,9 @@ export interface ClusterAddress {
 }
 
 export interface ClusterSite {
-  /** The address for clients, without the site's path: `wss://10.0.1.1:7420`. */
+  /**
+   * The address for clients, without the site's path: `wss://10.0.1.1:7420`.
+   */
   readonly url: string;
   readonly cluster: ClusterAddress;
 }
@@ -28,7 +36,8 @@ export interface ClusterSite {
 export interface ClusterFile {
   readonly path: string;
   /**
-   * In the order of the file, which is the order of their origins when the deployment is created.
+   * In the order of the file, which is the order of their origins when the
+   * deployment is created.
    */
   readonly sites: ReadonlyMap<string, ClusterSite>;
   readonly redLog: RedLogSettings;
@@ -38,18 +47,32 @@ export interface ClusterFile {
   readonly keepForMs: number | undefined;
 }
 
-/** Numbers as names would change the order of the sites, since JavaScript sorts them. */
+/**
+ * Numbers as names would change the order of the sites, since JavaScript sorts
+ * them.
+ */
 const SITE_NAME = /^[A-Za-z][\w-]{0,63}$/;
 /** Paths of a gateway that are no sites. */
-const RESERVED_NAMES: readonly string[] = ['health', 'ready', 'sites', 'metrics'];
+const RESERVED_NAMES: readonly string[] = [
+  'health',
+  'ready',
+  'sites',
+  'metrics',
+];
 const FILE_FIELDS = ['sites', 'redLog', 'keyFile', 'keepForMs'] as const;
 const SITE_FIELDS = ['url', 'cluster'] as const;
 const MAX_PORT = 65_535;
 
-/** @throws CorrectableError `INVALID_ARGUMENT` that names the field and says what to write */
+/**
+ * @throws CorrectableError `INVALID_ARGUMENT` that names the field and says
+ * what to write
+ */
 export function readClusterFile(path: string): ClusterFile {
   if (!isNonEmptyString(path))
-    throw createInvalidArgumentError('cluster', 'must be the path of cluster.json');
+    throw createInvalidArgumentError(
+      'cluster',
+      'must be the path of cluster.json',
+    );
   const absolute = resolve(path);
   const value = parseJson(absolute, readText(absolute, path), path);
   return parseClusterFile(value, absolute);
@@ -57,68 +80,97 @@ export function readClusterFile(path: string): ClusterFile {
 
 /** @throws CorrectableError as `readClusterFile` */
 export function parseClusterFile(value: unknown, path: string): ClusterFile {
-  checkField(isRecord(value), 'the file', 'must be a JSON object with sites, redLog and keyFile');
+  checkField(
+    isRecord(value),
+    'the file',
+    'must be a JSON object with sites, redLog and keyFile',
+  );
   checkFields('the file', value, FILE_FIELDS);
   const { keyFile, keepForMs } = value;
   const sites = parseSites(value['sites']);
   const redLog = parseRedLog(value['redLog'], [...sites.keys()], path);
-  const keyFileRule = 'must be the path of the key file, for example "cluster.key"';
-  checkField(isNonEmptyString(keyFile), 'keyFile', `${keyFileRule}, got ${show(keyFile)}`);
+  const keyFileRule =
+    'must be the path of the key file, for example "cluster.key"';
+  checkField(
+    isNonEmptyString(keyFile),
+    'keyFile',
+    `${keyFileRule}, got ${show(keyFile)}`,
+  );
   const isTime =
-    keepForMs === undefined || (Number.isSafeInteger(keepForMs) && (keepForMs as number) > 0);
+    keepForMs === undefined ||
+    (Number.isSafeInteger(keepForMs) && (keepForMs as number) > 0);
   checkField(
     isTime,
     'keepForMs',
     `must be a positive integer in milliseconds, got ${show(keepForMs)}`,
   );
   const absolute = resolve(dirname(path), keyFile);
-  return { path, sites, redLog, keyFile: absolute, keepForMs: keepForMs as number | undefined };
+  return {
+    path,
+    sites,
+    redLog,
+    keyFile: absolute,
+    keepForMs: keepForMs as number | undefined,
+  };
 }
 
 /**
- * The site that leads the red log of a new deployment. With etcd no site leads: then it is the
- * first site of the file.
+ * The site that leads the red log of a new deployment. With etcd no site leads:
+ * then it is the first site of the file.
  */
 export function getFirstLeader({ sites, redLog }: ClusterFile): string {
-  return redLog.engine === 'built-in' ? redLog.leader : ([...sites.keys()][0] as string);
+  return redLog.engine === 'built-in'
+    ? redLog.leader
+    : ([...sites.keys()][0] as string);
 }
 
 export function formatAddress({ host, port }: ClusterAddress): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** The addresses for clients, by name: as the file has them, or as the sites have joined. */
+/**
+ * The addresses for clients, by name: as the file has them, or as the sites
+ * have joined.
+ */
 export function listClientAddresses(
   names: readonly string[],
   file: ClusterFile,
   origins: Origins,
 ): Map<string, string> {
   return new Map(
-    names.map((name) => [name, file.sites.get(name)?.url ?? findJoined(name, origins)?.url ?? '']),
+    names.map((name) => [
+      name,
+      file.sites.get(name)?.url ?? findJoined(name, origins)?.url ?? '',
+    ]),
   );
 }
 
 /**
- * Calls back with the address for links of each site that there has been, and whether it is a
- * member.
+ * Calls back with the address for links of each site that there has been, and
+ * whether it is a member.
  */
 export function forEachLinkAddress(
   file: ClusterFile,
   origins: Origins,
   onAddress: (name: string, address: ClusterAddress, isMember: boolean) => void,
 ): void {
-  for (const name of new Set(origins.sites.map((origin) => origins.getName(origin)))) {
+  for (const name of new Set(
+    origins.sites.map((origin) => origins.getName(origin)),
+  )) {
     const joined = findJoined(name, origins)?.cluster;
     const address =
       file.sites.get(name)?.cluster ??
       (joined === undefined ? undefined : parseAddress(name, joined));
-    if (address !== undefined) onAddress(name, address, origins.find(name) !== undefined);
+    if (address !== undefined)
+      onAddress(name, address, origins.find(name) !== undefined);
   }
 }
 
 /** The address with which a site has joined. */
 function findJoined(name: string, origins: Origins): SiteAddress | undefined {
-  const origin = origins.sites.findLast((item) => origins.getName(item) === name);
+  const origin = origins.sites.findLast(
+    (item) => origins.getName(item) === name,
+  );
   return origin === undefined ? undefined : origins.get(origin).address;
 }
 
@@ -127,7 +179,9 @@ function readText(path: string, typed: string): string {
     return readTextFile(path);
   } catch (cause) {
     const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
-    const problem = isMissing ? 'there is no such file' : (cause as Error).message;
+    const problem = isMissing
+      ? 'there is no such file'
+      : (cause as Error).message;
     throw clusterFileError(
       `${typed} cannot be read: ${problem}. Name the cluster.json of the deployment.`,
       cause,
@@ -147,13 +201,16 @@ function parseJson(path: string, text: string, typed: string): unknown {
 }
 
 function parseSites(value: unknown): Map<string, ClusterSite> {
-  const example = '{ "ireland": { "url": "wss://10.0.1.1:7420", "cluster": "10.0.1.1:7421" } }';
+  const example =
+    '{ "ireland": { "url": "wss://10.0.1.1:7420", "cluster": "10.0.1.1:7421" } }';
   checkField(
     isRecord(value) && Object.keys(value).length > 0,
     'sites',
     `must name at least one site, as ${example}`,
   );
-  const sites = new Map(Object.entries(value).map(([name, site]) => [name, parseSite(name, site)]));
+  const sites = new Map(
+    Object.entries(value).map(([name, site]) => [name, parseSite(name, site)]),
+  );
   rejectRepeats(sites, 'url', ({ url }) => url);
   rejectRepeats(sites, 'cluster', ({ cluster }) => formatAddress(cluster));
   return sites;
@@ -162,13 +219,18 @@ function parseSites(value: unknown): Map<string, ClusterSite> {
 function parseSite(name: string, value: unknown): ClusterSite {
   const field = `sites.${name}`;
   const isName = SITE_NAME.test(name) && !RESERVED_NAMES.includes(name);
-  const rule = 'must begin with a letter and have at most 64 letters, digits, "-" and "_"';
+  const rule =
+    'must begin with a letter and have at most 64 letters, digits, "-" and "_"';
   checkField(
     isName,
     `sites: the name "${name}"`,
     `${rule}, and must be none of ${RESERVED_NAMES.join(', ')}`,
   );
-  checkField(isRecord(value), field, `must be an object with url and cluster, got ${show(value)}`);
+  checkField(
+    isRecord(value),
+    field,
+    `must be an object with url and cluster, got ${show(value)}`,
+  );
   checkFields(field, value, SITE_FIELDS);
   return {
     url: parseUrl(`${field}.url`, value['url']),
@@ -192,7 +254,10 @@ function rejectRepeats(
 }
 
 function parseUrl(field: string, value: unknown): string {
-  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+  const url =
+    typeof value === 'string' && URL.canParse(value)
+      ? new URL(value)
+      : undefined;
   const isPlain =
     url !== undefined &&
     url.pathname === '/' &&
@@ -201,7 +266,8 @@ function parseUrl(field: string, value: unknown): string {
     url.username === '';
   if (isPlain && (url.protocol === 'ws:' || url.protocol === 'wss:'))
     return `${url.protocol}//${url.host}`;
-  const rule = 'must be the address for clients without a path, as "wss://10.0.1.1:7420"';
+  const rule =
+    'must be the address for clients without a path, as "wss://10.0.1.1:7420"';
   throw invalidFieldError(field, `${rule}, got ${show(value)}`);
 }
 
@@ -213,7 +279,9 @@ export function parseAddress(field: string, value: unknown): ClusterAddress {
       : null;
   const port = Number(match?.[3]);
   const host = match?.[1] ?? match?.[2];
-  if (host !== undefined && port >= 1 && port <= MAX_PORT) return { host, port };
-  const rule = 'must be the host and port for the other sites, as "10.0.1.1:7421"';
+  if (host !== undefined && port >= 1 && port <= MAX_PORT)
+    return { host, port };
+  const rule =
+    'must be the host and port for the other sites, as "10.0.1.1:7421"';
   throw invalidFieldError(field, `${rule}, got ${show(value)}`);
 }

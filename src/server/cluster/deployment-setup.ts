@@ -1,7 +1,7 @@
 /**
- * What all nodes of a deployment have to agree on. It comes from their cluster files when the
- * deployment is created, so one file that differs would make a node that no message of the others
- * fits. Nodes compare it when they connect.
+ * What all nodes of a deployment have to agree on. It comes from their cluster
+ * files when the deployment is created, so one file that differs would make a
+ * node that no message of the others fits. Nodes compare it when they connect.
  */
 import { isRecord } from '../../correctable/validate.ts';
 import { shortenText } from '../alarms/site-alarm.ts';
@@ -13,9 +13,17 @@ import type { RedGeneration } from './red-log/red-generation.ts';
 export interface DeploymentSetup {
   /** The engine of the red log. */
   readonly engine: string;
-  /** The generation of the built-in red log, and its leader; `null` while it is being restored. */
-  readonly red?: { readonly generation: number; readonly leader: string | null } | undefined;
-  /** The sites that the deployment was created with, in order; `undefined` if not known yet. */
+  /**
+   * The generation of the built-in red log, and its leader; `null` while it is
+   * being restored.
+   */
+  readonly red?:
+    | { readonly generation: number; readonly leader: string | null }
+    | undefined;
+  /**
+   * The sites that the deployment was created with, in order; `undefined` if
+   * not known yet.
+   */
   readonly founders?: readonly string[] | undefined;
 }
 
@@ -26,10 +34,11 @@ export interface SetupOfSite {
 }
 
 /**
- * Describes the setup of a node. A node that joins, or does not run yet on the data that it has,
- * does not know all of it.
+ * Describes the setup of a node. A node that joins, or does not run yet on the
+ * data that it has, does not know all of it.
  *
- * @param running the sites of the deployment if the site runs, otherwise `false`
+ * @param running the sites of the deployment if the site runs, otherwise
+ * `false`
  */
 export function describeSetup(
   { redLog: { engine } }: ClusterFile,
@@ -46,11 +55,26 @@ export function describeSetup(
 }
 
 /** Describes what two sites do not agree on, by the field of `cluster.json`. */
-export function findSetupProblem(own: SetupOfSite, other: SetupOfSite): string | undefined {
-  const [here, there] = [own.setup, other.setup].map((setup) => (isRecord(setup) ? setup : {}));
-  const differ = (field: string, ownValue: unknown, otherValue: unknown): string | undefined => {
-    const [ownText, otherText] = [ownValue, otherValue].map((value) => shortenText(String(value)));
-    if (ownValue === undefined || otherValue === undefined || ownText === otherText)
+export function findSetupProblem(
+  own: SetupOfSite,
+  other: SetupOfSite,
+): string | undefined {
+  const [here, there] = [own.setup, other.setup].map((setup) =>
+    isRecord(setup) ? setup : {},
+  );
+  const differ = (
+    field: string,
+    ownValue: unknown,
+    otherValue: unknown,
+  ): string | undefined => {
+    const [ownText, otherText] = [ownValue, otherValue].map((value) =>
+      shortenText(String(value)),
+    );
+    if (
+      ownValue === undefined ||
+      otherValue === undefined ||
+      ownText === otherText
+    )
       return undefined;
     return `${field} of cluster.json is ${otherText} at ${other.site}, and ${ownText} at ${own.site}: start both with the same file`;
   };
@@ -62,14 +86,23 @@ export function findSetupProblem(own: SetupOfSite, other: SetupOfSite): string |
   );
 }
 
-function formatSites(setup: Readonly<Record<string, unknown>> | undefined): string | undefined {
+function formatSites(
+  setup: Readonly<Record<string, unknown>> | undefined,
+): string | undefined {
   const founders = setup?.['founders'];
   return Array.isArray(founders) ? founders.join(', ') : undefined;
 }
 
-/** Of one generation. A site that has missed a later one follows it once it is connected. */
+/**
+ * Of one generation. A site that has missed a later one follows it once it is
+ * connected.
+ */
 function getLeaders(own: unknown, other: unknown): [unknown, unknown] {
-  if (!isRecord(own) || !isRecord(other) || own['generation'] !== other['generation'])
+  if (
+    !isRecord(own) ||
+    !isRecord(other) ||
+    own['generation'] !== other['generation']
+  )
     return [undefined, undefined];
   return [own['leader'] ?? undefined, other['leader'] ?? undefined];
 }

@@ -1,4 +1,7 @@
-/** What a node writes beside its logs, on a disk that may be full: it says so, and tries again. */
+/**
+ * What a node writes beside its logs, on a disk that may be full: it says so,
+ * and tries again.
+ */
 import type { OnAlarm } from '../alarms/site-alarm.ts';
 import { isNoSpace } from '../storage/disk/files.ts';
 
@@ -26,7 +29,10 @@ export class DiskRoom {
     return this.#problem;
   }
 
-  /** Writes, and raises an alarm if there is no room. The error is thrown all the same. */
+  /**
+   * Writes, and raises an alarm if there is no room. The error is thrown all
+   * the same.
+   */
   write<T>(step: () => T): T {
     try {
       const result = step();
@@ -38,7 +44,9 @@ export class DiskRoom {
     }
   }
 
-  /** Repeats a step until there is room for what it writes. Other errors end it. */
+  /**
+   * Repeats a step until there is room for what it writes. Other errors end it.
+   */
   async repeat<T>(step: () => T | Promise<T>): Promise<T> {
     const { signal, retryAfterMs = RETRY_AFTER_MS } = this.#options;
     for (;;) {
@@ -76,5 +84,7 @@ export class DiskRoom {
 /** Whether it says that the disk is full, or is caused by that. */
 function isFullDisk(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
-  return isNoSpace(error) || (error.cause instanceof Error && isNoSpace(error.cause));
+  return (
+    isNoSpace(error) || (error.cause instanceof Error && isNoSpace(error.cause))
+  );
 }

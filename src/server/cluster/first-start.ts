@@ -1,5 +1,6 @@
 /**
- * Asks all other sites before the first start: a site that lost its directory must not begin again.
+ * Asks all other sites before the first start: a site that lost its directory
+ * must not begin again.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
@@ -13,7 +14,10 @@ export const IDENTIFY = 'identify';
 export interface IdentifyReply {
   /** Whether something of that site was ever received, at any start. */
   readonly isKnown: boolean;
-  /** The sites that the deployment was created with; `null` if this one has not begun either. */
+  /**
+   * The sites that the deployment was created with; `null` if this one has not
+   * begun either.
+   */
   readonly founders: readonly string[] | null;
   /** The hash of the service with which it was, or would be, created. */
   readonly service?: string;
@@ -26,16 +30,23 @@ export interface IdentifyingNode {
   readonly driver: Pick<SiteDriver, 'hasHeardOf'> | undefined;
   readonly hasData: boolean;
   readonly origins: Origins;
-  /** The hash of the service with which the deployment was, or would be, created. */
+  /**
+   * The hash of the service with which the deployment was, or would be,
+   * created.
+   */
   readonly service: string;
 }
 
-/** Answers another site that asks whether it is known. Throws while this site is starting. */
+/**
+ * Answers another site that asks whether it is known. Throws while this site is
+ * starting.
+ */
 export function identifySite(
   site: string,
   { name, driver, hasData, origins, service }: IdentifyingNode,
 ): IdentifyReply {
-  // A node with data knows other sites only once its site runs. A node without data knows none.
+  // A node with data knows other sites only once its site runs. A node without
+  // data knows none.
   if (driver === undefined && hasData) throw new Error(`${name} is starting`);
   if (driver === undefined) return { isKnown: false, founders: null, service };
 
@@ -55,7 +66,9 @@ export interface FirstStartOptions {
   /** The hash of the service with which the deployment is created. */
   readonly service: string;
   readonly links: Pick<ClusterLinks, 'peers' | 'request'>;
-  /** Called with the sites that have not answered yet, whenever these change. */
+  /**
+   * Called with the sites that have not answered yet, whenever these change.
+   */
   onWaiting(sites: readonly string[]): void;
   readonly signal: AbortSignal;
   readonly retryMs?: number;
@@ -68,17 +81,22 @@ export function formatWaiting(sites: readonly string[]): string {
 }
 
 /**
- * Resolves once every other site does not know this one. Rejects with `UNAVAILABLE` if one does, or
- * does not fit.
+ * Resolves once every other site does not know this one. Rejects with
+ * `UNAVAILABLE` if one does, or does not fit.
  */
-export async function waitUntilUnknown(options: FirstStartOptions): Promise<void> {
+export async function waitUntilUnknown(
+  options: FirstStartOptions,
+): Promise<void> {
   const { site, links, onWaiting, signal, retryMs = RETRY_MS } = options;
   let reported: string | undefined;
   const waiting = new Set(links.peers);
   while (waiting.size > 0) {
     signal.throwIfAborted();
     await Promise.all(
-      [...waiting].map(async (peer) => (await ask(options, peer, site)) && waiting.delete(peer)),
+      [...waiting].map(
+        async (peer) =>
+          (await ask(options, peer, site)) && waiting.delete(peer),
+      ),
     );
     if (waiting.size === 0) return;
     const names = [...waiting];
@@ -123,5 +141,8 @@ async function ask(
 
 function refusedStartError(problem: string, advice: string): CorrectableError {
   const message = `dataDir: ${problem}. No data was changed. ${advice}.`;
-  return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' });
+  return new CorrectableError('UNAVAILABLE', message, {
+    retryable: false,
+    field: 'dataDir',
+  });
 }

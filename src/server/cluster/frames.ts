@@ -1,6 +1,6 @@
 /**
- * Frames on a link: four bytes with the length of what follows, one byte with the type, the
- * content.
+ * Frames on a link: four bytes with the length of what follows, one byte with
+ * the type, the content.
  */
 
 export const FRAME = {
@@ -10,7 +10,10 @@ export const FRAME = {
   control: 1,
   /** A slice of a state transfer. */
   slice: 2,
-  /** A part of an envelope, which ends with the next frame of the type `envelope`. */
+  /**
+   * A part of an envelope, which ends with the next frame of the type
+   * `envelope`.
+   */
   part: 3,
 } as const;
 
@@ -20,7 +23,10 @@ const LENGTH_BYTES = 4;
 /** Bytes of a frame beside its content. */
 export const FRAME_OVERHEAD_BYTES: number = LENGTH_BYTES + 1;
 const LAST_TYPE = FRAME.part;
-/** A larger envelope travels in parts, so that a heartbeat or a request comes between them. */
+/**
+ * A larger envelope travels in parts, so that a heartbeat or a request comes
+ * between them.
+ */
 export const MAX_PART_BYTES: number = 1 << 16;
 
 export interface Frame {
@@ -46,7 +52,9 @@ export class FrameReader {
   readonly #maxBytes: () => number;
   #chunks: Buffer[] = [];
   #size = 0;
-  /** Bytes that the frame which has begun needs in all, as far as that is known. */
+  /**
+   * Bytes that the frame which has begun needs in all, as far as that is known.
+   */
   #needed = LENGTH_BYTES;
 
   /** Whether a frame has begun to come, and has not ended. */
@@ -60,14 +68,17 @@ export class FrameReader {
   }
 
   /**
-   * Returns whole frames, parts of a chunk: copy what is kept. Throws `FrameError` for a wrong type
-   * or size.
+   * Returns whole frames, parts of a chunk: copy what is kept. Throws
+   * `FrameError` for a wrong type or size.
    */
   read(chunk: Buffer): Frame[] {
     this.#chunks.push(chunk);
     this.#size += chunk.length;
     if (this.#size < this.#needed) return [];
-    const bytes = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks, this.#size);
+    const bytes =
+      this.#chunks.length === 1
+        ? chunk
+        : Buffer.concat(this.#chunks, this.#size);
     const frames: Frame[] = [];
     let position = 0;
     this.#needed = LENGTH_BYTES;
@@ -78,7 +89,8 @@ export class FrameReader {
       this.#needed = LENGTH_BYTES + length;
       if (bytes.length - position < this.#needed) break;
       const type = bytes[position + LENGTH_BYTES] as number;
-      if (type > LAST_TYPE) throw new FrameError(`a frame has the unknown type ${type}`);
+      if (type > LAST_TYPE)
+        throw new FrameError(`a frame has the unknown type ${type}`);
       const end = position + this.#needed;
       frames.push({
         type: type as FrameType,

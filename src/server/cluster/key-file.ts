@@ -1,5 +1,6 @@
 /**
- * The key file of a deployment, made once by `correctables cluster init` and copied to every node.
+ * The key file of a deployment, made once by `correctables cluster init` and
+ * copied to every node.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
@@ -15,8 +16,8 @@ export interface ClusterKeys {
   /** One or two. The first is used to connect, each is accepted. */
   readonly keys: readonly LinkKey[];
   /**
-   * Authenticates session tokens. It stays when the keys of links are changed, so that sessions go
-   * on.
+   * Authenticates session tokens. It stays when the keys of links are changed,
+   * so that sessions go on.
    */
   readonly sessionKey: Uint8Array;
 }
@@ -39,8 +40,8 @@ const READABLE_BY_OTHERS = 0o007;
 const DEPLOYMENT = /^[0-9a-f]{24}$/;
 
 /**
- * Makes the key file of a new deployment. Returns `undefined` and changes nothing if there is a
- * file.
+ * Makes the key file of a new deployment. Returns `undefined` and changes
+ * nothing if there is a file.
  */
 export function createKeyFile(path: string): ClusterKeys | undefined {
   if (existsSync(path)) return undefined;
@@ -49,17 +50,24 @@ export function createKeyFile(path: string): ClusterKeys | undefined {
     keys: [randomBytes(KEY_BYTES).toString('base64')],
     sessionKey: randomBytes(KEY_BYTES).toString('base64'),
   };
-  writeFileSync(path, `${JSON.stringify(text, null, 2)}\n`, { mode: FILE_MODE, flag: 'wx' });
+  writeFileSync(path, `${JSON.stringify(text, null, 2)}\n`, {
+    mode: FILE_MODE,
+    flag: 'wx',
+  });
   return readKeyFile(path);
 }
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` that says what is wrong with the file, and what to do
+ * @throws CorrectableError `INVALID_ARGUMENT` that says what is wrong with the
+ * file, and what to do
  */
 export function readKeyFile(path: string): ClusterKeys {
   let text: string;
   try {
-    if ((statSync(path).mode & READABLE_BY_OTHERS) !== 0 && process.platform !== 'win32')
+    if (
+      (statSync(path).mode & READABLE_BY_OTHERS) !== 0 &&
+      process.platform !== 'win32'
+    )
       throw clusterFileError(
         `keyFile: every user of this machine can read ${path}. Run chmod 600 ${path}, or set the mode with which the secret is mounted.`,
       );
@@ -68,24 +76,35 @@ export function readKeyFile(path: string): ClusterKeys {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (cause instanceof CorrectableError) throw cause;
     if (code !== 'ENOENT') {
-      const advice = 'Let the user that runs this process read it, and no other user';
-      throw clusterFileError(`keyFile: ${path} cannot be read: ${message}. ${advice}.`, cause);
+      const advice =
+        'Let the user that runs this process read it, and no other user';
+      throw clusterFileError(
+        `keyFile: ${path} cannot be read: ${message}. ${advice}.`,
+        cause,
+      );
     }
     const create = 'For a new deployment run correctables cluster init once';
     const copy = 'otherwise copy the key file of another node';
-    throw clusterFileError(`keyFile: there is no ${path}. ${create}, ${copy}.`, cause);
+    throw clusterFileError(
+      `keyFile: there is no ${path}. ${create}, ${copy}.`,
+      cause,
+    );
   }
   return parseKeys(text, path);
 }
 
 /**
- * Returns the keys of a node that runs. Links use what is in the file when they are opened, so a
- * key can be replaced without a restart. If the file cannot be used, or is that of another
- * deployment, the keys of before still count, and `onProblem` gets the reason once.
+ * Returns the keys of a node that runs. Links use what is in the file when they
+ * are opened, so a key can be replaced without a restart. If the file cannot be
+ * used, or is that of another deployment, the keys of before still count, and
+ * `onProblem` gets the reason once.
  *
  * @throws CorrectableError as `readKeyFile`
  */
-export function followKeyFile(path: string, onProblem?: (message: string) => void): ClusterKeys {
+export function followKeyFile(
+  path: string,
+  onProblem?: (message: string) => void,
+): ClusterKeys {
   let seen = getVersion(path);
   const first = readKeyFile(path);
   let { keys } = first;
@@ -111,7 +130,8 @@ export function followKeyFile(path: string, onProblem?: (message: string) => voi
         // What kept it from being read may pass, and leave the file as it is.
         seen = undefined;
         const { message } = error as Error;
-        if (message !== reported) onProblem?.(`${message} Links still use the keys of before.`);
+        if (message !== reported)
+          onProblem?.(`${message} Links still use the keys of before.`);
         reported = message;
       }
       return keys;
@@ -130,7 +150,9 @@ function getVersion(path: string): string | undefined {
 
 function parseKeys(text: string, path: string): ClusterKeys {
   const refuse = (problem: string): never => {
-    throw clusterFileError(`keyFile: ${path} ${problem}. Copy the key file of another node.`);
+    throw clusterFileError(
+      `keyFile: ${path} ${problem}. Copy the key file of another node.`,
+    );
   };
   const value = parseJson(text);
   if (!isRecord(value)) return refuse('is not a JSON object');
@@ -140,7 +162,9 @@ function parseKeys(text: string, path: string): ClusterKeys {
   if (!Array.isArray(keys) || keys.length === 0 || keys.length > MAX_KEYS)
     return refuse('must have one or two keys');
   const decoded = keys.map(
-    (item) => decodeKey(item) ?? refuse(`must have keys of ${KEY_BYTES} bytes in base64`),
+    (item) =>
+      decodeKey(item) ??
+      refuse(`must have keys of ${KEY_BYTES} bytes in base64`),
   );
   const sessionKey =
     decodeKey(value['sessionKey']) ??
@@ -161,9 +185,12 @@ function parseJson(text: string): unknown {
 }
 
 function decodeKey(value: unknown): Uint8Array | undefined {
-  if (typeof value !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(value)) return undefined;
+  if (typeof value !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(value))
+    return undefined;
   const bytes = Buffer.from(value, 'base64');
-  return bytes.length >= MIN_KEY_BYTES && bytes.length <= MAX_KEY_BYTES ? bytes : undefined;
+  return bytes.length >= MIN_KEY_BYTES && bytes.length <= MAX_KEY_BYTES
+    ? bytes
+    : undefined;
 }
 
 function hashKeyId(bytes: Uint8Array): string {

@@ -1,4 +1,7 @@
-/** One connection between two processes: frames, requests with replies, and heartbeats. */
+/**
+ * One connection between two processes: frames, requests with replies, and
+ * heartbeats.
+ */
 import type { TLSSocket } from 'node:tls';
 import { isRecord } from '../../correctable/validate.ts';
 import { MAX_ENVELOPE_BYTES } from '../messages/envelope-codec.ts';
@@ -23,9 +26,15 @@ export interface LinkTraffic {
 export interface ConnectionEvents {
   onEnvelopes?(contents: readonly Uint8Array[]): void;
   onSlice?(content: Uint8Array): void;
-  /** Returns the reply to a request, or a promise of it. An error becomes the reply's error. */
+  /**
+   * Returns the reply to a request, or a promise of it. An error becomes the
+   * reply's error.
+   */
   onRequest(kind: string, body: unknown): unknown;
-  /** The peer has taken some of what was written, so that there may be room for more. */
+  /**
+   * The peer has taken some of what was written, so that there may be room for
+   * more.
+   */
   onConfirmed?(): void;
   /** Called once. */
   onClosed(error: Error | undefined): void;
@@ -35,7 +44,10 @@ export interface ConnectionEvents {
 const MAX_SILENT_BEATS = 5;
 export const HEARTBEAT_INTERVAL_MS = 1000;
 const REQUEST_TIMEOUT_MS = 5000;
-/** So much is taken until the other end hears of it, or until the next heartbeat. */
+/**
+ * So much is taken until the other end hears of it, or until the next
+ * heartbeat.
+ */
 const MAX_UNREPORTED_BYTES = 1 << 16;
 /** A peer that has not said who it is sends no more than this. */
 const MAX_UNKNOWN_FRAME_BYTES = 1 << 16;
@@ -48,13 +60,15 @@ interface PendingRequest {
 }
 
 /**
- * A connection. Each end may send requests. The end that has dialed sends envelopes, the other one
- * only answers to them.
+ * A connection. Each end may send requests. The end that has dialed sends
+ * envelopes, the other one only answers to them.
  */
 export class LinkConnection {
   /** Counts what goes over it; another one once it is known whose it is. */
   traffic: LinkTraffic = createTraffic();
-  /** Whether frames of any size are accepted: once the peer has said who it is. */
+  /**
+   * Whether frames of any size are accepted: once the peer has said who it is.
+   */
   isKnown = false;
   /** The last round trip, in milliseconds. */
   roundTripMs: number | undefined;
@@ -67,7 +81,10 @@ export class LinkConnection {
   /** The parts of an envelope that has begun to come. */
   #parts: Uint8Array[] = [];
   #partBytes = 0;
-  /** Bytes that were taken in frames other than control messages, and what the peer knows of it. */
+  /**
+   * Bytes that were taken in frames other than control messages, and what the
+   * peer knows of it.
+   */
   #takenBytes = 0;
   #reportedBytes = 0;
   readonly #requests = new Map<number, PendingRequest>();
@@ -90,7 +107,9 @@ export class LinkConnection {
     return this.#socket.writableLength;
   }
 
-  /** How much may be written before the peer has taken what was written before. */
+  /**
+   * How much may be written before the peer has taken what was written before.
+   */
   get room(): number {
     return this.#window.room;
   }
@@ -101,20 +120,27 @@ export class LinkConnection {
   }
 
   /**
-   * Watches that the peer is there; `sends` asks it every interval, otherwise it is expected to.
-   * An end that is busy with a large message hears meanwhile how much of it was taken.
+   * Watches that the peer is there; `sends` asks it every interval, otherwise
+   * it is expected to. An end that is busy with a large message hears meanwhile
+   * how much of it was taken.
    */
-  startHeartbeats(sends: boolean, intervalMs: number = HEARTBEAT_INTERVAL_MS): void {
+  startHeartbeats(
+    sends: boolean,
+    intervalMs: number = HEARTBEAT_INTERVAL_MS,
+  ): void {
     this.#heartbeat = setInterval(() => {
-      // Counted in beats: if this process was stopped for long, the peer's answers come with the
-      // next beat.
+      // Counted in beats: if this process was stopped for long, the peer's
+      // answers come with the next beat.
       if ((this.#silentBeats += 1) > MAX_SILENT_BEATS)
         return this.close(
-          new Error(`nothing was received for ${MAX_SILENT_BEATS * intervalMs} ms`),
+          new Error(
+            `nothing was received for ${MAX_SILENT_BEATS * intervalMs} ms`,
+          ),
         );
       this.#window.onBeat();
       const isTakingFrame = this.#silentBeats === 1 && this.#reader.isInFrame;
-      if (isTakingFrame || this.#takenBytes > this.#reportedBytes) this.#reportTaken();
+      if (isTakingFrame || this.#takenBytes > this.#reportedBytes)
+        this.#reportTaken();
       if (!sends) return;
       const from = performance.now();
       this.request(PING, null).then(
@@ -139,15 +165,22 @@ export class LinkConnection {
   }
 
   /**
-   * Sends a request and resolves with the reply. Rejects if there is none in time, or the peer
-   * refuses it.
+   * Sends a request and resolves with the reply. Rejects if there is none in
+   * time, or the peer refuses it.
    */
-  request(kind: string, body: unknown, timeoutMs: number = REQUEST_TIMEOUT_MS): Promise<unknown> {
+  request(
+    kind: string,
+    body: unknown,
+    timeoutMs: number = REQUEST_TIMEOUT_MS,
+  ): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      if (this.#isClosed) return reject(this.#error ?? new Error('the connection is closed'));
+      if (this.#isClosed)
+        return reject(this.#error ?? new Error('the connection is closed'));
       const id = this.#nextRequest++;
       const giveUp = (): void =>
-        this.#settle(id)?.reject(new Error(`no reply to ${kind} within ${timeoutMs} ms`));
+        this.#settle(id)?.reject(
+          new Error(`no reply to ${kind} within ${timeoutMs} ms`),
+        );
       const timer = setTimeout(giveUp, timeoutMs).unref();
       this.#requests.set(id, { resolve, reject, timer });
       this.#sendControl({ request: id, kind, body });
@@ -165,7 +198,9 @@ export class LinkConnection {
   }
 
   #sendControl(message: object): void {
-    this.write([{ type: FRAME.control, content: Buffer.from(JSON.stringify(message)) }]);
+    this.write([
+      { type: FRAME.control, content: Buffer.from(JSON.stringify(message)) },
+    ]);
   }
 
   #reportTaken(): void {
@@ -186,7 +221,9 @@ export class LinkConnection {
     this.#parts.push(content);
     this.#partBytes += content.length;
     if (!this.isKnown || this.#partBytes > MAX_ENVELOPE_BYTES)
-      throw new FrameError(`an envelope of ${this.#partBytes} bytes is not allowed`);
+      throw new FrameError(
+        `an envelope of ${this.#partBytes} bytes is not allowed`,
+      );
   }
 
   #onData(chunk: Buffer): void {
@@ -216,7 +253,8 @@ export class LinkConnection {
         else this.#onControl(content);
       }
       flush();
-      if (this.#takenBytes - this.#reportedBytes >= MAX_UNREPORTED_BYTES) this.#reportTaken();
+      if (this.#takenBytes - this.#reportedBytes >= MAX_UNREPORTED_BYTES)
+        this.#reportTaken();
     } catch (error) {
       if (!(error instanceof FrameError)) throw error;
       this.close(error);
@@ -233,7 +271,9 @@ export class LinkConnection {
       return this.#events.onConfirmed?.();
     }
     if (typeof reply !== 'number')
-      throw new FrameError('a control message is no request, reply or confirmation');
+      throw new FrameError(
+        'a control message is no request, reply or confirmation',
+      );
     const pending = this.#settle(reply);
     if (error === undefined) pending?.resolve(body);
     else pending?.reject(new Error(String(error)));
@@ -244,10 +284,16 @@ export class LinkConnection {
     try {
       reply = {
         reply: id,
-        body: kind === PING ? null : ((await this.#events.onRequest(kind, body)) ?? null),
+        body:
+          kind === PING
+            ? null
+            : ((await this.#events.onRequest(kind, body)) ?? null),
       };
     } catch (error) {
-      reply = { reply: id, error: error instanceof Error ? error.message : String(error) };
+      reply = {
+        reply: id,
+        error: error instanceof Error ? error.message : String(error),
+      };
     }
     if (!this.#isClosed) this.#sendControl(reply);
   }
@@ -263,14 +309,20 @@ export class LinkConnection {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearInterval(this.#heartbeat);
-    const error = this.#error ?? new Error('the peer has closed the connection');
+    const error =
+      this.#error ?? new Error('the peer has closed the connection');
     for (const id of this.#requests.keys()) this.#settle(id)?.reject(error);
     this.#events.onClosed(this.#error);
   }
 }
 
 export function createTraffic(): LinkTraffic {
-  return { sentMessages: 0, sentBytes: 0, receivedMessages: 0, receivedBytes: 0 };
+  return {
+    sentMessages: 0,
+    sentBytes: 0,
+    receivedMessages: 0,
+    receivedBytes: 0,
+  };
 }
 
 function parseControl(content: Uint8Array): Readonly<Record<string, unknown>> {

@@ -1,16 +1,20 @@
 /**
- * TLS with a pre-shared key, so that links are encrypted and both ends are authenticated without
- * certificates.
+ * TLS with a pre-shared key, so that links are encrypted and both ends are
+ * authenticated without certificates.
  */
 import { createServer, type Server } from 'node:net';
-import { connect, createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import {
+  connect,
+  createServer as createTlsServer,
+  type TLSSocket,
+} from 'node:tls';
 import type { ClusterAddress } from './cluster-file.ts';
 import type { ClusterKeys, LinkKey } from './key-file.ts';
 import { UnknownConnections } from './unknown-connections.ts';
 
 /**
- * A peer can only be authenticated by the key: no other cipher is offered, and none falls back to
- * certificates.
+ * A peer can only be authenticated by the key: no other cipher is offered, and
+ * none falls back to certificates.
  */
 const TLS_OPTIONS = {
   ciphers: 'ECDHE-PSK-CHACHA20-POLY1305',
@@ -23,8 +27,8 @@ const HANDSHAKE_TIMEOUT_MS = 5000;
 const MAX_CLAIM_LENGTH = 64;
 
 /**
- * Dials a peer. The identity names the deployment and the key, so that the other end can say what
- * differs.
+ * Dials a peer. The identity names the deployment and the key, so that the
+ * other end can say what differs.
  */
 export function dialSecurely(
   { host, port }: ClusterAddress,
@@ -39,7 +43,8 @@ export function dialSecurely(
       port,
       ...TLS_OPTIONS,
       pskCallback: () => ({ identity, psk: key.bytes }),
-      // The key authenticates the peer; there is no certificate whose name could be checked.
+      // The key authenticates the peer; there is no certificate whose name
+      // could be checked.
       checkServerIdentity: () => undefined,
     },
     () => {
@@ -48,20 +53,29 @@ export function dialSecurely(
     },
   );
   socket.setNoDelay(true);
-  socket.setTimeout(HANDSHAKE_TIMEOUT_MS, () => socket.destroy(new Error('it does not answer')));
+  socket.setTimeout(HANDSHAKE_TIMEOUT_MS, () =>
+    socket.destroy(new Error('it does not answer')),
+  );
   return socket;
 }
 
-/** The peer does not accept this end, or is none: to dial it again does not help by itself. */
+/**
+ * The peer does not accept this end, or is none: to dial it again does not help
+ * by itself.
+ */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }
 
-/** How a peer ends a handshake if it does not know the key, or has another one of that name. */
+/**
+ * How a peer ends a handshake if it does not know the key, or has another one
+ * of that name.
+ */
 const KEY_ALERTS = ['UNKNOWN_PSK_IDENTITY', 'BAD_RECORD_MAC', 'DECRYPT_ERROR'];
 
 /**
- * Returns why a dialed peer has ended the handshake, in plain words. Other errors stay as they are.
+ * Returns why a dialed peer has ended the handshake, in plain words. Other
+ * errors stay as they are.
  */
 export function explainDialError(error: Error): Error {
   const code = 'code' in error ? String(error.code) : '';
@@ -73,15 +87,18 @@ export function explainDialError(error: Error): Error {
   return new RefusedError(reason, { cause: error });
 }
 
-/** What a stranger claims: this deployment with an unknown key, or another deployment. */
+/**
+ * What a stranger claims: this deployment with an unknown key, or another
+ * deployment.
+ */
 export type StrangerKind = 'key' | 'deployment';
 
 export interface SecureServerOptions {
   readonly keys: ClusterKeys;
   onConnection(socket: TLSSocket): void;
   /**
-   * A stranger is refused, since it has not shown that it has the key. Anybody can claim anything,
-   * so there are two kinds of them only.
+   * A stranger is refused, since it has not shown that it has the key. Anybody
+   * can claim anything, so there are two kinds of them only.
    */
   onRefused(kind: StrangerKind, problem: string): void;
   /** A handshake has failed, for any reason. */
@@ -104,7 +121,10 @@ export function createSecureServer({
       onRefused('key', 'it has another key of this deployment than this site');
     else {
       const claim = claimed.slice(0, MAX_CLAIM_LENGTH);
-      onRefused('deployment', `it is of the deployment '${claim}', and this is '${deployment}'`);
+      onRefused(
+        'deployment',
+        `it is of the deployment '${claim}', and this is '${deployment}'`,
+      );
     }
     return null;
   };
@@ -121,11 +141,13 @@ export function createSecureServer({
       onConnection(socket);
     },
   );
-  // Only connections that claim to be a peer are reported: port scanners and health checks also end
-  // here.
+  // Only connections that claim to be a peer are reported: port scanners and
+  // health checks also end here.
   tlsServer.on('tlsClientError', (_error, socket) => {
     onFailed();
     socket.destroy();
   });
-  return createServer((socket) => unknown.add(socket, () => tlsServer.emit('connection', socket)));
+  return createServer((socket) =>
+    unknown.add(socket, () => tlsServer.emit('connection', socket)),
+  );
 }

@@ -1,15 +1,18 @@
 /**
  * How much an end of a link sends before the other one has confirmed any of it.
  *
- * Sockets and the network take megabytes before they hold a sender up, and a heartbeat or a request
- * stands behind all of that. So the window is about what the link carries in two heartbeats.
+ * Sockets and the network take megabytes before they hold a sender up, and a
+ * heartbeat or a request stands behind all of that. So the window is about what
+ * the link carries in two heartbeats.
  */
 
 /** It begins with this: a link of 1 Mbit/s carries it in two seconds. */
 const START_BYTES = 1 << 18;
 const MIN_BYTES = 1 << 17;
 const MAX_BYTES = 1 << 24;
-/** In heartbeats. A link whose round trip takes longer is not used to its full. */
+/**
+ * In heartbeats. A link whose round trip takes longer is not used to its full.
+ */
 const MAX_DELAY_BEATS = 2;
 
 export class LinkWindow {
@@ -20,7 +23,10 @@ export class LinkWindow {
   /** Whether more could have been sent since the last heartbeat. */
   #wasFull = false;
 
-  /** How much may be sent now. What has begun to be sent may go beyond it by one frame. */
+  /**
+   * How much may be sent now. What has begun to be sent may go beyond it by one
+   * frame.
+   */
   get room(): number {
     return Math.max(0, this.#size - this.unconfirmed);
   }
@@ -44,7 +50,10 @@ export class LinkWindow {
     const carried = this.#confirmed - this.#confirmedAtBeat;
     this.#confirmedAtBeat = this.#confirmed;
     if (this.#wasFull)
-      this.#size = Math.min(MAX_BYTES, Math.max(MIN_BYTES, carried * MAX_DELAY_BEATS));
+      this.#size = Math.min(
+        MAX_BYTES,
+        Math.max(MIN_BYTES, carried * MAX_DELAY_BEATS),
+      );
     this.#wasFull = this.room === 0;
   }
 }

@@ -1,4 +1,7 @@
-/** The data directory of a node: whose it is, and what the deployment began with. */
+/**
+ * The data directory of a node: whose it is, and what the deployment began
+ * with.
+ */
 import type { DeploymentVersion } from '../records/deployment-version.ts';
 import { Origins, type Origin } from '../records/origin.ts';
 import type { DataDirectory } from '../storage/directory/data-directory.ts';
@@ -13,9 +16,16 @@ import { nodeTiming } from '../storage/disk/node-files.ts';
 import type { Files } from '../storage/disk/files.ts';
 import { getLogDirectory } from '../storage/format/file-names.ts';
 import { recoverSite, type RecoveredSite } from '../storage/recovery.ts';
-import { finishInstallation, type SiteInstallation } from '../storage/transfer/install-site.ts';
+import {
+  finishInstallation,
+  type SiteInstallation,
+} from '../storage/transfer/install-site.ts';
 import type { DiskRoom } from './disk-room.ts';
-import { claimDirectory, writeNodeIdentity, type NodeIdentity } from './node-file.ts';
+import {
+  claimDirectory,
+  writeNodeIdentity,
+  type NodeIdentity,
+} from './node-file.ts';
 import type { StoredGeneration } from './red-log/red-generation.ts';
 
 export interface NodeDirectoryOptions {
@@ -23,12 +33,18 @@ export interface NodeDirectoryOptions {
   /** The name of the deployment in the key file. */
   readonly deploymentName: string;
   readonly deployment: DurableDeployment & { readonly site: string };
-  /** Whether a directory that is new, or was forked, begins with the state of another site. */
+  /**
+   * Whether a directory that is new, or was forked, begins with the state of
+   * another site.
+   */
   readonly rebuilds: boolean;
   readonly room: DiskRoom;
 }
 
-/** An open data directory. It stays open while its site is stopped and started again. */
+/**
+ * An open data directory. It stays open while its site is stopped and started
+ * again.
+ */
 export class NodeDirectory {
   /** The sites that the deployment was created with. */
   readonly founders: readonly string[];
@@ -38,7 +54,13 @@ export class NodeDirectory {
   #identity: NodeIdentity;
 
   /** @throws CorrectableError as `openDirectory` and `claimDirectory` */
-  constructor({ dataDir, deploymentName, deployment, rebuilds, room }: NodeDirectoryOptions) {
+  constructor({
+    dataDir,
+    deploymentName,
+    deployment,
+    rebuilds,
+    room,
+  }: NodeDirectoryOptions) {
     this.#deployment = deployment;
     this.#room = room;
     this.#directory = openDirectory(dataDir, deployment);
@@ -64,9 +86,17 @@ export class NodeDirectory {
   }
 
   /** Where the data of the site is written. */
-  get place(): Pick<SiteInstallation, 'files' | 'timing' | 'directory' | 'site'> {
+  get place(): Pick<
+    SiteInstallation,
+    'files' | 'timing' | 'directory' | 'site'
+  > {
     const { site } = this.#deployment;
-    return { files: this.files, timing: nodeTiming, directory: getLogDirectory(site), site };
+    return {
+      files: this.files,
+      timing: nodeTiming,
+      directory: getLogDirectory(site),
+      site,
+    };
   }
 
   get identity(): NodeIdentity {
@@ -80,11 +110,15 @@ export class NodeDirectory {
 
   /** The generation of the red log that the directory follows. */
   get red(): StoredGeneration {
-    const leader = this.#directory.manifest?.redLeader ?? this.#deployment.redLeader;
+    const leader =
+      this.#directory.manifest?.redLeader ?? this.#deployment.redLeader;
     return this.#identity.red ?? { generation: 0, leader };
   }
 
-  /** Returns what was in force when the deployment was created: `own` if this is its creation. */
+  /**
+   * Returns what was in force when the deployment was created: `own` if this is
+   * its creation.
+   */
   getFoundingVersion(own: DeploymentVersion): DeploymentVersion {
     const { manifest } = this.#directory;
     return manifest === undefined ? own : getFoundingVersion(manifest);
@@ -93,7 +127,8 @@ export class NodeDirectory {
   /** @throws CorrectableError `UNAVAILABLE` if the directory was taken over */
   saveIdentity(change: Partial<NodeIdentity>): void {
     const identity = { ...this.#identity, ...change };
-    // First: if there is no room for it, the node goes by what the next start will find.
+    // First: if there is no room for it, the node goes by what the next start
+    // will find.
     this.#room.write(() => writeNodeIdentity(this.files, identity));
     this.#identity = identity;
   }

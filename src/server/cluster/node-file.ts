@@ -1,6 +1,6 @@
 /**
- * `node.json` in the data directory of a node: whose directory it is. Written before the node says
- * anything to others.
+ * `node.json` in the data directory of a node: whose directory it is. Written
+ * before the node says anything to others.
  */
 import { randomBytes } from 'node:crypto';
 import { CorrectableError } from '../../correctable/errors.ts';
@@ -16,15 +16,18 @@ import {
 import type { StoredGeneration } from './red-log/red-generation.ts';
 
 export interface NodeIdentity extends StoredIdentity {
-  /** The generation of the red log that it follows, once that was restored at another site. */
+  /**
+   * The generation of the red log that it follows, once that was restored at
+   * another site.
+   */
   readonly red?: StoredGeneration;
 }
 
 const DIRECTORY_BYTES = 12;
 
 /**
- * Throws `UNAVAILABLE` for a damaged file, `INVALID_ARGUMENT` for a directory of another site or
- * deployment.
+ * Throws `UNAVAILABLE` for a damaged file, `INVALID_ARGUMENT` for a directory
+ * of another site or deployment.
  */
 function readNodeIdentity(
   files: Files,
@@ -35,7 +38,9 @@ function readNodeIdentity(
   const found: NodeIdentity = parseIdentity(files.read(NODE_FILE));
   const refuse = (problem: string): never => {
     const message = `The data in ${dataDir} is of ${problem}: name another directory.`;
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'dataDir' });
+    throw new CorrectableError('INVALID_ARGUMENT', message, {
+      field: 'dataDir',
+    });
   };
   if (found.deployment !== deployment)
     refuse(
@@ -52,13 +57,21 @@ export function writeNodeIdentity(files: Files, identity: NodeIdentity): void {
 
 interface DirectoryClaim extends Pick<NodeIdentity, 'deployment' | 'site'> {
   readonly dataDir: string;
-  /** The origin of the site on a new directory: of a deployment that is created. */
+  /**
+   * The origin of the site on a new directory: of a deployment that is created.
+   */
   readonly origin: number;
-  /** Whether a directory that is new, or was forked, begins with the state of another site. */
+  /**
+   * Whether a directory that is new, or was forked, begins with the state of
+   * another site.
+   */
   readonly rebuilds: boolean;
 }
 
-/** Returns the identity of a directory, a new one if it has none. Throws as `readNodeIdentity`. */
+/**
+ * Returns the identity of a directory, a new one if it has none. Throws as
+ * `readNodeIdentity`.
+ */
 export function claimDirectory(
   { files, manifest }: Pick<DataDirectory, 'files' | 'manifest'>,
   { dataDir, deployment, site, origin, rebuilds }: DirectoryClaim,
@@ -66,13 +79,22 @@ export function claimDirectory(
   const found = readNodeIdentity(files, dataDir, { deployment, site });
   // A start without the flag may have been refused before anything was written.
   const isUnused = rebuilds && found?.origin !== null && manifest === undefined;
-  if (found !== undefined && found.forked === undefined && !isUnused) return found;
-  if (found?.forked !== undefined && !rebuilds) throw closedDirectoryError(site, found.forked);
+  if (found !== undefined && found.forked === undefined && !isUnused)
+    return found;
+  if (found?.forked !== undefined && !rebuilds)
+    throw closedDirectoryError(site, found.forked);
   if (found === undefined && manifest !== undefined)
-    throw unusableDirectoryError('there is no node.json, which names its owner');
+    throw unusableDirectoryError(
+      'there is no node.json, which names its owner',
+    );
   if (rebuilds) moveAside(files, found);
   const directory = randomBytes(DIRECTORY_BYTES).toString('hex');
-  const identity: NodeIdentity = { deployment, site, directory, origin: rebuilds ? null : origin };
+  const identity: NodeIdentity = {
+    deployment,
+    site,
+    directory,
+    origin: rebuilds ? null : origin,
+  };
   writeNodeIdentity(files, identity);
   return identity;
 }
@@ -88,11 +110,17 @@ function moveAside(files: Files, found: NodeIdentity | undefined): void {
 }
 
 /**
- * The site of a directory was retired, or has gone on elsewhere. The field names the option that
- * allows a start on it.
+ * The site of a directory was retired, or has gone on elsewhere. The field
+ * names the option that allows a start on it.
  */
-export function closedDirectoryError(site: string, reason: string): CorrectableError {
+export function closedDirectoryError(
+  site: string,
+  reason: string,
+): CorrectableError {
   const advice = `If ${site} was retired, do not start it, or add it again on an empty directory with --join. Otherwise start it on its newest data directory, or with --rebuild`;
   const message = `The data cannot be used: ${reason}. Nothing was changed. ${advice}.`;
-  return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'rebuild' });
+  return new CorrectableError('UNAVAILABLE', message, {
+    retryable: false,
+    field: 'rebuild',
+  });
 }

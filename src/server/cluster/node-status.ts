@@ -11,26 +11,41 @@ import type { LinkStatus } from './cluster-links.ts';
 import type { RedLogStatus } from './red-log/node-red-log.ts';
 import type { TransferProgress } from './state-transfers.ts';
 
-/** The kind of request by which an operator's command asks for the status of a node. */
+/**
+ * The kind of request by which an operator's command asks for the status of a
+ * node.
+ */
 export const STATUS = 'status';
 
 /** The state of a node, for operators. */
 export interface NodeStatus {
   readonly site: string;
   /**
-   * `waiting`: for other sites, before the first start. `transferring`: it takes the state of
-   * another site. `joining`: it is a member, and other members have not confirmed it. `sealed`: an
-   * operator restores the red log, and no site has opened it yet. `stopped`: the site has failed.
+   * `waiting`: for other sites, before the first start. `transferring`: it
+   * takes the state of another site. `joining`: it is a member, and other
+   * members have not confirmed it. `sealed`: an operator restores the red log,
+   * and no site has opened it yet. `stopped`: the site has failed.
    */
-  readonly state: 'waiting' | 'transferring' | 'joining' | 'serving' | 'sealed' | 'stopped';
+  readonly state:
+    | 'waiting'
+    | 'transferring'
+    | 'joining'
+    | 'serving'
+    | 'sealed'
+    | 'stopped';
   /** Why it has failed, or what it waits for. */
   readonly problem?: string | undefined;
   readonly members: readonly MemberStatus[];
-  /** The site that orders red operations, or `etcd`; `null` while the red log is being restored. */
+  /**
+   * The site that orders red operations, or `etcd`; `null` while the red log is
+   * being restored.
+   */
   readonly redLeader: string | null;
   /** How often the red log was restored at another site. */
   readonly redGeneration: number;
-  /** What red writes and strong reads wait for, if none can be ordered for now. */
+  /**
+   * What red writes and strong reads wait for, if none can be ordered for now.
+   */
   readonly redProblem?: string | undefined;
   /** The version that the node runs, and the one in force. */
   readonly version: NodeVersion;
@@ -47,20 +62,22 @@ export interface NodeStatus {
 /** What a node calls. */
 export interface NodeEvents<Node> {
   /**
-   * The links are open, and the site does not run yet. No other site has got a request of this one.
+   * The links are open, and the site does not run yet. No other site has got a
+   * request of this one.
    */
   onOpening?(node: Node): Promise<void>;
   /** Before the first start: these sites have not answered yet. */
   onWaiting?(sites: readonly string[]): void;
   /**
-   * Before the site can begin or go on: what it waits for, or how far the state of another site has
-   * come.
+   * Before the site can begin or go on: what it waits for, or how far the state
+   * of another site has come.
    */
   onProgress?(message: string): void;
   /** The site runs: at the start, and each time that it was started again. */
   onStarted?(node: Node): Promise<void>;
   /**
-   * The site is about to be stopped, and will be started again. Clients should move to other sites.
+   * The site is about to be stopped, and will be started again. Clients should
+   * move to other sites.
    */
   onStopping?(node: Node): Promise<void>;
   /** The site has failed. Clients should move to other sites. */
@@ -94,10 +111,15 @@ export function describeState({
   cannotStart,
   sealed,
 }: NodeSituation): Pick<NodeStatus, 'state' | 'problem'> {
-  if (driver?.failure !== undefined) return { state: 'stopped', problem: driver.failure.message };
+  if (driver?.failure !== undefined)
+    return { state: 'stopped', problem: driver.failure.message };
   if (driver !== undefined)
-    return { state: waitingFor === undefined ? 'serving' : 'joining', problem: waitingFor };
-  if (cannotStart !== undefined) return { state: 'stopped', problem: cannotStart };
+    return {
+      state: waitingFor === undefined ? 'serving' : 'joining',
+      problem: waitingFor,
+    };
+  if (cannotStart !== undefined)
+    return { state: 'stopped', problem: cannotStart };
   if (transfer !== undefined) return { state: 'transferring' };
   return sealed === undefined
     ? { state: 'waiting', problem: waitingFor }
@@ -110,7 +132,10 @@ const MAX_ALARMS = 100;
 export class RecentAlarms {
   readonly #alarms: RecentAlarm[] = [];
 
-  /** Returns a handler that notes each alarm before it calls this one, of the application. */
+  /**
+   * Returns a handler that notes each alarm before it calls this one, of the
+   * application.
+   */
   noteBefore(onAlarm: OnAlarm = emitWarning): OnAlarm {
     const guarded = guardAlarmHandler(onAlarm);
     return (alarm) => {
@@ -124,10 +149,14 @@ export class RecentAlarms {
     if (this.#alarms.length > MAX_ALARMS) this.#dropOne();
   }
 
-  /** Drops the oldest of the most frequent kind, so that many of one kind do not hide another. */
+  /**
+   * Drops the oldest of the most frequent kind, so that many of one kind do not
+   * hide another.
+   */
   #dropOne(): void {
     const counts = new Map<string, number>();
-    for (const { kind } of this.#alarms) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    for (const { kind } of this.#alarms)
+      counts.set(kind, (counts.get(kind) ?? 0) + 1);
     const most = Math.max(...counts.values());
     this.#alarms.splice(
       this.#alarms.findIndex(({ kind }) => counts.get(kind) === most),

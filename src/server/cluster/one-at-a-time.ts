@@ -1,4 +1,6 @@
-/** Tasks that must not overlap: two restarts at once would start a site twice. */
+/**
+ * Tasks that must not overlap: two restarts at once would start a site twice.
+ */
 export class OneAtATime {
   #count = 0;
   #last: Promise<void> = Promise.resolve();

@@ -1,6 +1,6 @@
 /**
- * One request of an operator's command to a node, over its cluster address and with the key of the
- * deployment.
+ * One request of an operator's command to a node, over its cluster address and
+ * with the key of the deployment.
  */
 import type { ClusterAddress } from './cluster-file.ts';
 import type { ClusterKeys } from './key-file.ts';
@@ -22,13 +22,16 @@ const SPARE_MS = 1000;
 /** The node could not be asked: nothing was done. */
 export class NotReachedError extends Error {}
 
-/** The node was asked and did not reply: what it was asked for may have been done, or not. */
+/**
+ * The node was asked and did not reply: what it was asked for may have been
+ * done, or not.
+ */
 export class NoReplyError extends Error {}
 
 /**
- * Resolves with the reply. Rejects with `NotReachedError` if the node cannot be reached or refuses
- * the key, with `NoReplyError` if it does not reply, and with another error if it refuses the
- * request.
+ * Resolves with the reply. Rejects with `NotReachedError` if the node cannot be
+ * reached or refuses the key, with `NoReplyError` if it does not reply, and
+ * with another error if it refuses the request.
  */
 export function requestOfOperator(
   { address, to, keys }: OperatorTarget,
@@ -49,12 +52,19 @@ export function requestOfOperator(
         .then(() => {
           isAsked = true;
           const late = (): void =>
-            connection.close(new Error(`no reply to ${kind} within ${timeoutMs} ms`));
+            connection.close(
+              new Error(`no reply to ${kind} within ${timeoutMs} ms`),
+            );
           timer = setTimeout(late, timeoutMs);
-          heartbeat = setInterval(() => ping(connection, timeoutMs), HEARTBEAT_INTERVAL_MS);
+          heartbeat = setInterval(
+            () => ping(connection, timeoutMs),
+            HEARTBEAT_INTERVAL_MS,
+          );
           return connection.request(kind, body, timeoutMs + SPARE_MS);
         })
-        .then(resolve, (error: Error) => (isAsked ? reject(error) : fail(error)))
+        .then(resolve, (error: Error) =>
+          isAsked ? reject(error) : fail(error),
+        )
         .finally(() => connection.close());
     });
     let timer: NodeJS.Timeout | undefined;
@@ -66,7 +76,11 @@ export function requestOfOperator(
       onClosed: (error) => {
         clearTimeout(timer);
         clearInterval(heartbeat);
-        fail(explainDialError(error ?? new Error('the node has closed the connection')));
+        fail(
+          explainDialError(
+            error ?? new Error('the node has closed the connection'),
+          ),
+        );
       },
     });
     connection.isKnown = true;
@@ -74,8 +88,9 @@ export function requestOfOperator(
 }
 
 /**
- * A node closes a connection on which nothing comes, and its reply may take longer. How long it is
- * silent itself does not matter: while it reads its data it answers nothing.
+ * A node closes a connection on which nothing comes, and its reply may take
+ * longer. How long it is silent itself does not matter: while it reads its data
+ * it answers nothing.
  */
 function ping(connection: LinkConnection, timeoutMs: number): void {
   connection.request('ping', null, timeoutMs).catch(() => {});

@@ -1,6 +1,6 @@
 /**
- * The link to one peer: dials it, sends envelopes in order, and dials again when the connection is
- * lost.
+ * The link to one peer: dials it, sends envelopes in order, and dials again
+ * when the connection is lost.
  */
 import { isRecord } from '../../correctable/validate.ts';
 import { Fifo } from '../collections/fifo.ts';
@@ -10,8 +10,15 @@ import type { DeploymentSetup } from './deployment-setup.ts';
 import { FRAME, MAX_PART_BYTES, type Frame } from './frames.ts';
 import type { ClusterKeys } from './key-file.ts';
 import { LinkConnection, type LinkTraffic } from './link-connection.ts';
-import { RefusedError, dialSecurely, explainDialError } from './link-security.ts';
-import { ENVELOPE_VERSION, OLDEST_ENVELOPE_VERSION } from '../messages/envelope-codec.ts';
+import {
+  RefusedError,
+  dialSecurely,
+  explainDialError,
+} from './link-security.ts';
+import {
+  ENVELOPE_VERSION,
+  OLDEST_ENVELOPE_VERSION,
+} from '../messages/envelope-codec.ts';
 
 /** The first request on a connection. */
 interface ConnectRequest extends LinkVersions {
@@ -20,8 +27,8 @@ interface ConnectRequest extends LinkVersions {
   readonly from: string | null;
   readonly to: string;
   /**
-   * Whether the site that has dialed is about to become a member: then it is refused without an
-   * alarm.
+   * Whether the site that has dialed is about to become a member: then it is
+   * refused without an alarm.
    */
   readonly isJoining?: boolean;
   /** What the site that has dialed takes the deployment for. */
@@ -47,7 +54,10 @@ export interface OutgoingLinkOptions {
   isJoining?(): boolean;
   /** The connection was lost, or could not be made. */
   onDisconnected(error: Error | undefined): void;
-  /** The peer, or this site, refuses the other: trying again does not help by itself. */
+  /**
+   * The peer, or this site, refuses the other: trying again does not help by
+   * itself.
+   */
   onRefused(problem: string): void;
   /** A message was dropped because too many wait. */
   onFull(): void;
@@ -55,7 +65,10 @@ export interface OutgoingLinkOptions {
 
 const MIN_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 1000;
-/** What waits for a connection longer than this is dropped: sites send again what matters of it. */
+/**
+ * What waits for a connection longer than this is dropped: sites send again
+ * what matters of it.
+ */
 const MAX_OUTAGE_MS = 1000;
 /** Slices are sent while less than this is on its way. */
 const MAX_UNCONFIRMED_BYTES_FOR_SLICES = 1 << 20;
@@ -116,15 +129,24 @@ export class OutgoingLink {
     return this.#isConnected ? this.#connection?.roundTripMs : undefined;
   }
 
-  /** Sends an envelope after those before it. Drops it if too many wait, as a network does. */
+  /**
+   * Sends an envelope after those before it. Drops it if too many wait, as a
+   * network does.
+   */
   send(content: Uint8Array): void {
     if (this.#isClosed) return;
-    if (!this.#isConnected && performance.now() - this.#downSinceMs > MAX_OUTAGE_MS)
+    if (
+      !this.#isConnected &&
+      performance.now() - this.#downSinceMs > MAX_OUTAGE_MS
+    )
       return this.#dropQueue();
     const { maxMessages, maxBytes } = this.#limits;
     const { size } = this.#queue;
     // One message goes, however large it is.
-    if (size >= maxMessages || (size > 0 && this.#queuedBytes + content.length > maxBytes)) {
+    if (
+      size >= maxMessages ||
+      (size > 0 && this.#queuedBytes + content.length > maxBytes)
+    ) {
       this.#droppedMessages += 1;
       return this.#options.onFull();
     }
@@ -137,25 +159,28 @@ export class OutgoingLink {
   }
 
   /**
-   * Sends a slice of a state transfer when nothing else waits. Rejects if the connection is lost
-   * before.
+   * Sends a slice of a state transfer when nothing else waits. Rejects if the
+   * connection is lost before.
    */
   sendSlice(content: Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (!this.#isConnected) return reject(new Error(`the link to ${this.#options.to} is down`));
+      if (!this.#isConnected)
+        return reject(new Error(`the link to ${this.#options.to} is down`));
       this.#slices.push({ content, resolve, reject });
       this.#flush();
     });
   }
 
   /**
-   * Sends a request and resolves with the reply. Rejects if there is no connection, or no reply in
-   * time.
+   * Sends a request and resolves with the reply. Rejects if there is no
+   * connection, or no reply in time.
    */
   request(kind: string, body: unknown, timeoutMs?: number): Promise<unknown> {
     const connection = this.#connection;
     if (connection === undefined || !this.#isConnected)
-      return Promise.reject(new Error(`the link to ${this.#options.to} is down`));
+      return Promise.reject(
+        new Error(`the link to ${this.#options.to} is down`),
+      );
     return connection.request(kind, body, timeoutMs);
   }
 
@@ -171,7 +196,11 @@ export class OutgoingLink {
 
   #dial(): void {
     const { address, keys, traffic, onEnvelopes, onRequest } = this.#options;
-    const socket = dialSecurely(address, keys, () => void this.#introduce(connection));
+    const socket = dialSecurely(
+      address,
+      keys,
+      () => void this.#introduce(connection),
+    );
     const connection = new LinkConnection(socket, {
       onEnvelopes,
       onRequest,
@@ -179,13 +208,15 @@ export class OutgoingLink {
       onClosed: (error) => this.#onClosed(error),
     });
     connection.traffic = traffic;
-    // No reply of a peer is larger than what it may send once it is known: it has the key.
+    // No reply of a peer is larger than what it may send once it is known: it
+    // has the key.
     connection.isKnown = true;
     this.#connection = connection;
   }
 
   async #introduce(connection: LinkConnection): Promise<void> {
-    const { from, to, keys, heartbeatIntervalMs, isJoining, getSetup } = this.#options;
+    const { from, to, keys, heartbeatIntervalMs, isJoining, getSetup } =
+      this.#options;
     try {
       const joining = isJoining?.() === true ? { isJoining: true } : {};
       const version = await introduce(connection, {
@@ -196,7 +227,8 @@ export class OutgoingLink {
         ...joining,
       });
       if (connection !== this.#connection || this.#isClosed) return;
-      if (performance.now() - this.#downSinceMs > MAX_OUTAGE_MS) this.#dropQueue();
+      if (performance.now() - this.#downSinceMs > MAX_OUTAGE_MS)
+        this.#dropQueue();
       this.#isConnected = true;
       this.#version = version;
       this.#backoffMs = MIN_BACKOFF_MS;
@@ -217,7 +249,11 @@ export class OutgoingLink {
     this.#queuedBytes += this.#writtenOfFirst;
     this.#writtenOfFirst = 0;
     const lost = error ?? new Error(`the link to ${this.#options.to} is down`);
-    for (let slice = this.#slices.shift(); slice !== undefined; slice = this.#slices.shift())
+    for (
+      let slice = this.#slices.shift();
+      slice !== undefined;
+      slice = this.#slices.shift()
+    )
       slice.reject(lost);
     if (this.#isClosed) return;
     if (error instanceof RefusedError) this.#options.onRefused(error.message);
@@ -237,7 +273,8 @@ export class OutgoingLink {
   #flush(): void {
     this.#isFlushing = false;
     const connection = this.#connection;
-    if (connection === undefined || !this.#isConnected || this.#isClosed) return;
+    if (connection === undefined || !this.#isConnected || this.#isClosed)
+      return;
 
     const frames: Frame[] = [];
     for (let { room } = connection; room > 0 && this.#queue.size > 0;) {
@@ -275,8 +312,8 @@ export class OutgoingLink {
 }
 
 /**
- * Names both ends, and gives the version that both use. @throws Error if the other end refuses the
- * connection
+ * Names both ends, and gives the version that both use. @throws Error if the
+ * other end refuses the connection
  */
 export async function introduce(
   connection: LinkConnection,
@@ -286,7 +323,10 @@ export async function introduce(
   const reply = await connection.request('connect', request);
   const refused = isRecord(reply) ? reply['refused'] : undefined;
   if (refused !== undefined) throw new RefusedError(String(refused));
-  const version = agreeOnVersion(LINK_VERSIONS, parseVersions(reply) ?? LINK_VERSIONS);
+  const version = agreeOnVersion(
+    LINK_VERSIONS,
+    parseVersions(reply) ?? LINK_VERSIONS,
+  );
   if (version === undefined)
     throw new RefusedError('it uses a version that this site does not know');
   return version;
@@ -304,22 +344,29 @@ export const LINK_VERSIONS: LinkVersions = {
   oldest: OLDEST_ENVELOPE_VERSION,
 };
 
-/** Reads the versions of the other end. If it names only one, it knows only that. */
+/**
+ * Reads the versions of the other end. If it names only one, it knows only
+ * that.
+ */
 export function parseVersions(value: unknown): LinkVersions | undefined {
   const { version, oldest = version } = isRecord(value) ? value : {};
-  if (!Number.isSafeInteger(version) || !Number.isSafeInteger(oldest)) return undefined;
+  if (!Number.isSafeInteger(version) || !Number.isSafeInteger(oldest))
+    return undefined;
   return { version: version as number, oldest: oldest as number };
 }
 
 /** The version that both ends use; `undefined` if there is none. */
-export function agreeOnVersion(own: LinkVersions, other: LinkVersions): number | undefined {
+export function agreeOnVersion(
+  own: LinkVersions,
+  other: LinkVersions,
+): number | undefined {
   const version = Math.min(own.version, other.version);
   return version >= Math.max(own.oldest, other.oldest) ? version : undefined;
 }
 
 /**
- * Describes that two ends have no version in common, and which to upgrade. `site` is this end,
- * `from` the other one.
+ * Describes that two ends have no version in common, and which to upgrade.
+ * `site` is this end, `from` the other one.
  */
 export function describeMismatch(
   site: string,

@@ -1,4 +1,7 @@
-/** What a node does before its site ends, and once it cannot go on in this process. */
+/**
+ * What a node does before its site ends, and once it cannot go on in this
+ * process.
+ */
 import type { OnAlarm } from '../alarms/site-alarm.ts';
 import type { Origin } from '../records/origin.ts';
 import type { ClosedMeanwhile } from './catch-up.ts';
@@ -9,14 +12,16 @@ import { STATUS } from './node-status.ts';
 import { saveUnsent } from './unsent-operations.ts';
 
 /**
- * How often to look whether everything has reached the other sites, and how long at most, before a
- * site ends.
+ * How often to look whether everything has reached the other sites, and how
+ * long at most, before a site ends.
  */
 const DRAIN_CHECK_MS = 10;
 const MAX_DRAIN_MS = 2000;
 
 /** Resolves once the other sites have everything, or after a little while. */
-export async function waitWhileSending(isSending: () => boolean): Promise<void> {
+export async function waitWhileSending(
+  isSending: () => boolean,
+): Promise<void> {
   const untilMs = performance.now() + MAX_DRAIN_MS;
   while (isSending() && performance.now() < untilMs)
     await new Promise((resolve) => setTimeout(resolve, DRAIN_CHECK_MS));
@@ -33,7 +38,10 @@ export interface SiteEndingOptions {
 
 export class SiteEnding {
   readonly #options: SiteEndingOptions;
-  /** The site was closed. It raises `site-retired`, and no other alarm after that. */
+  /**
+   * The site was closed. It raises `site-retired`, and no other alarm after
+   * that.
+   */
   #isRetired = false;
   #failedStart: string | undefined;
 
@@ -41,7 +49,10 @@ export class SiteEnding {
     this.#options = options;
   }
 
-  /** Why the site does not run, and will not before its process is started again. */
+  /**
+   * Why the site does not run, and will not before its process is started
+   * again.
+   */
   get failedStart(): string | undefined {
     return this.#failedStart;
   }
@@ -50,14 +61,21 @@ export class SiteEnding {
     this.#failedStart = undefined;
   }
 
-  /** Has the next start on this directory refused, unless it replaces the directory. */
+  /**
+   * Has the next start on this directory refused, unless it replaces the
+   * directory.
+   */
   markClosed(forked: string): void {
     const { directory, room } = this.#options;
-    // The site has ended, and that is known here: the mark is made once there is room for it.
+    // The site has ended, and that is known here: the mark is made once there
+    // is room for it.
     room.repeat(() => directory.saveIdentity({ forked })).catch(() => {});
   }
 
-  /** Saves what no other site is known to have, and reports that the site was closed. */
+  /**
+   * Saves what no other site is known to have, and reports that the site was
+   * closed.
+   */
   async retire(
     { message, unsent }: ClosedMeanwhile,
     links: Pick<ClusterLinks, 'peers' | 'request'>,

@@ -1,8 +1,13 @@
 /**
- * What the site of a node sends to other sites, as bytes over its links, and what comes over them.
+ * What the site of a node sends to other sites, as bytes over its links, and
+ * what comes over them.
  */
 import type { EnvelopeCodec } from '../messages/envelope-codec.ts';
-import { RejectedMessageError, SENT_BACK, type Envelope } from '../messages/envelope.ts';
+import {
+  RejectedMessageError,
+  SENT_BACK,
+  type Envelope,
+} from '../messages/envelope.ts';
 import type { Origins } from '../records/origin.ts';
 import type { SiteDriver } from '../site/site-driver.ts';
 import type { ClusterLinks } from './cluster-links.ts';
@@ -32,7 +37,8 @@ export function sendEnvelope(
     );
     for (const bytes of parts) {
       links.send(name, bytes);
-      if (SENT_BACK.includes(envelope.message.kind)) links.sendBack(name, bytes);
+      if (SENT_BACK.includes(envelope.message.kind))
+        links.sendBack(name, bytes);
     }
   } catch (error) {
     if (!(error instanceof RejectedMessageError)) throw error;
@@ -53,9 +59,14 @@ export function receiveEnvelopes(
       const envelope = codec.decode(content, origins, deployment);
       const { site } = envelope.from;
       if (origins.getName(site) !== from) {
-        // The sender may have joined in a record of the red log that is not here yet.
+        // The sender may have joined in a record of the red log that is not
+        // here yet.
         const reason = site < origins.size ? 'address' : 'origin';
-        throw new RejectedMessageError(reason, `it came over the link of ${from}`, site);
+        throw new RejectedMessageError(
+          reason,
+          `it came over the link of ${from}`,
+          site,
+        );
       }
       envelopes.push(envelope);
     } catch (error) {

@@ -1,4 +1,7 @@
-/** State transfers over the links of a node: as the donor of other sites, and as a receiver. */
+/**
+ * State transfers over the links of a node: as the donor of other sites, and as
+ * a receiver.
+ */
 import { randomBytes } from 'node:crypto';
 import { isRecord } from '../../correctable/validate.ts';
 import { removeWildStamps } from '../log/recovered-state.ts';
@@ -12,7 +15,10 @@ import type {
   TransferSlice,
 } from '../storage/transfer/transfer-messages.ts';
 import { TransferReceiver } from '../storage/transfer/transfer-receiver.ts';
-import { TransferSource, type TransferSourceOptions } from '../storage/transfer/transfer-source.ts';
+import {
+  TransferSource,
+  type TransferSourceOptions,
+} from '../storage/transfer/transfer-source.ts';
 
 /** The kind of the requests by which sites send each other what is no slice. */
 export const TRANSFER = 'transfer';
@@ -30,24 +36,27 @@ export interface StateTransfersOptions {
     isConnected(peer: string): boolean;
   };
   /**
-   * Returns why the receiver cannot be sent the state now; if it can, what it needs is kept from
-   * then on.
+   * Returns why the receiver cannot be sent the state now; if it can, what it
+   * needs is kept from then on.
    */
   admit(site: string, receiver: TransferIdentity): TransferRefusal | undefined;
   onProgress?(progress: TransferProgress): void;
   /**
-   * Nothing has come for `STALLED_AFTER_MS`, whatever donor was asked. Called once until something
-   * comes.
+   * Nothing has come for `STALLED_AFTER_MS`, whatever donor was asked. Called
+   * once until something comes.
    */
   onStalled?(problem: string): void;
   /**
-   * What has come cannot be written, why, and about how much more room it takes; or it can be
-   * again.
+   * What has come cannot be written, why, and about how much more room it
+   * takes; or it can be again.
    */
   onFullChanged?(because: Error | undefined, neededBytes?: number): void;
 }
 
-/** The receiver of a state: its origin, which a donor may not know yet, and its data directory. */
+/**
+ * The receiver of a state: its origin, which a donor may not know yet, and its
+ * data directory.
+ */
 export interface TransferIdentity {
   readonly origin: Origin;
   readonly directory: string;
@@ -56,7 +65,10 @@ export interface TransferIdentity {
 /** Why a site is not sent the state. */
 export interface TransferRefusal {
   readonly reason: string;
-  /** Whether its directory is of a site that was closed, so that it never will be. */
+  /**
+   * Whether its directory is of a site that was closed, so that it never will
+   * be.
+   */
   readonly isClosed?: boolean;
 }
 
@@ -100,7 +112,9 @@ export class StateTransfers {
     this.#options = options;
   }
 
-  /** How far the transfer to this node has come; `undefined` if there is none. */
+  /**
+   * How far the transfer to this node has come; `undefined` if there is none.
+   */
   get progress(): TransferProgress | undefined {
     return this.#progress;
   }
@@ -109,9 +123,17 @@ export class StateTransfers {
   setStorage(storage: TransferSourceOptions['storage'] | undefined): void {
     const { files, site } = this.#options;
     this.#source?.close();
-    const send = (receiver: string, reply: TransferReply): void => this.#reply(receiver, reply);
+    const send = (receiver: string, reply: TransferReply): void =>
+      this.#reply(receiver, reply);
     this.#source =
-      storage && new TransferSource({ files, timing: nodeTiming, storage, donor: site, send });
+      storage &&
+      new TransferSource({
+        files,
+        timing: nodeTiming,
+        storage,
+        donor: site,
+        send,
+      });
   }
 
   onRequest(from: string, body: unknown): null {
@@ -139,8 +161,8 @@ export class StateTransfers {
   }
 
   /**
-   * Takes the state of a donor, or goes on. Calls `onClosed` if a donor knows that the own origin
-   * was closed.
+   * Takes the state of a donor, or goes on. Calls `onClosed` if a donor knows
+   * that the own origin was closed.
    */
   async receive(
     origin: Origin,
@@ -152,15 +174,23 @@ export class StateTransfers {
     for (let attempt = 0; ; attempt += 1) {
       signal.throwIfAborted();
       const all = donors();
-      const connected = all.filter((donor) => this.#options.links.isConnected(donor));
+      const connected = all.filter((donor) =>
+        this.#options.links.isConnected(donor),
+      );
       const donor = connected[attempt % connected.length];
-      if (donor === undefined) this.#problem = `no link to ${all.join(', ')} is up`;
+      if (donor === undefined)
+        this.#problem = `no link to ${all.join(', ')} is up`;
       this.#checkStalled();
       const received =
-        donor === undefined ? undefined : await this.#receiveFrom(donor, origin, signal, onClosed);
+        donor === undefined
+          ? undefined
+          : await this.#receiveFrom(donor, origin, signal, onClosed);
       if (received !== undefined) {
         const latestMs = Date.now() + this.#options.maxClockSkewMs;
-        return { ...received, shared: removeWildStamps(received.shared, latestMs) };
+        return {
+          ...received,
+          shared: removeWildStamps(received.shared, latestMs),
+        };
       }
       await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
     }
@@ -179,7 +209,12 @@ export class StateTransfers {
     onClosed: ((reason: string) => void) | undefined,
   ): Promise<ReceivedState | undefined> {
     const { files, directory } = this.#options;
-    this.#progress = { donor, bytes: 0, expectedBytes: undefined, problem: undefined };
+    this.#progress = {
+      donor,
+      bytes: 0,
+      expectedBytes: undefined,
+      problem: undefined,
+    };
     let timer: NodeJS.Timeout | undefined;
     try {
       return await new Promise((resolve, reject) => {
@@ -189,7 +224,8 @@ export class StateTransfers {
           timing: nodeTiming,
           donor,
           createName: () => randomBytes(NAME_BYTES).toString('hex'),
-          send: (request) => this.#send(donor, { ...request, directory, origin }),
+          send: (request) =>
+            this.#send(donor, { ...request, directory, origin }),
           onProgress: (bytes, expectedBytes) => {
             this.#onMoved();
             this.#setFull(undefined);
@@ -206,7 +242,8 @@ export class StateTransfers {
           this.#checkStalled();
           // What does not fit from this donor fits from none.
           if (this.#isFull) return;
-          if (performance.now() - Math.max(this.#movedAtMs, sinceMs) > STALL_MS) resolve(undefined);
+          if (performance.now() - Math.max(this.#movedAtMs, sinceMs) > STALL_MS)
+            resolve(undefined);
         }, CHECK_MS);
         receiver.start();
       });
@@ -225,14 +262,19 @@ export class StateTransfers {
     this.#options.onProgress?.(this.#progress);
   }
 
-  /** The state of another site cannot be written, and why, or it can be again. */
+  /**
+   * The state of another site cannot be written, and why, or it can be again.
+   */
   #setFull(because: Error | undefined): void {
     if (this.#isFull === (because !== undefined)) return;
     this.#isFull = because !== undefined;
     if (because === undefined) return this.#options.onFullChanged?.(undefined);
     // The directory of the site is made beside what has come.
     const { bytes, expectedBytes = 0 } = this.#progress ?? { bytes: 0 };
-    this.#options.onFullChanged?.(because, Math.max(0, 2 * expectedBytes - bytes));
+    this.#options.onFullChanged?.(
+      because,
+      Math.max(0, 2 * expectedBytes - bytes),
+    );
   }
 
   #onMoved(): void {
@@ -241,7 +283,11 @@ export class StateTransfers {
   }
 
   #checkStalled(): void {
-    if (this.#isStalled || performance.now() - this.#movedAtMs < STALLED_AFTER_MS) return;
+    if (
+      this.#isStalled ||
+      performance.now() - this.#movedAtMs < STALLED_AFTER_MS
+    )
+      return;
     this.#isStalled = true;
     this.#options.onStalled?.(this.#problem ?? 'no site answers');
   }
@@ -253,7 +299,9 @@ export class StateTransfers {
       return this.#reply(from, { kind: 'transfer.refused', transfer, reason });
     }
     const refusal =
-      request.kind === 'transfer.begin' ? this.#options.admit(from, request) : undefined;
+      request.kind === 'transfer.begin'
+        ? this.#options.admit(from, request)
+        : undefined;
     if (refusal === undefined) this.#source.receive(from, request);
     else this.#reply(from, { kind: 'transfer.refused', transfer, ...refusal });
   }
@@ -270,7 +318,10 @@ export class StateTransfers {
   }
 }
 
-/** Returns why a site is not sent the state. `origins`: `undefined` if the donor is not running. */
+/**
+ * Returns why a site is not sent the state. `origins`: `undefined` if the donor
+ * is not running.
+ */
 export function findRefusal(
   origins: Origins | undefined,
   {
@@ -280,19 +331,31 @@ export function findRefusal(
     origin,
   }: TransferIdentity & { readonly donor: string; readonly site: string },
 ): TransferRefusal | undefined {
-  const known = origins?.isSite(origin) === true ? origins.get(origin) : undefined;
+  const known =
+    origins?.isSite(origin) === true ? origins.get(origin) : undefined;
   // The directories of the first sites are in no table.
-  const isKnown = known?.site === site && (known.directory ?? directory) === directory;
+  const isKnown =
+    known?.site === site && (known.directory ?? directory) === directory;
   if (!isKnown || known.state === 'closing')
-    return { reason: `${donor} does not know this data directory of ${site} yet` };
+    return {
+      reason: `${donor} does not know this data directory of ${site} yet`,
+    };
   if (known.state !== 'closed') return undefined;
   const isRebuilt = origins?.find(site) !== undefined;
-  const cause = isRebuilt ? 'it was rebuilt on another data directory' : 'it was retired';
+  const cause = isRebuilt
+    ? 'it was rebuilt on another data directory'
+    : 'it was retired';
   return { reason: `${site} was closed: ${cause}`, isClosed: true };
 }
 
-export function formatProgress({ donor, bytes, expectedBytes, problem }: TransferProgress): string {
-  if (problem !== undefined) return `waiting for the state of ${donor}: ${problem}`;
+export function formatProgress({
+  donor,
+  bytes,
+  expectedBytes,
+  problem,
+}: TransferProgress): string {
+  if (problem !== undefined)
+    return `waiting for the state of ${donor}: ${problem}`;
   const share = expectedBytes === undefined ? '' : ` of about ${expectedBytes}`;
   return `taking the state of ${donor}: ${bytes}${share} bytes`;
 }
@@ -305,17 +368,26 @@ function encodeSlice({ bytes, ...head }: TransferSlice): Uint8Array {
 }
 
 /**
- * Returns `undefined` if it is no slice. The bytes are a copy, since those of a link are a part of
- * what it has read.
+ * Returns `undefined` if it is no slice. The bytes are a copy, since those of a
+ * link are a part of what it has read.
  */
 function decodeSlice(content: Uint8Array): TransferSlice | undefined {
   const buffer = Buffer.from(content);
   try {
     const start = HEAD_BYTES + buffer.readUInt32BE(0);
-    const head: unknown = JSON.parse(buffer.toString('utf8', HEAD_BYTES, start));
-    if (!isRecord(head) || head['kind'] !== 'transfer.slice' || !isOffset(head['offset']))
+    const head: unknown = JSON.parse(
+      buffer.toString('utf8', HEAD_BYTES, start),
+    );
+    if (
+      !isRecord(head) ||
+      head['kind'] !== 'transfer.slice' ||
+      !isOffset(head['offset'])
+    )
       return undefined;
-    return { ...(head as unknown as Omit<TransferSlice, 'bytes'>), bytes: buffer.subarray(start) };
+    return {
+      ...(head as unknown as Omit<TransferSlice, 'bytes'>),
+      bytes: buffer.subarray(start),
+    };
   } catch {
     return undefined;
   }
@@ -332,8 +404,10 @@ type ControlMessage =
 /** @throws Error if it is none */
 function parseMessage(body: unknown): ControlMessage {
   const { kind, transfer, offset = 0 } = isRecord(body) ? body : {};
-  const isMessage = String(kind).startsWith('transfer.') && typeof transfer === 'string';
-  if (!isMessage || !isOffset(offset)) throw new Error('it is no message of a state transfer');
+  const isMessage =
+    String(kind).startsWith('transfer.') && typeof transfer === 'string';
+  if (!isMessage || !isOffset(offset))
+    throw new Error('it is no message of a state transfer');
   return body as unknown as ControlMessage;
 }
 

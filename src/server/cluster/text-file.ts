@@ -1,7 +1,13 @@
-/** Reads files that people write, some with editors and shells that mark the encoding. */
+/**
+ * Reads files that people write, some with editors and shells that mark the
+ * encoding.
+ */
 import { readFileSync, statSync } from 'node:fs';
 
-/** Reads a text in UTF-8, or in UTF-16 if its mark says so. The text begins after the mark. */
+/**
+ * Reads a text in UTF-8, or in UTF-16 if its mark says so. The text begins
+ * after the mark.
+ */
 export function readTextFile(path: string): string {
   const bytes = readFileSync(path);
   return new TextDecoder(detectEncoding(bytes)).decode(bytes);
@@ -13,8 +19,8 @@ function detectEncoding([first, second]: Uint8Array): string {
 }
 
 /**
- * Returns a text that changes whenever the file is written or replaced, or gets other permissions.
- * Throws if the file cannot be found.
+ * Returns a text that changes whenever the file is written or replaced, or gets
+ * other permissions. Throws if the file cannot be found.
  */
 export function getFileVersion(path: string): string {
   const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });

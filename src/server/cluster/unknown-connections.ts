@@ -1,10 +1,11 @@
 /**
  * Accepted connections whose peer has not shown yet that it has the key.
  *
- * Anybody who reaches the port can open them, so they have places of their own, and take none from
- * sites and operators. A peer begins its handshake at once. A connection that stays silent costs
- * little memory: it has no TLS state before its first bytes. So there are many places for these,
- * and each is soon free again. With few of them, those that are closed would come back at once,
+ * Anybody who reaches the port can open them, so they have places of their own,
+ * and take none from sites and operators. A peer begins its handshake at once.
+ * A connection that stays silent costs little memory: it has no TLS state
+ * before its first bytes. So there are many places for these, and each is soon
+ * free again. With few of them, those that are closed would come back at once,
  * and fill the queue of the port.
  */
 import type { Socket } from 'node:net';
@@ -26,7 +27,8 @@ export class UnknownConnections {
     socket.once('readable', () => {
       socket.setTimeout(0);
       this.#silent.remove(socket);
-      if (socket.destroyed || socket.readableLength === 0) return void socket.destroy();
+      if (socket.destroyed || socket.readableLength === 0)
+        return void socket.destroy();
       this.#inHandshake.add(socket);
       onSpeaking();
     });

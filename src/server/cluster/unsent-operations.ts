@@ -1,4 +1,7 @@
-/** What a site that was retired had alone: kept for people, who may want to do it again. */
+/**
+ * What a site that was retired had alone: kept for people, who may want to do
+ * it again.
+ */
 import { isRecord } from '../../correctable/validate.ts';
 import type { Origin, StreamEnd } from '../records/origin.ts';
 import type { Files } from '../storage/disk/files.ts';
@@ -21,7 +24,10 @@ export interface UnsentOptions {
 
 const UNSENT_FILE = 'unsent-operations.json';
 const RETRY_MS = 200;
-/** The other sites know the end of the stream once all of them have confirmed that it is closed. */
+/**
+ * The other sites know the end of the stream once all of them have confirmed
+ * that it is closed.
+ */
 const MAX_WAIT_MS = 5000;
 
 const NOTES = {
@@ -31,8 +37,8 @@ const NOTES = {
 } as const;
 
 /**
- * Writes down the operations that no other site has, asking them first. Returns what to report, if
- * anything.
+ * Writes down the operations that no other site has, asking them first. Returns
+ * what to report, if anything.
  */
 export async function saveUnsent(
   unsent: readonly UnsentOperation[],
@@ -41,7 +47,10 @@ export async function saveUnsent(
   const { files } = options;
   if (unsent.length === 0) return '';
   const write = (note: string, operations: readonly UnsentOperation[]): void =>
-    files.replace(UNSENT_FILE, Buffer.from(`${formatUnsent({ note, operations })}\n`));
+    files.replace(
+      UNSENT_FILE,
+      Buffer.from(`${formatUnsent({ note, operations })}\n`),
+    );
   // First of all, since the process may end at any time.
   write(NOTES.uncertain, unsent);
   const final = await findEnd(options);
@@ -61,13 +70,20 @@ function formatUnsent(content: object): string {
   return JSON.stringify(JSON.parse(encodeValue(content)), null, 2);
 }
 
-/** The end of the own stream as another site knows it; `undefined` if none reports it in time. */
+/**
+ * The end of the own stream as another site knows it; `undefined` if none
+ * reports it in time.
+ */
 async function findEnd(options: UnsentOptions): Promise<StreamEnd | undefined> {
   const { peers, origin, request, signal, maxWaitMs = MAX_WAIT_MS } = options;
   const untilMs = performance.now() + maxWaitMs;
   while (!signal.aborted && performance.now() < untilMs) {
-    const replies = await Promise.all(peers.map((peer) => request(peer).catch(() => undefined)));
-    const final = replies.map((reply) => getEnd(reply, origin)).find((end) => end !== undefined);
+    const replies = await Promise.all(
+      peers.map((peer) => request(peer).catch(() => undefined)),
+    );
+    const final = replies
+      .map((reply) => getEnd(reply, origin))
+      .find((end) => end !== undefined);
     if (final !== undefined && !signal.aborted) return final;
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }

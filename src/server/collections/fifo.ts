@@ -1,9 +1,10 @@
 /**
- * A first-in first-out list at a constant cost an operation, however long it is.
+ * A first-in first-out list at a constant cost an operation, however long it
+ * is.
  *
- * It goes round in one array, so a list of about the same length makes no garbage. New arrays, and
- * maps, would be worse: objects that an old one of them still references survive until the next
- * full garbage collection.
+ * It goes round in one array, so a list of about the same length makes no
+ * garbage. New arrays, and maps, would be worse: objects that an old one of
+ * them still references survive until the next full garbage collection.
  */
 
 const MIN_LENGTH = 4;
@@ -30,17 +31,21 @@ export class Fifo<T> {
 
   /** The element at `index`, counted from the front; `undefined` outside. */
   at(index: number): T | undefined {
-    return index < 0 || index >= this.#size ? undefined : this.#items[this.#toIndex(index)];
+    return index < 0 || index >= this.#size
+      ? undefined
+      : this.#items[this.#toIndex(index)];
   }
 
   push(item: T): void {
-    if (this.#size === this.#items.length) this.#resize(Math.max(MIN_LENGTH, 2 * this.#size));
+    if (this.#size === this.#items.length)
+      this.#resize(Math.max(MIN_LENGTH, 2 * this.#size));
     this.#items[this.#toIndex(this.#size)] = item;
     this.#size += 1;
   }
 
   /**
-   * Puts an element before the one at `index`, at a cost that grows with how many come after it.
+   * Puts an element before the one at `index`, at a cost that grows with how
+   * many come after it.
    */
   insert(index: number, item: T): void {
     this.push(item);
@@ -57,14 +62,17 @@ export class Fifo<T> {
     this.#items[this.#head] = undefined;
     this.#head = this.#toIndex(1);
     this.#size -= 1;
-    if (this.#items.length > MIN_SHRINK_LENGTH && this.#size * 4 < this.#items.length)
+    if (
+      this.#items.length > MIN_SHRINK_LENGTH &&
+      this.#size * 4 < this.#items.length
+    )
       this.#resize(this.#items.length / 2);
     return item;
   }
 
   /**
-   * Drops the elements that are not wanted, once they may be most of them: looked at when there are
-   * twice as many.
+   * Drops the elements that are not wanted, once they may be most of them:
+   * looked at when there are twice as many.
    */
   filter(isWanted: (item: T) => boolean): void {
     if (this.#size < this.#filterFrom) return;
@@ -78,14 +86,18 @@ export class Fifo<T> {
   /** The elements from `start` to before `end`, as an array. */
   slice(start = 0, end: number = this.#size): T[] {
     const taken: T[] = [];
-    for (let index = Math.max(0, start); index < Math.min(end, this.#size); index += 1)
+    for (
+      let index = Math.max(0, start);
+      index < Math.min(end, this.#size);
+      index += 1
+    )
       taken.push(this.at(index) as T);
     return taken;
   }
 
   /**
-   * Binary search for the first element for which `holds` is true, as it must be for all after it.
-   * The size if none.
+   * Binary search for the first element for which `holds` is true, as it must
+   * be for all after it. The size if none.
    */
   findIndex(holds: (item: T) => boolean): number {
     let low = 0;
@@ -110,8 +122,8 @@ export class Fifo<T> {
 }
 
 /**
- * Runs items one after the other. An item that adds others does not run them inside itself, so no
- * stack grows.
+ * Runs items one after the other. An item that adds others does not run them
+ * inside itself, so no stack grows.
  */
 export class RunQueue<T> {
   readonly #ready = new Fifo<T>();
@@ -128,7 +140,11 @@ export class RunQueue<T> {
     if (this.#isRunning) return;
     this.#isRunning = true;
     try {
-      for (let next = this.#ready.shift(); next !== undefined; next = this.#ready.shift())
+      for (
+        let next = this.#ready.shift();
+        next !== undefined;
+        next = this.#ready.shift()
+      )
         this.#run(next);
     } finally {
       this.#isRunning = false;

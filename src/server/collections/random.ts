@@ -3,7 +3,10 @@
 /** Seeds are unsigned 32-bit numbers. */
 export const MAX_SEED = 2 ** 32 - 1;
 
-/** Whether the first run may have this seed, where the seeds of the others follow. */
+/**
+ * Whether the first run may have this seed, where the seeds of the others
+ * follow.
+ */
 export function isFirstSeed(seed: number, runs: number): boolean {
   return Number.isInteger(seed) && seed >= 0 && seed <= getMaxFirstSeed(runs);
 }
@@ -43,7 +46,10 @@ export class Random {
     return this.fraction() < probability;
   }
 
-  /** An exponentially distributed number with this mean: mostly small, sometimes large. */
+  /**
+   * An exponentially distributed number with this mean: mostly small, sometimes
+   * large.
+   */
   exponential(mean: number): number {
     return -Math.log(1 - this.fraction()) * mean;
   }

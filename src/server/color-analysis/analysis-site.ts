@@ -1,11 +1,17 @@
-/** One site of a run: what it knows, and whether its state is valid (RedBlue, OSDI 2012, §5.3). */
+/**
+ * One site of a run: what it knows, and whether its state is valid (RedBlue,
+ * OSDI 2012, §5.3).
+ */
 import type { Effect, Stamp } from '../records/effect.ts';
 import { Store } from '../state/store.ts';
 import type { StepResult, Step } from './interleaving.ts';
 import { findRightsShortfall, type SearchContext } from './search-context.ts';
 import type { GeneratedArgs } from './values/argument-generator.ts';
 import { Origins, RED, type Origin } from '../records/origin.ts';
-import { findInvariantFailure, type InvariantFailure } from '../service/invariants.ts';
+import {
+  findInvariantFailure,
+  type InvariantFailure,
+} from '../service/invariants.ts';
 import type { TablesReader } from '../service/readers.ts';
 import type { Tables } from '../service/tables.ts';
 
@@ -27,8 +33,8 @@ export interface InvariantViolation extends InvariantFailure {
 }
 
 /**
- * Stamps are as replicas give them: by the clock of a site, which knows nothing of the order in
- * which others apply them.
+ * Stamps are as replicas give them: by the clock of a site, which knows nothing
+ * of the order in which others apply them.
  */
 const { sites, size } = Origins.create(['here', 'there']);
 
@@ -45,7 +51,9 @@ export class StampGenerator {
 
   constructor(from?: StampGenerator) {
     this.#seenVector =
-      from === undefined ? Array.from({ length: size }, () => 0) : [...from.#seenVector];
+      from === undefined
+        ? Array.from({ length: size }, () => 0)
+        : [...from.#seenVector];
     this.#time = from === undefined ? 0 : from.#time;
   }
 
@@ -56,15 +64,21 @@ export class StampGenerator {
   }
 
   /**
-   * A blue operation of the first site whose time has this place among those that follow at the
-   * second (`Meeting.place`).
+   * A blue operation of the first site whose time has this place among those
+   * that follow at the second (`Meeting.place`).
    */
   createConcurrent(place: number): Stamp {
     return this.#at(HERE, HERE, this.#time + (STRIDE / 2) * (place + 1));
   }
 
   #at(site: Origin, entry: Origin, time: number): Stamp {
-    const stamp = { time, site, entry, version: time, seen: [...this.#seenVector] };
+    const stamp = {
+      time,
+      site,
+      entry,
+      version: time,
+      seen: [...this.#seenVector],
+    };
     this.#seenVector[entry] = time;
     return stamp;
   }
@@ -93,12 +107,18 @@ export class AnalysisSite {
     return this.#context.run(step, this.store, isWatched, generated);
   }
 
-  /** Another site holds the rights to what these effects take, and this one has not seen them. */
+  /**
+   * Another site holds the rights to what these effects take, and this one has
+   * not seen them.
+   */
   reserve(effects: readonly Effect[]): void {
     this.#reserved = effects;
   }
 
-  /** Whether there are rights left to what these effects take: else who wants it has to wait. */
+  /**
+   * Whether there are rights left to what these effects take: else who wants it
+   * has to wait.
+   */
   hasRightsFor(effects: readonly Effect[]): boolean {
     return (
       findRightsShortfall(
@@ -113,7 +133,10 @@ export class AnalysisSite {
     for (const effect of effects) this.store.apply(effect, stamp);
   }
 
-  /** Whether all that is said of all tables together holds, as it may not of empty ones. */
+  /**
+   * Whether all that is said of all tables together holds, as it may not of
+   * empty ones.
+   */
   get isValid(): boolean {
     return this.findViolation([]) === undefined;
   }
@@ -123,24 +146,36 @@ export class AnalysisSite {
   }
 
   /**
-   * The first thing that does not hold: of the rows which these effects have changed, and not
-   * removed, or of all tables.
+   * The first thing that does not hold: of the rows which these effects have
+   * changed, and not removed, or of all tables.
    */
   findViolation(effects: readonly Effect[]): InvariantViolation | undefined {
     const { invariants, snapshotInvariants } = this.#context.service.runnable;
     for (const { table, key } of effects) {
       if (!this.store.has(table, key)) continue;
       const row = this.#tables[table]?.row(key) ?? {};
-      for (const [invariant, holds] of Object.entries(invariants[table] ?? {})) {
+      for (const [invariant, holds] of Object.entries(
+        invariants[table] ?? {},
+      )) {
         const failure = findInvariantFailure(() => holds(row));
         if (failure !== undefined)
-          return { invariant, isOfRow: true, rows: [this.row(table, key)], ...failure };
+          return {
+            invariant,
+            isOfRow: true,
+            rows: [this.row(table, key)],
+            ...failure,
+          };
       }
     }
     for (const [invariant, holds] of Object.entries(snapshotInvariants)) {
       const failure = findInvariantFailure(() => holds(this.#tables));
       if (failure !== undefined)
-        return { invariant, isOfRow: false, rows: this.#getRows(effects), ...failure };
+        return {
+          invariant,
+          isOfRow: false,
+          rows: this.#getRows(effects),
+          ...failure,
+        };
     }
     return undefined;
   }
@@ -148,7 +183,10 @@ export class AnalysisSite {
   /** The rows that effects are on, each once. */
   #getRows(effects: readonly Effect[]): readonly RowValue[] {
     const rows = new Map(
-      effects.map(({ table, key }) => [JSON.stringify([table, key]), { table, key }]),
+      effects.map(({ table, key }) => [
+        JSON.stringify([table, key]),
+        { table, key },
+      ]),
     );
     return [...rows.values()].map(({ table, key }) => this.row(table, key));
   }
@@ -160,18 +198,37 @@ export class AnalysisSite {
 
   /** The fields of a row, as they are at first if it is not there. */
   readRow(table: string, key: string): Readonly<Record<string, unknown>> {
-    const row = (this.#tables[table]?.row(key) ?? {}) as Readonly<Record<string, unknown>>;
-    const names = Object.keys(this.#context.service.tables[table]?.fields ?? {});
-    return Object.fromEntries(names.map((name) => [name, toPlainValue(row[name])]));
+    const row = (this.#tables[table]?.row(key) ?? {}) as Readonly<
+      Record<string, unknown>
+    >;
+    const names = Object.keys(
+      this.#context.service.tables[table]?.fields ?? {},
+    );
+    return Object.fromEntries(
+      names.map((name) => [name, toPlainValue(row[name])]),
+    );
   }
 }
 
-/** A value to be kept: a set as a list, a queue as its items, of a bounded field what stands. */
+/**
+ * A value to be kept: a set as a list, a queue as its items, of a bounded field
+ * what stands.
+ */
 function toPlainValue(value: unknown): unknown {
   if (value instanceof Set) return [...(value as Set<unknown>)];
-  if (typeof value === 'object' && value !== null && 'rights' in value && 'value' in value)
+  if (
+    typeof value === 'object' &&
+    value !== null &&
+    'rights' in value &&
+    'value' in value
+  )
     return value.value;
-  if (typeof value !== 'object' || value === null || !('size' in value) || !('at' in value))
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    !('size' in value) ||
+    !('at' in value)
+  )
     return value;
   const { size, at } = value as { size: number; at(index: number): unknown };
   return Array.from({ length: size }, (_, index) => at(index));

@@ -1,6 +1,7 @@
 /**
- * Labeling: which shadow operations of a service may be blue (RedBlue, OSDI 2012, §5.3). That
- * nothing was found proves nothing: a verdict says how much was tried.
+ * Labeling: which shadow operations of a service may be blue (RedBlue, OSDI
+ * 2012, §5.3). That nothing was found proves nothing: a verdict says how much
+ * was tried.
  */
 import type { Principal } from '../../correctable/binding.ts';
 import { check } from '../../correctable/errors.ts';
@@ -32,39 +33,53 @@ import {
   type GeneratedInterleaving,
   type GeneratedStep,
 } from './generate-interleaving.ts';
-import { runInterleaving, type Violation, type InterleavingResult } from './run-interleaving.ts';
+import {
+  runInterleaving,
+  type Violation,
+  type InterleavingResult,
+} from './run-interleaving.ts';
 import { AnalysisSite } from './analysis-site.ts';
 import { ValuePool, getScope } from './values/value-generator.ts';
 import { shrinkViolation } from './shrink-violation.ts';
-import { getChoice, type Interleaving, type StepResult, type Step } from './interleaving.ts';
+import {
+  getChoice,
+  type Interleaving,
+  type StepResult,
+  type Step,
+} from './interleaving.ts';
 import { TrialStats } from './trial-stats.ts';
 
 /** Options of `analyzeColors`. */
 export interface ColorAnalysisOptions {
   /**
-   * Number of runs. They take from seconds to a minute or more. It depends on the number of writes,
-   * on how much a generator reads, and on the conditions of `snapshotInvariants`, which run after
-   * each operation. Default: 10 000
+   * Number of runs. They take from seconds to a minute or more. It depends on
+   * the number of writes, on how much a generator reads, and on the conditions
+   * of `snapshotInvariants`, which run after each operation. Default: 10 000
    */
   readonly runs?: number;
   /** Seed of the first run. Each further run adds 1. Default: 1 */
   readonly seed?: number;
   /**
-   * Functions that draw arguments if the contract's schemas alone are not enough. Refused arguments
-   * are drawn again.
+   * Functions that draw arguments if the contract's schemas alone are not
+   * enough. Refused arguments are drawn again.
    *
    * @example arbitraries: { withdraw: ({ pick, between }) => ({ account: pick(['a', 'b']), cents:
    * between(1, 3) }) }
    */
   readonly arbitraries?: Arbitraries;
   /**
-   * The users that operations are executed for, by turns, if generators read `principal`. Default:
-   * `[{ id: 'ada' }, { id: 'bob' }]`
+   * The users that operations are executed for, by turns, if generators read
+   * `principal`. Default: `[{ id: 'ada' }, { id: 'bob' }]`
    */
   readonly principals?: readonly Principal[];
-  /** Number of user requests of the application, for the table of the report. */
+  /**
+   * Number of user requests of the application, for the table of the report.
+   */
   readonly requests?: number;
-  /** Called before each run with the number of completed runs. Return `false` to stop. */
+  /**
+   * Called before each run with the number of completed runs. Return `false` to
+   * stop.
+   */
   readonly shouldContinue?: (made: number) => boolean;
 }
 
@@ -86,24 +101,27 @@ const DEFAULT_RUNS = 10_000;
 const READ_RUN_SHARE = 0.25;
 
 /**
- * Returns for each shadow operation of a service whether it may be blue, with a counterexample if
- * it may not.
+ * Returns for each shadow operation of a service whether it may be blue, with a
+ * counterexample if it may not.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option, or of the
- *   arbitrary that threw.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid
+ * option, or of the arbitrary that threw.
  * @example
  * const { shadows } = analyzeColors(bankService);
  * expect(shadows.filter(({ verdict }) => verdict === 'unsafe')).toEqual([]);
  */
-export function analyzeColors(service: Service, options: ColorAnalysisOptions = {}): ColorReport {
+export function analyzeColors(
+  service: Service,
+  options: ColorAnalysisOptions = {},
+): ColorReport {
   const labeling = new ColorAnalysis(service, options);
   labeling.continueRuns();
   return labeling.report;
 }
 
 /**
- * Labeling in parts: a caller that stops code which does not return has to continue from where it
- * was stopped.
+ * Labeling in parts: a caller that stops code which does not return has to
+ * continue from where it was stopped.
  */
 export class ColorAnalysis {
   readonly #context: SearchContext;
@@ -122,7 +140,9 @@ export class ColorAnalysis {
     this.#first = seed;
     this.#runs = runs;
     this.#context = new SearchContext(service, options);
-    this.#stats = new TrialStats(new AnalysisSite(this.#context).findViolation([]));
+    this.#stats = new TrialStats(
+      new AnalysisSite(this.#context).findViolation([]),
+    );
   }
 
   get isDone(): boolean {
@@ -135,10 +155,13 @@ export class ColorAnalysis {
   }
 
   /**
-   * Makes runs until there are no more, or `until`; makes what is found simpler until
-   * `endsShrinking`.
+   * Makes runs until there are no more, or `until`; makes what is found simpler
+   * until `endsShrinking`.
    */
-  continueRuns(until: () => boolean = () => false, endsShrinking?: () => boolean): void {
+  continueRuns(
+    until: () => boolean = () => false,
+    endsShrinking?: () => boolean,
+  ): void {
     const { shouldContinue } = this.#options;
     while (!this.isDone && !until()) {
       this.#isEnded = shouldContinue?.(this.#completedRuns) === false;
@@ -168,14 +191,14 @@ export class ColorAnalysis {
   }
 
   /**
-   * The run with this seed. In runs with seeds that follow each other all pairs of operations take
-   * turns.
+   * The run with this seed. In runs with seeds that follow each other all pairs
+   * of operations take turns.
    */
   #run(seed: number, endsShrinking?: () => boolean): void {
     const { writes } = this.#context.service;
     const { length } = writes;
-    // Each beside itself first, which is what breaks most often; then beside the next one, and so
-    // on.
+    // Each beside itself first, which is what breaks most often; then beside
+    // the next one, and so on.
     const [here, there] = [
       writes[seed % length],
       writes[(seed + Math.floor(seed / length)) % length],
@@ -191,7 +214,12 @@ export class ColorAnalysis {
       return;
     }
     const scope = getScope(Math.floor(seed / length ** 2));
-    const drawing = generateInterleaving(this.#context, { random, scope, here, there });
+    const drawing = generateInterleaving(this.#context, {
+      random,
+      scope,
+      here,
+      there,
+    });
     for (const operation of drawing.operationsWithoutArgs) {
       const problem = this.#context.args.describeMissing(operation);
       this.#stats.noteGenerator(operation, { problem });
@@ -199,85 +227,150 @@ export class ColorAnalysis {
     for (const item of drawing.triedSteps) this.#noteResult(item);
     if (random.chance(READ_RUN_SHARE)) this.#runRead(random, drawing);
     if (drawing.interleaving === undefined) return;
-    const interleaving = this.#runInterleaving(drawing.interleaving, drawing.results);
+    const interleaving = this.#runInterleaving(
+      drawing.interleaving,
+      drawing.results,
+    );
     const result = runInterleaving(this.#context, interleaving);
     this.#checkDeterminism(interleaving, drawing.results, result.results);
     this.#note(interleaving, result);
-    if (result.restoredRow !== undefined) this.#stats.noteRestoredRow(result.restoredRow, seed);
-    if (result.violation !== undefined) this.#noteViolation(result.violation, seed, endsShrinking);
-  }
-
-  /** What is red by itself is held against nothing but the state that it was chosen in. */
-  #runInterleaving(interleaving: Interleaving, executed: readonly StepResult[]): Interleaving {
-    const choice = executed[interleaving.past.length]?.outcome?.choice;
-    if (choice === undefined) return interleaving;
-    const reason = this.#context.service.getInherentRedReason(choice.shadow, choice.effects);
-    if (reason === undefined) return interleaving;
-    this.#stats.getTrial(choice.shadow, interleaving.here.operation).inherentRedReason = reason;
-    return { ...interleaving, there: [], place: 0 };
-  }
-
-  #note(interleaving: Interleaving, { localChoice, concurrentShadows }: InterleavingResult): void {
-    if (localChoice === undefined) return;
-    const trial = this.#stats.getTrial(localChoice.shadow, interleaving.here.operation);
-    if (concurrentShadows.length > 0) trial.trialCount += 1;
-    for (const shadow of new Set(concurrentShadows))
-      trial.partnerCounts.set(shadow, (trial.partnerCounts.get(shadow) ?? 0) + 1);
-  }
-
-  #noteViolation(violation: Violation, seed: number, endsShrinking?: () => boolean): void {
-    const trial = this.#stats.getTrial(violation.shadow, violation.operation);
-    const place = violation.kind === 'alone' ? 'localViolation' : 'concurrentViolation';
-    if (trial[place] !== undefined) return;
-    // Before it is made simpler, which code that does not return may end.
-    trial[place] = { violation, seed };
-    trial[place] = { violation: shrinkViolation(this.#context, violation, endsShrinking), seed };
+    if (result.restoredRow !== undefined)
+      this.#stats.noteRestoredRow(result.restoredRow, seed);
+    if (result.violation !== undefined)
+      this.#noteViolation(result.violation, seed, endsShrinking);
   }
 
   /**
-   * Reads are run for their generators' sake: of these it is wanted too that they have no effects.
+   * What is red by itself is held against nothing but the state that it was
+   * chosen in.
+   */
+  #runInterleaving(
+    interleaving: Interleaving,
+    executed: readonly StepResult[],
+  ): Interleaving {
+    const choice = executed[interleaving.past.length]?.outcome?.choice;
+    if (choice === undefined) return interleaving;
+    const reason = this.#context.service.getInherentRedReason(
+      choice.shadow,
+      choice.effects,
+    );
+    if (reason === undefined) return interleaving;
+    this.#stats.getTrial(
+      choice.shadow,
+      interleaving.here.operation,
+    ).inherentRedReason = reason;
+    return { ...interleaving, there: [], place: 0 };
+  }
+
+  #note(
+    interleaving: Interleaving,
+    { localChoice, concurrentShadows }: InterleavingResult,
+  ): void {
+    if (localChoice === undefined) return;
+    const trial = this.#stats.getTrial(
+      localChoice.shadow,
+      interleaving.here.operation,
+    );
+    if (concurrentShadows.length > 0) trial.trialCount += 1;
+    for (const shadow of new Set(concurrentShadows))
+      trial.partnerCounts.set(
+        shadow,
+        (trial.partnerCounts.get(shadow) ?? 0) + 1,
+      );
+  }
+
+  #noteViolation(
+    violation: Violation,
+    seed: number,
+    endsShrinking?: () => boolean,
+  ): void {
+    const trial = this.#stats.getTrial(violation.shadow, violation.operation);
+    const place =
+      violation.kind === 'alone' ? 'localViolation' : 'concurrentViolation';
+    if (trial[place] !== undefined) return;
+    // Before it is made simpler, which code that does not return may end.
+    trial[place] = { violation, seed };
+    trial[place] = {
+      violation: shrinkViolation(this.#context, violation, endsShrinking),
+      seed,
+    };
+  }
+
+  /**
+   * Reads are run for their generators' sake: of these it is wanted too that
+   * they have no effects.
    */
   #runRead(
     random: Random,
-    { triedSteps, pool, site }: Pick<GeneratedInterleaving, 'triedSteps' | 'pool' | 'site'>,
+    {
+      triedSteps,
+      pool,
+      site,
+    }: Pick<GeneratedInterleaving, 'triedSteps' | 'pool' | 'site'>,
   ): void {
     const { service, args } = this.#context;
     if (service.reads.length === 0) return;
-    const near = triedSteps.at(-1)?.step ?? { seed: random.bits(), atMs: EPOCH_MS };
+    const near = triedSteps.at(-1)?.step ?? {
+      seed: random.bits(),
+      atMs: EPOCH_MS,
+    };
     const caller = this.#context.getCaller(near.seed);
     const operation = random.pick(service.reads as [string, ...string[]]);
-    const generated = args.draw(operation, 'n0', { random, pool, scope: getScope(0) });
+    const generated = args.draw(operation, 'n0', {
+      random,
+      pool,
+      scope: getScope(0),
+    });
     if (generated === undefined) return;
-    const step: Step = { ...near, caller, operation, args: generated.args, serial: 0 };
+    const step: Step = {
+      ...near,
+      caller,
+      operation,
+      args: generated.args,
+      serial: 0,
+    };
     const [first, second] = [site.run(step, true, generated), site.run(step)];
     this.#noteResult({ step, result: first });
-    this.#checkDeterminism({ past: [], here: step, there: [], place: 0 }, [first], [second]);
+    this.#checkDeterminism(
+      { past: [], here: step, there: [], place: 0 },
+      [first],
+      [second],
+    );
   }
 
   #noteResult({ step: { operation }, result }: GeneratedStep): void {
     const { failure, thrown, hasChangedArgs, isMissingInput = false } = result;
     this.#stats.noteRun(operation, failure !== undefined && !isMissingInput);
     this.#noteChoice(operation, getChoice(result));
-    if (hasChangedArgs) this.#stats.noteGenerator(operation, { fault: 'it changes its arguments' });
+    if (hasChangedArgs)
+      this.#stats.noteGenerator(operation, {
+        fault: 'it changes its arguments',
+      });
     if (failure === undefined) return;
-    const problem = thrown === undefined ? failure.message : `it threw ${formatThrown(thrown)}`;
+    const problem =
+      thrown === undefined
+        ? failure.message
+        : `it threw ${formatThrown(thrown)}`;
     this.#stats.noteGenerator(operation, { problem });
   }
 
-  /** Of what was chosen a verdict speaks, though it may be tried beside nothing. */
+  /**
+   * Of what was chosen a verdict speaks, though it may be tried beside nothing.
+   */
   #noteChoice(operation: string, choice: Choice | undefined): void {
     if (choice === undefined) return;
     if (this.#context.service.writes.includes(operation))
       this.#stats.getTrial(choice.shadow, operation);
     else
       this.#stats.noteGenerator(operation, {
-        fault: 'a read, it has chosen a shadow operation, which no site applies',
+        fault:
+          'a read, it has chosen a shadow operation, which no site applies',
       });
   }
 
   /**
-   * A generator that depends on anything else than its input and the state gives itself away on a
-   * second run.
+   * A generator that depends on anything else than its input and the state
+   * gives itself away on a second run.
    */
   #checkDeterminism(
     { past, here, there }: Interleaving,
@@ -286,7 +379,12 @@ export class ColorAnalysis {
   ): void {
     for (const [at, { operation }] of [...past, here, ...there].entries()) {
       const [before, after] = [first[at], second[at]];
-      if (before === undefined || after === undefined || isSameOutcome(before, after)) continue;
+      if (
+        before === undefined ||
+        after === undefined ||
+        isSameOutcome(before, after)
+      )
+        continue;
       this.#stats.noteGenerator(operation, {
         fault: 'run twice on the same, it does not do the same',
       });
@@ -298,7 +396,11 @@ function checkOptions(service: unknown, options: ColorAnalysisOptions): void {
   requireService(service, CALL);
   checkOptionNames(options, { call: CALL }, OPTIONS);
   const { runs = 1, seed = 0, arbitraries = {}, requests } = options;
-  check(Number.isInteger(runs) && runs >= 1, 'runs', `must be an integer from 1 on, not ${runs}`);
+  check(
+    Number.isInteger(runs) && runs >= 1,
+    'runs',
+    `must be an integer from 1 on, not ${runs}`,
+  );
   check(
     isFirstSeed(seed, runs),
     'seed',
@@ -308,7 +410,8 @@ function checkOptions(service: unknown, options: ColorAnalysisOptions): void {
     call: '{ arbitraries: { withdraw: ({ pick }) => ({ … }) } }',
     field: 'arbitraries',
   });
-  const isCount = requests === undefined || (Number.isInteger(requests) && requests >= 0);
+  const isCount =
+    requests === undefined || (Number.isInteger(requests) && requests >= 0);
   check(isCount, 'requests', 'must be their number, or none');
   checkOptionTypes(options, 'function', 'shouldContinue');
 }

@@ -1,15 +1,24 @@
-/** A service as it is judged: its generators run as at a site, whatever colors it has declared. */
+/**
+ * A service as it is judged: its generators run as at a site, whatever colors
+ * it has declared.
+ */
 import type { OperationSpec } from '../../protocol/contract/contract.ts';
 import type { Color, Effect } from '../records/effect.ts';
 import { freezeFunctions } from '../../values/deep-freeze.ts';
 import { ChosenShadow } from '../records/reply.ts';
 import type { Service } from '../service/service.ts';
 import { isRemoval } from '../service/row-effects.ts';
-import type { ShadowBuilders, ShadowOperations } from '../service/shadow-operation.ts';
+import type {
+  ShadowBuilders,
+  ShadowOperations,
+} from '../service/shadow-operation.ts';
 import { isRedOnly, type Tables } from '../service/tables.ts';
 
 export interface AnalyzedService {
-  /** With generators that can be run: of no color is it said that it does not fit. */
+  /**
+   * With generators that can be run: of no color is it said that it does not
+   * fit.
+   */
   readonly runnable: Service;
   readonly name: string;
   readonly tables: Tables;
@@ -18,15 +27,18 @@ export interface AnalyzedService {
   readonly reads: readonly string[];
   readonly shadows: readonly string[];
   /**
-   * The color of a shadow operation where this operation chooses it: an operation that is always
-   * red makes it red.
+   * The color of a shadow operation where this operation chooses it: an
+   * operation that is always red makes it red.
    */
   getDeclaredColor(shadow: string, operation: string | undefined): Color;
   /**
-   * Why a shadow operation of these effects can only be red; `undefined` where that has to be
-   * looked for.
+   * Why a shadow operation of these effects can only be red; `undefined` where
+   * that has to be looked for.
    */
-  getInherentRedReason(shadow: string, effects: readonly Effect[]): string | undefined;
+  getInherentRedReason(
+    shadow: string,
+    effects: readonly Effect[],
+  ): string | undefined;
 }
 
 export function createAnalyzedService(service: Service): AnalyzedService {
@@ -36,7 +48,10 @@ export function createAnalyzedService(service: Service): AnalyzedService {
       (name) => contract.operations[name]?.access === requested,
     );
 
-  const getInherentRedReason = (shadow: string, effects: readonly Effect[]): string | undefined => {
+  const getInherentRedReason = (
+    shadow: string,
+    effects: readonly Effect[],
+  ): string | undefined => {
     const effect = effects.find((item) => isRedOnly(tables, item));
     if (effect !== undefined) {
       const { table, field } = effect;
@@ -46,18 +61,24 @@ export function createAnalyzedService(service: Service): AnalyzedService {
       return `changes ${description}, which goes by the red order alone`;
     }
     const makesReply = shadowOperations[shadow]?.reply !== undefined;
-    return makesReply ? 'makes its reply when it is applied, in the red order' : undefined;
+    return makesReply
+      ? 'makes its reply when it is applied, in the red order'
+      : undefined;
   };
 
-  const builders = Object.entries(shadowOperations).map(([shadow, { effects: effectsOf }]) => {
-    const build = (args: unknown, reply?: unknown): ChosenShadow<unknown> => {
-      const effects = effectsOf(args);
-      const color =
-        getInherentRedReason(shadow, effects) === undefined ? (colors[shadow] ?? 'red') : 'red';
-      return new ChosenShadow({ shadow, color, args, effects, reply });
-    };
-    return [shadow, build] as const;
-  });
+  const builders = Object.entries(shadowOperations).map(
+    ([shadow, { effects: effectsOf }]) => {
+      const build = (args: unknown, reply?: unknown): ChosenShadow<unknown> => {
+        const effects = effectsOf(args);
+        const color =
+          getInherentRedReason(shadow, effects) === undefined
+            ? (colors[shadow] ?? 'red')
+            : 'red';
+        return new ChosenShadow({ shadow, color, args, effects, reply });
+      };
+      return [shadow, build] as const;
+    },
+  );
 
   return {
     name: contract.name,
@@ -76,12 +97,17 @@ export function createAnalyzedService(service: Service): AnalyzedService {
     reads: ofEffect('read'),
     shadows: Object.keys(shadowOperations),
     getDeclaredColor: (shadow, operation) =>
-      operation !== undefined && alwaysRed.has(operation) ? 'red' : (colors[shadow] ?? 'red'),
+      operation !== undefined && alwaysRed.has(operation)
+        ? 'red'
+        : (colors[shadow] ?? 'red'),
     getInherentRedReason,
   };
 }
 
-/** A generator would fail where a shadow operation has another color than its operation. */
+/**
+ * A generator would fail where a shadow operation has another color than its
+ * operation.
+ */
 function withoutColors(
   operations: Service['contract']['operations'],
 ): Service['contract']['operations'] {

@@ -1,6 +1,6 @@
 /**
- * What labeling a service has given: verdicts out of what the runs have shown, with stories, as
- * plain data.
+ * What labeling a service has given: verdicts out of what the runs have shown,
+ * with stories, as plain data.
  */
 import type { Color } from '../records/effect.ts';
 import type { AnalyzedService } from './analyzed-service.ts';
@@ -18,8 +18,9 @@ import { formatValue, formatFields } from './values/format-values.ts';
 import type { InvariantViolation, RowValue } from './analysis-site.ts';
 
 /**
- * `blue`: no run has found a fault. `red`: it must be red, and is declared red. `unsafe`: it is
- * declared blue and must not be, or is wrong at one site already. `undecided`: no run has tried it.
+ * `blue`: no run has found a fault. `red`: it must be red, and is declared red.
+ * `unsafe`: it is declared blue and must not be, or is wrong at one site
+ * already. `undecided`: no run has tried it.
  */
 export type Verdict = 'blue' | 'red' | 'unsafe' | 'undecided';
 
@@ -27,12 +28,16 @@ export type Verdict = 'blue' | 'red' | 'unsafe' | 'undecided';
 export interface CalledOperation {
   readonly operation: string;
   readonly args: unknown;
-  /** Name of the user that it is executed for, if its generator reads `principal`. */
+  /**
+   * Name of the user that it is executed for, if its generator reads
+   * `principal`.
+   */
   readonly principal?: string;
 }
 
 /**
- * The simplest interleaving found that shows why a shadow operation must not be blue, or is wrong.
+ * The simplest interleaving found that shows why a shadow operation must not be
+ * blue, or is wrong.
  */
 export interface Counterexample {
   /** The explanation, line by line. */
@@ -50,7 +55,10 @@ export interface Counterexample {
 /** Verdict on one shadow operation, for one operation that chooses it. */
 export interface ShadowVerdict {
   readonly name: string;
-  /** The operation of the contract, or `null` if no run has chosen the shadow operation. */
+  /**
+   * The operation of the contract, or `null` if no run has chosen the shadow
+   * operation.
+   */
   readonly operation: string | null;
   readonly declaredColor: Color;
   readonly verdict: Verdict;
@@ -62,17 +70,23 @@ export interface ShadowVerdict {
 export interface GeneratorFinding {
   readonly operation: string;
   /**
-   * Whether the generator itself is wrong. Otherwise it could not be tried, or failed with the
-   * drawn arguments.
+   * Whether the generator itself is wrong. Otherwise it could not be tried, or
+   * failed with the drawn arguments.
    */
   readonly isFault: boolean;
   readonly problem: string;
   readonly times: number;
 }
 
-/** A blue write to a row that another operation removes: it brings the row back in part. */
+/**
+ * A blue write to a row that another operation removes: it brings the row back
+ * in part.
+ */
 export interface ColorWarning {
-  /** The shadow operation that writes to the row, and the operation that chose it. */
+  /**
+   * The shadow operation that writes to the row, and the operation that chose
+   * it.
+   */
   readonly shadow: string;
   readonly operation: string;
   /** The shadow operation that removes the row. */
@@ -117,7 +131,8 @@ export interface ColorReport {
 /** Whether the service is wrong as it is declared. */
 export function hasViolations({ shadows, generators }: ColorReport): boolean {
   return (
-    shadows.some(({ verdict }) => verdict === 'unsafe') || generators.some(({ isFault }) => isFault)
+    shadows.some(({ verdict }) => verdict === 'unsafe') ||
+    generators.some(({ isFault }) => isFault)
   );
 }
 
@@ -128,7 +143,9 @@ export function formatCounterexample(violation: Violation): readonly string[] {
   const { past, here, there } = violation.interleaving;
   const lines = past.length === 0 ? [] : [`At first: ${formatCalls(past)}.`];
   if (there.length === 0)
-    lines.push(`${HERE_NAME}, where all of this is known: ${formatCalls([here])}.`);
+    lines.push(
+      `${HERE_NAME}, where all of this is known: ${formatCalls([here])}.`,
+    );
   else
     lines.push(
       `${HERE_NAME}: ${formatCalls([here])}.`,
@@ -154,7 +171,8 @@ export function formatBrokenInvariant({
 }
 
 function formatEnding(violation: Violation): string {
-  if (violation.kind !== 'differs') return formatBrokenInvariant(violation.broken);
+  if (violation.kind !== 'differs')
+    return formatBrokenInvariant(violation.broken);
   const { here, there } = violation.difference;
   const [a, b] = [here, there].map(({ fields }) =>
     isEmpty(fields) ? 'no such row' : formatValue(fields),
@@ -169,23 +187,29 @@ function formatRow(row: RowValue): string {
     : `${formatRowName(row)} with ${formatFields(row.fields)}`;
 }
 
-const formatRowName = ({ table, key }: RowValue): string => `${table} ${formatValue(key)}`;
+const formatRowName = ({ table, key }: RowValue): string =>
+  `${table} ${formatValue(key)}`;
 
 const isEmpty = (fields: object): boolean => Object.keys(fields).length === 0;
 
-const formatCalls = (steps: readonly Step[]): string => steps.map(formatCall).join('; then ');
+const formatCalls = (steps: readonly Step[]): string =>
+  steps.map(formatCall).join('; then ');
 
 export function formatCall({
   operation,
   args,
   caller,
 }: Pick<Step, 'operation' | 'args' | 'caller'>): string {
-  const call = args === undefined ? operation : `${operation} ${formatValue(args)}`;
-  return caller?.wasRead === true ? `${call} for ${formatValue(caller.id)}` : call;
+  const call =
+    args === undefined ? operation : `${operation} ${formatValue(args)}`;
+  return caller?.wasRead === true
+    ? `${call} for ${formatValue(caller.id)}`
+    : call;
 }
 
 /**
- * One for each shadow operation and each operation that has chosen it, in the order of the service.
+ * One for each shadow operation and each operation that has chosen it, in the
+ * order of the service.
  */
 export function createVerdicts(
   judged: AnalyzedService,
@@ -196,7 +220,15 @@ export function createVerdicts(
     if (trials.length === 0) {
       const declaredColor = judged.getDeclaredColor(shadow, undefined);
       const reason = describeInitialViolation(stats) ?? 'no run has chosen it';
-      return [{ name: shadow, operation: null, declaredColor, verdict: 'undecided', reason }];
+      return [
+        {
+          name: shadow,
+          operation: null,
+          declaredColor,
+          verdict: 'undecided',
+          reason,
+        },
+      ];
     }
     return judged.writes.flatMap((operation) =>
       trials
@@ -207,15 +239,27 @@ export function createVerdicts(
 }
 
 /** What has to be said where runs may have come to no valid state. */
-function describeInitialViolation({ initialViolation }: TrialStats): string | undefined {
+function describeInitialViolation({
+  initialViolation,
+}: TrialStats): string | undefined {
   if (initialViolation === undefined) return undefined;
   const { invariant, error } = initialViolation;
   const instead = error === undefined ? '' : `: it ${error}`;
   return `no run has chosen it in a valid state: of empty tables '${invariant}' does not hold${instead}`;
 }
 
-function createVerdict(judged: AnalyzedService, trial: Trial, stats: TrialStats): ShadowVerdict {
-  const { shadow: name, operation, localViolation, concurrentViolation, inherentRedReason } = trial;
+function createVerdict(
+  judged: AnalyzedService,
+  trial: Trial,
+  stats: TrialStats,
+): ShadowVerdict {
+  const {
+    shadow: name,
+    operation,
+    localViolation,
+    concurrentViolation,
+    inherentRedReason,
+  } = trial;
   const declaredColor = judged.getDeclaredColor(name, operation);
   const found = { name, operation, declaredColor };
   if (localViolation !== undefined) {
@@ -232,7 +276,9 @@ function createVerdict(judged: AnalyzedService, trial: Trial, stats: TrialStats)
     return { ...found, verdict: mustBeRed, reason: inherentRedReason };
   if (concurrentViolation !== undefined) {
     const commutes = concurrentViolation.violation.kind !== 'differs';
-    const problem = commutes ? 'breaks an invariant beside' : 'does not commute with';
+    const problem = commutes
+      ? 'breaks an invariant beside'
+      : 'does not commute with';
     const reason = `${problem} what another site does`;
     return {
       ...found,
@@ -242,7 +288,8 @@ function createVerdict(judged: AnalyzedService, trial: Trial, stats: TrialStats)
     };
   }
   if (trial.trialCount === 0) {
-    const reason = describeInitialViolation(stats) ?? 'no run has tried it beside another';
+    const reason =
+      describeInitialViolation(stats) ?? 'no run has tried it beside another';
     return { ...found, verdict: 'undecided', reason };
   }
   const times = `in ${trial.trialCount} tries beside ${describePartners(judged, trial)}`;
@@ -250,17 +297,26 @@ function createVerdict(judged: AnalyzedService, trial: Trial, stats: TrialStats)
 }
 
 /**
- * How often it was tried beside which others, and beside which never: of these nothing was shown.
+ * How often it was tried beside which others, and beside which never: of these
+ * nothing was shown.
  */
-function describePartners({ shadows }: AnalyzedService, { partnerCounts }: Trial): string {
+function describePartners(
+  { shadows }: AnalyzedService,
+  { partnerCounts }: Trial,
+): string {
   const tried = [...partnerCounts]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([shadow, times]) => `${shadow} (${times})`);
-  const never = shadows.filter((shadow) => !partnerCounts.has(shadow)).toSorted();
+  const never = shadows
+    .filter((shadow) => !partnerCounts.has(shadow))
+    .toSorted();
   return `${tried.join(', ')}${never.length === 0 ? '' : `, never beside ${never.join(', ')}`}`;
 }
 
-function createCounterexample({ violation, seed }: FoundViolation): Counterexample {
+function createCounterexample({
+  violation,
+  seed,
+}: FoundViolation): Counterexample {
   const { past, here, there } = violation.interleaving;
   return {
     explanation: formatCounterexample(violation),
@@ -271,11 +327,18 @@ function createCounterexample({ violation, seed }: FoundViolation): Counterexamp
   };
 }
 
-const toCalledOperation = ({ operation, args, caller }: Step): CalledOperation =>
-  caller?.wasRead === true ? { operation, args, principal: caller.id } : { operation, args };
+const toCalledOperation = ({
+  operation,
+  args,
+  caller,
+}: Step): CalledOperation =>
+  caller?.wasRead === true
+    ? { operation, args, principal: caller.id }
+    : { operation, args };
 
 /**
- * Returns the updates that have run and have never chosen a shadow operation: they have no verdict.
+ * Returns the updates that have run and have never chosen a shadow operation:
+ * they have no verdict.
  */
 export function findUnchosenWrites(
   { writes }: AnalyzedService,
@@ -286,7 +349,9 @@ export function findUnchosenWrites(
     .map(({ operation }) => operation)
     .filter((item) => stats.getRunCount(item) === 0);
   return writes
-    .filter((operation) => !spoken.has(operation) && !neverRun.includes(operation))
+    .filter(
+      (operation) => !spoken.has(operation) && !neverRun.includes(operation),
+    )
     .map((operation) => {
       return {
         operation,
@@ -297,7 +362,8 @@ export function findUnchosenWrites(
 }
 
 /**
- * Generators that failed in each run; none if another update, which they may need, came to nothing.
+ * Generators that failed in each run; none if another update, which they may
+ * need, came to nothing.
  */
 export function findFailingGenerators(
   { writes, reads }: AnalyzedService,
@@ -309,7 +375,11 @@ export function findFailingGenerators(
   if (writes.some(isMissing)) return [];
   return [...writes, ...reads]
     .filter((operation) => stats.hasAlwaysFailed(operation))
-    .map((operation) => ({ operation, fault: ALWAYS_FAILS, times: stats.getRunCount(operation) }));
+    .map((operation) => ({
+      operation,
+      fault: ALWAYS_FAILS,
+      times: stats.getRunCount(operation),
+    }));
 }
 
 /** Operations that have chosen something. */
@@ -320,7 +390,12 @@ function getChosenOperations({ trials }: TrialStats): ReadonlySet<string> {
 const ALWAYS_FAILS =
   'it failed in each run: declare in its contract the errors that it refuses with, or say by arbitraries what it takes';
 
-export function toColorWarning({ first, lostFields, times, seed }: RestoredRows): ColorWarning {
+export function toColorWarning({
+  first,
+  lostFields,
+  times,
+  seed,
+}: RestoredRows): ColorWarning {
   const { writer, remover, table } = first;
   const lost = [...lostFields].toSorted();
   const written = getWrittenFields(first);
@@ -328,7 +403,9 @@ export function toColorWarning({ first, lostFields, times, seed }: RestoredRows)
     fields.map((field) => `${table}.${field}`).join(', ');
   const target = written.length === 0 ? `a row of ${table}` : names(written);
   const state =
-    lost.length === 0 ? 'although it would not have been made' : `without ${names(lost)}`;
+    lost.length === 0
+      ? 'although it would not have been made'
+      : `without ${names(lost)}`;
   const message =
     `'${writer.shadow}' (${writer.color}) writes ${target} while '${remover.shadow}' (${remover.color}) removes the row at another site: ` +
     `the row is back, ${state}. Write to a row of its own, in another table, or make ${getRedAdvice(writer, remover)} red.`;
@@ -351,17 +428,24 @@ function getRedAdvice(writer: ChosenStep, remover: ChosenStep): string {
 }
 
 /** What was found of generators, faults first. */
-export function createFindings(trials: readonly GeneratorTrial[]): readonly GeneratorFinding[] {
+export function createFindings(
+  trials: readonly GeneratorTrial[],
+): readonly GeneratorFinding[] {
   return trials
     .map(({ operation, fault, problem = '', times }) => {
-      return { operation, isFault: fault !== undefined, problem: fault ?? problem, times };
+      return {
+        operation,
+        isFault: fault !== undefined,
+        problem: fault ?? problem,
+        times,
+      };
     })
     .toSorted((a, b) => Number(b.isFault) - Number(a.isFault));
 }
 
 /**
- * The table of the service as it is declared: red is too what only operations choose that are
- * always red.
+ * The table of the service as it is declared: red is too what only operations
+ * choose that are always red.
  */
 export function createTable(
   judged: AnalyzedService,

@@ -1,13 +1,24 @@
 /**
- * Finds rows that come back: one site writes to a row while another one removes it. A removal takes
- * only what was written before it (RedBlue, OSDI 2012, Figure 7), so the later write stays. That is
- * wanted if it makes the row anew, as a line of a cart that is added again. So a row counts only if
- * it has lost fields that the write does not set, or if the write would not be made without it.
+ * Finds rows that come back: one site writes to a row while another one removes
+ * it. A removal takes only what was written before it (RedBlue, OSDI 2012,
+ * Figure 7), so the later write stays. That is wanted if it makes the row anew,
+ * as a line of a cart that is added again. So a row counts only if it has lost
+ * fields that the write does not set, or if the write would not be made without
+ * it.
  */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import type { Color, Effect } from '../records/effect.ts';
-import { createRemoveEffect, isRemoval, isWholeRow } from '../service/row-effects.ts';
-import { AnalysisSite, HERE, StampGenerator, type StampedShadow } from './analysis-site.ts';
+import {
+  createRemoveEffect,
+  isRemoval,
+  isWholeRow,
+} from '../service/row-effects.ts';
+import {
+  AnalysisSite,
+  HERE,
+  StampGenerator,
+  type StampedShadow,
+} from './analysis-site.ts';
 import { getChoice, type Step } from './interleaving.ts';
 import type { SearchContext } from './search-context.ts';
 
@@ -49,7 +60,8 @@ export function findRestoredRow(sites: MetSites): RestoredRow | undefined {
   const before = new AnalysisSite(context, common);
   for (const other of there) {
     const found =
-      findBetween(sites, before, here, other) ?? findBetween(sites, before, other, here);
+      findBetween(sites, before, here, other) ??
+      findBetween(sites, before, other, here);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -65,7 +77,8 @@ function findBetween(
   if (writer.color === 'red' && remover.color === 'red') return undefined;
   for (const { table, key } of remover.effects.filter(isRemoval)) {
     const row = { table, key };
-    if (!before.store.has(table, key) || !sites.merged.store.has(table, key)) continue;
+    if (!before.store.has(table, key) || !sites.merged.store.has(table, key))
+      continue;
     if (!writesRow(writer, row) || isMadeAnew(sites, remover, row)) continue;
     const lostFields = findLostFields(sites, before, writer, row);
     if (lostFields.length > 0 || !writesWithoutRow(sites, writer, row))
@@ -75,13 +88,22 @@ function findBetween(
 }
 
 /** Whether it writes to the row and lets it stand. */
-function writesRow({ effects }: { readonly effects: readonly Effect[] }, row: RowName): boolean {
+function writesRow(
+  { effects }: { readonly effects: readonly Effect[] },
+  row: RowName,
+): boolean {
   const own = effects.filter((effect) => isOn(effect, row));
   return own.length > 0 && !own.some(isRemoval);
 }
 
-/** Whether the site that has removed the row makes one of the same key itself. */
-function isMadeAnew({ here, there }: MetSites, remover: ChosenStep, row: RowName): boolean {
+/**
+ * Whether the site that has removed the row makes one of the same key itself.
+ */
+function isMadeAnew(
+  { here, there }: MetSites,
+  remover: ChosenStep,
+  row: RowName,
+): boolean {
   const ofSite = remover === here ? [here] : there;
   const effects = ofSite.flatMap((operation) => operation.effects);
   return effects.some((effect) => isOn(effect, row) && !isRemoval(effect));
@@ -94,7 +116,9 @@ function findLostFields(
   { table, key }: RowName,
 ): string[] {
   const written = new Set(
-    writer.effects.filter((effect) => isOn(effect, { table, key })).map(({ field }) => field),
+    writer.effects
+      .filter((effect) => isOn(effect, { table, key }))
+      .map(({ field }) => field),
   );
   const empty = new AnalysisSite(context).readRow(table, key);
   const [had, has] = [before.readRow(table, key), merged.readRow(table, key)];
@@ -124,7 +148,10 @@ function isOn(effect: Effect, { table, key }: RowName): boolean {
 }
 
 /** The fields of the row that an operation sets, for a message. */
-export function getWrittenFields({ writer, table }: RestoredRow): readonly string[] {
+export function getWrittenFields({
+  writer,
+  table,
+}: RestoredRow): readonly string[] {
   const fields = writer.effects
     .filter((effect) => effect.table === table && !isWholeRow(effect))
     .map(({ field }) => field);

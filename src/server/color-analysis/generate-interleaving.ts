@@ -1,13 +1,18 @@
 /**
- * Draws two sites that meet, step by step: a past goes on until the wanted operation chooses
- * something.
+ * Draws two sites that meet, step by step: a past goes on until the wanted
+ * operation chooses something.
  */
 import type { Random } from '../collections/random.ts';
 import type { Origin } from '../records/origin.ts';
 import type { GeneratedArgs } from './values/argument-generator.ts';
 import { ValuePool, type ValueScope } from './values/value-generator.ts';
 import { stampChoice, getSite } from './run-interleaving.ts';
-import { getChoice, type Interleaving, type StepResult, type Step } from './interleaving.ts';
+import {
+  getChoice,
+  type Interleaving,
+  type StepResult,
+  type Step,
+} from './interleaving.ts';
 import { AnalysisSite, StampGenerator, THERE } from './analysis-site.ts';
 import type { SearchContext } from './search-context.ts';
 
@@ -28,9 +33,15 @@ export interface GeneratedStep {
 export interface GeneratedInterleaving {
   /** `undefined` where the first site never chose anything. */
   readonly interleaving: Interleaving | undefined;
-  /** All steps that were run, those too that chose nothing and are not part of the meeting. */
+  /**
+   * All steps that were run, those too that chose nothing and are not part of
+   * the meeting.
+   */
   readonly triedSteps: readonly GeneratedStep[];
-  /** What came of the steps of the meeting, in the order of `past`, `here`, `there`. */
+  /**
+   * What came of the steps of the meeting, in the order of `past`, `here`,
+   * `there`.
+   */
   readonly results: readonly StepResult[];
   /** Operations for which no arguments were found that the contract takes. */
   readonly operationsWithoutArgs: readonly string[];
@@ -40,8 +51,8 @@ export interface GeneratedInterleaving {
 }
 
 /**
- * How often the operation of the first site is tried, on a past that grows; and those of the
- * second.
+ * How often the operation of the first site is tried, on a past that grows; and
+ * those of the second.
  */
 const MAX_LOCAL_TRIES = 8;
 const MAX_REMOTE_TRIES = 3;
@@ -51,11 +62,13 @@ const MAX_REMOTE_STEPS = 3;
 const MAX_NOTED_EFFECTS = 32;
 
 /**
- * Some time in 2026, and how much later an operation may come: by up to an hour, a day, a month and
- * more, a year and more.
+ * Some time in 2026, and how much later an operation may come: by up to an
+ * hour, a day, a month and more, a year and more.
  */
 export const EPOCH_MS = 1_767_225_600_000;
-const STEP_DELAYS_MS = [0, 1, 1000, 3_600_000, 86_400_000, 3_000_000_000, 40_000_000_000] as const;
+const STEP_DELAYS_MS = [
+  0, 1, 1000, 3_600_000, 86_400_000, 3_000_000_000, 40_000_000_000,
+] as const;
 
 export function generateInterleaving(
   workshop: SearchContext,
@@ -85,7 +98,9 @@ class InterleavingGenerator {
     this.#isInitiallyValid = this.#site.isValid;
     const { random, scope, here, there } = wish;
     this.#others =
-      scope.isNarrow === true ? [here, there, random.pick(this.#writes)] : this.#writes;
+      scope.isNarrow === true
+        ? [here, there, random.pick(this.#writes)]
+        : this.#writes;
   }
 
   generate(): GeneratedInterleaving {
@@ -94,19 +109,36 @@ class InterleavingGenerator {
     for (let left = random.between(0, scope.past); left > 0; left -= 1)
       this.#apply(this.#step(random.pick(this.#others)), past);
     let here = this.#step(requested);
-    for (let tries = 1; tries < MAX_LOCAL_TRIES && !this.#isUsable(here); tries += 1) {
+    for (
+      let tries = 1;
+      tries < MAX_LOCAL_TRIES && !this.#isUsable(here);
+      tries += 1
+    ) {
       // What the wanted operation needs may be anything.
       this.#apply(this.#step(random.pick(this.#writes)), past);
       here = this.#step(requested);
     }
-    if (here === undefined || !this.#changes(here)) return this.#getResult([], undefined);
+    if (here === undefined || !this.#changes(here))
+      return this.#getResult([], undefined);
     this.#site.reserve(getChoice(here.result)?.effects ?? []);
     const there: GeneratedStep[] = [];
-    for (let tries = 0; tries < MAX_REMOTE_TRIES && there.length === 0; tries += 1) {
+    for (
+      let tries = 0;
+      tries < MAX_REMOTE_TRIES && there.length === 0;
+      tries += 1
+    ) {
       const isAlike = other === requested && random.chance(0.3);
-      this.#apply(isAlike ? this.#run(other, here.step.args) : this.#step(other), there, THERE);
+      this.#apply(
+        isAlike ? this.#run(other, here.step.args) : this.#step(other),
+        there,
+        THERE,
+      );
     }
-    for (let left = random.between(0, MAX_REMOTE_STEPS - 1); left > 0; left -= 1) {
+    for (
+      let left = random.between(0, MAX_REMOTE_STEPS - 1);
+      left > 0;
+      left -= 1
+    ) {
       this.#apply(this.#step(random.pick(this.#others)), there, THERE);
     }
     const steps = there.map(({ step }) => step);
@@ -139,13 +171,17 @@ class InterleavingGenerator {
   }
 
   /**
-   * An operation on the state so far, with arguments that are drawn for it; `undefined` where there
-   * are none.
+   * An operation on the state so far, with arguments that are drawn for it;
+   * `undefined` where there are none.
    */
   #step(operation: string): GeneratedStep | undefined {
     const { random, scope } = this.#constraints;
     const own = `n${this.#serials + 1}`;
-    const generated = this.#context.args.draw(operation, own, { random, pool: this.#pool, scope });
+    const generated = this.#context.args.draw(operation, own, {
+      random,
+      pool: this.#pool,
+      scope,
+    });
     if (generated === undefined) this.#operationsWithoutArgs.push(operation);
     return generated && this.#run(operation, generated.args, generated);
   }
@@ -174,27 +210,52 @@ class InterleavingGenerator {
     return choice !== undefined && this.#site.hasRightsFor(choice.effects);
   }
 
-  /** Whether it can be held against others: it changes something, in a valid state. */
+  /**
+   * Whether it can be held against others: it changes something, in a valid
+   * state.
+   */
   #isUsable(generated: GeneratedStep | undefined): boolean {
-    return this.#changes(generated) && (this.#isInitiallyValid || this.#site.isValid);
+    return (
+      this.#changes(generated) && (this.#isInitiallyValid || this.#site.isValid)
+    );
   }
 
   /**
-   * Applies a step that has chosen something which may be done, and adds it to those of its site.
+   * Applies a step that has chosen something which may be done, and adds it to
+   * those of its site.
    */
-  #apply(generated: GeneratedStep | undefined, to: GeneratedStep[], site?: Origin): void {
+  #apply(
+    generated: GeneratedStep | undefined,
+    to: GeneratedStep[],
+    site?: Origin,
+  ): void {
     const choice = generated && getChoice(generated.result);
-    if (generated === undefined || choice === undefined || !this.#changes(generated)) return;
+    if (
+      generated === undefined ||
+      choice === undefined ||
+      !this.#changes(generated)
+    )
+      return;
     const { step, result } = generated;
     this.#site.apply(
-      stampChoice(this.#context.service, step, choice, this.#stamps, site ?? getSite(step)),
+      stampChoice(
+        this.#context.service,
+        step,
+        choice,
+        this.#stamps,
+        site ?? getSite(step),
+      ),
     );
     to.push(generated);
     this.#pool.note(step.operation, result.outcome?.reply.value);
-    for (const { table, key, field, value } of choice.effects.slice(0, MAX_NOTED_EFFECTS)) {
+    for (const { table, key, field, value } of choice.effects.slice(
+      0,
+      MAX_NOTED_EFFECTS,
+    )) {
       this.#pool.note('', key);
       this.#pool.note(field, value);
-      const now = field === '' ? undefined : this.#site.store.read(table, key, field);
+      const now =
+        field === '' ? undefined : this.#site.store.read(table, key, field);
       if (typeof now === 'number') this.#pool.note(field, now);
     }
   }

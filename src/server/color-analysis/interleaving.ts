@@ -1,4 +1,7 @@
-/** What a run is made of: operations of the contract, with all that their generators go by. */
+/**
+ * What a run is made of: operations of the contract, with all that their
+ * generators go by.
+ */
 import type { Principal } from '../../correctable/binding.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../generator/generator-runner.ts';
@@ -8,7 +11,10 @@ import type { Choice } from '../records/reply.ts';
 export interface StepResult {
   readonly outcome?: GeneratorOutcome;
   readonly failure?: CorrectableError;
-  /** Whether that is for want of what was to be taken, which runs may not have brought about. */
+  /**
+   * Whether that is for want of what was to be taken, which runs may not have
+   * brought about.
+   */
   readonly isMissingInput?: true;
   /** What it threw, where that was no error of ours. */
   readonly thrown?: unknown;
@@ -45,7 +51,10 @@ export interface Step {
   readonly operation: string;
   /** As a client gives them. */
   readonly args: unknown;
-  /** Unlike that of any other step of the run: what is unique to the operation comes of it. */
+  /**
+   * Unlike that of any other step of the run: what is unique to the operation
+   * comes of it.
+   */
   readonly serial: number;
   /** Seeds what its generator draws: an unsigned 32-bit number. */
   readonly seed: number;
@@ -56,15 +65,16 @@ export interface Step {
 }
 
 /**
- * Two sites with the same past that go on apart: one operation at the first, some at the second.
+ * Two sites with the same past that go on apart: one operation at the first,
+ * some at the second.
  */
 export interface Interleaving {
   readonly past: readonly Step[];
   readonly here: Step;
   readonly there: readonly Step[];
   /**
-   * Which place the time of `here` has among those of `there`: 0 before all of them, 1 with the
-   * first, 2 after it, …
+   * Which place the time of `here` has among those of `there`: 0 before all of
+   * them, 1 with the first, 2 after it, …
    */
   readonly place: number;
 }

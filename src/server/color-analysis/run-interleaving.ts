@@ -1,13 +1,18 @@
 /**
- * Runs two sites that meet (RedBlue, OSDI 2012, §5.3): each operation must leave a valid state
- * valid, in any order, and all orders must lead to one state. The first site's operation stands on
- * the common past alone.
+ * Runs two sites that meet (RedBlue, OSDI 2012, §5.3): each operation must
+ * leave a valid state valid, in any order, and all orders must lead to one
+ * state. The first site's operation stands on the common past alone.
  */
 import type { Origin } from '../records/origin.ts';
 import type { Choice } from '../records/reply.ts';
 import { sumTakes } from '../service/bounded-takes.ts';
 import type { AnalyzedService } from './analyzed-service.ts';
-import { getChoice, type Interleaving, type StepResult, type Step } from './interleaving.ts';
+import {
+  getChoice,
+  type Interleaving,
+  type StepResult,
+  type Step,
+} from './interleaving.ts';
 import {
   HERE,
   AnalysisSite,
@@ -17,7 +22,11 @@ import {
   type StampedShadow,
   type RowValue,
 } from './analysis-site.ts';
-import { findRestoredRow, type ChosenStep, type RestoredRow } from './find-restored-row.ts';
+import {
+  findRestoredRow,
+  type ChosenStep,
+  type RestoredRow,
+} from './find-restored-row.ts';
 import type { SearchContext } from './search-context.ts';
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import type { Effect } from '../records/effect.ts';
@@ -30,7 +39,10 @@ interface Difference {
   readonly there: RowValue;
 }
 
-/** What all have: the shadow operation, and the shortest run that shows it as far as known. */
+/**
+ * What all have: the shadow operation, and the shortest run that shows it as
+ * far as known.
+ */
 interface ViolationWitness {
   readonly shadow: string;
   /** The operation that chose it, `here` of the meeting. */
@@ -38,16 +50,20 @@ interface ViolationWitness {
   readonly interleaving: Interleaving;
 }
 
-/** It makes a valid state invalid at the site that chose it. Its interleaving has no other site. */
+/**
+ * It makes a valid state invalid at the site that chose it. Its interleaving
+ * has no other site.
+ */
 type LocalViolation = ViolationWitness & {
   readonly kind: 'alone';
   readonly broken: InvariantViolation;
 };
 
 /**
- * `beside`: it does so at a site that has gone on, which its own site could not know: it is not
- * invariant-safe (RedBlue, OSDI 2012, Definition 7). `differs`: it does not commute with what the
- * other site has done. `takes` says whether these sites take by rights to bounded fields.
+ * `beside`: it does so at a site that has gone on, which its own site could not
+ * know: it is not invariant-safe (RedBlue, OSDI 2012, Definition 7). `differs`:
+ * it does not commute with what the other site has done. `takes` says whether
+ * these sites take by rights to bounded fields.
  */
 export type Violation =
   | LocalViolation
@@ -63,25 +79,36 @@ export type Violation =
     });
 
 /** Whether a simpler run still shows what the first one did. */
-export function isSameViolation(a: Violation, b: Violation | undefined): boolean {
-  if (b?.kind !== a.kind || b.shadow !== a.shadow || b.operation !== a.operation) return false;
+export function isSameViolation(
+  a: Violation,
+  b: Violation | undefined,
+): boolean {
+  if (
+    b?.kind !== a.kind ||
+    b.shadow !== a.shadow ||
+    b.operation !== a.operation
+  )
+    return false;
   if (a.kind === 'differs' || b.kind === 'differs') return true;
   const tableOf = ({ isOfRow, rows }: InvariantViolation): string | undefined =>
     isOfRow ? rows[0]?.table : undefined;
-  return a.broken.invariant === b.broken.invariant && tableOf(a.broken) === tableOf(b.broken);
+  return (
+    a.broken.invariant === b.broken.invariant &&
+    tableOf(a.broken) === tableOf(b.broken)
+  );
 }
 
 export interface InterleavingResult {
   /**
-   * What came of the generators, in the order of `past`, `here`, `there`, up to where the run
-   * ended.
+   * What came of the generators, in the order of `past`, `here`, `there`, up to
+   * where the run ended.
    */
   readonly results: readonly StepResult[];
   /** What the first site chose, if anything. */
   readonly localChoice: Choice | undefined;
   /**
-   * The shadow operations of the second site, of those steps that chose one: those that `here` was
-   * tried beside.
+   * The shadow operations of the second site, of those steps that chose one:
+   * those that `here` was tried beside.
    */
   readonly concurrentShadows: readonly string[];
   readonly violation: Violation | undefined;
@@ -95,11 +122,15 @@ export function runInterleaving(
   interleaving: Interleaving,
 ): InterleavingResult {
   const run = new InterleavingRun(workshop, interleaving);
-  const violation = run.runPast() ?? run.runLocal() ?? run.runRemote() ?? run.findDifference();
+  const violation =
+    run.runPast() ?? run.runLocal() ?? run.runRemote() ?? run.findDifference();
   return run.toResult(violation);
 }
 
-/** The first site once it has chosen: it has applied its own operation to the common past. */
+/**
+ * The first site once it has chosen: it has applied its own operation to the
+ * common past.
+ */
 interface FirstSite {
   readonly site: AnalysisSite;
   readonly chosen: Choice;
@@ -107,8 +138,8 @@ interface FirstSite {
 }
 
 /**
- * One interleaving, step by step. Each step reports the violation that it reached, if any. Then no
- * step follows.
+ * One interleaving, step by step. Each step reports the violation that it
+ * reached, if any. Then no step follows.
  */
 class InterleavingRun {
   readonly #context: SearchContext;
@@ -119,12 +150,14 @@ class InterleavingRun {
   /** It runs the past too, up to where the first one parts from it. */
   readonly #second: AnalysisSite;
   /**
-   * Whether the second is in a valid state, as it need not be at first: what leads out of none
-   * breaks none.
+   * Whether the second is in a valid state, as it need not be at first: what
+   * leads out of none breaks none.
    */
   #isValid: boolean;
   #first: FirstSite | undefined;
-  /** What the second site has chosen beside the first, and what that is called. */
+  /**
+   * What the second site has chosen beside the first, and what that is called.
+   */
   readonly #others: StampedShadow[] = [];
   readonly #otherSteps: ChosenStep[] = [];
   readonly #concurrentShadows: string[] = [];
@@ -142,12 +175,14 @@ class InterleavingRun {
       localChoice: this.#first?.chosen,
       concurrentShadows: this.#concurrentShadows,
       violation,
-      restoredRow: violation === undefined ? this.#findRestoredRow() : undefined,
+      restoredRow:
+        violation === undefined ? this.#findRestoredRow() : undefined,
     };
   }
 
   #findRestoredRow(): RestoredRow | undefined {
-    if (this.#first === undefined || this.#otherSteps.length === 0) return undefined;
+    if (this.#first === undefined || this.#otherSteps.length === 0)
+      return undefined;
     return findRestoredRow({
       context: this.#context,
       common: this.#common,
@@ -159,7 +194,10 @@ class InterleavingRun {
   }
 
   #toChosenStep(step: Step, { shadow, color, effects }: Choice): ChosenStep {
-    const declared = this.#context.service.getDeclaredColor(shadow, step.operation);
+    const declared = this.#context.service.getDeclaredColor(
+      shadow,
+      step.operation,
+    );
     return { step, shadow, color: color === 'red' ? color : declared, effects };
   }
 
@@ -178,9 +216,18 @@ class InterleavingRun {
       );
       this.#common.push(operation);
       this.#second.apply(operation);
-      const soFar = { past: past.slice(0, at), here: step, there: [], place: 0 };
+      const soFar = {
+        past: past.slice(0, at),
+        here: step,
+        there: [],
+        place: 0,
+      };
       const violation = findLocalViolation(this.#second, choice, soFar);
-      if (violation !== undefined && (this.#isValid || violation.broken.isOfRow)) return violation;
+      if (
+        violation !== undefined &&
+        (this.#isValid || violation.broken.isOfRow)
+      )
+        return violation;
       this.#isValid = violation === undefined;
     }
     return undefined;
@@ -198,7 +245,12 @@ class InterleavingRun {
     const site = new AnalysisSite(this.#context, [...this.#common, own]);
     this.#first = { site, chosen, own };
     this.#second.reserve(chosen.effects);
-    return findLocalViolation(site, chosen, { past, here, there: [], place: 0 });
+    return findLocalViolation(site, chosen, {
+      past,
+      here,
+      there: [],
+      place: 0,
+    });
   }
 
   /** What the second site does meanwhile, and the first one hears of. */
@@ -208,7 +260,13 @@ class InterleavingRun {
     for (const [at, step] of there.entries()) {
       const choice = this.#runStep(step);
       if (choice === undefined) continue;
-      const other = stampChoice(this.#context.service, step, choice, this.#stamps, THERE);
+      const other = stampChoice(
+        this.#context.service,
+        step,
+        choice,
+        this.#stamps,
+        THERE,
+      );
       this.#second.apply(other);
       const before = [...past, ...there.slice(0, at)];
       const alone = findLocalViolation(this.#second, choice, {
@@ -227,9 +285,13 @@ class InterleavingRun {
     return undefined;
   }
 
-  /** Whether both sites have come to one state, once the second has heard of the first. */
+  /**
+   * Whether both sites have come to one state, once the second has heard of the
+   * first.
+   */
   findDifference(): Violation | undefined {
-    if (this.#first === undefined || this.#others.length === 0) return undefined;
+    if (this.#first === undefined || this.#others.length === 0)
+      return undefined;
     const { site: first, chosen, own } = this.#first;
     const second = this.#second;
     second.apply(own);
@@ -238,13 +300,28 @@ class InterleavingRun {
       (operation) => operation.effects,
     );
     const { table, key } = findDifferingRow(first.store, second.store, effects);
-    const difference = { here: first.row(table, key), there: second.row(table, key) };
+    const difference = {
+      here: first.row(table, key),
+      there: second.row(table, key),
+    };
     const interleaving = this.#interleaving;
-    const witness = { shadow: chosen.shadow, operation: interleaving.here.operation, interleaving };
-    return { kind: 'differs', ...witness, takes: this.#hasTakenRights, difference };
+    const witness = {
+      shadow: chosen.shadow,
+      operation: interleaving.here.operation,
+      interleaving,
+    };
+    return {
+      kind: 'differs',
+      ...witness,
+      takes: this.#hasTakenRights,
+      difference,
+    };
   }
 
-  /** Looks at the first site alone: whether the operations commute is looked at in the end. */
+  /**
+   * Looks at the first site alone: whether the operations commute is looked at
+   * in the end.
+   */
   #findConcurrentViolation(
     { site, chosen }: FirstSite,
     other: StampedShadow,
@@ -255,16 +332,25 @@ class InterleavingRun {
     if (broken === undefined) return undefined;
     const { past, here, there, place } = this.#interleaving;
     const interleaving = { past, here, there: there.slice(0, at + 1), place };
-    const witness = { shadow: chosen.shadow, operation: here.operation, interleaving };
+    const witness = {
+      shadow: chosen.shadow,
+      operation: here.operation,
+      interleaving,
+    };
     return { kind: 'beside', ...witness, takes: this.#hasTakenRights, broken };
   }
 
-  /** What a site that knows as much as the second chooses, unless it has no rights to it. */
+  /**
+   * What a site that knows as much as the second chooses, unless it has no
+   * rights to it.
+   */
   #runStep(step: Step): Choice | undefined {
     const came = this.#second.run(step);
     this.#results.push(came);
     const choice = getChoice(came);
-    return choice !== undefined && this.#second.hasRightsFor(choice.effects) ? choice : undefined;
+    return choice !== undefined && this.#second.hasRightsFor(choice.effects)
+      ? choice
+      : undefined;
   }
 
   /** Whether the sites have taken by rights since they parted. */
@@ -292,7 +378,8 @@ export function stampChoice(
 ): StampedShadow {
   // What is red by itself is chosen as red.
   const isRed =
-    choice.color === 'red' || judged.getDeclaredColor(choice.shadow, step.operation) === 'red';
+    choice.color === 'red' ||
+    judged.getDeclaredColor(choice.shadow, step.operation) === 'red';
   return { effects: choice.effects, stamp: stamps.next(site, isRed) };
 }
 
@@ -303,12 +390,20 @@ function findLocalViolation(
 ): LocalViolation | undefined {
   const broken = site.findViolation(choice.effects);
   const { operation } = interleaving.here;
-  return broken && { kind: 'alone', shadow: choice.shadow, operation, interleaving, broken };
+  return (
+    broken && {
+      kind: 'alone',
+      shadow: choice.shadow,
+      operation,
+      interleaving,
+      broken,
+    }
+  );
 }
 
 /**
- * Whether two states are the same in full, with what is remembered of rows that are gone: only then
- * sites have converged.
+ * Whether two states are the same in full, with what is remembered of rows that
+ * are gone: only then sites have converged.
  */
 export function isSameState(a: Store, b: Store): boolean {
   return (
@@ -317,7 +412,10 @@ export function isSameState(a: Store, b: Store): boolean {
   );
 }
 
-/** Of the rows that these effects are on, the first in which two states differ; they do in one. */
+/**
+ * Of the rows that these effects are on, the first in which two states differ;
+ * they do in one.
+ */
 export function findDifferingRow(
   a: Store,
   b: Store,
@@ -326,7 +424,8 @@ export function findDifferingRow(
   const [rowsOfA, rowsOfB] = [readRows(a), readRows(b)];
   for (const { table, key } of effects) {
     const name = formatRowKey(table, key);
-    if (!structurallyEqual(rowsOfA.get(name), rowsOfB.get(name))) return { table, key };
+    if (!structurallyEqual(rowsOfA.get(name), rowsOfB.get(name)))
+      return { table, key };
   }
   throw new Error('two states differ in no row that was written');
 }
@@ -338,7 +437,10 @@ type Rows = readonly (readonly [
 
 function readRows(store: Store): ReadonlyMap<string, readonly unknown[]> {
   const rows = new Map<string, unknown[]>();
-  for (const all of [store.snapshot() as Rows, store.getRemovalTimes() as Rows]) {
+  for (const all of [
+    store.snapshot() as Rows,
+    store.getRemovalTimes() as Rows,
+  ]) {
     for (const [table, ofTable] of all) {
       for (const [key, state] of ofTable) {
         const name = formatRowKey(table, key);
@@ -349,4 +451,5 @@ function readRows(store: Store): ReadonlyMap<string, readonly unknown[]> {
   return rows;
 }
 
-const formatRowKey = (table: string, key: string): string => JSON.stringify([table, key]);
+const formatRowKey = (table: string, key: string): string =>
+  JSON.stringify([table, key]);

@@ -1,19 +1,29 @@
 /**
- * What all runs of one search have in common, made once, since it costs more to make than a run
- * reads by it.
+ * What all runs of one search have in common, made once, since it costs more to
+ * make than a run reads by it.
  */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
 import type { GeneratorInput } from '../generator/generator-context.ts';
 import { GeneratorRunner } from '../generator/generator-runner.ts';
-import { NO_READ_LISTENER, createTablesReader } from '../generator/table-readers.ts';
+import {
+  NO_READ_LISTENER,
+  createTablesReader,
+} from '../generator/table-readers.ts';
 import type { Entry, ReadRange } from '../records/read-range.ts';
 import type { TablesReader } from '../service/readers.ts';
 import type { Service } from '../service/service.ts';
-import { takeTooLargeError, sumTakes, type RightsNeed } from '../service/bounded-takes.ts';
+import {
+  takeTooLargeError,
+  sumTakes,
+  type RightsNeed,
+} from '../service/bounded-takes.ts';
 import type { Tables } from '../service/tables.ts';
 import { Store, type StateReader } from '../state/store.ts';
-import { createAnalyzedService, type AnalyzedService } from './analyzed-service.ts';
+import {
+  createAnalyzedService,
+  type AnalyzedService,
+} from './analyzed-service.ts';
 import { Caller, type StepResult, type Step } from './interleaving.ts';
 import {
   ArgumentGenerator,
@@ -42,8 +52,14 @@ export class SearchContext {
 
   readonly #principals: readonly Principal[];
 
-  /** @throws CorrectableError `INVALID_ARGUMENT` naming the arbitrary that does not fit */
-  constructor(service: Service, { arbitraries, principals }: SearchOptions = {}) {
+  /**
+   * @throws CorrectableError `INVALID_ARGUMENT` naming the arbitrary that does
+   * not fit
+   */
+  constructor(
+    service: Service,
+    { arbitraries, principals }: SearchOptions = {},
+  ) {
     this.service = createAnalyzedService(service);
     this.#principals = createPrincipals(principals);
     this.args = new ArgumentGenerator(service.contract, arbitraries);
@@ -64,12 +80,14 @@ export class SearchContext {
 
   /** The user of a step: by its seed, so that the same run has the same one. */
   getCaller(seed: number): Caller {
-    return new Caller(this.#principals[seed % this.#principals.length] as Principal);
+    return new Caller(
+      this.#principals[seed % this.#principals.length] as Principal,
+    );
   }
 
   /**
-   * Runs a generator on a state; changes nothing. `isWatched` looks whether it changes its
-   * arguments.
+   * Runs a generator on a state; changes nothing. `isWatched` looks whether it
+   * changes its arguments.
    */
   run(
     { operation, args, serial, seed, atMs, caller }: Step,
@@ -79,7 +97,9 @@ export class SearchContext {
   ): StepResult {
     this.#state.current = state;
     this.#thrown = undefined;
-    const { parsed } = generated ?? { parsed: this.args.parse(operation, args) };
+    const { parsed } = generated ?? {
+      parsed: this.args.parse(operation, args),
+    };
     const before = isWatched ? tryEqualCopy(parsed) : undefined;
     const executed = this.#toResult(
       {
@@ -103,18 +123,26 @@ export class SearchContext {
     try {
       const outcome = this.#generators.run(input);
       const { choice } = outcome;
-      const lacking = choice && findRightsShortfall(choice.effects, this.service.tables, state);
+      const lacking =
+        choice &&
+        findRightsShortfall(choice.effects, this.service.tables, state);
       if (choice !== undefined && lacking !== undefined)
-        return { failure: takeTooLargeError(choice.shadow, lacking), isMissingInput: true };
+        return {
+          failure: takeTooLargeError(choice.shadow, lacking),
+          isMissingInput: true,
+        };
       return { outcome };
     } catch (failure) {
       if (!isCorrectableError(failure)) throw failure;
-      return this.#thrown === undefined ? { failure } : { failure, thrown: this.#thrown };
+      return this.#thrown === undefined
+        ? { failure }
+        : { failure, thrown: this.#thrown };
     }
   }
 
   /**
-   * The tables of a state, as conditions read them: until another state is asked for, or run on.
+   * The tables of a state, as conditions read them: until another state is
+   * asked for, or run on.
    */
   getTables(state: StateReader): TablesReader<Tables> {
     this.#state.current = state;
@@ -143,8 +171,8 @@ class StateRef implements StateReader {
 }
 
 /**
- * The first thing of which less is left than these effects take. Who holds the rights does not
- * matter here.
+ * The first thing of which less is left than these effects take. Who holds the
+ * rights does not matter here.
  */
 export function findRightsShortfall(
   effects: readonly Effect[],
@@ -152,6 +180,7 @@ export function findRightsShortfall(
   state: StateReader,
 ): RightsNeed | undefined {
   return sumTakes(tables, effects).find(
-    ({ table, key, field, amount }) => (state.read(table, key, field) as Ledger).left < amount,
+    ({ table, key, field, amount }) =>
+      (state.read(table, key, field) as Ledger).left < amount,
   );
 }

@@ -1,8 +1,12 @@
 /**
- * From a run that shows something to a simpler one that shows the same: it tells what that needs,
- * and what it does not.
+ * From a run that shows something to a simpler one that shows the same: it
+ * tells what that needs, and what it does not.
  */
-import { isSameViolation, runInterleaving, type Violation } from './run-interleaving.ts';
+import {
+  isSameViolation,
+  runInterleaving,
+  type Violation,
+} from './run-interleaving.ts';
 import type { Interleaving, Step } from './interleaving.ts';
 import type { SearchContext } from './search-context.ts';
 import { isScalar, type Scalar } from '../records/read-range.ts';
@@ -10,7 +14,9 @@ import { isScalar, type Scalar } from '../records/read-range.ts';
 const MAX_RUNS = 2000;
 const SHORT_NAMES = ['a', 'b', 'c', 'd'] as const;
 
-/** Leaves out and makes smaller what the breach does not need, until `isOver`. */
+/**
+ * Leaves out and makes smaller what the breach does not need, until `isOver`.
+ */
 export function shrinkViolation(
   workshop: SearchContext,
   found: Violation,
@@ -22,12 +28,15 @@ export function shrinkViolation(
   const tries = (interleaving: Interleaving): boolean => {
     if (isEnded()) return false;
     if (
-      !getSteps(interleaving).every(({ operation, args }) => workshop.args.accepts(operation, args))
+      !getSteps(interleaving).every(({ operation, args }) =>
+        workshop.args.accepts(operation, args),
+      )
     )
       return false;
     runs += 1;
     const { violation } = runInterleaving(workshop, interleaving);
-    if (violation === undefined || !isSameViolation(best, violation)) return false;
+    if (violation === undefined || !isSameViolation(best, violation))
+      return false;
     best = violation;
     return true;
   };
@@ -39,9 +48,12 @@ export function shrinkViolation(
     return false;
   };
   const isSimpler = (): boolean =>
-    [listShorter, listWithReplacedScalars, listPlainer, listShorterWithReplacedScalars].some(
-      (candidates) => triesAny(candidates(best.interleaving)),
-    );
+    [
+      listShorter,
+      listWithReplacedScalars,
+      listPlainer,
+      listShorterWithReplacedScalars,
+    ].some((candidates) => triesAny(candidates(best.interleaving)));
   while (isSimpler());
   return best;
 }
@@ -54,10 +66,15 @@ const getSteps = ({ past, here, there }: Interleaving): readonly Step[] => [
 
 function* listShorter(interleaving: Interleaving): Generator<Interleaving> {
   const { past, there, place } = interleaving;
-  for (const at of past.keys()) yield { ...interleaving, past: past.toSpliced(at, 1) };
+  for (const at of past.keys())
+    yield { ...interleaving, past: past.toSpliced(at, 1) };
   if (there.length > 1) {
     for (const at of there.keys())
-      yield { ...interleaving, there: there.toSpliced(at, 1), place: Math.min(place, 2) };
+      yield {
+        ...interleaving,
+        there: there.toSpliced(at, 1),
+        place: Math.min(place, 2),
+      };
   }
   if (place > 0) yield { ...interleaving, place: 0 };
 }
@@ -65,16 +82,25 @@ function* listShorter(interleaving: Interleaving): Generator<Interleaving> {
 function* listPlainer(interleaving: Interleaving): Generator<Interleaving> {
   for (const step of getSteps(interleaving)) {
     for (const args of listSimplerValues(step.args))
-      yield mapSteps(interleaving, (item) => (item === step ? { ...item, args } : item));
+      yield mapSteps(interleaving, (item) =>
+        item === step ? { ...item, args } : item,
+      );
   }
 }
 
 /**
- * The same short name or smaller number wherever a text or a number stands; none is changed back.
+ * The same short name or smaller number wherever a text or a number stands;
+ * none is changed back.
  */
-function* listWithReplacedScalars(interleaving: Interleaving): Generator<Interleaving> {
-  for (const from of collectScalars(getSteps(interleaving).map(({ args }) => args))) {
-    for (const to of typeof from === 'number' ? listSimplerNumbers(from) : listShorterNames(from)) {
+function* listWithReplacedScalars(
+  interleaving: Interleaving,
+): Generator<Interleaving> {
+  for (const from of collectScalars(
+    getSteps(interleaving).map(({ args }) => args),
+  )) {
+    for (const to of typeof from === 'number'
+      ? listSimplerNumbers(from)
+      : listShorterNames(from)) {
       yield mapSteps(interleaving, (step) => ({
         ...step,
         args: replaceScalar(step.args, from, to),
@@ -84,23 +110,37 @@ function* listWithReplacedScalars(interleaving: Interleaving): Generator<Interle
 }
 
 /**
- * One step less, where another then asks for less: without the deposit the withdrawal has to be
- * smaller too.
+ * One step less, where another then asks for less: without the deposit the
+ * withdrawal has to be smaller too.
  */
-function* listShorterWithReplacedScalars(interleaving: Interleaving): Generator<Interleaving> {
-  for (const candidate of listShorter(interleaving)) yield* listWithReplacedScalars(candidate);
+function* listShorterWithReplacedScalars(
+  interleaving: Interleaving,
+): Generator<Interleaving> {
+  for (const candidate of listShorter(interleaving))
+    yield* listWithReplacedScalars(candidate);
 }
 
 function listShorterNames(text: string): readonly string[] {
   return SHORT_NAMES.filter((name) => text.length !== 1 || name < text);
 }
 
-function mapSteps(interleaving: Interleaving, change: (step: Step) => Step): Interleaving {
+function mapSteps(
+  interleaving: Interleaving,
+  change: (step: Step) => Step,
+): Interleaving {
   const { past, here, there } = interleaving;
-  return { ...interleaving, past: past.map(change), here: change(here), there: there.map(change) };
+  return {
+    ...interleaving,
+    past: past.map(change),
+    here: change(here),
+    there: there.map(change),
+  };
 }
 
-/** Values that differ from this one in one place and are simpler there, the simplest first. */
+/**
+ * Values that differ from this one in one place and are simpler there, the
+ * simplest first.
+ */
 export function* listSimplerValues(value: unknown): Generator<unknown> {
   if (typeof value === 'number') {
     yield* listSimplerNumbers(value);
@@ -109,7 +149,8 @@ export function* listSimplerValues(value: unknown): Generator<unknown> {
   } else if (Array.isArray(value)) {
     for (const at of value.keys()) yield value.toSpliced(at, 1);
     for (const [at, item] of value.entries())
-      for (const simpler of listSimplerValues(item)) yield value.with(at, simpler);
+      for (const simpler of listSimplerValues(item))
+        yield value.with(at, simpler);
   } else if (
     typeof value === 'object' &&
     value !== null &&
@@ -119,7 +160,8 @@ export function* listSimplerValues(value: unknown): Generator<unknown> {
     for (const [name] of entries)
       yield Object.fromEntries(entries.filter(([entry]) => entry !== name));
     for (const [name, element] of entries)
-      for (const simpler of listSimplerValues(element)) yield { ...value, [name]: simpler };
+      for (const simpler of listSimplerValues(element))
+        yield { ...value, [name]: simpler };
   }
 }
 
@@ -136,14 +178,26 @@ export function collectScalars(
 
 /** What is simpler than a number, the simplest first. */
 function listSimplerNumbers(value: number): readonly number[] {
-  const candidates = new Set([0, 1, 2, -1, Math.trunc(value / 2), value - Math.sign(value)]);
+  const candidates = new Set([
+    0,
+    1,
+    2,
+    -1,
+    Math.trunc(value / 2),
+    value - Math.sign(value),
+  ]);
   return [...candidates].filter((item) => Math.abs(item) < Math.abs(value));
 }
 
 /** The same value with another text or number wherever there is this one. */
-export function replaceScalar(value: unknown, from: Scalar, to: Scalar): unknown {
+export function replaceScalar(
+  value: unknown,
+  from: Scalar,
+  to: Scalar,
+): unknown {
   if (isScalar(value)) return value === from ? to : value;
-  if (Array.isArray(value)) return value.map((item) => replaceScalar(item, from, to));
+  if (Array.isArray(value))
+    return value.map((item) => replaceScalar(item, from, to));
   if (
     typeof value !== 'object' ||
     value === null ||
@@ -151,6 +205,9 @@ export function replaceScalar(value: unknown, from: Scalar, to: Scalar): unknown
   )
     return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [name, replaceScalar(item, from, to)]),
+    Object.entries(value).map(([name, item]) => [
+      name,
+      replaceScalar(item, from, to),
+    ]),
   );
 }

@@ -1,4 +1,7 @@
-/** What the runs have gone through, by shadow operation and the operation that chose it. */
+/**
+ * What the runs have gone through, by shadow operation and the operation that
+ * chose it.
+ */
 import type { InvariantViolation } from './analysis-site.ts';
 import type { RestoredRow } from './find-restored-row.ts';
 import type { Violation } from './run-interleaving.ts';
@@ -37,7 +40,10 @@ export interface RestoredRows {
 /** A fault of a generator, or of what goes into it. */
 export interface GeneratorTrial {
   readonly operation: string;
-  /** It is wrong in itself: not the same when it runs again, or changes its arguments. */
+  /**
+   * It is wrong in itself: not the same when it runs again, or changes its
+   * arguments.
+   */
   readonly fault?: string;
   /** It could not be tried, or failed. */
   readonly problem?: string;
@@ -45,10 +51,14 @@ export interface GeneratorTrial {
 }
 
 /**
- * How many errors of one operation are distinguished: their messages may contain any random value.
+ * How many errors of one operation are distinguished: their messages may
+ * contain any random value.
  */
 const MAX_ERROR_KINDS = 5;
-/** With fewer runs the arguments may explain it: one interleaving has up to dozens of runs. */
+/**
+ * With fewer runs the arguments may explain it: one interleaving has up to
+ * dozens of runs.
+ */
 const MIN_SIGNIFICANT_RUNS = 100;
 const OTHER_ERRORS = { problem: 'it failed in other ways too' };
 
@@ -78,12 +88,13 @@ export class TrialStats {
   }
 
   /**
-   * That a generator was run on what was drawn, and whether it failed: by no error that its
-   * contract declares.
+   * That a generator was run on what was drawn, and whether it failed: by no
+   * error that its contract declares.
    */
   noteRun(operation: string, hasFailed = false): void {
     this.#runs.set(operation, this.getRunCount(operation) + 1);
-    if (hasFailed) this.#failures.set(operation, (this.#failures.get(operation) ?? 0) + 1);
+    if (hasFailed)
+      this.#failures.set(operation, (this.#failures.get(operation) ?? 0) + 1);
   }
 
   getRunCount(operation: string): number {
@@ -93,7 +104,9 @@ export class TrialStats {
   /** Whether it failed in each of its runs, and these were some. */
   hasAlwaysFailed(operation: string): boolean {
     const runs = this.getRunCount(operation);
-    return runs >= MIN_SIGNIFICANT_RUNS && this.#failures.get(operation) === runs;
+    return (
+      runs >= MIN_SIGNIFICANT_RUNS && this.#failures.get(operation) === runs
+    );
   }
 
   get trials(): readonly Trial[] {
@@ -101,7 +114,10 @@ export class TrialStats {
   }
 
   /** One more time the same of an operation. */
-  noteGenerator(operation: string, description: Pick<GeneratorTrial, 'fault' | 'problem'>): void {
+  noteGenerator(
+    operation: string,
+    description: Pick<GeneratorTrial, 'fault' | 'problem'>,
+  ): void {
     const name = JSON.stringify([operation, description]);
     const known = this.#generators.get(name);
     if (known !== undefined) {
@@ -109,7 +125,11 @@ export class TrialStats {
       return;
     }
     const kinds = this.#kinds.get(operation) ?? 0;
-    if (kinds >= MAX_ERROR_KINDS && description.fault === undefined && description !== OTHER_ERRORS)
+    if (
+      kinds >= MAX_ERROR_KINDS &&
+      description.fault === undefined &&
+      description !== OTHER_ERRORS
+    )
       return this.noteGenerator(operation, OTHER_ERRORS);
     this.#kinds.set(operation, kinds + 1);
     this.#generators.set(name, { operation, ...description, times: 1 });
@@ -119,7 +139,10 @@ export class TrialStats {
     const { writer, remover, table, lostFields } = found;
     const name = JSON.stringify([
       table,
-      ...[writer, remover].flatMap(({ shadow, step }) => [shadow, step.operation]),
+      ...[writer, remover].flatMap(({ shadow, step }) => [
+        shadow,
+        step.operation,
+      ]),
     ]);
     const known = this.#restoredRows.get(name);
     if (known === undefined)

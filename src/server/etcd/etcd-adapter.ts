@@ -35,8 +35,8 @@ export interface EtcdConnectionStatus {
 }
 
 /**
- * A write in flight to a leader that dies is lost, and the server in between reports that only
- * after seconds.
+ * A write in flight to a leader that dies is lost, and the server in between
+ * reports that only after seconds.
  */
 const REPEAT_WRITE_MS = 1000;
 /** After each server has been tried in vain. */
@@ -65,7 +65,11 @@ export class EtcdAdapter {
   #isClosed = false;
 
   /** Connects at once. `onReply` is never called within a call. */
-  constructor(grpc: GrpcModule, servers: EtcdServers, onReply: (reply: EtcdReply) => void) {
+  constructor(
+    grpc: GrpcModule,
+    servers: EtcdServers,
+    onReply: (reply: EtcdReply) => void,
+  ) {
     this.#grpc = grpc;
     this.#servers = servers;
     this.#onReply = onReply;
@@ -73,7 +77,11 @@ export class EtcdAdapter {
   }
 
   get status(): EtcdConnectionStatus {
-    return { endpoint: this.#endpoint, isConnected: this.#isConnected, problem: this.#problem };
+    return {
+      endpoint: this.#endpoint,
+      isConnected: this.#isConnected,
+      problem: this.#problem,
+    };
   }
 
   /** What is sent while there is no connection is lost. */
@@ -105,7 +113,8 @@ export class EtcdAdapter {
       this.#timer = setTimeout(() => this.#moveOn(), PAUSE_MS);
       return undefined;
     }
-    const isCurrent = (): boolean => this.#channel === channel && !this.#isClosed;
+    const isCurrent = (): boolean =>
+      this.#channel === channel && !this.#isClosed;
     channel
       .open(secrets, () => this.#onLost('the connection was lost'))
       .then(
@@ -129,7 +138,8 @@ export class EtcdAdapter {
   #onUnreachable({ message }: Error): void {
     this.#problem = `${this.#endpoint}: ${message}`;
     this.#failures += 1;
-    if (this.#failures % this.#servers.endpoints.length !== 0) return this.#moveOn();
+    if (this.#failures % this.#servers.endpoints.length !== 0)
+      return this.#moveOn();
     this.#timer = setTimeout(() => this.#moveOn(), PAUSE_MS);
   }
 
@@ -159,7 +169,11 @@ export class EtcdAdapter {
         return this.#call(
           id,
           RANGE,
-          { ...toRange(request), limit: request.limit, revision: request.revision },
+          {
+            ...toRange(request),
+            limit: request.limit,
+            revision: request.revision,
+          },
           (reply) => ({
             kind: 'etcd.range',
             id,
@@ -185,13 +199,18 @@ export class EtcdAdapter {
           id,
         }));
       case 'etcd.status':
-        return this.#call(id, STATUS, {}, ({ dbSizeInUse, dbSize, dbSizeQuota }) => ({
-          kind: 'etcd.status',
+        return this.#call(
           id,
-          usedBytes: dbSizeInUse,
-          sizeBytes: dbSize,
-          quotaBytes: dbSizeQuota === 0 ? DEFAULT_QUOTA_BYTES : dbSizeQuota,
-        }));
+          STATUS,
+          {},
+          ({ dbSizeInUse, dbSize, dbSizeQuota }) => ({
+            kind: 'etcd.status',
+            id,
+            usedBytes: dbSizeInUse,
+            sizeBytes: dbSize,
+            quotaBytes: dbSizeQuota === 0 ? DEFAULT_QUOTA_BYTES : dbSizeQuota,
+          }),
+        );
     }
   }
 
@@ -199,10 +218,17 @@ export class EtcdAdapter {
   #create(request: Extract<EtcdRequest, { kind: 'etcd.create' }>): void {
     const { id, value } = request;
     const key = Buffer.from(request.key);
-    const txn = { compare: [{ key, version: 0 }], success: [{ put: { key, value } }] };
+    const txn = {
+      compare: [{ key, version: 0 }],
+      success: [{ put: { key, value } }],
+    };
     this.#channel?.call(TXN, txn, REPEAT_WRITE_MS, (error, reply) => {
       if (error === undefined)
-        this.#onReply({ kind: 'etcd.created', id, revision: reply?.header?.revision ?? 0 });
+        this.#onReply({
+          kind: 'etcd.created',
+          id,
+          revision: reply?.header?.revision ?? 0,
+        });
       else if (error.code === 'DEADLINE_EXCEEDED') this.#create(request);
       else this.#onFailed(id, error);
     });
@@ -221,10 +247,19 @@ export class EtcdAdapter {
   }
 
   #onFailed(id: EtcdRequestId, error: CallError): void {
-    // A server that was started again has forgotten its logins: a new connection logs in again.
-    if (error.code === 'UNAUTHENTICATED' || error.message.includes('auth store is old'))
+    // A server that was started again has forgotten its logins: a new
+    // connection logs in again.
+    if (
+      error.code === 'UNAUTHENTICATED' ||
+      error.message.includes('auth store is old')
+    )
       return this.#onLost(error.message);
-    this.#onReply({ kind: 'etcd.failed', id, reason: getReason(error), message: error.message });
+    this.#onReply({
+      kind: 'etcd.failed',
+      id,
+      reason: getReason(error),
+      message: error.message,
+    });
   }
 
   #startWatch(request: Extract<EtcdRequest, { kind: 'etcd.watch' }>): void {
@@ -247,22 +282,27 @@ export class EtcdAdapter {
     const revision = header?.revision ?? 0;
     if (events.length === 0) {
       if (created) return;
-      // etcd drops requests for progress while the watch is behind: this reply is for all that were
-      // sent before.
+      // etcd drops requests for progress while the watch is behind: this reply
+      // is for all that were sent before.
       const ids = this.#progressIds;
       this.#progressIds = [];
-      for (const asked of ids) this.#onReply({ kind: 'etcd.progress', id: asked, revision });
+      for (const asked of ids)
+        this.#onReply({ kind: 'etcd.progress', id: asked, revision });
       return;
     }
     const stored = events.filter(({ type }) => type !== DELETE_EVENT);
     const entries = stored.flatMap(({ keyValue }) =>
       keyValue === undefined ? [] : [toEntry(keyValue)],
     );
-    if (entries.length > 0) this.#onReply({ kind: 'etcd.events', id, revision, entries });
+    if (entries.length > 0)
+      this.#onReply({ kind: 'etcd.events', id, revision, entries });
   }
 }
 
-function toRange({ key, end }: EtcdKeyRange): { key: Buffer; rangeEnd: Buffer } {
+function toRange({ key, end }: EtcdKeyRange): {
+  key: Buffer;
+  rangeEnd: Buffer;
+} {
   return { key: Buffer.from(key), rangeEnd: Buffer.from(end) };
 }
 
@@ -270,7 +310,9 @@ function toEntry({ key, value, modRevision }: KeyValue): EtcdEntry {
   return { key: Buffer.from(key).toString(), value, modRevision };
 }
 
-function getReason({ message }: CallError): Extract<EtcdReply, { kind: 'etcd.failed' }>['reason'] {
+function getReason({
+  message,
+}: CallError): Extract<EtcdReply, { kind: 'etcd.failed' }>['reason'] {
   if (message.includes('database space exceeded')) return 'no-space';
   return message.includes('has been compacted') ? 'compacted' : 'other';
 }

@@ -24,7 +24,10 @@ import type { Decoded, Encodable, Fields } from './protobuf.ts';
 export interface EtcdServers extends EtcdSecrets {
   /** `http://host:port` or `https://host:port`. */
   readonly endpoints: readonly string[];
-  /** Reads them again, before each connection: certificates and passwords are replaced on disk. */
+  /**
+   * Reads them again, before each connection: certificates and passwords are
+   * replaced on disk.
+   */
   readSecrets?(): EtcdSecrets;
 }
 
@@ -32,9 +35,15 @@ export interface EtcdServers extends EtcdSecrets {
 export interface EtcdSecrets {
   /** In PEM form. Without `ca`, the authorities that Node knows are trusted. */
   readonly tls?:
-    | { readonly ca?: Buffer; readonly certificate?: Buffer; readonly key?: Buffer }
+    | {
+        readonly ca?: Buffer;
+        readonly certificate?: Buffer;
+        readonly key?: Buffer;
+      }
     | undefined;
-  readonly user?: { readonly name: string; readonly password: string } | undefined;
+  readonly user?:
+    | { readonly name: string; readonly password: string }
+    | undefined;
 }
 
 export interface CallError {
@@ -53,7 +62,9 @@ export interface WatchListener {
   onEnd(message: string): void;
 }
 
-/** A watch that runs. After it is canceled or has ended, it calls no callback. */
+/**
+ * A watch that runs. After it is canceled or has ended, it calls no callback.
+ */
 export interface Watch {
   /** Requests how far it has come: the reply is one without events. */
   askProgress(): void;
@@ -61,16 +72,18 @@ export interface Watch {
 }
 
 /**
- * A fragment of events has at most one request of 1.5 MiB more than the 1.5 MiB at which etcd cuts.
+ * A fragment of events has at most one request of 1.5 MiB more than the 1.5 MiB
+ * at which etcd cuts.
  */
 const MAX_RECEIVED_BYTES = 16 * 1024 * 1024;
 /**
- * A server that is up answers in a round trip; a login hashes a password, which is slow by design.
+ * A server that is up answers in a round trip; a login hashes a password, which
+ * is slow by design.
  */
 const CONNECT_TIMEOUT_MS = 5000;
 /**
- * No pings: etcd disconnects clients that ping more often than each 5 s, and silence is noticed by
- * asking for progress.
+ * No pings: etcd disconnects clients that ping more often than each 5 s, and
+ * silence is noticed by asking for progress.
  */
 const CHANNEL_OPTIONS = {
   'grpc.max_receive_message_length': MAX_RECEIVED_BYTES,
@@ -84,15 +97,18 @@ export class EtcdChannel {
   readonly #grpc: GrpcModule;
   readonly #client: Client;
   /**
-   * Requires a leader: without that, requests to a server that is cut off from the others wait
-   * without an error.
+   * Requires a leader: without that, requests to a server that is cut off from
+   * the others wait without an error.
    */
   readonly #metadata: Metadata;
   readonly #calls = new Set<{ cancel(): void }>();
   readonly #sockets = new Set<Socket>();
   #isClosed = false;
 
-  /** Throws if the certificate and the key are damaged, or do not belong together. */
+  /**
+   * Throws if the certificate and the key are damaged, or do not belong
+   * together.
+   */
   constructor(grpc: GrpcModule, endpoint: string, { tls = {} }: EtcdSecrets) {
     this.#grpc = grpc;
     const [protocol, address = ''] = endpoint.split('//');
@@ -101,16 +117,21 @@ export class EtcdChannel {
     const { createInsecure, createSsl } = grpc.credentials;
     const named = nameServer(hostname.replace(/^\[(.*)\]$/, '$1'));
     const credentials =
-      protocol === 'http:' ? createInsecure() : createSsl(ca, key, certificate, named.verifying);
+      protocol === 'http:'
+        ? createInsecure()
+        : createSsl(ca, key, certificate, named.verifying);
     observeSockets(credentials, (socket) => this.#sockets.add(socket));
-    this.#client = new grpc.Client(address, credentials, { ...CHANNEL_OPTIONS, ...named.options });
+    this.#client = new grpc.Client(address, credentials, {
+      ...CHANNEL_OPTIONS,
+      ...named.options,
+    });
     this.#metadata = new grpc.Metadata();
     this.#metadata.set('hasleader', 'true');
   }
 
   /**
-   * Connects, and logs in. Rejects with what keeps it from that. `onLost` is called when the
-   * connection is lost.
+   * Connects, and logs in. Rejects with what keeps it from that. `onLost` is
+   * called when the connection is lost.
    */
   async open({ user }: EtcdSecrets, onLost: () => void): Promise<void> {
     const channel = this.#client.getChannel();
@@ -121,18 +142,21 @@ export class EtcdChannel {
       await new Promise<void>((resolve, reject) => {
         channel.watchConnectivityState(state, deadline, (error) => {
           if (error === undefined) resolve();
-          else reject(new Error(`no connection within ${CONNECT_TIMEOUT_MS} ms`));
+          else
+            reject(new Error(`no connection within ${CONNECT_TIMEOUT_MS} ms`));
         });
       });
       state = channel.getConnectivityState(true);
     }
     if (state !== READY) throw new Error('no connection');
-    if (user !== undefined) this.#metadata.set('token', await this.#logIn(user));
+    if (user !== undefined)
+      this.#metadata.set('token', await this.#logIn(user));
     channel.watchConnectivityState(READY, Infinity, () => {
       if (!this.#isClosed) onLost();
     });
     // It may have been lost meanwhile, and be there again.
-    if (channel.getConnectivityState(false) !== READY) throw new Error('the connection was lost');
+    if (channel.getConnectivityState(false) !== READY)
+      throw new Error('the connection was lost');
   }
 
   call<Request extends Fields, Reply extends Fields>(
@@ -141,7 +165,10 @@ export class EtcdChannel {
     timeoutMs: number,
     callback: Callback<Reply>,
   ): void {
-    const call = this.#client.makeUnaryRequest<Encodable<Request>, Decoded<Reply>>(
+    const call = this.#client.makeUnaryRequest<
+      Encodable<Request>,
+      Decoded<Reply>
+    >(
       path,
       (message) => request.encode(message),
       (bytes) => reply.decode(bytes),
@@ -151,20 +178,27 @@ export class EtcdChannel {
       (error, decoded) => {
         this.#calls.delete(call);
         if (!this.#isClosed)
-          callback(error === null ? undefined : this.#toCallError(error), decoded);
+          callback(
+            error === null ? undefined : this.#toCallError(error),
+            decoded,
+          );
       },
     );
     this.#calls.add(call);
   }
 
-  watch(create: NonNullable<WatchRequest['create']>, listener: WatchListener): Watch {
+  watch(
+    create: NonNullable<WatchRequest['create']>,
+    listener: WatchListener,
+  ): Watch {
     const { path, request, reply } = WATCH;
-    const stream: ClientDuplexStream<WatchRequest, WatchReply> = this.#client.makeBidiStreamRequest(
-      path,
-      (message: WatchRequest) => request.encode(message),
-      (bytes) => reply.decode(bytes),
-      this.#metadata,
-    );
+    const stream: ClientDuplexStream<WatchRequest, WatchReply> =
+      this.#client.makeBidiStreamRequest(
+        path,
+        (message: WatchRequest) => request.encode(message),
+        (bytes) => reply.decode(bytes),
+        this.#metadata,
+      );
     this.#calls.add(stream);
     let isOver = false;
     const end = (message: string): void => {
@@ -179,7 +213,9 @@ export class EtcdChannel {
       if (value.canceled) end(describeCancel(value));
       else listener.onReply(value);
     });
-    stream.on('error', (error: ServiceError) => end(this.#toCallError(error).message));
+    stream.on('error', (error: ServiceError) =>
+      end(this.#toCallError(error).message),
+    );
     stream.on('end', () => end('the server has ended the watch'));
     stream.write({ create });
     return {
@@ -200,23 +236,31 @@ export class EtcdChannel {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  #logIn(user: { readonly name: string; readonly password: string }): Promise<string> {
+  #logIn(user: {
+    readonly name: string;
+    readonly password: string;
+  }): Promise<string> {
     return new Promise((resolve, reject) => {
       this.call(AUTHENTICATE, user, CONNECT_TIMEOUT_MS, (error, reply) => {
         if (reply !== undefined) resolve(reply.token);
-        else reject(new Error(`cannot log in as ${user.name}: ${error?.message}`));
+        else
+          reject(new Error(`cannot log in as ${user.name}: ${error?.message}`));
       });
     });
   }
 
   #toCallError({ code, details, message }: ServiceError): CallError {
-    return { code: this.#grpc.status[code], message: details === '' ? message : details };
+    return {
+      code: this.#grpc.status[code],
+      message: details === '' ? message : details,
+    };
   }
 }
 
 /**
- * A handshake names the server, and the name must not be an address (RFC 6066, §3): Node warns
- * about one. The certificate is checked against the address all the same.
+ * A handshake names the server, and the name must not be an address (RFC 6066,
+ * §3): Node warns about one. The certificate is checked against the address all
+ * the same.
  */
 function nameServer(host: string): {
   readonly options: ChannelOptions;
@@ -225,16 +269,21 @@ function nameServer(host: string): {
   if (isIP(host) === 0) return { options: {} };
   return {
     options: { 'grpc.ssl_target_name_override': 'address.invalid' },
-    verifying: { checkServerIdentity: (_name, cert) => checkServerIdentity(host, cert) },
+    verifying: {
+      checkServerIdentity: (_name, cert) => checkServerIdentity(host, cert),
+    },
   };
 }
 
 /**
- * Passes each new socket on, so that it can be destroyed: a closed client waits for the server to
- * close its side. A server that stands still never does, and such sockets would add up. The package
- * has no other way to get them.
+ * Passes each new socket on, so that it can be destroyed: a closed client waits
+ * for the server to close its side. A server that stands still never does, and
+ * such sockets would add up. The package has no other way to get them.
  */
-function observeSockets(credentials: ChannelCredentials, onSocket: (socket: Socket) => void): void {
+function observeSockets(
+  credentials: ChannelCredentials,
+  onSocket: (socket: Socket) => void,
+): void {
   const create = credentials._createSecureConnector?.bind(credentials);
   if (create === undefined) return;
   credentials._createSecureConnector = (...parameters) => {

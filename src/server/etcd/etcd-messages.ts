@@ -1,13 +1,23 @@
 /**
- * The messages of etcd that a site sends and takes: the fields that it uses, with their numbers in
- * `rpc.proto`.
+ * The messages of etcd that a site sends and takes: the fields that it uses,
+ * with their numbers in `rpc.proto`.
  */
-import { MessageFormat, type Decoded, type Encodable, type Fields } from './protobuf.ts';
+import {
+  MessageFormat,
+  type Decoded,
+  type Encodable,
+  type Fields,
+} from './protobuf.ts';
 
-const define = <const F extends Fields>(fields: F): MessageFormat<F> => new MessageFormat(fields);
+const define = <const F extends Fields>(fields: F): MessageFormat<F> =>
+  new MessageFormat(fields);
 
 const header = define({ revision: [3, 'integer'] });
-const keyValue = define({ key: [1, 'bytes'], modRevision: [3, 'integer'], value: [5, 'bytes'] });
+const keyValue = define({
+  key: [1, 'bytes'],
+  modRevision: [3, 'integer'],
+  value: [5, 'bytes'],
+});
 const event = define({ type: [1, 'integer'], keyValue: [2, keyValue] });
 /** `EventType.DELETE`. */
 export const DELETE_EVENT = 1;
@@ -18,12 +28,17 @@ const range = define({
   limit: [3, 'integer'],
   revision: [4, 'integer'],
 });
-const rangeReply = define({ header: [1, header], keyValues: [2, [keyValue]], more: [3, 'flag'] });
+const rangeReply = define({
+  header: [1, header],
+  keyValues: [2, [keyValue]],
+  more: [3, 'flag'],
+});
 const put = define({ key: [1, 'bytes'], value: [2, 'bytes'] });
 const deleteRange = define({ key: [1, 'bytes'], rangeEnd: [2, 'bytes'] });
 
 /**
- * By default a comparison is `EQUAL` and of the `VERSION`, which is 0 if the key does not exist.
+ * By default a comparison is `EQUAL` and of the `VERSION`, which is 0 if the
+ * key does not exist.
  */
 const compare = define({ key: [3, 'bytes'], version: [4, 'integer'] });
 const action = define({ put: [2, put] });
@@ -60,7 +75,10 @@ const watchReply = define({
 });
 
 /** A method: its path, and what it takes and replies. */
-export interface Method<Request extends Fields = Fields, Reply extends Fields = Fields> {
+export interface Method<
+  Request extends Fields = Fields,
+  Reply extends Fields = Fields,
+> {
   readonly path: string;
   readonly request: MessageFormat<Request>;
   readonly reply: MessageFormat<Reply>;
@@ -79,7 +97,11 @@ export const TXN = method('KV/Txn', txn, headerReply);
 export const DELETE_RANGE = method('KV/DeleteRange', deleteRange, headerReply);
 export const COMPACT = method('KV/Compact', compact, headerReply);
 export const STATUS = method('Maintenance/Status', status, statusReply);
-export const AUTHENTICATE = method('Auth/Authenticate', authenticate, authenticateReply);
+export const AUTHENTICATE = method(
+  'Auth/Authenticate',
+  authenticate,
+  authenticateReply,
+);
 export const WATCH = method('Watch/Watch', watch, watchReply);
 
 type FieldsOf<T> = T extends MessageFormat<infer F> ? F : never;

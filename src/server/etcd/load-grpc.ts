@@ -1,11 +1,15 @@
-/** The package that speaks gRPC: only deployments with their red log on etcd need it. */
+/**
+ * The package that speaks gRPC: only deployments with their red log on etcd
+ * need it.
+ */
 import type * as Grpc from '@grpc/grpc-js';
 import { CorrectableError } from '../../correctable/errors.ts';
 
 export type GrpcModule = typeof Grpc;
 
 /**
- * Not a literal, so that neither compilers nor bundlers look for a package that need not be there.
+ * Not a literal, so that neither compilers nor bundlers look for a package that
+ * need not be there.
  */
 const PACKAGE: string = '@grpc/grpc-js';
 
@@ -14,10 +18,15 @@ export async function loadGrpc(
   load: (name: string) => Promise<unknown> = (name) => import(name),
 ): Promise<GrpcModule> {
   try {
-    const module = (await load(PACKAGE)) as GrpcModule & { readonly default?: GrpcModule };
+    const module = (await load(PACKAGE)) as GrpcModule & {
+      readonly default?: GrpcModule;
+    };
     return module.default ?? module;
   } catch (cause) {
     const message = `redLog.engine "etcd" needs the package ${PACKAGE}. Install it beside correctables: npm install ${PACKAGE}.`;
-    throw new CorrectableError('UNSUPPORTED', message, { cause, field: 'redLog.engine' });
+    throw new CorrectableError('UNSUPPORTED', message, {
+      cause,
+      field: 'redLog.engine',
+    });
   }
 }

@@ -1,7 +1,14 @@
-/** The gateway: hosts any binding for clients over websockets (Correctables, OSDI 2016, §5.2). */
+/**
+ * The gateway: hosts any binding for clients over websockets (Correctables,
+ * OSDI 2016, §5.2).
+ */
 import { systemClock, type Timer } from '../../correctable/clock.ts';
 import type { Binding } from '../../correctable/binding.ts';
-import { check, CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import {
+  check,
+  CorrectableError,
+  isCorrectableError,
+} from '../../correctable/errors.ts';
 import type { OptionNamesOf } from '../../correctable/validate.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { OperationRegistry } from '../../protocol/contract/operation-registry.ts';
@@ -11,7 +18,10 @@ import { jsonCodec } from '../../protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../protocol/codec/msgpack-codec.ts';
 import { ConnectionsPerAddress } from './context/ip-addresses.ts';
 import { ClientTable } from './clients/client-table.ts';
-import { compileRegistry, type CompiledRegistry } from './context/compile-schema.ts';
+import {
+  compileRegistry,
+  type CompiledRegistry,
+} from './context/compile-schema.ts';
 import { GatewayConnection } from './connection/connection.ts';
 import { checkGatewayOptions, getHostedLevels } from './validate-options.ts';
 import type {
@@ -34,7 +44,10 @@ import { TotalLoad } from './limits/in-flight-load.ts';
 import { guardLogger, silentLogger, type Logger } from './context/logger.ts';
 import { checkOrigins } from './context/origins.ts';
 import { hasEnded, identify } from './context/principal.ts';
-import { OperationStats, type OperationFigures } from './operations/operation-stats.ts';
+import {
+  OperationStats,
+  type OperationFigures,
+} from './operations/operation-stats.ts';
 import { Principals } from './limits/principal-shares.ts';
 import type { ServerSocket } from './connection/socket.ts';
 import { CloseCode } from '../../protocol/close-codes.ts';
@@ -43,19 +56,24 @@ import { CloseCode } from '../../protocol/close-codes.ts';
 export interface GatewayOptions<L extends Levels = Levels> {
   /** The binding to host. You close it: the gateway does not. */
   readonly binding: Binding<L>;
-  /** Name of the site, if the store has several. Clients send it with a retry at another site. */
+  /**
+   * Name of the site, if the store has several. Clients send it with a retry at
+   * another site.
+   */
   readonly site?: string | undefined;
   /**
-   * The operations that clients may use, with schemas for their arguments. Default: all that the
-   * binding supports
+   * The operations that clients may use, with schemas for their arguments.
+   * Default: all that the binding supports
    */
   readonly contract?: OperationRegistry | undefined;
   /**
-   * Origins of pages that may connect, such as `https://shop.example`, besides pages of the same
-   * loopback server.
+   * Origins of pages that may connect, such as `https://shop.example`, besides
+   * pages of the same loopback server.
    */
   readonly origins?: readonly string[] | undefined;
-  /** Verifies the token of a client. Default: all clients are the same principal */
+  /**
+   * Verifies the token of a client. Default: all clients are the same principal
+   */
   readonly authenticate?: Authenticate | undefined;
   /** Decides whether a principal may execute an operation. Default: always */
   readonly authorize?: Authorize | undefined;
@@ -78,19 +96,22 @@ const OPTIONS: OptionNamesOf<GatewayOptions> = {
 /** The state and load of a gateway. */
 export interface GatewayStatus extends Readonly<GatewayStats> {
   /**
-   * `waiting`: it does not serve yet, since it waits for `waitingFor`. `stopped`: the hosted
-   * binding has failed for good.
+   * `waiting`: it does not serve yet, since it waits for `waitingFor`.
+   * `stopped`: the hosted binding has failed for good.
    */
   readonly state: 'serving' | 'waiting' | 'stopped' | 'draining' | 'closed';
   readonly waitingFor?: string | undefined;
-  /** Why the hosted binding refuses updates for now, if it does. Reads are served. */
+  /**
+   * Why the hosted binding refuses updates for now, if it does. Reads are
+   * served.
+   */
   readonly writeRefusal?: string | undefined;
   /** What some operations wait for while others are served. */
   readonly problem?: string | undefined;
   readonly connections: number;
   /**
-   * Operations that the store has not ended or that wait for `authorize`, even if no client waits
-   * for them.
+   * Operations that the store has not ended or that wait for `authorize`, even
+   * if no client waits for them.
    */
   readonly inFlight: number;
   /** Bytes of their frames, and the overhead of each operation. */
@@ -106,29 +127,40 @@ export interface GatewayStatus extends Readonly<GatewayStats> {
 /** A server part that lets remote clients use one binding. */
 export interface Gateway {
   readonly levels: readonly string[];
-  readonly contract: { readonly name: string; readonly hash: string } | undefined;
+  readonly contract:
+    | { readonly name: string; readonly hash: string }
+    | undefined;
   readonly origins: readonly string[];
   /** Whether clients must authenticate. */
   readonly requiresAuthentication: boolean;
   /** Verifies a token. Rejects if the token is refused or has expired. */
   authenticate(token: string | undefined, peer: Peer): Promise<Principal>;
   readonly limits: GatewayLimits;
-  /** What operations did, by name. With a contract its names, else at most 100. */
+  /**
+   * What operations did, by name. With a contract its names, else at most 100.
+   */
   readonly operations: readonly OperationFigures[];
   /** Supported websocket subprotocols, the preferred one first. */
   readonly subprotocols: readonly string[];
-  /** Serves a client on a websocket that was opened with one of `subprotocols`. */
+  /**
+   * Serves a client on a websocket that was opened with one of `subprotocols`.
+   */
   accept(socket: ServerSocket, peer: Peer): void;
   /** Returns whether the gateway accepts one more connection. */
   readonly isAccepting: boolean;
-  /** Returns whether the limits by address allow another connection from this address. */
+  /**
+   * Returns whether the limits by address allow another connection from this
+   * address.
+   */
   acceptsFrom(address: string | undefined): boolean;
   status(): GatewayStatus;
   /**
-   * Sends `goaway` to all clients, waits up to `drainMs` for operations in flight, then closes all
-   * connections. Default: 5000. `Infinity` waits for all operations. Clients resend operations
-   * without a final elsewhere, or after a restart. Several calls share one closing with the
-   * shortest `drainMs`. Rejects with `INVALID_ARGUMENT`, without closing, if `drainMs` is invalid.
+   * Sends `goaway` to all clients, waits up to `drainMs` for operations in
+   * flight, then closes all connections. Default: 5000. `Infinity` waits for
+   * all operations. Clients resend operations without a final elsewhere, or
+   * after a restart. Several calls share one closing with the shortest
+   * `drainMs`. Rejects with `INVALID_ARGUMENT`, without closing, if `drainMs`
+   * is invalid.
    */
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
@@ -140,12 +172,15 @@ const MAX_SWEEP_INTERVAL_MS = 30_000;
 /**
  * Creates a gateway for a binding. `listenGateways` opens a port for it.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid
+ * option.
  * @example
  * const gateway = createGateway({ binding: memory() });
  * const { siteUrl, close } = await listenGateways({ sites: { local: gateway } });
  */
-export function createGateway<L extends Levels>(options: GatewayOptions<L>): Gateway {
+export function createGateway<L extends Levels>(
+  options: GatewayOptions<L>,
+): Gateway {
   return new BindingGateway(options);
 }
 
@@ -157,7 +192,10 @@ export interface HostedSite {
   findProblem(): string | undefined;
 }
 
-/** Creates a gateway with internal bounds that no option sets, for a site that may not serve. */
+/**
+ * Creates a gateway with internal bounds that no option sets, for a site that
+ * may not serve.
+ */
 export function createGatewayWith<L extends Levels>(
   bounds: Partial<InternalLimits>,
   options: GatewayOptions<L>,
@@ -173,7 +211,9 @@ class BindingGateway implements Gateway, GatewayContext {
   readonly binding: Binding;
   readonly levels: readonly string[];
   readonly registry: CompiledRegistry | undefined;
-  readonly contract: { readonly name: string; readonly hash: string } | undefined;
+  readonly contract:
+    | { readonly name: string; readonly hash: string }
+    | undefined;
   readonly origins: readonly string[];
   readonly requiresAuthentication: boolean;
   readonly authorize: Authorize;
@@ -190,7 +230,9 @@ class BindingGateway implements Gateway, GatewayContext {
     overloaded: 0,
     bindingViolations: 0,
   };
-  readonly subprotocols: readonly string[] = CODECS.map((codec) => codec.subprotocol);
+  readonly subprotocols: readonly string[] = CODECS.map(
+    (codec) => codec.subprotocol,
+  );
   readonly #connections = new Set<GatewayConnection>();
   readonly #addresses = new ConnectionsPerAddress();
   readonly #levelSets = new Map<number, readonly string[]>();
@@ -200,7 +242,11 @@ class BindingGateway implements Gateway, GatewayContext {
   #state: GatewayStatus['state'] = 'serving';
   #shutdown: Shutdown | undefined;
 
-  constructor(options: GatewayOptions, bounds: Partial<InternalLimits> = {}, hosted?: HostedSite) {
+  constructor(
+    options: GatewayOptions,
+    bounds: Partial<InternalLimits> = {},
+    hosted?: HostedSite,
+  ) {
     checkGatewayOptions(options, OPTIONS);
     this.#hosted = hosted;
     const { binding, contract, authenticate } = options;
@@ -209,20 +255,28 @@ class BindingGateway implements Gateway, GatewayContext {
     this.levels = getHostedLevels(binding);
     this.registry = contract && compileRegistry(contract);
     this.contract = contract && { name: contract.name, hash: contract.hash };
-    this.operationStats = new OperationStats(contract && Object.keys(contract.operations));
+    this.operationStats = new OperationStats(
+      contract && Object.keys(contract.operations),
+    );
     this.origins = checkOrigins(options.origins);
     this.requiresAuthentication = authenticate !== undefined;
     this.#authenticate = authenticate ?? (() => ({ id: '' }));
     const { authorize } = options;
     this.authorize = authorize
-      ? (principal, operation) => authorize(principal, borrowOperation(operation))
+      ? (principal, operation) =>
+          authorize(principal, borrowOperation(operation))
       : () => true;
     this.limits = fillLimits(options.limits);
-    this.bounds = { ...deriveLimits(this.limits, this.requiresAuthentication), ...bounds };
+    this.bounds = {
+      ...deriveLimits(this.limits, this.requiresAuthentication),
+      ...bounds,
+    };
     this.logger = guardLogger(options.logger ?? silentLogger);
     this.load = new TotalLoad(this.bounds.budget);
     this.principals = new Principals(this.bounds);
-    this.clients = new ClientTable(this.bounds.budget, (clients) => this.#onForgotten(clients));
+    this.clients = new ClientTable(this.bounds.budget, (clients) =>
+      this.#onForgotten(clients),
+    );
     const checkPeers = (fire: () => void, delayMs: number): (() => void) =>
       setPeerDeadline(peerClock, fire, delayMs);
     const { heartbeatIntervalMs, clientIdleMs } = this.bounds;
@@ -232,7 +286,10 @@ class BindingGateway implements Gateway, GatewayContext {
         heartbeatIntervalMs,
         checkPeers,
       ),
-      repeat(() => this.#forgetGone(), Math.min(clientIdleMs, MAX_SWEEP_INTERVAL_MS)),
+      repeat(
+        () => this.#forgetGone(),
+        Math.min(clientIdleMs, MAX_SWEEP_INTERVAL_MS),
+      ),
     ];
   }
 
@@ -245,39 +302,57 @@ class BindingGateway implements Gateway, GatewayContext {
   }
 
   get isAccepting(): boolean {
-    return this.#currentState === 'serving' && this.#connections.size < this.limits.maxConnections;
+    return (
+      this.#currentState === 'serving' &&
+      this.#connections.size < this.limits.maxConnections
+    );
   }
 
   /**
-   * A binding that has failed for good serves no client, even once its gateway is closed so that
-   * clients move on.
+   * A binding that has failed for good serves no client, even once its gateway
+   * is closed so that clients move on.
    */
   get #currentState(): GatewayStatus['state'] {
     if (this.binding.failure !== undefined) return 'stopped';
-    return this.#state === 'serving' && this.#hosted?.findWaiting() !== undefined
+    return this.#state === 'serving' &&
+      this.#hosted?.findWaiting() !== undefined
       ? 'waiting'
       : this.#state;
   }
 
   acceptsFrom(address: string | undefined): boolean {
-    return this.#addresses.count(address) < this.limits.maxConnectionsPerAddress;
+    return (
+      this.#addresses.count(address) < this.limits.maxConnectionsPerAddress
+    );
   }
 
   identify(token: string | undefined, peer: Peer): Promise<Principal> {
-    return identify(this.#authenticate, { token, peer, timeoutMs: this.bounds.hookTimeoutMs });
+    return identify(this.#authenticate, {
+      token,
+      peer,
+      timeoutMs: this.bounds.hookTimeoutMs,
+    });
   }
 
-  async authenticate(token: string | undefined, peer: Peer): Promise<Principal> {
+  async authenticate(
+    token: string | undefined,
+    peer: Peer,
+  ): Promise<Principal> {
     const principal = await this.identify(token, peer);
-    if (hasEnded(principal)) throw new CorrectableError('UNAUTHENTICATED', 'the token has ended');
+    if (hasEnded(principal))
+      throw new CorrectableError('UNAUTHENTICATED', 'the token has ended');
     return principal;
   }
 
   accept(socket: ServerSocket, peer: Peer): void {
-    const codec = CODECS.find(({ subprotocol }) => subprotocol === socket.subprotocol);
+    const codec = CODECS.find(
+      ({ subprotocol }) => subprotocol === socket.subprotocol,
+    );
     if (codec === undefined) {
       const message = `the subprotocol must be one of ${this.subprotocols.join(', ')}, not "${socket.subprotocol}"`;
-      throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'subprotocol' });
+      throw new CorrectableError('INVALID_ARGUMENT', message, {
+        field: 'subprotocol',
+      });
     }
     const connection = new GatewayConnection(socket, codec, peer, this);
     this.#connections.add(connection);
@@ -306,8 +381,8 @@ class BindingGateway implements Gateway, GatewayContext {
     } else if (isCorrectableError(error)) {
       this.logger.debug({ operation, code: error.code }, description);
     } else {
-      // The client learns only that it failed: what a store throws may name its tables and
-      // machines.
+      // The client learns only that it failed: what a store throws may name its
+      // tables and machines.
       this.logger.error({ operation, err: error }, description);
     }
   }
@@ -316,7 +391,10 @@ class BindingGateway implements Gateway, GatewayContext {
     const { stats, clients, load } = this;
     return {
       state: this.#currentState,
-      waitingFor: this.#currentState === 'waiting' ? this.#hosted?.findWaiting() : undefined,
+      waitingFor:
+        this.#currentState === 'waiting'
+          ? this.#hosted?.findWaiting()
+          : undefined,
       writeRefusal: this.binding.writeRefusal?.message,
       problem: this.#hosted?.findProblem(),
       connections: this.#connections.size,
@@ -329,9 +407,15 @@ class BindingGateway implements Gateway, GatewayContext {
     };
   }
 
-  async close({ drainMs = DEFAULT_DRAIN_MS }: { readonly drainMs?: number } = {}): Promise<void> {
+  async close({
+    drainMs = DEFAULT_DRAIN_MS,
+  }: { readonly drainMs?: number } = {}): Promise<void> {
     const isTime = typeof drainMs === 'number' && drainMs >= 0;
-    check(isTime, 'drainMs', `give milliseconds from 0 on, or Infinity, not ${String(drainMs)}`);
+    check(
+      isTime,
+      'drainMs',
+      `give milliseconds from 0 on, or Infinity, not ${String(drainMs)}`,
+    );
     if (this.#shutdown === undefined) {
       this.#state = 'draining';
       this.#shutdown = new Shutdown(this.#connections, drainMs);
@@ -345,27 +429,38 @@ class BindingGateway implements Gateway, GatewayContext {
 
   #forgetGone(): void {
     this.principals.forgetIdle(systemClock.now());
-    const forgotten = this.clients.forgetGone(systemClock.now() - this.bounds.clientIdleMs);
+    const forgotten = this.clients.forgetGone(
+      systemClock.now() - this.bounds.clientIdleMs,
+    );
     if (forgotten > 0) this.#onForgotten(forgotten);
   }
 
   #onForgotten(clients: number): void {
-    this.logger.warn({ clients }, 'forgot the replies of clients that did not come back');
+    this.logger.warn(
+      { clients },
+      'forgot the replies of clients that did not come back',
+    );
   }
 }
 
-/** How long closed connections may take to go, and cut ones to report that they have gone. */
+/**
+ * How long closed connections may take to go, and cut ones to report that they
+ * have gone.
+ */
 const CLOSE_GRACE_MS = 1_000;
 
 /**
- * The longest time that is sent to clients, some 12 days: they wait a little longer, and timers end
- * at twice as much.
+ * The longest time that is sent to clients, some 12 days: they wait a little
+ * longer, and timers end at twice as much.
  */
 const MAX_GOAWAY_MS = 2 ** 30;
 
 /** A closing that has begun. */
 class Shutdown {
-  /** Fulfilled when all connections have gone, or when no more can be done about them. */
+  /**
+   * Fulfilled when all connections have gone, or when no more can be done about
+   * them.
+   */
   readonly done: Promise<void>;
   readonly #connections: ReadonlySet<GatewayConnection>;
   /** Until when what is in flight may end; `undefined` once that is over. */
@@ -406,7 +501,9 @@ class Shutdown {
     await this.#waitUntilEmpty(CLOSE_GRACE_MS);
   }
 
-  /** Waits until the last connection has gone, but not longer than `withinMs`. */
+  /**
+   * Waits until the last connection has gone, but not longer than `withinMs`.
+   */
   async #waitUntilEmpty(withinMs: number): Promise<void> {
     if (this.#connections.size === 0) return;
     await new Promise<void>((resolve) => {

@@ -1,4 +1,6 @@
-/** Checks of the options of gateways, but for those that are read with a check. */
+/**
+ * Checks of the options of gateways, but for those that are read with a check.
+ */
 import { check } from '../../correctable/errors.ts';
 import {
   checkOptionNames,
@@ -13,9 +15,13 @@ import { MAX_NAME_LENGTH } from '../../protocol/messages/field-schemas.ts';
 import { MAX_LEVELS } from '../../protocol/messages/level-bits.ts';
 import { ignoreRejection } from './operations/call-hook.ts';
 
-/** @throws CorrectableError `INVALID_ARGUMENT` for what is neither a logger nor left out */
+/**
+ * @throws CorrectableError `INVALID_ARGUMENT` for what is neither a logger nor
+ * left out
+ */
 export function checkLogger(value: unknown): void {
-  const isLogger = value === undefined || hasMethods(value, 'debug', 'info', 'warn', 'error');
+  const isLogger =
+    value === undefined || hasMethods(value, 'debug', 'info', 'warn', 'error');
   check(
     isLogger,
     'logger',
@@ -24,8 +30,8 @@ export function checkLogger(value: unknown): void {
 }
 
 /**
- * Returns the levels of a hosted binding, which rows name by index. Throws `INVALID_ARGUMENT` for
- * odd names.
+ * Returns the levels of a hosted binding, which rows name by index. Throws
+ * `INVALID_ARGUMENT` for odd names.
  */
 export function getHostedLevels(binding: Binding): readonly string[] {
   const value: unknown = binding.consistencyLevels();
@@ -34,7 +40,9 @@ export function getHostedLevels(binding: Binding): readonly string[] {
     Array.isArray(value) &&
     value.length > 0 &&
     value.length <= MAX_LEVELS &&
-    value.every((level) => isNonEmptyString(level) && level.length <= MAX_NAME_LENGTH) &&
+    value.every(
+      (level) => isNonEmptyString(level) && level.length <= MAX_NAME_LENGTH,
+    ) &&
     new Set(value).size === value.length;
   check(
     isFit,
@@ -47,10 +55,16 @@ export function getHostedLevels(binding: Binding): readonly string[] {
 const CALL = 'createGateway({ binding: memory() })';
 
 type GatewayInput = Partial<
-  Record<'binding' | 'site' | 'contract' | 'authenticate' | 'authorize' | 'logger', unknown>
+  Record<
+    'binding' | 'site' | 'contract' | 'authenticate' | 'authorize' | 'logger',
+    unknown
+  >
 >;
 
-/** @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit */
+/**
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not
+ * fit
+ */
 export function checkGatewayOptions(
   value: GatewayInput,
   names: Readonly<Record<string, true>>,

@@ -1,12 +1,21 @@
 /**
- * What one run of a generator may take: steps, effects and time, by a clock and guard from outside.
+ * What one run of a generator may take: steps, effects and time, by a clock and
+ * guard from outside.
  */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { ReadListener } from './table-readers.ts';
 import type { ReadRange } from '../records/read-range.ts';
 import { createInternalError } from '../records/internal-errors.ts';
-import { toFieldName, toRemovalName, toRowName, type ReadSet } from './read-set.ts';
-import { MAX_OPERATION_BYTES, MAX_OPERATION_PARTS } from '../records/retention-limits.ts';
+import {
+  toFieldName,
+  toRemovalName,
+  toRowName,
+  type ReadSet,
+} from './read-set.ts';
+import {
+  MAX_OPERATION_BYTES,
+  MAX_OPERATION_PARTS,
+} from '../records/retention-limits.ts';
 import type { Effect } from '../records/effect.ts';
 import {
   VALUE_BYTES,
@@ -15,10 +24,13 @@ import {
 } from '../../values/estimate-bytes.ts';
 import type { Choice, Reply } from '../records/reply.ts';
 
-/** Limits of one generator run, and how often a run is repeated and compared. */
+/**
+ * Limits of one generator run, and how often a run is repeated and compared.
+ */
 export interface GeneratorLimits {
   /**
-   * Maximum number of fields and rows read, rows scanned, identifiers and random numbers, in total.
+   * Maximum number of fields and rows read, rows scanned, identifiers and
+   * random numbers, in total.
    */
   readonly maxSteps: number;
   /** Maximum number of effects of the chosen shadow operation. */
@@ -41,18 +53,26 @@ export type OnGeneratorError = (caller: string, thrown: unknown) => void;
 /** What limits need of the world outside. */
 export interface GeneratorPorts {
   /**
-   * Receives errors that a generator threw and its contract does not declare, with the part that
-   * threw them.
+   * Receives errors that a generator threw and its contract does not declare,
+   * with the part that threw them.
    */
   readonly onGeneratorError?: OnGeneratorError | undefined;
   /** Throws if a shadow operation may not have these effects yet. */
-  readonly checkChoice?: ((shadow: string, effects: readonly Effect[]) => void) | undefined;
-  /** A clock that never goes back, in milliseconds. Without one time is not measured. */
+  readonly checkChoice?:
+    | ((shadow: string, effects: readonly Effect[]) => void)
+    | undefined;
+  /**
+   * A clock that never goes back, in milliseconds. Without one time is not
+   * measured.
+   */
   readonly elapsedMs?: (() => number) | undefined;
   /**
-   * Calls `run` and stops it after so many milliseconds by throwing. Without one it is just called.
+   * Calls `run` and stops it after so many milliseconds by throwing. Without
+   * one it is just called.
    */
-  readonly guard?: ((run: () => unknown, timeMaxMs: number) => unknown) | undefined;
+  readonly guard?:
+    | ((run: () => unknown, timeMaxMs: number) => unknown)
+    | undefined;
 }
 
 const NOTHING_READ: ReadSet = { names: new Set(), ranges: [] };
@@ -77,7 +97,10 @@ export class GeneratorBudget implements ReadListener {
     this.#elapsedMs = elapsedMs;
   }
 
-  /** Begins a run. Pass `isNoting: false` if the list of its reads will not be used. */
+  /**
+   * Begins a run. Pass `isNoting: false` if the list of its reads will not be
+   * used.
+   */
   begin(operation: string, isNoting: boolean): void {
     this.#isRecording = isNoting;
     this.#names = undefined;
@@ -88,7 +111,10 @@ export class GeneratorBudget implements ReadListener {
     if (this.#elapsedMs !== undefined) this.#startedAtMs = this.#elapsedMs();
   }
 
-  /** Whether the last run that began may change something, so that what it has read counts. */
+  /**
+   * Whether the last run that began may change something, so that what it has
+   * read counts.
+   */
   get isWrite(): boolean {
     return this.#isRecording;
   }
@@ -98,7 +124,8 @@ export class GeneratorBudget implements ReadListener {
   }
 
   get reads(): ReadSet {
-    if (this.#names === undefined && this.#ranges === undefined) return NOTHING_READ;
+    if (this.#names === undefined && this.#ranges === undefined)
+      return NOTHING_READ;
     return {
       names: this.#names ?? NOTHING_READ.names,
       ranges: this.#ranges ?? NOTHING_READ.ranges,
@@ -148,7 +175,9 @@ export class GeneratorBudget implements ReadListener {
   /** @throws CorrectableError when there are too many. */
   checkEffects(count: number): void {
     if (count > this.#limits.maxEffects)
-      throw this.timeoutError(`has more than ${this.#limits.maxEffects} effects`);
+      throw this.timeoutError(
+        `has more than ${this.#limits.maxEffects} effects`,
+      );
   }
 
   #noteName(name: string): void {
@@ -157,7 +186,11 @@ export class GeneratorBudget implements ReadListener {
 
   timeoutError(how: string): CorrectableError {
     const message = `The generator of '${this.#operation}' ${how}. Nothing was changed: let it do less, or raise the limit.`;
-    return createInternalError('FINAL_FAILED', message, `generators.${this.#operation}`);
+    return createInternalError(
+      'FINAL_FAILED',
+      message,
+      `generators.${this.#operation}`,
+    );
   }
 }
 
@@ -169,8 +202,8 @@ interface SizedOutcome {
 }
 
 /**
- * An effect is an object of five fields at most, with the key once more where a red one brings its
- * row in.
+ * An effect is an object of five fields at most, with the key once more where a
+ * red one brings its row in.
  */
 const EFFECT_BYTES = 12 * VALUE_BYTES;
 
@@ -182,8 +215,8 @@ interface SizeLimits {
 }
 
 /**
- * Throws `INVALID_VALUE` if an update is too large, with the bound, and the largest part as the
- * field.
+ * Throws `INVALID_VALUE` if an update is too large, with the bound, and the
+ * largest part as the field.
  */
 export function checkOperationSize(
   { choice, reads, reply, domainError }: SizedOutcome,
@@ -202,17 +235,26 @@ export function checkOperationSize(
     estimateEncodedBytes(reply.value) +
     (reply.meta === undefined ? 0 : estimateEncodedBytes(reply.meta));
   const read = isRed ? measureReads(reads) : 0;
-  const args = isRed && choice !== undefined ? estimateEncodedBytes(choice.args) : 0;
+  const args =
+    isRed && choice !== undefined ? estimateEncodedBytes(choice.args) : 0;
   const errors =
     domainError === undefined
       ? 0
-      : estimateStringBytes(domainError.message) + estimateEncodedBytes(domainError.domain?.data);
+      : estimateStringBytes(domainError.message) +
+        estimateEncodedBytes(domainError.domain?.data);
   const bytes = effects + result + read + args + errors;
   if (bytes <= maxBytes) return;
-  throw tooLargeError({ effects, reads: read, result, shadow: args, errors }, bytes, maxBytes);
+  throw tooLargeError(
+    { effects, reads: read, result, shadow: args, errors },
+    bytes,
+    maxBytes,
+  );
 }
 
-/** Effects are bounded by their bytes, and rows that come into being by the effects. */
+/**
+ * Effects are bounded by their bytes, and rows that come into being by the
+ * effects.
+ */
 function checkReadParts({ names, ranges }: ReadSet, maxParts: number): void {
   const parts = Math.max(names.size, ranges.length);
   if (parts <= maxParts) return;
@@ -246,7 +288,9 @@ function tooLargeError(
   bytes: number,
   maxBytes: number,
 ): CorrectableError {
-  const [[field] = ['effects']] = Object.entries(parts).toSorted(([, a], [, b]) => b - a);
+  const [[field] = ['effects']] = Object.entries(parts).toSorted(
+    ([, a], [, b]) => b - a,
+  );
   const message = `${field}: an operation may come to ${maxBytes} bytes between sites, with ${VALUE_BYTES} for each value in it, and this one comes to ${Math.ceil(bytes)}. Nothing was changed: divide it into several.`;
   return createInternalError('INVALID_VALUE', message, field);
 }

@@ -3,15 +3,23 @@ import type { Principal } from '../../correctable/binding.ts';
 import type { OperationSpec } from '../../protocol/contract/contract.ts';
 import { Random } from '../collections/random.ts';
 import type { GeneratorBudget } from './generator-budget.ts';
-import type { DomainErrorFactory, DomainErrors } from '../service/domain-errors.ts';
+import type {
+  DomainErrorFactory,
+  DomainErrors,
+} from '../service/domain-errors.ts';
 import type { Scratchpad, TablesReader } from '../service/readers.ts';
 import type { GeneratorContext } from '../service/service.ts';
-import type { ShadowBuilders, ShadowOperations } from '../service/shadow-operation.ts';
+import type {
+  ShadowBuilders,
+  ShadowOperations,
+} from '../service/shadow-operation.ts';
 import type { Tables } from '../service/tables.ts';
 
 /** What a generator run is a function of, beside the state. */
 export interface GeneratorInput {
-  /** Unique to the submission among those with the same `RunnerContext.name`. */
+  /**
+   * Unique to the submission among those with the same `RunnerContext.name`.
+   */
   readonly serial: number;
   readonly operation: string;
   readonly args: unknown;
@@ -35,7 +43,8 @@ export interface RunnerContext {
 }
 
 /**
- * The context of one run. Its functions can be taken out of it, and are made only where they are.
+ * The context of one run. Its functions can be taken out of it, and are made
+ * only where they are.
  */
 export class RunContext implements GeneratorContext<Tables, ShadowOperations> {
   readonly #input: GeneratorInput;

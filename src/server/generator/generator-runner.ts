@@ -1,10 +1,17 @@
-/** Runs generators on a state, and notes what they read (RedBlue, OSDI 2012, §5.1). */
+/**
+ * Runs generators on a state, and notes what they read (RedBlue, OSDI 2012,
+ * §5.1).
+ */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { canCreateObject } from '../../protocol/contract/schema-parts.ts';
 import type { Effect } from '../records/effect.ts';
 import type { Origin, Origins } from '../records/origin.ts';
-import { GENERATOR_LIMITS, GeneratorBudget, checkOperationSize } from './generator-budget.ts';
+import {
+  GENERATOR_LIMITS,
+  GeneratorBudget,
+  checkOperationSize,
+} from './generator-budget.ts';
 import type { GeneratorLimits, GeneratorPorts } from './generator-budget.ts';
 import {
   freezeArgsCopy,
@@ -12,7 +19,11 @@ import {
   freezeForUser,
   freezeWireCopy,
 } from '../../values/deep-freeze.ts';
-import { markInternal, createInternalError, toClientError } from '../records/internal-errors.ts';
+import {
+  markInternal,
+  createInternalError,
+  toClientError,
+} from '../records/internal-errors.ts';
 import type { ReadSet } from './read-set.ts';
 import { ThrownDomainError } from '../service/domain-errors.ts';
 import {
@@ -22,14 +33,31 @@ import {
   type Choice,
   type Reply,
 } from '../records/reply.ts';
-import { RunContext, type GeneratorInput, type RunnerContext } from './generator-context.ts';
+import {
+  RunContext,
+  type GeneratorInput,
+  type RunnerContext,
+} from './generator-context.ts';
 import { EffectValidator } from '../service/effect-validator.ts';
 import type { AnyGenerator, Service } from '../service/service.ts';
 import type { StateReader } from '../state/store.ts';
-import { createTablesReader, reportFieldRead, type ReadListener } from './table-readers.ts';
-import { hasBounded, isOnBoundedField, sumTakes } from '../service/bounded-takes.ts';
+import {
+  createTablesReader,
+  reportFieldRead,
+  type ReadListener,
+} from './table-readers.ts';
+import {
+  hasBounded,
+  isOnBoundedField,
+  sumTakes,
+} from '../service/bounded-takes.ts';
 import { createBoundedView, type Ledger } from '../service/fields/ledger.ts';
-import { checkValue, checkEffect, checkRedOperation, freezeReply } from './validate-output.ts';
+import {
+  checkValue,
+  checkEffect,
+  checkRedOperation,
+  freezeReply,
+} from './validate-output.ts';
 import type { Entry, ReadRange } from '../records/read-range.ts';
 import { Overlay } from '../state/overlay.ts';
 import type { Scratchpad } from '../service/readers.ts';
@@ -41,7 +69,10 @@ export interface GeneratorOutcome {
   readonly choice: Choice | undefined;
   /** The reply, unless the chosen shadow operation makes it. */
   readonly reply: Reply;
-  /** In the place of a reply: the error of the domain that the operation is refused with. */
+  /**
+   * In the place of a reply: the error of the domain that the operation is
+   * refused with.
+   */
   readonly domainError?: CorrectableError;
   /** Without effects, and the site's own snapshot will do. */
   readonly isLocal?: true;
@@ -50,26 +81,34 @@ export interface GeneratorOutcome {
 export interface GeneratorOptions extends GeneratorPorts {
   readonly limits?: Partial<GeneratorLimits> | undefined;
   /**
-   * About how large an operation may be that goes by the red log; as large as any other unless
-   * given.
+   * About how large an operation may be that goes by the red log; as large as
+   * any other unless given.
    */
   readonly maxRedBytes?: number | undefined;
-  /** Leaves arguments open to change, for who looks whether they are changed. */
+  /**
+   * Leaves arguments open to change, for who looks whether they are changed.
+   */
   readonly allowsArgChanges?: true;
   /**
-   * Where they run, as part of the identifiers that they draw: unique over all sites and restarts.
+   * Where they run, as part of the identifiers that they draw: unique over all
+   * sites and restarts.
    */
   readonly identifierPrefix?: string;
   /** Whose rights they read of bounded fields; all rights unless given. */
   readonly site?: Origin | undefined;
-  /** Those of the deployment: what closed ones held of bounded fields is not left. */
+  /**
+   * Those of the deployment: what closed ones held of bounded fields is not
+   * left.
+   */
   readonly origins?: Pick<Origins, 'closed'> | undefined;
 }
 
 /** What the service says of an operation, looked up once. */
 interface RunnableOperation {
   readonly generator: AnyGenerator;
-  /** A read chooses nothing that could be certified against what it has read. */
+  /**
+   * A read chooses nothing that could be certified against what it has read.
+   */
   readonly isRead: boolean;
   /** Its arguments are an object that its schema has made for it. */
   readonly hasOwnArgs: boolean;
@@ -78,8 +117,8 @@ interface RunnableOperation {
 const NO_REPLY: Reply = { value: undefined };
 
 /**
- * Runs generators of one service. Its readers are made once, since a run should cost no more than
- * what it reads.
+ * Runs generators of one service. Its readers are made once, since a run should
+ * cost no more than what it reads.
  */
 export class GeneratorRunner {
   readonly #service: Service;
@@ -97,14 +136,21 @@ export class GeneratorRunner {
   readonly #scratch: ScratchState;
   readonly #context: RunnerContext;
 
-  constructor(service: Service, state: StateReader, options: GeneratorOptions = {}) {
+  constructor(
+    service: Service,
+    state: StateReader,
+    options: GeneratorOptions = {},
+  ) {
     const { maxRedBytes } = options;
     this.#service = service;
     this.#operations = new Map(
       Object.entries(service.generators).map(([name, generator]) => {
         const spec = service.contract.operations[name];
         const hasOwnArgs = spec !== undefined && canCreateObject(spec.args);
-        return [name, { generator, isRead: spec?.access === 'read', hasOwnArgs }];
+        return [
+          name,
+          { generator, isRead: spec?.access === 'read', hasOwnArgs },
+        ];
       }),
     );
     this.#limits = { ...GENERATOR_LIMITS, ...options.limits };
@@ -134,11 +180,14 @@ export class GeneratorRunner {
   /**
    * Runs the generator of an operation.
    *
-   * @throws CorrectableError `FINAL_FAILED` if the generator threw, took too long, or is not
-   * deterministic; `INVALID_VALUE` if its result breaks the contract or is too large; the error
-   * that its tools threw; nothing else.
+   * @throws CorrectableError `FINAL_FAILED` if the generator threw, took too
+   * long, or is not deterministic; `INVALID_VALUE` if its result breaks the
+   * contract or is too large; the error that its tools threw; nothing else.
    */
-  run(input: GeneratorInput, state: StateReader = this.#state): GeneratorOutcome {
+  run(
+    input: GeneratorInput,
+    state: StateReader = this.#state,
+  ): GeneratorOutcome {
     this.#scratch.show(state);
     try {
       const outcome = this.#runInTime(input);
@@ -151,7 +200,10 @@ export class GeneratorRunner {
     }
   }
 
-  /** Repeats a run that took too long: the clock also goes on while the process is held up. */
+  /**
+   * Repeats a run that took too long: the clock also goes on while the process
+   * is held up.
+   */
   #runInTime(input: GeneratorInput): GeneratorOutcome {
     try {
       return this.#runOnce(input);
@@ -176,7 +228,9 @@ export class GeneratorRunner {
     }
     if (returned instanceof UncertifiedResult) {
       this.#checkMayBeLocal(operation);
-      const reply = freezeReply(this.#service.checkResult(operation, returned.result));
+      const reply = freezeReply(
+        this.#service.checkResult(operation, returned.result),
+      );
       return { reads, choice: undefined, reply, isLocal: true };
     }
     if (!(returned instanceof ChosenShadow)) {
@@ -193,7 +247,8 @@ export class GeneratorRunner {
     if (choice.color === 'blue') this.#checkBlue(choice);
     else checkRedOperation(choice, reads);
     const makesReply =
-      choice.color === 'red' && this.#service.shadowOperations[choice.shadow]?.reply !== undefined;
+      choice.color === 'red' &&
+      this.#service.shadowOperations[choice.shadow]?.reply !== undefined;
     return {
       reads,
       choice,
@@ -207,7 +262,12 @@ export class GeneratorRunner {
     const { operation, args: value } = input;
     const runnable = this.#operations.get(operation);
     if (runnable === undefined)
-      throw markInternal(new CorrectableError('UNSUPPORTED', `No operation '${operation}' here.`));
+      throw markInternal(
+        new CorrectableError(
+          'UNSUPPORTED',
+          `No operation '${operation}' here.`,
+        ),
+      );
     const { generator, isRead, hasOwnArgs } = runnable;
     this.#budget.begin(operation, !isRead);
     try {
@@ -237,15 +297,21 @@ export class GeneratorRunner {
     }
   }
 
-  #toDomainFailure(operation: string, rejection: ThrownDomainError): CorrectableError {
-    const error = this.#service.domainErrors.toClientError(operation, rejection);
+  #toDomainFailure(
+    operation: string,
+    rejection: ThrownDomainError,
+  ): CorrectableError {
+    const error = this.#service.domainErrors.toClientError(
+      operation,
+      rejection,
+    );
     checkValue(error.domain?.data, 'errors');
     return error;
   }
 
   /**
-   * Returns what a client may see of a thrown value: an error of the library, or only that there
-   * was an error.
+   * Returns what a client may see of a thrown value: an error of the library,
+   * or only that there was an error.
    */
   #toClientError(thrown: unknown, operation: string): CorrectableError {
     const reported = toClientError(thrown, (hidden) =>
@@ -253,43 +319,76 @@ export class GeneratorRunner {
     );
     if (reported !== undefined) return reported;
     const message = `The generator of '${operation}' threw. Nothing was changed; the alarms of the site say what it threw.`;
-    return createInternalError('FINAL_FAILED', message, `generators.${operation}`);
+    return createInternalError(
+      'FINAL_FAILED',
+      message,
+      `generators.${operation}`,
+    );
   }
 
   /** Holds a choice to the color that the contract declares. */
   #checkDeclared(operation: string, { shadow, color, effects }: Choice): void {
     if (color === 'blue' && !this.#hasBounded) return;
     if (this.#service.contract.operations[operation]?.color !== 'blue') return;
-    if (color === 'blue' && sumTakes(this.#service.tables, effects).length === 0) return;
+    if (
+      color === 'blue' &&
+      sumTakes(this.#service.tables, effects).length === 0
+    )
+      return;
     const description =
-      color === 'blue' ? 'which is red where the site has no rights' : 'which is red';
+      color === 'blue'
+        ? 'which is red where the site has no rights'
+        : 'which is red';
     const message = `'${operation}' is declared blue but chose '${shadow}', ${description}. Leave its color out of the contract.`;
-    throw createInternalError('INVALID_ARGUMENT', message, `operations.${operation}.color`);
+    throw createInternalError(
+      'INVALID_ARGUMENT',
+      message,
+      `operations.${operation}.color`,
+    );
   }
 
   /**
-   * Of an operation that its contract declares red no view is final at `causal`: its types say so.
+   * Of an operation that its contract declares red no view is final at
+   * `causal`: its types say so.
    */
   #checkMayBeLocal(operation: string): void {
     if (this.#service.contract.operations[operation]?.color !== 'red') return;
     const message = `'${operation}' is declared red but returned uncertified(). Leave that out, or its color out of the contract.`;
-    throw createInternalError('INVALID_ARGUMENT', message, `operations.${operation}.color`);
-  }
-
-  /** Apart, since a function that makes another one pays for that even where it does not. */
-  #runGuarded(generator: AnyGenerator, args: unknown, context: RunContext): unknown {
-    return this.#guard?.(() => generator(args, context), this.#limits.timeoutMs);
+    throw createInternalError(
+      'INVALID_ARGUMENT',
+      message,
+      `operations.${operation}.color`,
+    );
   }
 
   /**
-   * Runs once more: a generator that depends on anything else than its input and the state gives
-   * itself away.
+   * Apart, since a function that makes another one pays for that even where it
+   * does not.
+   */
+  #runGuarded(
+    generator: AnyGenerator,
+    args: unknown,
+    context: RunContext,
+  ): unknown {
+    return this.#guard?.(
+      () => generator(args, context),
+      this.#limits.timeoutMs,
+    );
+  }
+
+  /**
+   * Runs once more: a generator that depends on anything else than its input
+   * and the state gives itself away.
    */
   #checkDeterminism(input: GeneratorInput, first: GeneratorOutcome): void {
     const { operation } = input;
     const fail = (description: string): never => {
       const message = `The generator of '${operation}' is not deterministic: run twice on the same, ${description}. Take time, randomness and identifiers from its context.`;
-      throw createInternalError('FINAL_FAILED', message, `generators.${operation}`);
+      throw createInternalError(
+        'FINAL_FAILED',
+        message,
+        `generators.${operation}`,
+      );
     };
     let second: GeneratorOutcome;
     try {
@@ -298,17 +397,23 @@ export class GeneratorRunner {
       this.#toClientError(error, operation);
       return fail('it threw the second time');
     }
-    if (!isSameChoice(first.choice, second.choice)) fail('it chose different effects');
-    if (!structurallyEqual(first.domainError?.domain, second.domainError?.domain))
+    if (!isSameChoice(first.choice, second.choice))
+      fail('it chose different effects');
+    if (
+      !structurallyEqual(first.domainError?.domain, second.domainError?.domain)
+    )
       fail('it refused differently');
-    if (first.isLocal !== second.isLocal) fail('its results were not both local');
-    if (!structurallyEqual(first.reply, second.reply)) fail('it gave different results');
-    if (!structurallyEqual(first.reads, second.reads)) fail('it read different things');
+    if (first.isLocal !== second.isLocal)
+      fail('its results were not both local');
+    if (!structurallyEqual(first.reply, second.reply))
+      fail('it gave different results');
+    if (!structurallyEqual(first.reads, second.reads))
+      fail('it read different things');
   }
 
   /**
-   * Rejects effects that no site could apply: they would stop each site that tries, so no site or
-   * log may get them.
+   * Rejects effects that no site could apply: they would stop each site that
+   * tries, so no site or log may get them.
    */
   #checkKnown({ shadow, effects }: Choice): void {
     if (!Array.isArray(effects)) {
@@ -317,7 +422,9 @@ export class GeneratorRunner {
     }
     this.#budget.checkEffects(effects.length);
     for (let at = 0; at < effects.length; at += 1) {
-      const problem = this.#knownEffects.describeChosenProblem(effects[at] as Effect);
+      const problem = this.#knownEffects.describeChosenProblem(
+        effects[at] as Effect,
+      );
       if (problem === undefined) continue;
       const message = `'${shadow}' has an effect that cannot be: ${problem}. Nothing was changed: make effects by the tables, as row(key).field.action(value).`;
       throw createInternalError('INVALID_ARGUMENT', message, `effects.${at}`);
@@ -332,7 +439,10 @@ export class GeneratorRunner {
     throw createInternalError('INVALID_ARGUMENT', message, `shadow.${shadow}`);
   }
 
-  /** Of a blue shadow operation its effects are kept, and of those the parts that effects have. */
+  /**
+   * Of a blue shadow operation its effects are kept, and of those the parts
+   * that effects have.
+   */
   #checkBlue({ shadow, effects }: Choice): void {
     for (let at = 0; at < effects.length; at += 1) {
       const effect = effects[at] as Effect;
@@ -347,24 +457,30 @@ export class GeneratorRunner {
 }
 
 /**
- * Without their replies: those are compared as they travel, where what `withMeta` has made is
- * plain.
+ * Without their replies: those are compared as they travel, where what
+ * `withMeta` has made is plain.
  */
 function isSameChoice(a: Choice | undefined, b: Choice | undefined): boolean {
-  return structurallyEqual(a && { ...a, reply: undefined }, b && { ...b, reply: undefined });
+  return structurallyEqual(
+    a && { ...a, reply: undefined },
+    b && { ...b, reply: undefined },
+  );
 }
 
 /**
- * A site can have any name: what cannot stand in a URL as it is becomes the number of its
- * character.
+ * A site can have any name: what cannot stand in a URL as it is becomes the
+ * number of its character.
  */
 function escapeName(name: string): string {
-  return name.replaceAll(/[^\w.-]/gu, (character) => `~${character.codePointAt(0)?.toString(16)}~`);
+  return name.replaceAll(
+    /[^\w.-]/gu,
+    (character) => `~${character.codePointAt(0)?.toString(16)}~`,
+  );
 }
 
 /**
- * A state as the generators of one site read it: of bounded fields they see what that site may take
- * by itself.
+ * A state as the generators of one site read it: of bounded fields they see
+ * what that site may take by itself.
  */
 class RightsReader implements StateReader {
   readonly #state: StateReader;
@@ -397,7 +513,10 @@ class RightsReader implements StateReader {
   }
 }
 
-/** The state that a generator sees: the snapshot, with what it has applied to its scratchpad. */
+/**
+ * The state that a generator sees: the snapshot, with what it has applied to
+ * its scratchpad.
+ */
 class ScratchState implements StateReader, Scratchpad {
   readonly #service: Service;
   readonly #reads: ReadListener;
@@ -406,8 +525,8 @@ class ScratchState implements StateReader, Scratchpad {
   #appliedCount = 0;
 
   /**
-   * Of `snapshot` until another one is shown; `notes` hears of what effects read when they are
-   * tried.
+   * Of `snapshot` until another one is shown; `notes` hears of what effects
+   * read when they are tried.
    */
   constructor(service: Service, snapshot: StateReader, notes: ReadListener) {
     this.#service = service;
@@ -416,10 +535,11 @@ class ScratchState implements StateReader, Scratchpad {
     Object.freeze(this);
   }
 
-  // All runs of all services have it as their scratchpad: none can put something else in the place
-  // of what it does.
+  // All runs of all services have it as their scratchpad: none can put
+  // something else in the place of what it does.
   static {
-    for (const method of [this.prototype.apply, this.prototype.discard]) Object.freeze(method);
+    for (const method of [this.prototype.apply, this.prototype.discard])
+      Object.freeze(method);
     Object.freeze(this.prototype);
   }
 
@@ -435,14 +555,22 @@ class ScratchState implements StateReader, Scratchpad {
     const makeReply = this.#service.shadowOperations[shadow]?.reply;
     if (makeReply === undefined) return toReply(reply).value as R;
     for (const effect of effects) this.#noteRead(effect);
-    return toReply(makeReply(results.map(freezeForUser), freezeWireCopy(args))).value as R;
+    return toReply(makeReply(results.map(freezeForUser), freezeWireCopy(args)))
+      .value as R;
   }
 
-  /** What an effect that reads its field yields, the generator knows from its reply. */
+  /**
+   * What an effect that reads its field yields, the generator knows from its
+   * reply.
+   */
   #noteRead(effect: Effect): void {
     const { tables } = this.#service;
     if (isRedOnly(tables, effect))
-      reportFieldRead(effect, tables[effect.table]?.removable === true, this.#reads);
+      reportFieldRead(
+        effect,
+        tables[effect.table]?.removable === true,
+        this.#reads,
+      );
   }
 
   discard(): void {

@@ -1,6 +1,6 @@
 /**
- * What certification compares: fields, rows, tables and scanned intervals. Absent rows are covered
- * too.
+ * What certification compares: fields, rows, tables and scanned intervals.
+ * Absent rows are covered too.
  */
 import type { Effect } from '../records/effect.ts';
 import { isScalar, isInRange, type ReadRange } from '../records/read-range.ts';
@@ -13,10 +13,14 @@ import type { Tables } from '../service/tables.ts';
 export const SEPARATOR = '\u0000';
 
 /** Reading or writing one field. */
-export const toFieldName = (table: string, key: string, field: string): string =>
-  table + SEPARATOR + key + SEPARATOR + field;
+export const toFieldName = (
+  table: string,
+  key: string,
+  field: string,
+): string => table + SEPARATOR + key + SEPARATOR + field;
 /** Reading whether a row exists; written where one comes or goes. */
-export const toRowName = (table: string, key: string): string => table + SEPARATOR + key;
+export const toRowName = (table: string, key: string): string =>
+  table + SEPARATOR + key;
 /** Reading a field of a row that could be removed; written by its removal. */
 export const toRemovalName = (table: string, key: string): string =>
   table + SEPARATOR + key + SEPARATOR + SEPARATOR;
@@ -24,7 +28,8 @@ export const toRemovalName = (table: string, key: string): string =>
 export const toTableName = (table: string): string => table;
 
 /**
- * What a name says of; a key may have anything in it, names of tables and fields have no separator.
+ * What a name says of; a key may have anything in it, names of tables and
+ * fields have no separator.
  */
 export function parseName(name: string): {
   readonly table: string;
@@ -35,8 +40,13 @@ export function parseName(name: string): {
   if (first < 0) return { table: name };
   const table = name.slice(0, first);
   if (last === first) return { table, key: name.slice(first + 1) };
-  if (name.endsWith(SEPARATOR + SEPARATOR)) return { table, key: name.slice(first + 1, last - 1) };
-  return { table, key: name.slice(first + 1, last), field: name.slice(last + 1) };
+  if (name.endsWith(SEPARATOR + SEPARATOR))
+    return { table, key: name.slice(first + 1, last - 1) };
+  return {
+    table,
+    key: name.slice(first + 1, last),
+    field: name.slice(last + 1),
+  };
 }
 
 export interface ReadSet {
@@ -47,8 +57,8 @@ export interface ReadSet {
 const NO_ROWS: ReadonlySet<string> = new Set();
 
 /**
- * Names of the rows that effects bring into being. Inserted ones count, so that no removal passes
- * them unseen.
+ * Names of the rows that effects bring into being. Inserted ones count, so that
+ * no removal passes them unseen.
  */
 export function findCreatedRows(
   effects: readonly Effect[],
@@ -65,7 +75,8 @@ export function findCreatedRows(
 }
 
 /**
- * All names that the effects write, where those of `created` are rows that were not there before.
+ * All names that the effects write, where those of `created` are rows that were
+ * not there before.
  */
 export function findWrittenNames(
   effects: readonly Effect[],
@@ -83,7 +94,10 @@ export function findWrittenNames(
   return names;
 }
 
-/** Whether a scan of the interval may show something else once the effect is below it. */
+/**
+ * Whether a scan of the interval may show something else once the effect is
+ * below it.
+ */
 export function isSeenInRange(
   range: ReadRange,
   effect: Effect,
@@ -91,13 +105,17 @@ export function isSeenInRange(
 ): boolean {
   const { table, key, field } = effect;
   if (table !== range.table) return false;
-  if (range.field !== undefined) return field === range.field || isRemoval(effect);
-  return isInRange(range, key) && (isRemoval(effect) || created.has(toRowName(table, key)));
+  if (range.field !== undefined)
+    return field === range.field || isRemoval(effect);
+  return (
+    isInRange(range, key) &&
+    (isRemoval(effect) || created.has(toRowName(table, key)))
+  );
 }
 
 /**
- * Whether an effect brings a row into the interval or takes one out of its table. Moves are reads
- * of the field.
+ * Whether an effect brings a row into the interval or takes one out of its
+ * table. Moves are reads of the field.
  */
 export function isRangeChanged(
   range: ReadRange,
@@ -108,23 +126,30 @@ export function isRangeChanged(
   if (table !== range.table) return false;
   if (range.field !== undefined)
     return field === range.field && isScalar(value) && isInRange(range, value);
-  return isInRange(range, key) && (isRemoval(effect) || created.has(toRowName(table, key)));
+  return (
+    isInRange(range, key) &&
+    (isRemoval(effect) || created.has(toRowName(table, key)))
+  );
 }
 
 /**
- * Returns what was read, and what else the effects depend on: a take or a transfer on the pool of
- * its bounded field, a write to a row that can be removed on that row, since it would bring it
- * back.
+ * Returns what was read, and what else the effects depend on: a take or a
+ * transfer on the pool of its bounded field, a write to a row that can be
+ * removed on that row, since it would bring it back.
  */
 export function findCertifiedReads(
-  { reads, choice }: { readonly reads: ReadSet; readonly choice: Choice | undefined },
+  {
+    reads,
+    choice,
+  }: { readonly reads: ReadSet; readonly choice: Choice | undefined },
   tables: Tables,
 ): ReadSet {
   if (choice === undefined) return reads;
   let names: Set<string> | undefined;
   for (const effect of choice.effects) {
     const name = formatEffectName(effect, tables);
-    if (name !== undefined && !reads.names.has(name)) (names ??= new Set(reads.names)).add(name);
+    if (name !== undefined && !reads.names.has(name))
+      (names ??= new Set(reads.names)).add(name);
   }
   return names === undefined ? reads : { names, ranges: reads.ranges };
 }
@@ -133,5 +158,7 @@ function formatEffectName(effect: Effect, tables: Tables): string | undefined {
   const { table, key, field } = effect;
   if (tables[table]?.removable === true)
     return isRemoval(effect) ? undefined : toRemovalName(table, key);
-  return drawsOnPool(tables, effect) ? toFieldName(table, key, field) : undefined;
+  return drawsOnPool(tables, effect)
+    ? toFieldName(table, key, field)
+    : undefined;
 }

@@ -1,4 +1,7 @@
-/** Readers of tables. Each read is noted, for certification and for the generator's budget. */
+/**
+ * Readers of tables. Each read is noted, for certification and for the
+ * generator's budget.
+ */
 import { freezeFunctions, freezeForUser } from '../../values/deep-freeze.ts';
 import {
   toReadRange,
@@ -31,7 +34,8 @@ export const NO_READ_LISTENER: ReadListener = {
 };
 
 /**
- * Typed readers of all tables, for many runs: no generator can put something else in their place.
+ * Typed readers of all tables, for many runs: no generator can put something
+ * else in their place.
  */
 export function createTablesReader(
   tables: Tables,
@@ -50,10 +54,20 @@ function createTableReader(
   state: StateReader,
   notes: ReadListener,
 ): TableReader<Fields, string> {
-  const scan = (field: string | undefined, options: ScanOptions = {}): readonly string[] =>
-    scanKeys(toReadRange(name, field, options), table.removable, options, state, notes);
+  const scan = (
+    field: string | undefined,
+    options: ScanOptions = {},
+  ): readonly string[] =>
+    scanKeys(
+      toReadRange(name, field, options),
+      table.removable,
+      options,
+      state,
+      notes,
+    );
   const by: Record<string, (options?: ScanOptions) => readonly string[]> = {};
-  for (const field of table.indexes) by[field] = (options) => scan(field, options);
+  for (const field of table.indexes)
+    by[field] = (options) => scan(field, options);
   return freezeFunctions<TableReader<Fields, string>>({
     row: createRowReader(name, table, state, notes),
     has: (key) => {
@@ -66,8 +80,8 @@ function createTableReader(
 }
 
 /**
- * Reads a scan up to its limit, and notes that interval, and of each row found that it is there and
- * its value.
+ * Reads a scan up to its limit, and notes that interval, and of each row found
+ * that it is there and its value.
  */
 function scanKeys(
   range: ReadRange,
@@ -83,21 +97,33 @@ function scanKeys(
     for (const { key, value } of state.scan(range, reverse)) {
       notes.onScanned();
       if (range.field !== undefined)
-        reportFieldRead({ table: range.table, key, field: range.field }, isRemovable, notes);
+        reportFieldRead(
+          { table: range.table, key, field: range.field },
+          isRemovable,
+          notes,
+        );
       keys.add(key);
       last = value;
       if (keys.size >= limit) break;
     }
     notes.onRange(
-      keys.size >= limit && last !== undefined ? getScannedRange(range, last, reverse) : range,
+      keys.size >= limit && last !== undefined
+        ? getScannedRange(range, last, reverse)
+        : range,
     );
   }
   return [...keys];
 }
 
-/** A field is changed by what is written to it, and by the removal of its row. */
+/**
+ * A field is changed by what is written to it, and by the removal of its row.
+ */
 export function reportFieldRead(
-  { table, key, field }: { readonly table: string; readonly key: string; readonly field: string },
+  {
+    table,
+    key,
+    field,
+  }: { readonly table: string; readonly key: string; readonly field: string },
   removable: boolean,
   notes: ReadListener,
 ): void {
@@ -119,7 +145,11 @@ function createRowReader(
     static {
       for (const field of Object.keys(fields)) {
         const get = function (this: Row): unknown {
-          reportFieldRead({ table: name, key: this.#key, field }, removable, notes);
+          reportFieldRead(
+            { table: name, key: this.#key, field },
+            removable,
+            notes,
+          );
           return freezeForUser(state.read(name, this.#key, field));
         };
         Object.defineProperty(this.prototype, field, { enumerable: true, get });

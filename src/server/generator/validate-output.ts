@@ -1,17 +1,29 @@
-/** What a run gives, held to what logs and wires take (`protocol/codec/check-portable.ts`). */
-import { isPortableScalar, findPortabilityError } from '../../protocol/codec/portable-values.ts';
+/**
+ * What a run gives, held to what logs and wires take
+ * (`protocol/codec/check-portable.ts`).
+ */
+import {
+  isPortableScalar,
+  findPortabilityError,
+} from '../../protocol/codec/portable-values.ts';
 import type { Effect } from '../records/effect.ts';
 import { freezeWireCopy } from '../../values/deep-freeze.ts';
-import { markInternal, createInternalError } from '../records/internal-errors.ts';
+import {
+  markInternal,
+  createInternalError,
+} from '../records/internal-errors.ts';
 import type { ReadSet } from './read-set.ts';
 import type { Choice, Reply } from '../records/reply.ts';
 
-/** Beyond the names of effects' parts and of arguments a path may be made of data. */
+/**
+ * Beyond the names of effects' parts and of arguments a path may be made of
+ * data.
+ */
 const MAX_PATH_DEPTH = 1;
 
 /**
- * @throws CorrectableError `INVALID_VALUE` with the path of what cannot be written down, or of a
- *   key that is none
+ * @throws CorrectableError `INVALID_VALUE` with the path of what cannot be
+ * written down, or of a key that is none
  */
 export function checkEffect(effect: Effect, at: number): void {
   const { table, key, field, action, value } = effect;
@@ -34,19 +46,29 @@ export function checkEffect(effect: Effect, at: number): void {
 }
 
 /**
- * Arguments and reads of a red operation go to other sites: throws, as `checkEffect`, if they
- * cannot.
+ * Arguments and reads of a red operation go to other sites: throws, as
+ * `checkEffect`, if they cannot.
  */
-export function checkRedOperation({ effects, args }: Choice, { names, ranges }: ReadSet): void {
+export function checkRedOperation(
+  { effects, args }: Choice,
+  { names, ranges }: ReadSet,
+): void {
   for (const [at, effect] of effects.entries()) checkEffect(effect, at);
   checkValue(args, 'shadow', undefined, MAX_PATH_DEPTH);
   for (const name of names) checkValue(name, 'reads');
-  for (const range of ranges) checkValue(range, 'reads', undefined, MAX_PATH_DEPTH);
+  for (const range of ranges)
+    checkValue(range, 'reads', undefined, MAX_PATH_DEPTH);
 }
 
-/** A portable reply that its generator cannot change. @throws CorrectableError as `checkEffect` */
+/**
+ * A portable reply that its generator cannot change. @throws CorrectableError
+ * as `checkEffect`
+ */
 export function freezeReply(reply: Reply): Reply {
-  const [value, meta] = [freezeWireCopy(reply.value), freezeWireCopy(reply.meta)];
+  const [value, meta] = [
+    freezeWireCopy(reply.value),
+    freezeWireCopy(reply.meta),
+  ];
   checkValue(value, 'result');
   if (meta !== undefined) checkValue(meta, 'meta');
   if (value === reply.value && meta === reply.meta) return reply;
@@ -54,7 +76,12 @@ export function freezeReply(reply: Reply): Reply {
 }
 
 /** @throws CorrectableError as `checkEffect` */
-export function checkValue(value: unknown, where: string, at?: number, depth?: number): void {
+export function checkValue(
+  value: unknown,
+  where: string,
+  at?: number,
+  depth?: number,
+): void {
   const problem = findPortabilityError(value, where, at, depth);
   if (problem !== undefined) throw markInternal(problem);
 }

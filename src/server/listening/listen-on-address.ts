@@ -1,6 +1,7 @@
 /**
- * Listens on an address that may not be there yet. A process that is started at boot may be faster
- * than its network: its address is not assigned, or its own name is not known to the name server.
+ * Listens on an address that may not be there yet. A process that is started at
+ * boot may be faster than its network: its address is not assigned, or its own
+ * name is not known to the name server.
  */
 import type { Server } from 'node:net';
 
@@ -25,19 +26,33 @@ const PASSING_PROBLEMS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'no name server answers yet',
 };
 
-/** Rejects with the system's error: at once, or after `maxWaitMs` if it may be right later. */
-export async function listenOnAddress(server: Server, place: ListenPlace): Promise<void> {
+/**
+ * Rejects with the system's error: at once, or after `maxWaitMs` if it may be
+ * right later.
+ */
+export async function listenOnAddress(
+  server: Server,
+  place: ListenPlace,
+): Promise<void> {
   const { host, port, onWaiting, maxWaitMs = MAX_WAIT_MS } = place;
   const untilMs = performance.now() + maxWaitMs;
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await listen(server, host, port);
     } catch (error) {
-      const problem = PASSING_PROBLEMS[(error as NodeJS.ErrnoException).code ?? ''];
-      if (problem === undefined || performance.now() + RETRY_INTERVAL_MS > untilMs) throw error;
+      const problem =
+        PASSING_PROBLEMS[(error as NodeJS.ErrnoException).code ?? ''];
+      if (
+        problem === undefined ||
+        performance.now() + RETRY_INTERVAL_MS > untilMs
+      )
+        throw error;
       const cause = (error as Error).message;
       const wait = `Waiting up to ${maxWaitMs / MS_PER_S} s for it`;
-      if (attempt === 0) onWaiting?.(`cannot listen on ${host}: ${problem} (${cause}). ${wait}.`);
+      if (attempt === 0)
+        onWaiting?.(
+          `cannot listen on ${host}: ${problem} (${cause}). ${wait}.`,
+        );
       await new Promise((resolve) => setTimeout(resolve, RETRY_INTERVAL_MS));
     }
   }

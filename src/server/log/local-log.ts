@@ -1,6 +1,9 @@
 /** The logs of a site, and what they report to their holder. */
 
-/** What a log of a site is for: the site's own entries, or its copy of the red order. */
+/**
+ * What a log of a site is for: the site's own entries, or its copy of the red
+ * order.
+ */
 export type LogKind = 'local' | 'red';
 
 /** Both kinds, in the order in which what is done to all of them is done. */
@@ -10,23 +13,25 @@ export const LOG_KINDS = ['local', 'red'] as const;
 export type Term = number;
 
 /**
- * The events that a log reports to its holder. After `onFenced` or `onFailed` it reports nothing.
+ * The events that a log reports to its holder. After `onFenced` or `onFailed`
+ * it reports nothing.
  */
 export interface LocalLogListener {
   /**
-   * The first `length` entries of a log, from its very beginning, are synced: they can no longer be
-   * lost.
+   * The first `length` entries of a log, from its very beginning, are synced:
+   * they can no longer be lost.
    */
   onSynced(log: LogKind, length: number): void;
 
   /**
-   * Another holder has the log: entries that were appended and not reported as synced do not count.
+   * Another holder has the log: entries that were appended and not reported as
+   * synced do not count.
    */
   onFenced(error: Error): void;
 
   /**
-   * The log cannot be written any more. It is unknown which unsynced entries are there, so none
-   * counts.
+   * The log cannot be written any more. It is unknown which unsynced entries
+   * are there, so none counts.
    */
   onFailed(error: Error): void;
 }

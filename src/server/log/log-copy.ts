@@ -1,12 +1,19 @@
 /**
- * A site's own copy of a red log that another store orders: what was taken of it, what of that is
- * synced here, and what is delivered. Nothing is delivered before it is synced, nor anything behind
- * a record that changes the members before its site has taken that in.
+ * A site's own copy of a red log that another store orders: what was taken of
+ * it, what of that is synced here, and what is delivered. Nothing is delivered
+ * before it is synced, nor anything behind a record that changes the members
+ * before its site has taken that in.
  */
 import { Fifo } from '../collections/fifo.ts';
 import type { Origin } from '../records/origin.ts';
 import { PrefixDigest } from './prefix-digest.ts';
-import type { LastEntry, LogEntry, LogOutput, RedLogOptions, SavedLog } from './red-log.ts';
+import type {
+  LastEntry,
+  LogEntry,
+  LogOutput,
+  RedLogOptions,
+  SavedLog,
+} from './red-log.ts';
 
 /** Which record of a proposer comes next: of the start that counts. */
 export interface ProposerProgress {
@@ -43,7 +50,10 @@ export class LogCopy<R> {
   #last: LastEntry | undefined;
   #lastDelivered: LastEntry | undefined;
 
-  constructor({ entries = [], start = 0, saved, ...options }: RedLogOptions<R>, markEvery: number) {
+  constructor(
+    { entries = [], start = 0, saved, ...options }: RedLogOptions<R>,
+    markEvery: number,
+  ) {
     this.#options = options;
     this.#markEvery = markEvery;
     this.#synced = start + entries.length;
@@ -52,7 +62,10 @@ export class LogCopy<R> {
       saved?.progress.map(([origin, epoch, next]) => [origin, { epoch, next }]),
     );
     this.#deliveredProgress = new Map(this.#progress);
-    this.#digest = new PrefixDigest(this.#delivered, this.#delivered === 0 ? 0 : saved?.digest);
+    this.#digest = new PrefixDigest(
+      this.#delivered,
+      this.#delivered === 0 ? 0 : saved?.digest,
+    );
     this.#marks = [this.#createMark()];
     this.#lastDelivered = saved?.last;
     this.#last = entries.at(-1) ?? saved?.last;
@@ -85,12 +98,13 @@ export class LogCopy<R> {
   }
 
   /**
-   * Returns the digest of the first `length` entries; `undefined` if it is not known, or not any
-   * more.
+   * Returns the digest of the first `length` entries; `undefined` if it is not
+   * known, or not any more.
    */
   getDigest(length: number): number | undefined {
     return (
-      this.#digest.at(length) ?? this.#marks.find(({ position }) => position === length)?.digest
+      this.#digest.at(length) ??
+      this.#marks.find(({ position }) => position === length)?.digest
     );
   }
 
@@ -99,7 +113,8 @@ export class LogCopy<R> {
       const { origin, epoch, sequence, record } = entry;
       this.#progress.set(origin, { epoch, next: sequence + 1 });
       this.#digest.add(entry, this.#delivered);
-      if (this.#options.getMemberChange?.(record) !== undefined) this.#changes.push(this.#length);
+      if (this.#options.getMemberChange?.(record) !== undefined)
+        this.#changes.push(this.#length);
       this.#waiting.push(entry);
       this.#length += 1;
       this.#last = entry;
@@ -114,10 +129,14 @@ export class LogCopy<R> {
     this.#isPaused = false;
   }
 
-  /** Returns what can be delivered now, which counts as delivered from then on. */
+  /**
+   * Returns what can be delivered now, which counts as delivered from then on.
+   */
   takeDelivery(): (LogOutput<R> & { readonly kind: 'deliver' }) | undefined {
     const change = this.#changes.at(0) ?? Infinity;
-    const end = this.#isPaused ? 0 : Math.min(this.#length, this.#synced, change + 1);
+    const end = this.#isPaused
+      ? 0
+      : Math.min(this.#length, this.#synced, change + 1);
     if (end <= this.#delivered) return undefined;
     const from = this.#delivered;
     const records: R[] = [];
@@ -131,18 +150,29 @@ export class LogCopy<R> {
     const progress = [...this.#deliveredProgress].map(
       ([origin, { epoch, next }]) => [origin, epoch, next] as const,
     );
-    const [delivered, digest] = [this.#delivered, this.#digest.at(this.#delivered)];
+    const [delivered, digest] = [
+      this.#delivered,
+      this.#digest.at(this.#delivered),
+    ];
     const position = { seq: delivered, index: 0 };
-    const saved = { delivered, position, identity, progress, last: this.#lastDelivered };
+    const saved = {
+      delivered,
+      position,
+      identity,
+      progress,
+      last: this.#lastDelivered,
+    };
     return digest === undefined ? saved : { ...saved, digest };
   }
 
   #deliverNext(): R {
-    const { origin, epoch, sequence, record } = this.#waiting.shift() as LogEntry<R>;
+    const { origin, epoch, sequence, record } =
+      this.#waiting.shift() as LogEntry<R>;
     this.#lastDelivered = { origin, epoch, sequence };
     this.#deliveredProgress.set(origin, { epoch, next: sequence + 1 });
     this.#delivered += 1;
-    if (this.#delivered % this.#markEvery === 0) this.#marks.push(this.#createMark());
+    if (this.#delivered % this.#markEvery === 0)
+      this.#marks.push(this.#createMark());
     if (this.#marks.length > MAX_MARKS)
       this.#marks = this.#marks.filter((_, place) => place % 2 === 0);
     return record;
@@ -150,6 +180,10 @@ export class LogCopy<R> {
 
   #createMark(): LogMark {
     const progress = new Map(this.#deliveredProgress);
-    return { position: this.#delivered, digest: this.#digest.at(this.#delivered), progress };
+    return {
+      position: this.#delivered,
+      digest: this.#digest.at(this.#delivered),
+      progress,
+    };
   }
 }

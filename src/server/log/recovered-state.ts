@@ -1,13 +1,21 @@
 /**
- * What a site writes down, and finds at its next start: two logs, and a checkpoint of what they led
- * to.
+ * What a site writes down, and finds at its next start: two logs, and a
+ * checkpoint of what they led to.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { EMPTY_OWN_STATE, getSections } from '../records/checkpoint.ts';
-import type { Checkpoint, OwnState, SharedState } from '../records/checkpoint.ts';
+import type {
+  Checkpoint,
+  OwnState,
+  SharedState,
+} from '../records/checkpoint.ts';
 import { MICROS_PER_MS } from '../records/clock.ts';
 import type { Origin } from '../records/origin.ts';
-import type { BlueOperation, LocalEntry, RedRecord } from '../records/records.ts';
+import type {
+  BlueOperation,
+  LocalEntry,
+  RedRecord,
+} from '../records/records.ts';
 import type { LogEntry, SavedLog } from './red-log.ts';
 import type { LogKind } from './local-log.ts';
 
@@ -52,8 +60,8 @@ export function getSavedSite({ smallParts }: Checkpoint): SavedSiteState {
 }
 
 /**
- * Entries that no checkpoint contains, of both logs: those before its cut are there for other
- * sites.
+ * Entries that no checkpoint contains, of both logs: those before its cut are
+ * there for other sites.
  */
 export function getEntriesAfterCheckpoint({
   local,
@@ -78,9 +86,9 @@ export function getSharedPart(checkpoint: Checkpoint): Checkpoint {
 }
 
 /**
- * Leaves out of the state of another site what its receiver would refuse from that site itself (Q1
- * of docs/spec/redblue.md), so that it does not pass that on: stamps that are ahead of `latestMs`,
- * if the site's clock was.
+ * Leaves out of the state of another site what its receiver would refuse from
+ * that site itself (Q1 of docs/spec/redblue.md), so that it does not pass that
+ * on: stamps that are ahead of `latestMs`, if the site's clock was.
  */
 export function removeWildStamps(
   { sections, smallParts }: Checkpoint,
@@ -89,16 +97,23 @@ export function removeWildStamps(
   const shared = smallParts as SharedSiteState;
   const { unsent = [], savedAtMs = Infinity, ...replica } = shared.replica;
   const accepted = unsent.filter(
-    ({ site, vector }) => Math.min(savedAtMs, (vector[site] ?? 0) / MICROS_PER_MS) <= latestMs,
+    ({ site, vector }) =>
+      Math.min(savedAtMs, (vector[site] ?? 0) / MICROS_PER_MS) <= latestMs,
   );
-  return { sections, smallParts: { ...shared, replica: { ...replica, unsent: accepted } } };
+  return {
+    sections,
+    smallParts: { ...shared, replica: { ...replica, unsent: accepted } },
+  };
 }
 
 /**
- * What a site finds that begins with the shared part of another one's checkpoint, and has nothing
- * of its own: the logs go on where that part ends.
+ * What a site finds that begins with the shared part of another one's
+ * checkpoint, and has nothing of its own: the logs go on where that part ends.
  */
-export function createSiteFromShared({ sections, smallParts }: Checkpoint): RecoveredState {
+export function createSiteFromShared({
+  sections,
+  smallParts,
+}: Checkpoint): RecoveredState {
   const shared = smallParts as SharedSiteState;
   const saved: SavedSiteState = { shared, own: EMPTY_OWN_STATE };
   return {
@@ -109,12 +124,13 @@ export function createSiteFromShared({ sections, smallParts }: Checkpoint): Reco
 }
 
 /**
- * What a site finds that was away for so long that it needs the state of another one, and has its
- * own still: the shared part of that, and of its own the end of its stream, its slots, terms and
- * clock. What it holds of other streams and of the red log beyond that part, it keeps.
+ * What a site finds that was away for so long that it needs the state of
+ * another one, and has its own still: the shared part of that, and of its own
+ * the end of its stream, its slots, terms and clock. What it holds of other
+ * streams and of the red log beyond that part, it keeps.
  *
- * @throws CorrectableError `UNAVAILABLE` if the other site lacks what this one has let go of, or
- *   knows it as closed
+ * @throws CorrectableError `UNAVAILABLE` if the other site lacks what this one
+ * has let go of, or knows it as closed
  */
 export function mergeSharedIntoSite(
   site: Origin,
@@ -127,7 +143,10 @@ export function mergeSharedIntoSite(
   if (state !== 'open' && state !== 'joining')
     throw unusableStateError('this site was closed: start it with --rebuild');
   const saved = own.checkpoint && getSavedSite(own.checkpoint);
-  const ownState = saved?.own ?? { ...EMPTY_OWN_STATE, syncedLength: own.local.start };
+  const ownState = saved?.own ?? {
+    ...EMPTY_OWN_STATE,
+    syncedLength: own.local.start,
+  };
   const ownApplied = saved?.shared.replica.applied ?? [];
   const redEnd = own.red.start + own.red.entries.length;
   const { delivered } = shared.log;
@@ -138,9 +157,11 @@ export function mergeSharedIntoSite(
       'it has less of the red log than this site: take the state of another site, or wait',
     );
   const waiting = collectWaiting(own, ownState, applied);
-  // What this site has confirmed, others may have let go of: it may not be lost here.
+  // What this site has confirmed, others may have let go of: it may not be lost
+  // here.
   const isIncomplete = waiting.some((operations, origin) => {
-    const held = (ownApplied[origin] ?? 0) + (ownState.waiting[origin]?.length ?? 0);
+    const held =
+      (ownApplied[origin] ?? 0) + (ownState.waiting[origin]?.length ?? 0);
     return operations.length < held - (applied[origin] ?? 0);
   });
   if (isIncomplete)
@@ -149,46 +170,70 @@ export function mergeSharedIntoSite(
     );
   const merged: SavedSiteState = { shared, own: { ...ownState, waiting } };
   return {
-    local: { ...own.local, entries: [...own.local.entries, ...createUnsentEntries(shared)] },
+    local: {
+      ...own.local,
+      entries: [...own.local.entries, ...createUnsentEntries(shared)],
+    },
     red: holdsRed ? own.red : { start: delivered, entries: [] },
     checkpoint: {
-      sections: { ...sections, ...(own.checkpoint && getSections('own', own.checkpoint)) },
+      sections: {
+        ...sections,
+        ...(own.checkpoint && getSections('own', own.checkpoint)),
+      },
       smallParts: merged,
     },
   };
 }
 
 /**
- * Returns log entries for operations that only the donor of a state had: the receiver passes them
- * on.
+ * Returns log entries for operations that only the donor of a state had: the
+ * receiver passes them on.
  */
 function createUnsentEntries({ replica }: SharedSiteState): LocalEntry[] {
-  return (replica.unsent ?? []).map((operation) => ({ kind: 'blue', operation }));
+  return (replica.unsent ?? []).map((operation) => ({
+    kind: 'blue',
+    operation,
+  }));
 }
 
 /**
- * Returns by origin the operations that the site holds and that are not in the rows of the other
- * site.
+ * Returns by origin the operations that the site holds and that are not in the
+ * rows of the other site.
  */
 function collectWaiting(
   own: RecoveredState,
   ownState: OwnState,
   applied: readonly number[],
 ): BlueOperation[][] {
-  const held = getOperations(own.local.entries.slice(0, ownState.syncedLength - own.local.start));
-  return Array.from({ length: Math.max(applied.length, ownState.waiting.length) }, (_, origin) => {
-    const ofOrigin = [
-      ...held.filter((operation) => operation.site === origin),
-      ...(ownState.waiting[origin] ?? []),
-    ];
-    return sortDistinct(ofOrigin.filter(({ sequence }) => sequence > (applied[origin] ?? 0)));
-  });
+  const held = getOperations(
+    own.local.entries.slice(0, ownState.syncedLength - own.local.start),
+  );
+  return Array.from(
+    { length: Math.max(applied.length, ownState.waiting.length) },
+    (_, origin) => {
+      const ofOrigin = [
+        ...held.filter((operation) => operation.site === origin),
+        ...(ownState.waiting[origin] ?? []),
+      ];
+      return sortDistinct(
+        ofOrigin.filter(({ sequence }) => sequence > (applied[origin] ?? 0)),
+      );
+    },
+  );
 }
 
-/** What a site that is not running keeps of its own operations: other sites may lack them. */
-export function collectOwnTail(site: Origin, own: RecoveredState): BlueOperation[] {
+/**
+ * What a site that is not running keeps of its own operations: other sites may
+ * lack them.
+ */
+export function collectOwnTail(
+  site: Origin,
+  own: RecoveredState,
+): BlueOperation[] {
   const waiting =
-    own.checkpoint === undefined ? [] : (getSavedSite(own.checkpoint).own.waiting[site] ?? []);
+    own.checkpoint === undefined
+      ? []
+      : (getSavedSite(own.checkpoint).own.waiting[site] ?? []);
   return sortDistinct(
     [...getOperations(own.local.entries), ...waiting].filter(
       (operation) => operation.site === site,
@@ -198,12 +243,16 @@ export function collectOwnTail(site: Origin, own: RecoveredState): BlueOperation
 
 /** Sorts operations of one stream by their sequence, without repetitions. */
 function sortDistinct(operations: readonly BlueOperation[]): BlueOperation[] {
-  const bySequence = new Map(operations.map((operation) => [operation.sequence, operation]));
+  const bySequence = new Map(
+    operations.map((operation) => [operation.sequence, operation]),
+  );
   return [...bySequence.values()].toSorted((a, b) => a.sequence - b.sequence);
 }
 
 function getOperations(entries: readonly LocalEntry[]): BlueOperation[] {
-  return entries.flatMap((entry) => (entry.kind === 'blue' ? [entry.operation] : []));
+  return entries.flatMap((entry) =>
+    entry.kind === 'blue' ? [entry.operation] : [],
+  );
 }
 
 function unusableStateError(problem: string): CorrectableError {

@@ -1,16 +1,17 @@
 /**
- * What a site takes of the red log: each record once, in order, and nothing beyond a place where
- * the log does not go on as it should. Engines deliver at least once, and some jump or come back
- * shorter without a word: certification goes by the log's prefix, so a site that went on would
- * decide otherwise than the others, for ever.
+ * What a site takes of the red log: each record once, in order, and nothing
+ * beyond a place where the log does not go on as it should. Engines deliver at
+ * least once, and some jump or come back shorter without a word: certification
+ * goes by the log's prefix, so a site that went on would decide otherwise than
+ * the others, for ever.
  */
 import type { LogOutput, RedLog, SavedLog } from './red-log.ts';
 
 /** Why a site takes no more records of the red log. */
 export interface RedHalt {
   /**
-   * Records are missing between two; the log is another one, or shorter; or another site has taken
-   * other records.
+   * Records are missing between two; the log is another one, or shorter; or
+   * another site has taken other records.
    */
   readonly reason: 'gap' | 'regressed' | 'differs';
   readonly message: string;
@@ -25,8 +26,14 @@ export class RedLogConsumer<R> {
   #next: number;
   #halt: RedHalt | undefined;
 
-  /** @param saved what a checkpoint says of the log, whose records before are in the state */
-  constructor(log: Pick<RedLog<R>, 'identity' | 'digest'>, saved: SavedLog | undefined) {
+  /**
+   * @param saved what a checkpoint says of the log, whose records before are in
+   * the state
+   */
+  constructor(
+    log: Pick<RedLog<R>, 'identity' | 'digest'>,
+    saved: SavedLog | undefined,
+  ) {
     this.#log = log;
     this.#saved = saved;
     this.#next = saved?.delivered ?? 0;
@@ -41,17 +48,23 @@ export class RedLogConsumer<R> {
     return this.#halt;
   }
 
-  /** What of it is new and comes next; none of what comes again, or after a halt. */
+  /**
+   * What of it is new and comes next; none of what comes again, or after a
+   * halt.
+   */
   take(output: Delivery<R>): readonly R[] {
     if (this.#halt !== undefined) return [];
     const { from, next, records } = output;
     // It would be taken as if it came next, and what comes after it once more.
     if (next < from || (next === from && records.length > 0))
       return this.#regress(`a group that begins at ${from} ends at ${next}`);
-    if (from === this.#next) return this.#findMismatch() ? [] : this.accept(output);
+    if (from === this.#next)
+      return this.#findMismatch() ? [] : this.accept(output);
     if (from > this.#next) return this.onGap(output);
     if (next <= this.#next) return [];
-    return this.#regress(`its groups end elsewhere than they did, at ${this.#next}`);
+    return this.#regress(
+      `its groups end elsewhere than they did, at ${this.#next}`,
+    );
   }
 
   #regress(message: string): readonly R[] {
@@ -64,8 +77,8 @@ export class RedLogConsumer<R> {
   }
 
   /**
-   * Checked again before the first record: a log that was shorter at the start had nothing to
-   * compare then.
+   * Checked again before the first record: a log that was shorter at the start
+   * had nothing to compare then.
    */
   #findMismatch(): boolean {
     if (this.#saved === undefined) return false;
@@ -82,22 +95,31 @@ export class RedLogConsumer<R> {
   }
 
   protected onGap({ from }: Delivery<R>): readonly R[] {
-    this.stop({ reason: 'gap', message: `it goes on at ${from}, and ${this.#next} was to come` });
+    this.stop({
+      reason: 'gap',
+      message: `it goes on at ${from}, and ${this.#next} was to come`,
+    });
     return [];
   }
 }
 
-/** Describes why a log is not the one that was read before, or not all of it. */
+/**
+ * Describes why a log is not the one that was read before, or not all of it.
+ */
 function describeMismatch<R>(
   { identity, delivered, digest }: SavedLog,
   log: Pick<RedLog<R>, 'identity' | 'digest'>,
 ): RedHalt | undefined {
   const now = log.identity();
   if (identity !== undefined && identity !== now) {
-    return { reason: 'regressed', message: `it is ${now}, and what is here came of ${identity}` };
+    return {
+      reason: 'regressed',
+      message: `it is ${now}, and what is here came of ${identity}`,
+    };
   }
   const there = log.digest(delivered);
-  if (digest === undefined || there === undefined || digest === there) return undefined;
+  if (digest === undefined || there === undefined || digest === there)
+    return undefined;
   return {
     reason: 'regressed',
     message: `what it has before ${delivered} is not what was read there`,

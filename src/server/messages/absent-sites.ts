@@ -1,8 +1,9 @@
 /**
- * Sites that have been away for too long (docs/spec/cluster.md). What a site lacks is kept for it
- * within bounds, of time and of entries. Beyond these it is left behind: nothing is kept for it
- * before it is heard again, and then from there on. A site leaves others behind only if a majority
- * of the sites remains. So a majority has what is not kept any more.
+ * Sites that have been away for too long (docs/spec/cluster.md). What a site
+ * lacks is kept for it within bounds, of time and of entries. Beyond these it
+ * is left behind: nothing is kept for it before it is heard again, and then
+ * from there on. A site leaves others behind only if a majority of the sites
+ * remains. So a majority has what is not kept any more.
  */
 import type { Origin, Origins } from '../records/origin.ts';
 
@@ -16,8 +17,8 @@ export interface AbsenceLimits {
 export interface LeavingOutcome {
   readonly left: readonly Origin[];
   /**
-   * Everything is kept for them, since this site may not leave them behind. Empty unless this, or
-   * `isFull`, is new.
+   * Everything is kept for them, since this site may not leave them behind.
+   * Empty unless this, or `isFull`, is new.
    */
   readonly cutOff: readonly Origin[];
 }
@@ -28,7 +29,10 @@ export class AbsentSites {
   readonly #startedAtMs: number;
   readonly #heardAtMs = new Map<Origin, number>();
   readonly #leftBehind = new Set<Origin>();
-  /** Sites that have been silent for a quarter of `keepForMs`, also if they lack nothing. */
+  /**
+   * Sites that have been silent for a quarter of `keepForMs`, also if they lack
+   * nothing.
+   */
   #quiet: readonly Origin[] = [];
   #isCutOff = false;
   #isFull = false;
@@ -44,22 +48,31 @@ export class AbsentSites {
     return this.#leftBehind;
   }
 
-  /** Whether sites are beyond the limits: then ticks are needed, though nothing is in flight. */
+  /**
+   * Whether sites are beyond the limits: then ticks are needed, though nothing
+   * is in flight.
+   */
   get isWaiting(): boolean {
     return this.#leftBehind.size > 0 || this.#isCutOff;
   }
 
-  /** Whether as much is kept as may be, for sites that may not be left behind. */
+  /**
+   * Whether as much is kept as may be, for sites that may not be left behind.
+   */
   get isFull(): boolean {
     return this.#isFull;
   }
 
-  /** The sites that are sent the red log, and those that count for a majority. */
+  /**
+   * The sites that are sent the red log, and those that count for a majority.
+   */
   get logMembers(): { readonly sites: Origin[]; readonly voters: Origin[] } {
     const { members } = this.#origins;
     return {
       sites: members.filter((site) => !this.#leftBehind.has(site)),
-      voters: members.filter((site) => this.#origins.get(site).state === 'open'),
+      voters: members.filter(
+        (site) => this.#origins.get(site).state === 'open',
+      ),
     };
   }
 
@@ -80,7 +93,10 @@ export class AbsentSites {
     return this.#origins.getOthers(this.#site).filter(isHeard);
   }
 
-  /** Those that are to be asked for a sign now: neither side may have anything else to send. */
+  /**
+   * Those that are to be asked for a sign now: neither side may have anything
+   * else to send.
+   */
   takeProbed(nowMs: number, intervalMs: number): Iterable<Origin> {
     if (nowMs - this.#probedAtMs < intervalMs) return [];
     this.#probedAtMs = nowMs;
@@ -88,8 +104,8 @@ export class AbsentSites {
   }
 
   /**
-   * Leaves sites behind that lack more than may be kept for them, if a majority remains. The leader
-   * breaks a tie.
+   * Leaves sites behind that lack more than may be kept for them, if a majority
+   * remains. The leader breaks a tie.
    */
   leaveBehind(
     nowMs: number,
@@ -97,18 +113,28 @@ export class AbsentSites {
     leader: Origin | undefined,
     getBacklog: (site: Origin) => number,
   ): LeavingOutcome {
-    const isOver = (site: Origin): boolean => getBacklog(site) > limits.maxBacklogEntries;
+    const isOver = (site: Origin): boolean =>
+      getBacklog(site) > limits.maxBacklogEntries;
     const getSilentMs = (site: Origin): number =>
       nowMs - (this.#heardAtMs.get(site) ?? this.#startedAtMs);
-    const kept = this.#origins.getOthers(this.#site).filter((site) => !this.#leftBehind.has(site));
-    this.#quiet = kept.filter((site) => 4 * getSilentMs(site) > limits.keepForMs);
-    const beyond = kept.filter(
-      (site) => isOver(site) || (getSilentMs(site) > limits.keepForMs && getBacklog(site) > 0),
+    const kept = this.#origins
+      .getOthers(this.#site)
+      .filter((site) => !this.#leftBehind.has(site));
+    this.#quiet = kept.filter(
+      (site) => 4 * getSilentMs(site) > limits.keepForMs,
     );
-    // A site that lacks nothing, or was heard a little later, may be away too. It does not count as
-    // one that remains.
-    const unheard = kept.filter((site) => 2 * getSilentMs(site) > limits.keepForMs);
-    const isCutOff = beyond.length > 0 && !this.mayLeave([...beyond, ...unheard], leader);
+    const beyond = kept.filter(
+      (site) =>
+        isOver(site) ||
+        (getSilentMs(site) > limits.keepForMs && getBacklog(site) > 0),
+    );
+    // A site that lacks nothing, or was heard a little later, may be away too.
+    // It does not count as one that remains.
+    const unheard = kept.filter(
+      (site) => 2 * getSilentMs(site) > limits.keepForMs,
+    );
+    const isCutOff =
+      beyond.length > 0 && !this.mayLeave([...beyond, ...unheard], leader);
     const isFull = isCutOff && beyond.some(isOver);
     const isNew = (isCutOff && !this.#isCutOff) || (isFull && !this.#isFull);
     [this.#isCutOff, this.#isFull] = [isCutOff, isFull];
@@ -118,14 +144,21 @@ export class AbsentSites {
   }
 
   /**
-   * Whether a majority of the sites remains without these. One of two sites is no majority, even if
-   * it is the leader.
+   * Whether a majority of the sites remains without these. One of two sites is
+   * no majority, even if it is the leader.
    */
-  protected mayLeave(beyond: readonly Origin[], leader: Origin | undefined): boolean {
+  protected mayLeave(
+    beyond: readonly Origin[],
+    leader: Origin | undefined,
+  ): boolean {
     const { sites, voters } = this.logMembers;
-    const remaining = voters.filter((site) => sites.includes(site) && !beyond.includes(site));
+    const remaining = voters.filter(
+      (site) => sites.includes(site) && !beyond.includes(site),
+    );
     const doubled = 2 * remaining.length;
     if (doubled !== voters.length) return doubled > voters.length;
-    return remaining.length > 1 && leader !== undefined && remaining.includes(leader);
+    return (
+      remaining.length > 1 && leader !== undefined && remaining.includes(leader)
+    );
   }
 }

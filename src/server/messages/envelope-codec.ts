@@ -1,6 +1,6 @@
 /**
- * Envelopes as bytes: the version, then a list in MessagePack. What comes is checked whole before
- * it is used.
+ * Envelopes as bytes: the version, then a list in MessagePack. What comes is
+ * checked whole before it is used.
  */
 import { PortabilityError } from '../../protocol/codec/codec.ts';
 import * as reader from '../../protocol/codec/msgpack-reader.ts';
@@ -21,9 +21,10 @@ import {
 import { createMessageSchema } from './message-schemas.ts';
 
 /**
- * Version of what sites send each other, over links too: envelopes, and the requests beside them.
- * Two sites use the older of their versions. From the first release on, the version before is read
- * as well, so that one site is upgraded at a time.
+ * Version of what sites send each other, over links too: envelopes, and the
+ * requests beside them. Two sites use the older of their versions. From the
+ * first release on, the version before is read as well, so that one site is
+ * upgraded at a time.
  */
 export const ENVELOPE_VERSION = 4;
 
@@ -31,29 +32,36 @@ export const ENVELOPE_VERSION = 4;
 export const OLDEST_ENVELOPE_VERSION = 4;
 
 /**
- * What does not fit into so many bytes goes in several envelopes, if it can: so that others come
- * between.
+ * What does not fit into so many bytes goes in several envelopes, if it can: so
+ * that others come between.
  */
 export const MAX_ENVELOPE_PART_BYTES = 1 << 20;
 /**
- * More is not taken: one operation may need more than `MAX_ENVELOPE_PART_BYTES`, and none needs
- * this.
+ * More is not taken: one operation may need more than
+ * `MAX_ENVELOPE_PART_BYTES`, and none needs this.
  */
 export const MAX_ENVELOPE_BYTES = 1 << 26;
 
 /**
- * Nor are more values than these, each item of a list and each name and value of a map being one: a
- * byte that says that a list is empty takes some fifty in memory. Envelopes with several operations
- * have fewer, since they have fewer bytes.
+ * Nor are more values than these, each item of a list and each name and value
+ * of a map being one: a byte that says that a list is empty takes some fifty in
+ * memory. Envelopes with several operations have fewer, since they have fewer
+ * bytes.
  */
 export const MAX_ENVELOPE_VALUES = 1 << 21;
 
-/** Values of the application may be as deep as on the wire, and stand inside operations here. */
+/**
+ * Values of the application may be as deep as on the wire, and stand inside
+ * operations here.
+ */
 const ENVELOPE_DEPTH = -16;
 
 const MAX_DEPLOYMENT = 256;
 const FIELD_COUNT = 9;
-/** Where the time stands: integers stand before it, of which the last is the term. */
+/**
+ * Where the time stands: integers stand before it, of which the last is the
+ * term.
+ */
 const SENT_AT_INDEX = FIELD_COUNT - 2;
 
 /** The version, then the envelope: what is not there is nil. */
@@ -80,12 +88,12 @@ export class EnvelopeCodec {
   }
 
   /**
-   * Writes an envelope: into several, each with a part of the message, where it is larger than
-   * `bytes` and has parts.
+   * Writes an envelope: into several, each with a part of the message, where it
+   * is larger than `bytes` and has parts.
    *
    * @param version that its receiver reads
-   * @throws RejectedMessageError `unreadable` where a part that has none is larger than any
-   *   envelope may be
+   * @throws RejectedMessageError `unreadable` where a part that has none is
+   * larger than any envelope may be
    */
   encode(
     envelope: Envelope,
@@ -96,7 +104,9 @@ export class EnvelopeCodec {
     if (encoded.length <= bytes) return [encoded];
     const halves = this.#splitMessage(envelope.message);
     if (halves !== undefined)
-      return halves.flatMap((message) => this.encode({ ...envelope, message }, bytes, version));
+      return halves.flatMap((message) =>
+        this.encode({ ...envelope, message }, bytes, version),
+      );
     if (encoded.length <= MAX_ENVELOPE_BYTES) return [encoded];
     throw new RejectedMessageError(
       'unreadable',
@@ -108,14 +118,21 @@ export class EnvelopeCodec {
    * Reads an envelope and checks all of it.
    *
    * @param own the deployment of the site that it has come to
-   * @throws RejectedMessageError `unreadable`, `version` or `content`; `deployment` or `rules`
-   *   where others have sent it
+   * @throws RejectedMessageError `unreadable`, `version` or `content`;
+   * `deployment` or `rules` where others have sent it
    */
   decode(bytes: Uint8Array, origins: Origins, own: string): Envelope {
     if (bytes.length > MAX_ENVELOPE_BYTES)
-      throw new RejectedMessageError('unreadable', `it has ${bytes.length} bytes`);
+      throw new RejectedMessageError(
+        'unreadable',
+        `it has ${bytes.length} bytes`,
+      );
     const [version] = bytes;
-    if (version === undefined || version < OLDEST_ENVELOPE_VERSION || version > ENVELOPE_VERSION) {
+    if (
+      version === undefined ||
+      version < OLDEST_ENVELOPE_VERSION ||
+      version > ENVELOPE_VERSION
+    ) {
       const readable = `${OLDEST_ENVELOPE_VERSION} to ${ENVELOPE_VERSION}`;
       throw new RejectedMessageError(
         'version',
@@ -136,25 +153,41 @@ export class EnvelopeCodec {
       sentAtMs,
       message,
     ] = written;
-    const [from, to] = [readAddress(fromSite, fromPartition), readAddress(toSite, toPartition)];
+    const [from, to] = [
+      readAddress(fromSite, fromPartition),
+      readAddress(toSite, toPartition),
+    ];
     const rejection = findForeignReason({ deployment, rules, from }, own);
     if (rejection !== undefined) throw rejection;
     const problem = this.#schema(message, origins);
-    if (problem !== undefined) throw new RejectedMessageError('content', problem, fromSite);
-    const envelope = { deployment, rules, from, to, term, message: message as SiteMessage };
+    if (problem !== undefined)
+      throw new RejectedMessageError('content', problem, fromSite);
+    const envelope = {
+      deployment,
+      rules,
+      from,
+      to,
+      term,
+      message: message as SiteMessage,
+    };
     return sentAtMs === null ? envelope : { ...envelope, sentAtMs };
   }
 
   /**
-   * A message in two, which say the same one after the other; `undefined` where it has no parts.
+   * A message in two, which say the same one after the other; `undefined` where
+   * it has no parts.
    */
-  #splitMessage(message: Envelope['message']): readonly [SiteMessage, SiteMessage] | undefined {
+  #splitMessage(
+    message: Envelope['message'],
+  ): readonly [SiteMessage, SiteMessage] | undefined {
     if (isLogMessage(message)) return this.#log.split(message);
-    if (message.kind !== 'blue.operations' || message.operations.length < 2) return undefined;
+    if (message.kind !== 'blue.operations' || message.operations.length < 2)
+      return undefined;
     const { operations, digest } = message;
     const middle = operations.length >> 1;
     const head = operations.slice(0, middle);
-    const between = digest === undefined ? {} : { digest: head.reduce(mixOperation, digest) };
+    const between =
+      digest === undefined ? {} : { digest: head.reduce(mixOperation, digest) };
     return [
       { ...message, operations: head },
       { ...message, operations: operations.slice(middle), ...between },
@@ -197,19 +230,30 @@ function readEnvelope(bytes: Uint8Array): unknown {
     const value = reader.readValue(ENVELOPE_DEPTH);
     if (reader.getPosition() === content.length) return value;
   } catch (error) {
-    if (!(error instanceof reader.MalformedFrameError || error instanceof PortabilityError))
+    if (
+      !(
+        error instanceof reader.MalformedFrameError ||
+        error instanceof PortabilityError
+      )
+    )
       throw error;
     throw new RejectedMessageError('unreadable', error.message);
   } finally {
     reader.closeFrame();
   }
-  throw new RejectedMessageError('unreadable', 'something follows the envelope');
+  throw new RejectedMessageError(
+    'unreadable',
+    'something follows the envelope',
+  );
 }
 
 function checkValues(): void {
   const count = reader.countValuesFrom(0, MAX_ENVELOPE_VALUES);
   if (count > MAX_ENVELOPE_VALUES)
-    throw new RejectedMessageError('unreadable', `it has more than ${MAX_ENVELOPE_VALUES} values`);
+    throw new RejectedMessageError(
+      'unreadable',
+      `it has more than ${MAX_ENVELOPE_VALUES} values`,
+    );
   reader.rewindReader();
 }
 
@@ -217,8 +261,12 @@ function isEncodedEnvelope(value: unknown): value is EncodedEnvelope {
   if (!Array.isArray(value) || value.length !== FIELD_COUNT) return false;
   const fields = value as readonly unknown[];
   const [deployment, sentAtMs] = [fields[0], fields[SENT_AT_INDEX]];
-  if (typeof deployment !== 'string' || deployment.length > MAX_DEPLOYMENT) return false;
-  if (sentAtMs !== null && !(typeof sentAtMs === 'number' && Number.isFinite(sentAtMs)))
+  if (typeof deployment !== 'string' || deployment.length > MAX_DEPLOYMENT)
+    return false;
+  if (
+    sentAtMs !== null &&
+    !(typeof sentAtMs === 'number' && Number.isFinite(sentAtMs))
+  )
     return false;
   for (let index = 1; index < SENT_AT_INDEX; index += 1) {
     const field = fields[index];
@@ -227,7 +275,10 @@ function isEncodedEnvelope(value: unknown): value is EncodedEnvelope {
   return (fields[SENT_AT_INDEX - 1] as number) <= MAX_START;
 }
 
-/** Whether there is such a site is for the receiver to say, who knows of whom it may be. */
+/**
+ * Whether there is such a site is for the receiver to say, who knows of whom it
+ * may be.
+ */
 function readAddress(site: number, partition: number): Address {
   return { site: site as Address['site'], partition };
 }

@@ -1,11 +1,13 @@
 /**
- * The door of a replica to all others: what it sends leaves in envelopes, and what comes is let in
- * or refused. A refused message is counted and reported, and nothing behind the door gets it.
+ * The door of a replica to all others: what it sends leaves in envelopes, and
+ * what comes is let in or refused. A refused message is counted and reported,
+ * and nothing behind the door gets it.
  *
- * The *term* of a replica is the epoch in which it speaks, at first that of its start. A replica
- * that knows a later one lets nothing of an earlier one in, however long that was on its way. A
- * start that has lost the number of the one before may come below it. Then replicas that know the
- * later one report that, and it goes on above it.
+ * The *term* of a replica is the epoch in which it speaks, at first that of its
+ * start. A replica that knows a later one lets nothing of an earlier one in,
+ * however long that was on its way. A start that has lost the number of the one
+ * before may come below it. Then replicas that know the later one report that,
+ * and it goes on above it.
  */
 import { createEpochAbove, MAX_START } from '../records/epoch.ts';
 import type { Origin, Origins } from '../records/origin.ts';
@@ -16,8 +18,17 @@ import {
   findForeignReason,
   isNodeMessage,
 } from './envelope.ts';
-import type { Address, ClosedMessage, Envelope, MessageRejectionReason } from './envelope.ts';
-import type { MessageRejectionCounts, NodeMessage, SiteMessage } from './envelope.ts';
+import type {
+  Address,
+  ClosedMessage,
+  Envelope,
+  MessageRejectionReason,
+} from './envelope.ts';
+import type {
+  MessageRejectionCounts,
+  NodeMessage,
+  SiteMessage,
+} from './envelope.ts';
 
 export interface MessageFilterOptions {
   readonly deployment: string;
@@ -30,17 +41,18 @@ export interface MessageFilterOptions {
   /** The rules that are in force; default: those of this program. */
   readonly getRules?: (() => number | undefined) | undefined;
   /**
-   * Called with each message that is not taken, except for those that came late: some do after each
-   * restart.
+   * Called with each message that is not taken, except for those that came
+   * late: some do after each restart.
    */
   readonly onRejected?: ((rejection: RejectedMessageError) => void) | undefined;
   /**
-   * Called with a start of another site that sends what can be taken only once the start is
-   * accepted.
+   * Called with a start of another site that sends what can be taken only once
+   * the start is accepted.
    */
   readonly onUnknownStart?: ((site: Origin, term: number) => void) | undefined;
   /**
-   * Called if a later start of this site is known. With a handler this one does not go on above it.
+   * Called if a later start of this site is known. With a handler this one does
+   * not go on above it.
    */
   readonly onSuperseded?: ((term: number, by: Origin) => void) | undefined;
   /** Called if rules are in force that are not known here. */
@@ -84,7 +96,10 @@ export class MessageFilter {
     return this.#terms.get(site) ?? 0;
   }
 
-  /** The start of a site with this term is accepted: says whether it is a new one. */
+  /**
+   * The start of a site with this term is accepted: says whether it is a new
+   * one.
+   */
   accept(site: Origin, term: number): boolean {
     if (term <= this.getAccepted(site)) return false;
     this.#terms.set(site, term);
@@ -98,14 +113,23 @@ export class MessageFilter {
       throw new Error(`nothing can be sent to ordinal ${to}`);
     const address = { site: to, partition: ownSite.partition };
     const rules = getRules?.() ?? RULES_VERSION;
-    return { deployment, rules, from: ownSite, to: address, term: this.#term, message };
+    return {
+      deployment,
+      rules,
+      from: ownSite,
+      to: address,
+      term: this.#term,
+      message,
+    };
   }
 
   /**
-   * The message, if it is for this replica and may be taken; `takeResponses` has what the door
-   * itself says to it.
+   * The message, if it is for this replica and may be taken; `takeResponses`
+   * has what the door itself says to it.
    */
-  open(envelope: Envelope): SiteMessage | ClosedMessage | NodeMessage | undefined {
+  open(
+    envelope: Envelope,
+  ): SiteMessage | ClosedMessage | NodeMessage | undefined {
     const rejection = this.#findRejection(envelope);
     if (rejection !== undefined) {
       this.reject(rejection);
@@ -115,35 +139,50 @@ export class MessageFilter {
     if (message.kind !== 'term.superseded') return message;
     if (message.term <= this.#term) return undefined;
     const { onSuperseded } = this.#options;
-    if (onSuperseded === undefined) this.#raiseTerm(message.term, envelope.from);
+    if (onSuperseded === undefined)
+      this.#raiseTerm(message.term, envelope.from);
     else onSuperseded(message.term, envelope.from.site);
     return undefined;
   }
 
   /**
-   * What was sent meanwhile is lost, as it can be on any network: what matters of it is sent again.
+   * What was sent meanwhile is lost, as it can be on any network: what matters
+   * of it is sent again.
    */
   #raiseTerm(passed: number, from: Address): void {
     const term = createEpochAbove(passed, this.#term);
     // No site would take anything of it.
     if (term > MAX_START)
-      this.reject(createRejection('content', `no message may have a term above ${passed}`, from));
+      this.reject(
+        createRejection(
+          'content',
+          `no message may have a term above ${passed}`,
+          from,
+        ),
+      );
     else this.#term = term;
   }
 
-  /** Terms that were heard at earlier starts of this replica: they count as before. */
+  /**
+   * Terms that were heard at earlier starts of this replica: they count as
+   * before.
+   */
   recall(terms: ReadonlyMap<Origin, number>): void {
     for (const [site, term] of terms)
       this.#terms.set(site, Math.max(term, this.#terms.get(site) ?? 0));
   }
 
-  /** Counts and reports a message that is not taken, even if it could not be read. */
+  /**
+   * Counts and reports a message that is not taken, even if it could not be
+   * read.
+   */
   reject(rejection: RejectedMessageError): void {
     this.#rejections[rejection.reason] += 1;
     const { reason } = rejection;
     if (reason !== 'term' && reason !== 'start' && reason !== 'origin')
       this.#options.onRejected?.(rejection);
-    if (rejection instanceof NewerRulesError) this.#options.onNewerRules?.(rejection.message);
+    if (rejection instanceof NewerRulesError)
+      this.#options.onNewerRules?.(rejection.message);
   }
 
   /** What is to be sent because of messages that were not taken. */
@@ -154,27 +193,39 @@ export class MessageFilter {
   }
 
   /**
-   * Messages to sites that are being retired: nothing else is sent to them, so an idle site would
-   * not learn it.
+   * Messages to sites that are being retired: nothing else is sent to them, so
+   * an idle site would not learn it.
    */
   createRetirementNotices(): Envelope[] {
     const { origins, ownSite } = this.#options;
     const isRetiring = (origin: Origin): boolean => {
       const { site, state } = origins.get(origin);
       // A rebuilt site has another origin, and its old directory is gone.
-      return state === 'closing' && origin !== ownSite.site && origins.find(site) === undefined;
+      return (
+        state === 'closing' &&
+        origin !== ownSite.site &&
+        origins.find(site) === undefined
+      );
     };
-    return origins.closed.filter(isRetiring).map((origin) => this.#createClosedMessage(origin));
+    return origins.closed
+      .filter(isRetiring)
+      .map((origin) => this.#createClosedMessage(origin));
   }
 
-  /** Whether a message of this term may be taken, from a sender of whom `known` was heard. */
+  /**
+   * Whether a message of this term may be taken, from a sender of whom `known`
+   * was heard.
+   */
   protected isCurrent(term: number, known: number): boolean {
     return term >= known;
   }
 
   #createClosedMessage(to: Origin): Envelope {
     const { final } = this.#options.origins.get(to);
-    return this.seal(to, { kind: 'member.closed', final: final?.sequence ?? null });
+    return this.seal(to, {
+      kind: 'member.closed',
+      final: final?.sequence ?? null,
+    });
   }
 
   #findRejection(envelope: Envelope): RejectedMessageError | undefined {
@@ -183,17 +234,24 @@ export class MessageFilter {
     const rejection = findForeignReason(envelope, own, newestRules);
     if (rejection !== undefined) return rejection;
     if (to.site !== ownSite.site || to.partition !== ownSite.partition) {
-      // A sender may not know yet that this site was rebuilt, or know it before its old node does.
+      // A sender may not know yet that this site was rebuilt, or know it before
+      // its old node does.
       const isOwnName =
-        to.site >= origins.size || origins.getName(to.site) === origins.getName(ownSite.site);
-      const reason = isOwnName && to.partition === ownSite.partition ? 'origin' : 'address';
+        to.site >= origins.size ||
+        origins.getName(to.site) === origins.getName(ownSite.site);
+      const reason =
+        isOwnName && to.partition === ownSite.partition ? 'origin' : 'address';
       return createRejection(
         reason,
         `it is for partition ${to.partition} at ordinal ${to.site}`,
         from,
       );
     }
-    if (from.partition !== ownSite.partition || from.site === ownSite.site || !(from.site >= 1)) {
+    if (
+      from.partition !== ownSite.partition ||
+      from.site === ownSite.site ||
+      !(from.site >= 1)
+    ) {
       return createRejection(
         'address',
         `it is from partition ${from.partition} at ordinal ${from.site}`,
@@ -202,25 +260,44 @@ export class MessageFilter {
     }
     if (!origins.isMember(from.site)) {
       const ordinal: number = from.site;
-      if (origins.isSite(ordinal)) this.#responses.push(this.#createClosedMessage(ordinal));
-      return createRejection('origin', `it is from ordinal ${ordinal}, which is no member`, from);
+      if (origins.isSite(ordinal))
+        this.#responses.push(this.#createClosedMessage(ordinal));
+      return createRejection(
+        'origin',
+        `it is from ordinal ${ordinal}, which is no member`,
+        from,
+      );
     }
     const known = this.#terms.get(from.site) ?? 0;
     if (isLastWord(envelope)) return undefined;
     if (!this.isCurrent(term, known)) {
-      this.#responses.push(this.seal(from.site, { kind: 'term.superseded', term: known }));
-      return createRejection('term', `it is of term ${term}, and ${known} has been heard of`, from);
+      this.#responses.push(
+        this.seal(from.site, { kind: 'term.superseded', term: known }),
+      );
+      return createRejection(
+        'term',
+        `it is of term ${term}, and ${known} has been heard of`,
+        from,
+      );
     }
     const { kind } = envelope.message;
     if (term <= known || isNodeMessage(envelope.message)) return undefined;
     // What is said of this site itself depends on nothing of its sender.
-    if (kind === 'term.superseded' || kind === 'member.closed') return undefined;
+    if (kind === 'term.superseded' || kind === 'member.closed')
+      return undefined;
     this.#options.onUnknownStart?.(from.site, term);
-    return createRejection('start', `the start with term ${term} is not accepted`, from);
+    return createRejection(
+      'start',
+      `the start with term ${term} is not accepted`,
+      from,
+    );
   }
 }
 
-/** A start that stops, since another one has gone on, says so of itself: however late it is. */
+/**
+ * A start that stops, since another one has gone on, says so of itself: however
+ * late it is.
+ */
 function isLastWord({ term, message }: Envelope): boolean {
   return message.kind === 'node.twin' && message.term === term;
 }

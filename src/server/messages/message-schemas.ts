@@ -1,9 +1,10 @@
 /**
- * Each kind of message between replicas: its fields, and how much of each there may be. What does
- * not fit is refused before a replica or a log sees it. What nodes of the red log send each other
- * has its shapes beside its engine.
+ * Each kind of message between replicas: its fields, and how much of each there
+ * may be. What does not fit is refused before a replica or a log sees it. What
+ * nodes of the red log send each other has its shapes beside its engine.
  *
- * The type of the table holds it to all kinds of messages: a new one needs a shape here.
+ * The type of the table holds it to all kinds of messages: a new one needs a
+ * shape here.
  */
 import type { LogMessage } from '../log/red-log.ts';
 import type { LogMessageFormat } from '../log/red-log-engine.ts';
@@ -33,27 +34,33 @@ import {
 import type { RecordSchema } from '../records/record-schemas.ts';
 
 /**
- * Keys of rows, names of clients and what failures say: what clients may choose the length of. It
- * is bounded by the envelope alone (`MAX_ENVELOPE_BYTES`): what its site has taken and another
- * refuses is sent again for ever, and all that comes after it waits.
+ * Keys of rows, names of clients and what failures say: what clients may choose
+ * the length of. It is bounded by the envelope alone (`MAX_ENVELOPE_BYTES`):
+ * what its site has taken and another refuses is sent again for ever, and all
+ * that comes after it waits.
  */
 const MAX_TEXT = 1 << 26;
 /** Others that one operation stands on. */
 const MAX_DEPENDENCIES = 4096;
 
-/** A client, and a number that can be counted to, of which the largest has so many digits. */
+/**
+ * A client, and a number that can be counted to, of which the largest has so
+ * many digits.
+ */
 const OPERATION_NAME = /^.+\/\d{1,16}$/s;
 
 const longText = text(MAX_TEXT);
 const ordinalNumber = integerFrom(1);
 
 /**
- * `client/number`. Every update has one before it leaves its site, so that a site which gets it
- * twice knows it.
+ * `client/number`. Every update has one before it leaves its site, so that a
+ * site which gets it twice knows it.
  */
 export const operationNameSchema: RecordSchema = (value, origins) =>
   longText(value, origins) ??
-  (OPERATION_NAME.test(value as string) ? undefined : ': must name an operation, as client/number');
+  (OPERATION_NAME.test(value as string)
+    ? undefined
+    : ': must name an operation, as client/number');
 
 const effect = record(
   { table: word, key: longText, field: word, action: word },
@@ -73,14 +80,20 @@ const reply: RecordSchema = (value, origins) => {
 
 const domainError = record({ name: word }, { data: anyValue, operation: word });
 
-const failure = record({ code: word, message: longText }, { field: longText, domain: domainError });
+const failure = record(
+  { code: word, message: longText },
+  { field: longText, domain: domainError },
+);
 
 const scalar: RecordSchema = (value) =>
   typeof value === 'string' || typeof value === 'number'
     ? undefined
     : ': must be a string or a number';
 
-const range = record({ table: word }, { field: word, from: scalar, before: scalar, upTo: scalar });
+const range = record(
+  { table: word },
+  { field: word, from: scalar, before: scalar, upTo: scalar },
+);
 
 const blueOperation = record(
   {
@@ -111,7 +124,11 @@ const redOperation = record(
   {
     shadow: word,
     args: anyValue,
-    dependencies: list(tuple(operationNameSchema, ordinalNumber), MAX_DEPENDENCIES, 1),
+    dependencies: list(
+      tuple(operationNameSchema, ordinalNumber),
+      MAX_DEPENDENCIES,
+      1,
+    ),
     acknowledged: count,
     domainError: failure,
     ranges: list(range, MAX_OPERATION_PARTS),
@@ -119,7 +136,12 @@ const redOperation = record(
   },
 );
 
-const memberFields = { kind: word, action: word, id: operationNameSchema, site: siteOrigin };
+const memberFields = {
+  kind: word,
+  action: word,
+  id: operationNameSchema,
+  site: siteOrigin,
+};
 const directory: RecordSchema = (value, origins) =>
   value === null ? undefined : word(value, origins);
 const changeRecord = record(
@@ -129,11 +151,17 @@ const changeRecord = record(
 const held = list(tuple(siteOrigin, count, count), MAX_ORIGINS);
 const ackRecord = record({ ...memberFields, change: ordinalNumber, held });
 const memberRecord: RecordSchema = (value, origins) =>
-  ((value as MemberRecord).action === 'ack' ? ackRecord : changeRecord)(value, origins);
+  ((value as MemberRecord).action === 'ack' ? ackRecord : changeRecord)(
+    value,
+    origins,
+  );
 
 /** Tables, their fields, and operations of a service. */
 const MAX_PARTS = 1 << 16;
-const tableSchema = record({ removable: flag, fields: recordOf(word, MAX_PARTS) });
+const tableSchema = record({
+  removable: flag,
+  fields: recordOf(word, MAX_PARTS),
+});
 const serviceVersion = record({
   hash: word,
   tables: recordOf(tableSchema, MAX_PARTS),
@@ -143,7 +171,12 @@ const serviceVersion = record({
 
 const redRecord = oneOfKinds({
   operation: redOperation,
-  close: record({ kind: word, id: operationNameSchema, site: siteOrigin, failure }),
+  close: record({
+    kind: word,
+    id: operationNameSchema,
+    site: siteOrigin,
+    failure,
+  }),
   marker: record({ kind: word, id: operationNameSchema, site: siteOrigin }),
   member: memberRecord,
   activate: record({
@@ -154,7 +187,10 @@ const redRecord = oneOfKinds({
   }),
 });
 
-/** Describes what is wrong with a record of the red log that did not come in a message. */
+/**
+ * Describes what is wrong with a record of the red log that did not come in a
+ * message.
+ */
 export function describeRecordProblem(value: unknown): string | undefined {
   return redRecord(value, NO_ORIGINS);
 }
@@ -168,7 +204,9 @@ const slotDecision = oneOfKinds({
 });
 
 const rightsTarget: RecordSchema = (value) =>
-  value === 'here' || value === 'pool' ? undefined : ": must be 'here' or 'pool'";
+  value === 'here' || value === 'pool'
+    ? undefined
+    : ": must be 'here' or 'pool'";
 
 const rightsRequest = record(
   { table: word, key: longText, field: word, amount: ordinalNumber },
@@ -186,7 +224,10 @@ type Kind = Exclude<Envelope['message']['kind'], LogMessage['kind']>;
 
 const MESSAGE_SCHEMAS: Readonly<Record<Kind, RecordSchema>> = {
   'blue.operations': record(
-    { kind: word, operations: list(blueOperation, MAX_OPERATIONS_PER_MESSAGE, 1) },
+    {
+      kind: word,
+      operations: list(blueOperation, MAX_OPERATIONS_PER_MESSAGE, 1),
+    },
     { digest },
   ),
   'blue.received': record({ kind: word, sequence: count }),
@@ -203,7 +244,8 @@ const MESSAGE_SCHEMAS: Readonly<Record<Kind, RecordSchema>> = {
   }),
   'member.closed': record({
     kind: word,
-    final: (value, origins) => (value === null ? undefined : count(value, origins)),
+    final: (value, origins) =>
+      value === null ? undefined : count(value, origins),
   }),
   'node.hello': record(
     {
@@ -218,7 +260,10 @@ const MESSAGE_SCHEMAS: Readonly<Record<Kind, RecordSchema>> = {
     { red: point, ownBefore: point, redBefore: point, heard: start },
   ),
   'node.fork': record({ kind: word, term: start, reason: word }),
-  'node.known': record({ kind: word, term: start, known: point }, { red: point }),
+  'node.known': record(
+    { kind: word, term: start, known: point },
+    { red: point },
+  ),
   'node.twin': record({ kind: word, term: start, reason: word }),
   'term.superseded': record({ kind: word, term: start }),
 };

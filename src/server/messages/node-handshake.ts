@@ -1,16 +1,17 @@
 /**
- * The handshake of one site with another. A site that returns with an older directory, or runs
- * twice on copies of one, would number its operations in another way than before. So each start
- * first sends what it has of the streams (`node.hello`). Only sites that have the same there accept
- * its messages.
+ * The handshake of one site with another. A site that returns with an older
+ * directory, or runs twice on copies of one, would number its operations in
+ * another way than before. So each start first sends what it has of the streams
+ * (`node.hello`). Only sites that have the same there accept its messages.
  *
- * A hello may be late: a receiver may have more by then, from others. So the start itself judges a
- * receiver that has more, by what it has now. Different entries at one place prove a fork,
- * whichever site sees them.
+ * A hello may be late: a receiver may have more by then, from others. So the
+ * start itself judges a receiver that has more, by what it has now. Different
+ * entries at one place prove a fork, whichever site sees them.
  *
- * A copy of a directory may have all that the others have, and run beside the node that it was made
- * of. Only one of the two is at the address of the site. So a later start is accepted only once it
- * has heard this site at that address. If the earlier node is there instead, it reports the copy.
+ * A copy of a directory may have all that the others have, and run beside the
+ * node that it was made of. Only one of the two is at the address of the site.
+ * So a later start is accepted only once it has heard this site at that
+ * address. If the earlier node is there instead, it reports the copy.
  */
 import { getStartNumber } from '../records/epoch.ts';
 import { RED, type Origin, type Origins } from '../records/origin.ts';
@@ -23,14 +24,20 @@ import type {
   TwinMessage,
 } from './envelope.ts';
 
-/** What a site has of each stream. That of the red order is its copy of the red log. */
+/**
+ * What a site has of each stream. That of the red order is its copy of the red
+ * log.
+ */
 export interface KnownStreams {
   /**
-   * Of the own stream, and of the red log, what is synced; `undefined` where no site gives the red
-   * order.
+   * Of the own stream, and of the red log, what is synced; `undefined` where no
+   * site gives the red order.
    */
   getEnd(origin: Origin): StreamPoint | undefined;
-  /** The digest of the first `length` entries; `undefined` where it is not known. */
+  /**
+   * The digest of the first `length` entries; `undefined` where it is not
+   * known.
+   */
   getDigest(origin: Origin, length: number): number | undefined;
 }
 
@@ -44,13 +51,16 @@ export interface NodeHandshakeOptions {
   /** How long to wait for an answer before asking again. */
   readonly resendAfterMs: number;
   /**
-   * Whether a start is a fork if its directory does not know the start of its site that was
-   * accepted last.
+   * Whether a start is a fork if its directory does not know the start of its
+   * site that was accepted last.
    */
   readonly refusesUnknownStarts: boolean;
   readonly streams: KnownStreams;
   getTerm(): number;
-  /** The highest term of a site that was accepted, and the directory of that start. */
+  /**
+   * The highest term of a site that was accepted, and the directory of that
+   * start.
+   */
   getAccepted(site: Origin): number;
   getDirectory(site: Origin): string | undefined;
   send(to: Origin, message: NodeMessage): void;
@@ -64,7 +74,10 @@ export interface NodeHandshakeOptions {
 
 export class NodeHandshake {
   readonly #options: NodeHandshakeOptions;
-  /** When a site was last asked for its hello, or sent the notice that it is forked. */
+  /**
+   * When a site was last asked for its hello, or sent the notice that it is
+   * forked.
+   */
   readonly #askedAtMs = new Map<Origin, number>();
   /** Starts of sites of which nothing is taken, and why. */
   readonly #forked = new Map<Origin, ForkMessage[]>();
@@ -78,8 +91,8 @@ export class NodeHandshake {
   }
 
   /**
-   * Whether some other site has accepted this start: its stream is then known to go on from what
-   * others have.
+   * Whether some other site has accepted this start: its stream is then known
+   * to go on from what others have.
    */
   get isConfirmed(): boolean {
     return this.#confirmed.size > 0;
@@ -99,12 +112,13 @@ export class NodeHandshake {
 
   /** Asks those again that have not accepted this start. */
   tick(nowMs: number): void {
-    for (const site of this.#others) if (!this.#confirmed.has(site)) this.ask(site, nowMs);
+    for (const site of this.#others)
+      if (!this.#confirmed.has(site)) this.ask(site, nowMs);
   }
 
   /**
-   * Asks a site for its hello, or notifies its start with this term that it is forked; unless that
-   * was done just now.
+   * Asks a site for its hello, or notifies its start with this term that it is
+   * forked; unless that was done just now.
    */
   ask(site: Origin, nowMs: number, term = Infinity): void {
     if (this.#isTooSoon(site, nowMs)) return;
@@ -114,8 +128,8 @@ export class NodeHandshake {
   }
 
   /**
-   * Whether nothing is taken of the start of a site with this term. An earlier one may be the one
-   * that goes on.
+   * Whether nothing is taken of the start of a site with this term. An earlier
+   * one may be the one that goes on.
    */
   isForked(site: Origin, term: number): boolean {
     return this.#getFork(site, term) !== undefined;
@@ -130,22 +144,33 @@ export class NodeHandshake {
     else if (message.kind === 'node.known') this.#onKnown(from, message);
     else if (message.kind === 'node.twin') this.#onTwin(from, term, message);
     else if (message.term === this.#options.getTerm())
-      this.#options.onForked(`${this.#options.origins.getName(from)} reports: ${message.reason}`);
-  }
-
-  /** This start stops, since another node of its site goes on: the other sites are told why. */
-  reportOwnFork(reason: string): void {
-    for (const site of this.#others) this.#sendTwin(site, this.#options.getTerm(), reason);
+      this.#options.onForked(
+        `${this.#options.origins.getName(from)} reports: ${message.reason}`,
+      );
   }
 
   /**
-   * The stream of a site differs from the one known here: this site takes no more of the start that
-   * has sent it.
+   * This start stops, since another node of its site goes on: the other sites
+   * are told why.
    */
-  noteFork(site: Origin, reason: string, term: number = this.#options.getAccepted(site)): void {
+  reportOwnFork(reason: string): void {
+    for (const site of this.#others)
+      this.#sendTwin(site, this.#options.getTerm(), reason);
+  }
+
+  /**
+   * The stream of a site differs from the one known here: this site takes no
+   * more of the start that has sent it.
+   */
+  noteFork(
+    site: Origin,
+    reason: string,
+    term: number = this.#options.getAccepted(site),
+  ): void {
     const fork: ForkMessage = { kind: 'node.fork', term, reason };
     const isNew = !this.isForked(site, term);
-    if (isNew) this.#forked.set(site, [...(this.#forked.get(site) ?? []), fork]);
+    if (isNew)
+      this.#forked.set(site, [...(this.#forked.get(site) ?? []), fork]);
     this.#options.send(site, fork);
     if (isNew) this.#options.onPeerForked(site, reason);
   }
@@ -158,19 +183,27 @@ export class NodeHandshake {
     if (known !== undefined) return this.#options.send(from, known);
     const ownFork = this.#findOwnFork(from, hello);
     if (ownFork !== undefined) return this.#options.onForked(ownFork);
-    const fork = this.#findUnknownStart(from, term) ?? this.#findFork(from, hello);
+    const fork =
+      this.#findUnknownStart(from, term) ?? this.#findFork(from, hello);
     if (fork !== undefined) return this.noteFork(from, fork, term);
     if (accepted === this.#options.getTerm()) this.#confirmed.add(from);
-    const isProven = this.#isProven(from, hello) && this.#isReached(from, term, hello);
+    const isProven =
+      this.#isProven(from, hello) && this.#isReached(from, term, hello);
     if (isProven) this.#options.onAccepted(from, term, directory);
     else this.#tellKnown(from, term);
-    if (isRequest || !isProven) this.#send(from, !isProven || !this.#confirmed.has(from), hello);
+    if (isRequest || !isProven)
+      this.#send(from, !isProven || !this.#confirmed.has(from), hello);
   }
 
-  /** Whether a start is known to be at the address of its site, where this one can reach it. */
+  /**
+   * Whether a start is known to be at the address of its site, where this one
+   * can reach it.
+   */
   #isReached(from: Origin, term: number, { heard }: HelloMessage): boolean {
     const { refusesUnknownStarts, getTerm, getAccepted } = this.#options;
-    return !refusesUnknownStarts || term === getAccepted(from) || heard === getTerm();
+    return (
+      !refusesUnknownStarts || term === getAccepted(from) || heard === getTerm()
+    );
   }
 
   /** Says to a start that is not accepted yet what is here of its site. */
@@ -194,22 +227,34 @@ export class NodeHandshake {
       if (fork !== undefined) onForked(fork);
       return;
     }
-    // A start of before is over. A later one cannot be, as long as this one goes on.
+    // A start of before is over. A later one cannot be, as long as this one
+    // goes on.
     if (getStartNumber(message.term) < getStartNumber(own)) return;
-    this.#sendTwin(from, message.term, 'another node runs at the address of the site');
+    this.#sendTwin(
+      from,
+      message.term,
+      'another node runs at the address of the site',
+    );
   }
 
   /** Only the start itself, and the one that is accepted, are believed. */
-  #onTwin(from: Origin, term: number, { term: twin, reason }: TwinMessage): void {
+  #onTwin(
+    from: Origin,
+    term: number,
+    { term: twin, reason }: TwinMessage,
+  ): void {
     if (twin === term) this.noteFork(from, `it has stopped: ${reason}`, twin);
-    else if (term === this.#options.getAccepted(from)) this.noteFork(from, reason, twin);
+    else if (term === this.#options.getAccepted(from))
+      this.noteFork(from, reason, twin);
   }
 
   #sendTwin(to: Origin, term: number, reason: string): void {
     this.#options.send(to, { kind: 'node.twin', term, reason });
   }
 
-  /** Why this node is not the one of its site that has gone on furthest, if so. */
+  /**
+   * Why this node is not the one of its site that has gone on furthest, if so.
+   */
   #findOwnFork(
     from: Origin,
     { known, red }: Pick<HelloMessage, 'known' | 'red'>,
@@ -221,11 +266,16 @@ export class NodeHandshake {
     );
   }
 
-  #findExcess(from: Origin, origin: Origin, point: StreamPoint | undefined): string | undefined {
+  #findExcess(
+    from: Origin,
+    origin: Origin,
+    point: StreamPoint | undefined,
+  ): string | undefined {
     const end = this.#options.streams.getEnd(origin);
     if (point === undefined || end === undefined) return undefined;
     const name = this.#options.origins.getName(from);
-    const what = origin === RED ? 'entries of the red log' : 'operations of this site';
+    const what =
+      origin === RED ? 'entries of the red log' : 'operations of this site';
     if (point.length > end.length)
       return `${name} has ${point.length} ${what}, and there are ${end.length} here`;
     return this.#differs(origin, point)
@@ -234,13 +284,15 @@ export class NodeHandshake {
   }
 
   /**
-   * Why a start begins on a copy older than the last accepted start, if so: each start has a higher
-   * number.
+   * Why a start begins on a copy older than the last accepted start, if so:
+   * each start has a higher number.
    */
   #findUnknownStart(from: Origin, term: number): string | undefined {
     const accepted = this.#options.getAccepted(from);
-    const isKnown = term === accepted || getStartNumber(term) > getStartNumber(accepted);
-    if (isKnown || accepted === 0 || !this.#options.refusesUnknownStarts) return undefined;
+    const isKnown =
+      term === accepted || getStartNumber(term) > getStartNumber(accepted);
+    if (isKnown || accepted === 0 || !this.#options.refusesUnknownStarts)
+      return undefined;
     return `its data directory does not know its start ${accepted}, which was accepted here`;
   }
 
@@ -262,7 +314,9 @@ export class NodeHandshake {
     return undefined;
   }
 
-  /** Whether both sides know what stands before a place, and it is not the same. */
+  /**
+   * Whether both sides know what stands before a place, and it is not the same.
+   */
   #differs(origin: Origin, point: StreamPoint | undefined): boolean {
     if (point?.digest === undefined) return false;
     const here = this.#options.streams.getDigest(origin, point.length);
@@ -270,26 +324,45 @@ export class NodeHandshake {
   }
 
   /**
-   * Whether all that is here of a site's stream, and of the red log that it gives, is known to be
-   * there.
+   * Whether all that is here of a site's stream, and of the red log that it
+   * gives, is known to be there.
    */
-  #isProven(from: Origin, { own, ownBefore, red, redBefore }: HelloMessage): boolean {
+  #isProven(
+    from: Origin,
+    { own, ownBefore, red, redBefore }: HelloMessage,
+  ): boolean {
     if (!this.#contains(from, own, ownBefore)) return false;
     return (
-      from !== this.#options.redLeader || red === undefined || this.#contains(RED, red, redBefore)
+      from !== this.#options.redLeader ||
+      red === undefined ||
+      this.#contains(RED, red, redBefore)
     );
   }
 
-  #contains(origin: Origin, end: StreamPoint, before: StreamPoint | undefined): boolean {
+  #contains(
+    origin: Origin,
+    end: StreamPoint,
+    before: StreamPoint | undefined,
+  ): boolean {
     const { length } = this.#options.streams.getEnd(origin) ?? { length: 0 };
-    return length === 0 || length === end.length || (length < end.length && before !== undefined);
+    return (
+      length === 0 ||
+      length === end.length ||
+      (length < end.length && before !== undefined)
+    );
   }
 
-  /** @param hello that is answered: what its sender has is compared with what is here */
+  /**
+   * @param hello that is answered: what its sender has is compared with what is
+   * here
+   */
   #send(to: Origin, isRequest: boolean, hello?: HelloMessage): void {
-    const { site, directory, generation, streams, getAccepted, send } = this.#options;
+    const { site, directory, generation, streams, getAccepted, send } =
+      this.#options;
     const heard = this.#heard.get(to);
-    const [own, red, known] = [site, RED, to].map((origin) => streams.getEnd(origin));
+    const [own, red, known] = [site, RED, to].map((origin) =>
+      streams.getEnd(origin),
+    );
     send(to, {
       kind: 'node.hello',
       directory,
@@ -300,13 +373,20 @@ export class NodeHandshake {
       isRequest,
       ...(heard === undefined ? {} : { heard }),
       ...(red === undefined ? {} : { red: toPlain(red) }),
-      ...(hello === undefined ? {} : { ownBefore: this.#pointAt(site, hello.known) }),
-      ...(hello?.red === undefined ? {} : { redBefore: this.#pointAt(RED, hello.red) }),
+      ...(hello === undefined
+        ? {}
+        : { ownBefore: this.#pointAt(site, hello.known) }),
+      ...(hello?.red === undefined
+        ? {}
+        : { redBefore: this.#pointAt(RED, hello.red) }),
     });
   }
 
   #pointAt(origin: Origin, { length }: StreamPoint): StreamPoint {
-    return toPlain({ length, digest: this.#options.streams.getDigest(origin, length) });
+    return toPlain({
+      length,
+      digest: this.#options.streams.getDigest(origin, length),
+    });
   }
 
   get #others(): Origin[] {
@@ -315,7 +395,8 @@ export class NodeHandshake {
 
   #isTooSoon(site: Origin, nowMs: number): boolean {
     const { resendAfterMs } = this.#options;
-    if (nowMs - (this.#askedAtMs.get(site) ?? -Infinity) < resendAfterMs) return true;
+    if (nowMs - (this.#askedAtMs.get(site) ?? -Infinity) < resendAfterMs)
+      return true;
     this.#askedAtMs.set(site, nowMs);
     return false;
   }

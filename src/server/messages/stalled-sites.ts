@@ -1,13 +1,17 @@
 /**
- * Sites that are heard, and confirm nothing of what they lack. The link is up then, and the site is
- * not away, so no other alarm names the cause: a message that does not get through, a full disk.
+ * Sites that are heard, and confirm nothing of what they lack. The link is up
+ * then, and the site is not away, so no other alarm names the cause: a message
+ * that does not get through, a full disk.
  */
 import type { Origin } from '../records/origin.ts';
 
 const STALLED_AFTER_MS = 60_000;
 
 export interface PeerProgress {
-  /** How much it has confirmed of all streams and of the red log. Grows whenever it gets on. */
+  /**
+   * How much it has confirmed of all streams and of the red log. Grows whenever
+   * it gets on.
+   */
   readonly confirmed: number;
   /** How many entries are kept that it lacks. */
   readonly backlog: number;
@@ -26,7 +30,11 @@ export class StalledSites {
   readonly #known = new Map<Origin, KnownProgress>();
 
   /** Whether the site is to be reported now: once until it gets on. */
-  note(site: Origin, { confirmed, backlog, heardAtMs }: PeerProgress, nowMs: number): boolean {
+  note(
+    site: Origin,
+    { confirmed, backlog, heardAtMs }: PeerProgress,
+    nowMs: number,
+  ): boolean {
     const known = this.#known.get(site);
     if (known === undefined || backlog === 0 || known.confirmed !== confirmed) {
       this.#known.set(site, { confirmed, atMs: nowMs, isReported: false });
@@ -34,7 +42,8 @@ export class StalledSites {
     }
 
     const isHeard = nowMs - (heardAtMs ?? -Infinity) < STALLED_AFTER_MS;
-    if (known.isReported || !isHeard || nowMs - known.atMs < STALLED_AFTER_MS) return false;
+    if (known.isReported || !isHeard || nowMs - known.atMs < STALLED_AFTER_MS)
+      return false;
     this.#known.set(site, { ...known, isReported: true });
     return true;
   }

@@ -1,7 +1,8 @@
 /**
- * What a message of another site says, held to what can be: effects that this service has, stamps
- * that a clock can have given. Its shape is right by then; taken all the same, it would end the
- * site that applies it, or every site, where it is a record of the red log.
+ * What a message of another site says, held to what can be: effects that this
+ * service has, stamps that a clock can have given. Its shape is right by then;
+ * taken all the same, it would end the site that applies it, or every site,
+ * where it is a record of the red log.
  */
 import { MAX_STAMP } from '../records/clock.ts';
 import type { Effect } from '../records/effect.ts';
@@ -9,9 +10,16 @@ import type { Origin, Origins } from '../records/origin.ts';
 import type { BlueOperation, RedRecord } from '../records/records.ts';
 import type { Vector } from '../records/vector.ts';
 import { isLogMessage } from '../log/red-log.ts';
-import type { LogMessageFormat, ProposedRecord } from '../log/red-log-engine.ts';
+import type {
+  LogMessageFormat,
+  ProposedRecord,
+} from '../log/red-log-engine.ts';
 import type { EffectValidator } from '../service/effect-validator.ts';
-import { RejectedMessageError, type Envelope, type SiteMessage } from './envelope.ts';
+import {
+  RejectedMessageError,
+  type Envelope,
+  type SiteMessage,
+} from './envelope.ts';
 
 type EffectChecker = Pick<EffectValidator, 'describeProblem'>;
 
@@ -23,11 +31,16 @@ const WRITTEN_KINDS: ReadonlySet<Envelope['message']['kind']> = new Set([
 ]);
 
 /**
- * Whether what a message leads to has to be written down: without room it is not taken, and sent
- * again later.
+ * Whether what a message leads to has to be written down: without room it is
+ * not taken, and sent again later.
  */
-export function needsRoom(message: Envelope['message'], log: LogMessageFormat): boolean {
-  return isLogMessage(message) ? log.needsRoom(message) : WRITTEN_KINDS.has(message.kind);
+export function needsRoom(
+  message: Envelope['message'],
+  log: LogMessageFormat,
+): boolean {
+  return isLogMessage(message)
+    ? log.needsRoom(message)
+    : WRITTEN_KINDS.has(message.kind);
 }
 
 interface ContentCheckOptions {
@@ -43,40 +56,58 @@ export function findContentRejection(
   from: Origin,
   options: ContentCheckOptions,
 ): RejectedMessageError | undefined {
-  const unknown = isLogMessage(message) ? undefined : findUnknownOrigin(message, options.origins);
+  const unknown = isLogMessage(message)
+    ? undefined
+    : findUnknownOrigin(message, options.origins);
   if (unknown !== undefined) {
     const description = `it is about ordinal ${unknown}, which is not known here`;
     return new RejectedMessageError('origin', description, from);
   }
 
   const problem = describeContentProblem(message, from, options);
-  return problem === undefined ? undefined : new RejectedMessageError('content', problem, from);
+  return problem === undefined
+    ? undefined
+    : new RejectedMessageError('content', problem, from);
 }
 
-/** What is wrong with a message from a site, in words; `undefined` where nothing is. */
+/**
+ * What is wrong with a message from a site, in words; `undefined` where nothing
+ * is.
+ */
 function describeContentProblem(
   message: SiteMessage,
   from: Origin,
   { known, log }: ContentCheckOptions,
 ): string | undefined {
   if (isLogMessage(message))
-    return describeProposedProblem(log.getProposedRecords(message, from), known);
+    return describeProposedProblem(
+      log.getProposedRecords(message, from),
+      known,
+    );
   if (message.kind === 'blue.operations')
     return describeOperationsProblem(message.operations, known);
-  if (message.kind !== 'slot.answered' || message.decision?.kind !== 'record') return undefined;
+  if (message.kind !== 'slot.answered' || message.decision?.kind !== 'record')
+    return undefined;
   return describeVectorProblem(message.decision.vector);
 }
 
 /**
- * Finds an ordinal in a message that is none of a site known here. Records of the red log are not
- * looked at.
+ * Finds an ordinal in a message that is none of a site known here. Records of
+ * the red log are not looked at.
  */
-function findUnknownOrigin(message: SiteMessage, origins: Origins): number | undefined {
+function findUnknownOrigin(
+  message: SiteMessage,
+  origins: Origins,
+): number | undefined {
   if (message.kind === 'blue.operations') {
-    for (const { site } of message.operations) if (!origins.isSite(site)) return site;
+    for (const { site } of message.operations)
+      if (!origins.isSite(site)) return site;
   } else if (message.kind === 'blue.resend' || message.kind === 'blue.gone') {
     if (!origins.isSite(message.origin)) return message.origin;
-  } else if (message.kind === 'slot.answered' && message.decision?.kind === 'claim') {
+  } else if (
+    message.kind === 'slot.answered' &&
+    message.decision?.kind === 'claim'
+  ) {
     if (!origins.isSite(message.decision.site)) return message.decision.site;
   }
   return undefined;
@@ -109,11 +140,16 @@ function describeBlueProblem(
   { site, vector, shadow, effects, reply }: BlueOperation,
   known: EffectChecker,
 ): string | undefined {
-  if ((vector[site] ?? 0) === 0) return 'an operation has no stamp of its own site';
-  const problem = describeVectorProblem(vector) ?? describeEffectsProblem(effects, false, known);
+  if ((vector[site] ?? 0) === 0)
+    return 'an operation has no stamp of its own site';
+  const problem =
+    describeVectorProblem(vector) ??
+    describeEffectsProblem(effects, false, known);
   // Of a floor the reply says what removals may be forgotten.
   if (problem !== undefined || shadow !== '') return problem;
-  return isVector(reply.value) ? describeVectorProblem(reply.value) : 'a floor has no vector';
+  return isVector(reply.value)
+    ? describeVectorProblem(reply.value)
+    : 'a floor has no vector';
 }
 
 function describeRecordProblem(
@@ -132,7 +168,10 @@ function describeRecordProblem(
   );
 }
 
-/** What is wrong with one of these effects, in words; `undefined` where nothing is. */
+/**
+ * What is wrong with one of these effects, in words; `undefined` where nothing
+ * is.
+ */
 export function describeEffectsProblem(
   effects: readonly Effect[],
   isRed: boolean,
@@ -148,15 +187,20 @@ export function describeEffectsProblem(
 function isVector(value: unknown): value is Vector {
   return (
     Array.isArray(value) &&
-    value.every((stamp: unknown) => Number.isSafeInteger(stamp) && (stamp as number) >= 0)
+    value.every(
+      (stamp: unknown) => Number.isSafeInteger(stamp) && (stamp as number) >= 0,
+    )
   );
 }
 
 function describeVectorProblem(vector: Vector): string | undefined {
-  for (const stamp of vector) if (stamp > MAX_STAMP) return describeStampProblem(stamp);
+  for (const stamp of vector)
+    if (stamp > MAX_STAMP) return describeStampProblem(stamp);
   return undefined;
 }
 
 function describeStampProblem(stamp: number): string | undefined {
-  return stamp > MAX_STAMP ? `no clock can have given the stamp ${stamp}` : undefined;
+  return stamp > MAX_STAMP
+    ? `no clock can have given the stamp ${stamp}`
+    : undefined;
 }

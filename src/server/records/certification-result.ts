@@ -1,22 +1,34 @@
-/** What certification says of a record of the red log, and how an operation ended by it. */
+/**
+ * What certification says of a record of the red log, and how an operation
+ * ended by it.
+ */
 import type { ReadRange } from './read-range.ts';
 import type { OperationId } from './records.ts';
 
 /**
- * Why certification rejected a red operation. `name`: a field or row that it read changed, and
- * `others` if there are more. `range`: an interval that it scanned changed. `predecessor`: an
- * earlier operation that it depends on did not commit as expected. `window`: its snapshot is older
- * than the window of commits, so the cause is unknown.
+ * Why certification rejected a red operation. `name`: a field or row that it
+ * read changed, and `others` if there are more. `range`: an interval that it
+ * scanned changed. `predecessor`: an earlier operation that it depends on did
+ * not commit as expected. `window`: its snapshot is older than the window of
+ * commits, so the cause is unknown.
  */
 export type Conflict =
-  | { readonly reason: 'name'; readonly name: string; readonly others?: readonly string[] }
+  | {
+      readonly reason: 'name';
+      readonly name: string;
+      readonly others?: readonly string[];
+    }
   | { readonly reason: 'range'; readonly range: ReadRange }
   | { readonly reason: 'predecessor'; readonly id: OperationId }
   | { readonly reason: 'window' };
 
 /** All fields and rows that it met: none where it met something else. */
-export function getConflictingNames(conflict: Conflict | undefined): readonly string[] {
-  return conflict?.reason === 'name' ? [conflict.name, ...(conflict.others ?? [])] : [];
+export function getConflictingNames(
+  conflict: Conflict | undefined,
+): readonly string[] {
+  return conflict?.reason === 'name'
+    ? [conflict.name, ...(conflict.others ?? [])]
+    : [];
 }
 
 /** What the log's prefix says about a record. */

@@ -1,9 +1,11 @@
 /**
- * The port by which a site's state is saved beside its logs, so that logs can be cut and a restart
- * need not read all of them. Large parts are *sections*: named rows of which only those that have
- * changed are written again. The rest is small and saved whole, at the moment of the cut.
+ * The port by which a site's state is saved beside its logs, so that logs can
+ * be cut and a restart need not read all of them. Large parts are *sections*:
+ * named rows of which only those that have changed are written again. The rest
+ * is small and saved whole, at the moment of the cut.
  *
- * Whatever a replica remembers and its logs alone do not give belongs into one of the two.
+ * Whatever a replica remembers and its logs alone do not give belongs into one
+ * of the two.
  */
 import type { DeploymentVersion } from './deployment-version.ts';
 import type { Origin, SavedOrigin } from './origin.ts';
@@ -16,20 +18,23 @@ export type SectionRows = ReadonlyMap<string, unknown>;
 /** A part of the state that is saved row by row. */
 export interface Section {
   /**
-   * From now on every row counts as changed, and what changes is noted. Before the first call
-   * nothing is.
+   * From now on every row counts as changed, and what changes is noted. Before
+   * the first call nothing is.
    */
   changeAll(): void;
-  /** How many rows count as changed, as far as known: zero only when there are none. */
+  /**
+   * How many rows count as changed, as far as known: zero only when there are
+   * none.
+   */
   readonly changeCount: number;
   /**
-   * Rows taken so far because every row counted as changed: however fast rows change, those become
-   * fewer. Default: none
+   * Rows taken so far because every row counted as changed: however fast rows
+   * change, those become fewer. Default: none
    */
   readonly initialRowsTaken?: number;
   /**
-   * Up to `max` changed rows as they are now; they count as saved. A value of `undefined` says that
-   * the row is gone.
+   * Up to `max` changed rows as they are now; they count as saved. A value of
+   * `undefined` says that the row is gone.
    */
   takeChanges(max: number): SavedRow[];
   restore(rows: SectionRows): void;
@@ -43,8 +48,8 @@ export interface Checkpoint {
 }
 
 /**
- * A checkpoint has two parts: what all sites share that have got as far, and what is the site's
- * own.
+ * A checkpoint has two parts: what all sites share that have got as far, and
+ * what is the site's own.
  */
 export type PartName = 'shared' | 'own';
 
@@ -59,10 +64,15 @@ export function getSections(
   part: PartName,
   { sections }: Pick<Checkpoint, 'sections'>,
 ): Checkpoint['sections'] {
-  return Object.fromEntries(Object.entries(sections).filter(([name]) => getPart(name) === part));
+  return Object.fromEntries(
+    Object.entries(sections).filter(([name]) => getPart(name) === part),
+  );
 }
 
-/** A record of the red log that the certifier has decided, before it may pass the gate. */
+/**
+ * A record of the red log that the certifier has decided, before it may pass
+ * the gate.
+ */
 export interface GateItem {
   readonly record: RedRecord;
   readonly decision: CertificationDecision;
@@ -84,8 +94,8 @@ export interface SavedChange {
 }
 
 /**
- * The small part of a replica's state that is the same at every site that has got as far: it can be
- * sent to another one.
+ * The small part of a replica's state that is the same at every site that has
+ * got as far: it can be sent to another one.
  */
 export interface SharedState {
   /** Whose the ordinals are that it has. */
@@ -94,13 +104,19 @@ export interface SharedState {
   /** What is in force. Not saved where all sites are of one process. */
   readonly inForce?: DeploymentVersion;
   readonly stable: Vector;
-  /** By ordinal: so many operations of its stream are in the rows, from the first on. */
+  /**
+   * By ordinal: so many operations of its stream are in the rows, from the
+   * first on.
+   */
   readonly applied: readonly number[];
-  /** By ordinal: the digest of those. Not known of streams that were begun before digests were. */
+  /**
+   * By ordinal: the digest of those. Not known of streams that were begun
+   * before digests were.
+   */
   readonly digests?: readonly (number | undefined)[];
   /**
-   * Operations of the site in the rows that no other site is known to have: one that takes the
-   * state keeps them too.
+   * Operations of the site in the rows that no other site is known to have: one
+   * that takes the state keeps them too.
    */
   readonly unsent?: readonly BlueOperation[];
   /** What the clock of the site showed then. Saved with those. */
@@ -109,25 +125,36 @@ export interface SharedState {
 }
 
 /**
- * The small part of a replica's state that is the site's own: the end of what it has, and what it
- * has promised.
+ * The small part of a replica's state that is the site's own: the end of what
+ * it has, and what it has promised.
  */
 export interface OwnState {
   /** Entries of the site's own log that the checkpoint contains. */
   readonly syncedLength: number;
   /** No stamp of the site is at or below it from then on. */
   readonly clock: number;
-  /** By ordinal: operations of its stream that are synced here and not in the rows yet. */
+  /**
+   * By ordinal: operations of its stream that are synced here and not in the
+   * rows yet.
+   */
   readonly waiting: readonly (readonly BlueOperation[])[];
-  readonly terms?: readonly (readonly [site: Origin, term: number, directory?: string])[];
+  readonly terms?: readonly (readonly [
+    site: Origin,
+    term: number,
+    directory?: string,
+  ])[];
 }
 
 /** The own part of a site that has none yet. */
-export const EMPTY_OWN_STATE: OwnState = { syncedLength: 0, clock: 0, waiting: [] };
+export const EMPTY_OWN_STATE: OwnState = {
+  syncedLength: 0,
+  clock: 0,
+  waiting: [],
+};
 
 /**
- * Which rows have changed since they were last taken. Notes nothing until `addAll`, so that who
- * saves nothing pays nothing.
+ * Which rows have changed since they were last taken. Notes nothing until
+ * `addAll`, so that who saves nothing pays nothing.
  */
 export class RowChanges<K> {
   readonly #keys = new Set<K>();
@@ -149,7 +176,9 @@ export class RowChanges<K> {
     if (this.#isRecording) this.#keys.add(key);
   }
 
-  /** All of `keys`, which may go on changing: they are read as they are taken. */
+  /**
+   * All of `keys`, which may go on changing: they are read as they are taken.
+   */
   addAll(keys: Iterable<K>): void {
     this.#isRecording = true;
     this.#keys.clear();

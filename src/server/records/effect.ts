@@ -1,6 +1,6 @@
 /**
- * Effects: what a shadow operation does to one field, as plain data that is replicated (RedBlue,
- * OSDI 2012, §5.1).
+ * Effects: what a shadow operation does to one field, as plain data that is
+ * replicated (RedBlue, OSDI 2012, §5.1).
  */
 import type { Origin } from './origin.ts';
 import type { Vector } from './vector.ts';
@@ -9,13 +9,17 @@ declare const resultType: unique symbol;
 declare const colorType: unique symbol;
 declare const rightsType: unique symbol;
 
-/** The color of a shadow operation: blue commits at its site, red is ordered over all sites. */
+/**
+ * The color of a shadow operation: blue commits at its site, red is ordered
+ * over all sites.
+ */
 export type Color = 'blue' | 'red';
 
 /**
- * One change of one field, independent of the state. `R`: the result of applying it, such as the
- * item of a `pop`. `C`: `red` if only red shadow operations may have it. `Rights`: `true` if it
- * uses rights, `false` if not, `boolean` if not known.
+ * One change of one field, independent of the state. `R`: the result of
+ * applying it, such as the item of a `pop`. `C`: `red` if only red shadow
+ * operations may have it. `Rights`: `true` if it uses rights, `false` if not,
+ * `boolean` if not known.
  */
 export interface Effect<
   out R = unknown,
@@ -35,7 +39,10 @@ export interface Effect<
   readonly [rightsType]?: Rights;
 }
 
-/** An effect that uses rights. A blue operation that has it is red if its site lacks them. */
+/**
+ * An effect that uses rights. A blue operation that has it is red if its site
+ * lacks them.
+ */
 export type EffectByRights = Effect<undefined, 'blue', true>;
 
 /** Whether one of the effects goes by rights, as far as their types say. */
@@ -53,7 +60,9 @@ export type ResultsOf<E extends readonly Effect[]> = {
   readonly [I in keyof E]: E[I] extends Effect<infer R> ? R : never;
 };
 
-/** Where an effect stands in the total order of last-writer-wins and of logs. */
+/**
+ * Where an effect stands in the total order of last-writer-wins and of logs.
+ */
 export interface OrderPosition {
   /** Hybrid clock time: last writer wins by it, then by `site`. */
   readonly time: number;
@@ -65,28 +74,53 @@ export interface OrderPosition {
   readonly version: number;
 }
 
-/** Where an effect stands in all orders: add-wins decides by what its generator had seen. */
+/**
+ * Where an effect stands in all orders: add-wins decides by what its generator
+ * had seen.
+ */
 export interface Stamp extends OrderPosition {
   readonly seen: Vector;
 }
 
 /** A place as it is saved. */
-export type SavedPosition = readonly [time: number, site: Origin, entry: Origin, version: number];
+export type SavedPosition = readonly [
+  time: number,
+  site: Origin,
+  entry: Origin,
+  version: number,
+];
 
-export function savePosition({ time, site, entry, version }: OrderPosition): SavedPosition {
+export function savePosition({
+  time,
+  site,
+  entry,
+  version,
+}: OrderPosition): SavedPosition {
   return [time, site, entry, version];
 }
 
-export function loadPosition([time, site, entry, version]: SavedPosition): OrderPosition {
+export function loadPosition([
+  time,
+  site,
+  entry,
+  version,
+]: SavedPosition): OrderPosition {
   return { time, site, entry, version };
 }
 
 /**
- * The total order of last-writer-wins and of logs: by time, then by site. The rest only decides
- * where a site whose clock was set back has given one time twice: what is red comes after what is
- * blue then. Positive when `a` comes after `b`.
+ * The total order of last-writer-wins and of logs: by time, then by site. The
+ * rest only decides where a site whose clock was set back has given one time
+ * twice: what is red comes after what is blue then. Positive when `a` comes
+ * after `b`.
  */
 export function compareStamps(a: OrderPosition, b: OrderPosition): number {
-  // Of one site the entry is its own or that of the red order, which has the lower ordinal.
-  return a.time - b.time || a.site - b.site || b.entry - a.entry || a.version - b.version;
+  // Of one site the entry is its own or that of the red order, which has the
+  // lower ordinal.
+  return (
+    a.time - b.time ||
+    a.site - b.site ||
+    b.entry - a.entry ||
+    a.version - b.version
+  );
 }

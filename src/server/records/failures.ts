@@ -19,12 +19,20 @@ export const UNKNOWN_ADVICE =
 const CONFIRM_RETRY_MS = 1000;
 
 /**
- * The plain form of an error: what a log keeps of it. Generators may cut text anywhere; logs take
- * no halves of pairs.
+ * The plain form of an error: what a log keeps of it. Generators may cut text
+ * anywhere; logs take no halves of pairs.
  */
-export function toFailure({ code, message, field, domain }: CorrectableError): Failure {
+export function toFailure({
+  code,
+  message,
+  field,
+  domain,
+}: CorrectableError): Failure {
   const retained = { code, message: toWellFormed(message) };
-  const named = field === undefined ? retained : { ...retained, field: toWellFormed(field) };
+  const named =
+    field === undefined
+      ? retained
+      : { ...retained, field: toWellFormed(field) };
   return domain === undefined ? named : { ...named, domain };
 }
 
@@ -38,12 +46,18 @@ export function formatThrown(thrown: unknown): string {
 }
 
 /** The error that a failure stands for. */
-export function toError({ code, message, field, domain }: Failure): CorrectableError {
+export function toError({
+  code,
+  message,
+  field,
+  domain,
+}: Failure): CorrectableError {
   return new CorrectableError(code, message, { field, domain });
 }
 
 /**
- * What is in force, or what was written, is of a newer version than this program or its service.
+ * What is in force, or what was written, is of a newer version than this
+ * program or its service.
  */
 export class NeedsNewerVersionError extends Error {
   override readonly name = 'NeedsNewerVersionError';
@@ -54,8 +68,8 @@ export class NeedsNewerVersionError extends Error {
 }
 
 /**
- * The identifier has left the tables: the client had said that it has the answer, or very many came
- * after it.
+ * The identifier has left the tables: the client had said that it has the
+ * answer, or very many came after it.
  */
 export function expiredError(): CorrectableError {
   return new CorrectableError(
@@ -67,12 +81,14 @@ export function expiredError(): CorrectableError {
 export function keyTakenError(): CorrectableError {
   const message =
     'idempotencyKey: the key was used before, for another operation or other arguments. The write was not applied. Use a new key for each operation.';
-  return new CorrectableError('INVALID_ARGUMENT', message, { field: 'idempotencyKey' });
+  return new CorrectableError('INVALID_ARGUMENT', message, {
+    field: 'idempotencyKey',
+  });
 }
 
 /**
- * The log keeps this failure as the outcome of the idempotency key: a retry with the same key gets
- * it again.
+ * The log keeps this failure as the outcome of the idempotency key: a retry
+ * with the same key gets it again.
  */
 export function concludedError(error: CorrectableError): CorrectableError {
   const message = `${error.message} This is the final outcome of the idempotency key: retry with a new key.`;
@@ -90,29 +106,36 @@ interface AbandonedOperation {
 }
 
 /**
- * Returns the error of an operation that was given up before it was done. A client whose process
- * was held up gets it before its own timer ends, so it names the reason that came first.
+ * Returns the error of an operation that was given up before it was done. A
+ * client whose process was held up gets it before its own timer ends, so it
+ * names the reason that came first.
  */
-export function abandonedError({ hasExpired = false }: AbandonedOperation): CorrectableError {
+export function abandonedError({
+  hasExpired = false,
+}: AbandonedOperation): CorrectableError {
   const reason = hasExpired ? 'It timed out' : 'It was cancelled';
   const message = `${reason} while it waited for the red order or for its session. Nothing was done.`;
   return new CorrectableError(hasExpired ? 'TIMEOUT' : 'ABORTED', message);
 }
 
 /**
- * Returns the error of a caller that left, or that retried while others wait for the same
- * operation.
+ * Returns the error of a caller that left, or that retried while others wait
+ * for the same operation.
  */
 export function callerLeftError(): CorrectableError {
-  const message = 'It was cancelled here, or retried too often. It may take effect all the same.';
+  const message =
+    'It was cancelled here, or retried too often. It may take effect all the same.';
   return new CorrectableError('UNKNOWN', message);
 }
 
 /**
- * Of what was dropped here another site, or an earlier start of this one, may have begun what has a
- * name.
+ * Of what was dropped here another site, or an earlier start of this one, may
+ * have begun what has a name.
  */
-export function droppedError(operation: AbandonedOperation, isAllKnown: boolean): CorrectableError {
+export function droppedError(
+  operation: AbandonedOperation,
+  isAllKnown: boolean,
+): CorrectableError {
   const { identity } = operation;
   return identity === undefined || (identity.hop === 0 && isAllKnown)
     ? abandonedError(operation)
@@ -120,16 +143,20 @@ export function droppedError(operation: AbandonedOperation, isAllKnown: boolean)
 }
 
 /**
- * The client takes its answers and does not say so: what it has not acknowledged is all that may be
- * kept of it.
+ * The client takes its answers and does not say so: what it has not
+ * acknowledged is all that may be kept of it.
  */
 export function unacknowledgedError({
   maxOperationsPerClient,
   maxBytesPerClient,
 }: IdTableLimits): CorrectableError {
   const most = [
-    ...(maxOperationsPerClient === undefined ? [] : [`${maxOperationsPerClient} operations`]),
-    ...(maxBytesPerClient === undefined ? [] : [`${maxBytesPerClient} bytes of answers`]),
+    ...(maxOperationsPerClient === undefined
+      ? []
+      : [`${maxOperationsPerClient} operations`]),
+    ...(maxBytesPerClient === undefined
+      ? []
+      : [`${maxBytesPerClient} bytes of answers`]),
   ].join(' or ');
   const message = `The site keeps what it may of a client that does not acknowledge: ${most}. Nothing was done: acknowledge the answers that have come.`;
   return new CorrectableError('OVERLOADED', message);
@@ -148,21 +175,28 @@ export function redLogFullError(because: string): CorrectableError {
 /** How soon it may be worth a try again. */
 const AWAY_RETRY_MS = 1000;
 
-/** Returns the error of what has to be ordered and was not proposed, since none can order it. */
+/**
+ * Returns the error of what has to be ordered and was not proposed, since none
+ * can order it.
+ */
 export function redAwayError(waitsFor: string): CorrectableError {
   const message = `Red writes and strong reads wait for ${waitsFor}. Nothing was done; blue writes and causal reads go on. Retry once it is back.`;
-  return new CorrectableError('UNAVAILABLE', message, { retryAfterMs: AWAY_RETRY_MS });
+  return new CorrectableError('UNAVAILABLE', message, {
+    retryAfterMs: AWAY_RETRY_MS,
+  });
 }
 
-/** Returns the error of what may have been proposed by now, or by another site. */
+/**
+ * Returns the error of what may have been proposed by now, or by another site.
+ */
 export function redAwayUnknownError(waitsFor: string): CorrectableError {
   const message = `Red writes wait for ${waitsFor}. This one may have been proposed: it may still take effect.`;
   return new CorrectableError('UNKNOWN', `${message} ${UNKNOWN_ADVICE}`);
 }
 
 /**
- * Returns the error of a site that takes no more of the red log, because the log does not continue
- * as it should.
+ * Returns the error of a site that takes no more of the red log, because the
+ * log does not continue as it should.
  */
 export function redHaltedError(because: string): CorrectableError {
   const message = `The red log cannot be relied upon at this site: ${because}. Nothing was done; blue writes and causal reads go on, red writes and strong reads once the log is repaired and the site restarted: retry then.`;
@@ -174,16 +208,21 @@ export function haltedFullError(maxBytes: number): CorrectableError {
   return new CorrectableError('OVERLOADED', message);
 }
 
-/** Returns the error of a start that may be on an older directory, for all that is known. */
+/**
+ * Returns the error of a start that may be on an older directory, for all that
+ * is known.
+ */
 export function unconfirmedError(): CorrectableError {
   const message =
     'No other site has confirmed this start of the site, so another node may have gone on as this site. Nothing was done: ask another site, or retry once the links to the others are up; reads are served.';
-  return new CorrectableError('UNAVAILABLE', message, { retryAfterMs: CONFIRM_RETRY_MS });
+  return new CorrectableError('UNAVAILABLE', message, {
+    retryAfterMs: CONFIRM_RETRY_MS,
+  });
 }
 
 /**
- * Returns the error of what is not taken now, but another site, or an earlier start of this one,
- * may have begun.
+ * Returns the error of what is not taken now, but another site, or an earlier
+ * start of this one, may have begun.
  */
 export function mayHaveStartedError(): CorrectableError {
   const message =

@@ -1,12 +1,13 @@
 /**
- * Origins: the sources of the stamps in a vector. Each origin has an ordinal, which is assigned
- * once and never changes its meaning: in vectors, in logs, in messages between sites and in saved
- * data. The red order has ordinal 0, so it stands first wherever ordinals are counted. Sites follow
- * from 1 on, and a site that joins moves no other ordinal.
+ * Origins: the sources of the stamps in a vector. Each origin has an ordinal,
+ * which is assigned once and never changes its meaning: in vectors, in logs, in
+ * messages between sites and in saved data. The red order has ordinal 0, so it
+ * stands first wherever ordinals are counted. Sites follow from 1 on, and a
+ * site that joins moves no other ordinal.
  *
- * A site is one origin as long as it has its past. One that starts without it would number its
- * operations from the beginning again, and contradict itself for ever: so it comes as another
- * *incarnation*, which is another origin.
+ * A site is one origin as long as it has its past. One that starts without it
+ * would number its operations from the beginning again, and contradict itself
+ * for ever: so it comes as another *incarnation*, which is another origin.
  */
 
 declare const brand: unique symbol;
@@ -23,13 +24,17 @@ const FIRST_SITE = 1;
 export const MAX_ORIGINS = 1 << 16;
 
 /**
- * The state of an origin. `joining`: it receives and reads, and makes no operations before all
- * others know of it. `closing`: the others take no more from it, and report how much of its stream
- * they hold. `closed`: its stream has an end.
+ * The state of an origin. `joining`: it receives and reads, and makes no
+ * operations before all others know of it. `closing`: the others take no more
+ * from it, and report how much of its stream they hold. `closed`: its stream
+ * has an end.
  */
 export type OriginState = 'joining' | 'open' | 'closing' | 'closed';
 
-/** The last operation of a stream that counts; both numbers are 0 if there is none. */
+/**
+ * The last operation of a stream that counts; both numbers are 0 if there is
+ * none.
+ */
 export interface StreamEnd {
   readonly sequence: number;
   readonly stamp: number;
@@ -44,8 +49,8 @@ export interface SiteAddress {
 export interface KnownOrigin {
   readonly site: string;
   /**
-   * 0 for the first sites. Of one that joined later, the place of its record in the red log, from 1
-   * on.
+   * 0 for the first sites. Of one that joined later, the place of its record in
+   * the red log, from 1 on.
    */
   readonly incarnation: number;
   readonly state: OriginState;
@@ -65,12 +70,14 @@ export type SavedOrigin = readonly [
   details?: OriginDetails,
 ];
 
-const isMember = ({ state }: KnownOrigin): boolean => state === 'open' || state === 'joining';
+const isMember = ({ state }: KnownOrigin): boolean =>
+  state === 'open' || state === 'joining';
 
 /**
- * All origins of a deployment, by their ordinals: a table that only ever grows at its end. All
- * parts of a site share one, which the records of the red log change as they are delivered
- * (`replica/membership.ts`). Sites that share a table cannot have its members changed.
+ * All origins of a deployment, by their ordinals: a table that only ever grows
+ * at its end. All parts of a site share one, which the records of the red log
+ * change as they are delivered (`replica/membership.ts`). Sites that share a
+ * table cannot have its members changed.
  */
 export class Origins {
   readonly #known: KnownOrigin[] = [];
@@ -81,10 +88,14 @@ export class Origins {
   /** By ordinal; `undefined` as long as no origin is closed. */
   #finals: readonly (number | undefined)[] | undefined;
 
-  /** Those that a deployment is made with: its sites, in the order in which it names them. */
+  /**
+   * Those that a deployment is made with: its sites, in the order in which it
+   * names them.
+   */
   static create(sites: readonly string[]): Origins {
     const origins = new Origins();
-    for (const site of sites) origins.#known.push({ site, incarnation: 0, state: 'open' });
+    for (const site of sites)
+      origins.#known.push({ site, incarnation: 0, state: 'open' });
     origins.#update();
     return origins;
   }
@@ -104,18 +115,26 @@ export class Origins {
     return this.#closed;
   }
 
-  /** The stamps of the ends of closed streams, by ordinal; `undefined` if no origin is closed. */
+  /**
+   * The stamps of the ends of closed streams, by ordinal; `undefined` if no
+   * origin is closed.
+   */
   get finals(): readonly (number | undefined)[] | undefined {
     return this.#finals;
   }
 
-  /** Ordinals given so far, that of the red order among them: so many entries has a vector. */
+  /**
+   * Ordinals given so far, that of the red order among them: so many entries
+   * has a vector.
+   */
   get size(): number {
     return FIRST_SITE + this.#known.length;
   }
 
   isSite(ordinal: number): ordinal is Origin {
-    return Number.isInteger(ordinal) && ordinal >= FIRST_SITE && ordinal < this.size;
+    return (
+      Number.isInteger(ordinal) && ordinal >= FIRST_SITE && ordinal < this.size
+    );
   }
 
   /** Whether it is the origin of a site that is open or joining. */
@@ -123,14 +142,17 @@ export class Origins {
     return this.isSite(ordinal) && isMember(this.get(ordinal));
   }
 
-  /** The origin of a site that has its name now; none where there is no such site. */
+  /**
+   * The origin of a site that has its name now; none where there is no such
+   * site.
+   */
   find(site: string): Origin | undefined {
     return this.#members.findLast((origin) => this.get(origin).site === site);
   }
 
   /**
-   * The origin that a client calls the home of an operation, as `formatHome` writes it. It may be
-   * closed since.
+   * The origin that a client calls the home of an operation, as `formatHome`
+   * writes it. It may be closed since.
    */
   findHome(home: string): Origin | undefined {
     return this.#sites.find((origin) => formatHome(this.get(origin)) === home);
@@ -139,7 +161,8 @@ export class Origins {
   /** @throws Error where it is the origin of no site */
   get(origin: Origin): KnownOrigin {
     const known = this.#known[origin - FIRST_SITE];
-    if (known === undefined) throw new Error(`no site has ordinal ${origin} in this deployment`);
+    if (known === undefined)
+      throw new Error(`no site has ordinal ${origin} in this deployment`);
     return known;
   }
 
@@ -153,12 +176,20 @@ export class Origins {
     return this.#members.map((origin) => this.getName(origin));
   }
 
-  /** The names of the sites that the deployment was made with, in order. They never change. */
+  /**
+   * The names of the sites that the deployment was made with, in order. They
+   * never change.
+   */
   get founders(): string[] {
-    return this.#known.flatMap(({ site, incarnation }) => (incarnation === 0 ? [site] : []));
+    return this.#known.flatMap(({ site, incarnation }) =>
+      incarnation === 0 ? [site] : [],
+    );
   }
 
-  /** How many sites the deployment was made with: their ordinals are the first ones. */
+  /**
+   * How many sites the deployment was made with: their ordinals are the first
+   * ones.
+   */
   get founderCount(): number {
     return this.#founderCount;
   }
@@ -188,9 +219,10 @@ export class Origins {
   }
 
   /**
-   * Takes up what was saved: of origins that are known it must say the same, or its vectors would
-   * mean something else. Those that have joined since the deployment was made are added, and what
-   * the table has come to know since is gone: a start takes it from the red log again.
+   * Takes up what was saved: of origins that are known it must say the same, or
+   * its vectors would mean something else. Those that have joined since the
+   * deployment was made are added, and what the table has come to know since is
+   * gone: a start takes it from the red log again.
    *
    * @throws Error naming the first that differs
    */
@@ -200,7 +232,10 @@ export class Origins {
     this.#known.length = Math.max(saved.length, founders.length);
     for (const [place, { site }] of founders.entries())
       this.#known[place] = { site, incarnation: 0, state: 'open' };
-    for (const [place, [site, incarnation, state, details]] of saved.entries()) {
+    for (const [
+      place,
+      [site, incarnation, state, details],
+    ] of saved.entries()) {
       const known = this.#known[place];
       const fits =
         known === undefined
@@ -208,7 +243,9 @@ export class Origins {
           : known.site === site && known.incarnation === incarnation;
       if (!fits) {
         const now =
-          known === undefined ? 'no site' : `${known.site} (incarnation ${known.incarnation})`;
+          known === undefined
+            ? 'no site'
+            : `${known.site} (incarnation ${known.incarnation})`;
         throw new Error(
           `ordinal ${FIRST_SITE + place} was ${site} (incarnation ${incarnation}), and is ${now}`,
         );
@@ -220,7 +257,9 @@ export class Origins {
 
   #update(): void {
     this.#sites = this.#known.map((_, place) => (FIRST_SITE + place) as Origin);
-    this.#founderCount = this.#known.filter(({ incarnation }) => incarnation === 0).length;
+    this.#founderCount = this.#known.filter(
+      ({ incarnation }) => incarnation === 0,
+    ).length;
     this.#members = this.#sites.filter((origin) => isMember(this.get(origin)));
     this.#closed = this.#sites.filter((origin) => !isMember(this.get(origin)));
     const isAnyClosed = this.#known.some(({ final }) => final !== undefined);
@@ -230,14 +269,20 @@ export class Origins {
   }
 }
 
-/** What clients call an origin: as the site, unless it is a later incarnation. */
+/**
+ * What clients call an origin: as the site, unless it is a later incarnation.
+ */
 export function formatHome({ site, incarnation }: KnownOrigin): string {
   return incarnation === 0 ? site : `${site}~${incarnation}`;
 }
 
 /**
- * The name of a start of a site, which begins what the site itself names. No other start has it.
+ * The name of a start of a site, which begins what the site itself names. No
+ * other start has it.
  */
-export function formatStartName({ site, incarnation }: KnownOrigin, start: number): string {
+export function formatStartName(
+  { site, incarnation }: KnownOrigin,
+  start: number,
+): string {
   return `${site}-${incarnation.toString(36)}-${start.toString(36)}`;
 }

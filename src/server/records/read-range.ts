@@ -1,16 +1,19 @@
 /**
- * Ordered scans, and their intervals as certification compares them: so a row that comes in later
- * is noticed.
+ * Ordered scans, and their intervals as certification compares them: so a row
+ * that comes in later is noticed.
  */
 import { describeKind, createInternalError } from './internal-errors.ts';
 
 /**
- * A value that orders rows: numbers before strings, and strings by UTF-16 code units, so alike at
- * every site.
+ * A value that orders rows: numbers before strings, and strings by UTF-16 code
+ * units, so alike at every site.
  */
 export type Scalar = string | number;
 
-/** One place in an order: the value that a row is ordered by, then its primary key. */
+/**
+ * One place in an order: the value that a row is ordered by, then its primary
+ * key.
+ */
 export interface Entry {
   readonly value: Scalar;
   readonly key: string;
@@ -33,7 +36,8 @@ export interface ScanOptions<V extends Scalar = Scalar> {
 }
 
 /**
- * An interval of one order of a table: of its primary keys, or of the values of an indexed field.
+ * An interval of one order of a table: of its primary keys, or of the values of
+ * an indexed field.
  */
 export interface ReadRange {
   readonly table: string;
@@ -59,7 +63,10 @@ export function compareScalars(a: Scalar, b: Scalar): number {
 
 /** The order of entries: by value, then by primary key. */
 export function compareEntries(a: Entry, b: Entry): number {
-  return compareScalars(a.value, b.value) || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
+  return (
+    compareScalars(a.value, b.value) ||
+    (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
+  );
 }
 
 /** Whether `value` is not yet below the interval's start. */
@@ -76,8 +83,8 @@ export const isInRange = (range: ReadRange, value: Scalar): boolean =>
   isAtOrAfterStart(range, value) && isBeforeEnd(range, value);
 
 /**
- * Returns the interval of the options. Throws `INVALID_ARGUMENT` if the limit is not an integer
- * from 0 on.
+ * Returns the interval of the options. Throws `INVALID_ARGUMENT` if the limit
+ * is not an integer from 0 on.
  */
 export function toReadRange(
   table: string,
@@ -87,13 +94,20 @@ export function toReadRange(
   const { equals, prefix, limit } = options;
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 0)) {
     const message = `limit must be an integer from 0 on, not ${describeKind(limit)}.`;
-    throw createInternalError('INVALID_ARGUMENT', message, `${field ?? table}.limit`);
+    throw createInternalError(
+      'INVALID_ARGUMENT',
+      message,
+      `${field ?? table}.limit`,
+    );
   }
   let { from, before } = options;
   if (prefix !== undefined) {
     if (from === undefined || compareScalars(prefix, from) > 0) from = prefix;
     const end = getPrefixEnd(prefix);
-    if (end !== undefined && (before === undefined || compareScalars(end, before) < 0))
+    if (
+      end !== undefined &&
+      (before === undefined || compareScalars(end, before) < 0)
+    )
       before = end;
   }
   let upTo: Scalar | undefined;
@@ -104,8 +118,15 @@ export function toReadRange(
   return createBoundedRange(table, field, { from, before, upTo });
 }
 
-/** The part of the interval that a scan has really seen when its limit stopped it at `last`. */
-export function getScannedRange(range: ReadRange, last: Scalar, reverse: boolean): ReadRange {
+/**
+ * The part of the interval that a scan has really seen when its limit stopped
+ * it at `last`.
+ */
+export function getScannedRange(
+  range: ReadRange,
+  last: Scalar,
+  reverse: boolean,
+): ReadRange {
   const { table, field, from, before, upTo } = range;
   return createBoundedRange(
     table,
@@ -135,14 +156,15 @@ function createBoundedRange(
 }
 
 /**
- * The first string after all that begin with `prefix`, in whole characters; none if there is no
- * such string.
+ * The first string after all that begin with `prefix`, in whole characters;
+ * none if there is no such string.
  */
 function getPrefixEnd(prefix: string): string | undefined {
   const characters = [...prefix];
   for (let end = characters.length - 1; end >= 0; end -= 1) {
     const next = getNextCharacter(characters[end]?.codePointAt(0) as number);
-    if (next !== undefined) return characters.slice(0, end).join('') + String.fromCodePoint(next);
+    if (next !== undefined)
+      return characters.slice(0, end).join('') + String.fromCodePoint(next);
   }
   return undefined;
 }
@@ -154,8 +176,8 @@ const FIRST_PAIR = 0x1_0000;
 const LAST_PAIR = 0x10_ffff;
 
 /**
- * By UTF-16 code units, pairs stand where the surrogates do: before the last characters of one
- * unit.
+ * By UTF-16 code units, pairs stand where the surrogates do: before the last
+ * characters of one unit.
  */
 function getNextCharacter(character: number): number | undefined {
   if (character === LAST_UNIT) return undefined;

@@ -1,18 +1,27 @@
 /**
- * Checks of messages between sites. They are written by hand, and cost no more than a look at each
- * field.
+ * Checks of messages between sites. They are written by hand, and cost no more
+ * than a look at each field.
  */
 import { MAX_START } from './epoch.ts';
 import { MAX_ORIGINS, type Origins } from './origin.ts';
 
-/** Says what is wrong with a value, beginning with where; `undefined` where nothing is. */
-export type RecordSchema = (value: unknown, origins: Origins) => string | undefined;
+/**
+ * Says what is wrong with a value, beginning with where; `undefined` where
+ * nothing is.
+ */
+export type RecordSchema = (
+  value: unknown,
+  origins: Origins,
+) => string | undefined;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Puts a place before what is wrong there. */
-function prefixPath(place: string | number, problem: string | undefined): string | undefined {
+function prefixPath(
+  place: string | number,
+  problem: string | undefined,
+): string | undefined {
   if (problem === undefined) return undefined;
   return `${place}${problem.startsWith(':') ? '' : '.'}${problem}`;
 }
@@ -28,11 +37,14 @@ export const integerFrom =
 export const count: RecordSchema = integerFrom(0);
 
 /**
- * The name of a start, which is a term and an epoch: with room above it for those that begin above.
+ * The name of a start, which is a term and an epoch: with room above it for
+ * those that begin above.
  */
 export const start: RecordSchema = (value, origins) =>
   count(value, origins) ??
-  ((value as number) <= MAX_START ? undefined : `: must be ${MAX_START} at most`);
+  ((value as number) <= MAX_START
+    ? undefined
+    : `: must be ${MAX_START} at most`);
 
 /** The digest of a prefix: 32 bits. */
 export const digest: RecordSchema = (value) =>
@@ -51,7 +63,10 @@ export const text =
       ? undefined
       : `: must be text of ${maxLength} characters at most`;
 
-/** Names of tables, fields, actions, operations and shadow operations, and of kinds. */
+/**
+ * Names of tables, fields, actions, operations and shadow operations, and of
+ * kinds.
+ */
 export const word: RecordSchema = text(4096);
 
 export const anyValue: RecordSchema = () => undefined;
@@ -59,9 +74,14 @@ export const anyValue: RecordSchema = () => undefined;
 export const anyObject: RecordSchema = (value) =>
   isObject(value) ? undefined : ': must be an object';
 
-/** The ordinal of a site, which the receiver need not know yet: see `findUnknownOrigin`. */
+/**
+ * The ordinal of a site, which the receiver need not know yet: see
+ * `findUnknownOrigin`.
+ */
 export const siteOrigin: RecordSchema = (value) =>
-  Number.isSafeInteger(value) && (value as number) > 0 && (value as number) <= MAX_ORIGINS
+  Number.isSafeInteger(value) &&
+  (value as number) > 0 &&
+  (value as number) <= MAX_ORIGINS
     ? undefined
     : ': must be the ordinal of a site';
 
@@ -94,7 +114,10 @@ export const tuple =
     return undefined;
   };
 
-/** Plain data with these fields and no others: what is not known here could mean anything. */
+/**
+ * Plain data with these fields and no others: what is not known here could mean
+ * anything.
+ */
 export function record(
   needed: Readonly<Record<string, RecordSchema>>,
   maybe: Readonly<Record<string, RecordSchema>> = {},
@@ -103,7 +126,8 @@ export function record(
   const all = new Map([...Object.entries(needed), ...Object.entries(maybe)]);
   return (value, origins) => {
     if (!isObject(value)) return ': must be an object';
-    for (const name of names) if (!Object.hasOwn(value, name)) return `${name}: is missing`;
+    for (const name of names)
+      if (!Object.hasOwn(value, name)) return `${name}: is missing`;
     for (const name of Object.keys(value)) {
       const problem = all.get(name)?.(value[name], origins);
       if (problem !== undefined) return prefixPath(name, problem);
@@ -119,7 +143,8 @@ export const recordOf =
   (value, origins) => {
     if (!isObject(value)) return ': must be an object';
     const names = Object.keys(value);
-    if (names.length > most) return `: must have ${most} names at most, not ${names.length}`;
+    if (names.length > most)
+      return `: must have ${most} names at most, not ${names.length}`;
     for (const name of names) {
       const problem = word(name, origins) ?? item(value[name], origins);
       if (problem !== undefined) return prefixPath(name, problem);
@@ -128,7 +153,9 @@ export const recordOf =
   };
 
 /** One of several kinds of data, which say which they are in `kind`. */
-export function oneOfKinds(kinds: Readonly<Record<string, RecordSchema>>): RecordSchema {
+export function oneOfKinds(
+  kinds: Readonly<Record<string, RecordSchema>>,
+): RecordSchema {
   const shapes = new Map(Object.entries(kinds));
   return (value, origins) => {
     if (!isObject(value)) return ': must be an object';

@@ -1,6 +1,6 @@
 /**
- * What generators return beside a plain result: view metadata, and the choice of a shadow
- * operation.
+ * What generators return beside a plain result: view metadata, and the choice
+ * of a shadow operation.
  */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { Color, Effect } from './effect.ts';
@@ -21,7 +21,10 @@ export class WithMeta<out R> {
  * @example reply: ([popped]) => withMeta(popped.found ? { item: popped.item } : null, { remaining:
  * popped.remaining })
  */
-export function withMeta<R>(value: R, meta: Readonly<Record<string, unknown>>): WithMeta<R> {
+export function withMeta<R>(
+  value: R,
+  meta: Readonly<Record<string, unknown>>,
+): WithMeta<R> {
   return new WithMeta(value, meta);
 }
 
@@ -34,12 +37,13 @@ export class UncertifiedResult<out R> {
 }
 
 /**
- * Marks a result without effects as good enough from this site's snapshot. The answer is final at
- * `causal` at once, and may be out of date. Without it, the result of an operation with a red path
- * is certified, and final at `strong`. It makes no difference for `alwaysRed` operations: their
- * answers come from the red order. The operation fails with `INVALID_ARGUMENT` if its contract
- * declares it red, or if the result contains a shadow operation or is already `uncertified`.
- * Nothing changes then.
+ * Marks a result without effects as good enough from this site's snapshot. The
+ * answer is final at `causal` at once, and may be out of date. Without it, the
+ * result of an operation with a red path is certified, and final at `strong`.
+ * It makes no difference for `alwaysRed` operations: their answers come from
+ * the red order. The operation fails with `INVALID_ARGUMENT` if its contract
+ * declares it red, or if the result contains a shadow operation or is already
+ * `uncertified`. Nothing changes then.
  *
  * @example if (tables.votes.has(vote)) return uncertified({ counted: false }); // a vote cannot be
  * taken back
@@ -57,12 +61,16 @@ export interface Reply {
 /** A reply, or why there is none. */
 export type ReplyOrError = Reply | CorrectableError;
 
-/** Which of the two it is. A log leaves the value out where that is `undefined`. */
+/**
+ * Which of the two it is. A log leaves the value out where that is `undefined`.
+ */
 export function isReply(answer: ReplyOrError): answer is Reply {
   return !('code' in answer);
 }
 
-/** The plain form of what a generator or a shadow operation's `reply` returned. */
+/**
+ * The plain form of what a generator or a shadow operation's `reply` returned.
+ */
 export function toReply(returned: unknown): Reply {
   return returned instanceof WithMeta
     ? { value: returned.value, meta: returned.meta }
@@ -75,7 +83,10 @@ export interface Choice {
   readonly color: Color;
   readonly args: unknown;
   readonly effects: readonly Effect[];
-  /** The reply, unless the shadow operation makes it from the results of its effects. */
+  /**
+   * The reply, unless the shadow operation makes it from the results of its
+   * effects.
+   */
   readonly reply: unknown;
 }
 

@@ -1,12 +1,15 @@
-/** Operations as a site submits them to its replica, and the stages that their views reach. */
+/**
+ * Operations as a site submits them to its replica, and the stages that their
+ * views reach.
+ */
 import type { Principal } from '../../correctable/binding.ts';
 import type { OperationId } from './records.ts';
 import type { Origin } from './origin.ts';
 import type { Vector } from './vector.ts';
 
 /**
- * Of an operation that may be submitted again, here or at another site: its name, and the way that
- * it has come.
+ * Of an operation that may be submitted again, here or at another site: its
+ * name, and the way that it has come.
  */
 export interface SubmissionIdentity {
   readonly id: OperationId;
@@ -15,7 +18,8 @@ export interface SubmissionIdentity {
   /** How often its client had changed sites with it: 0 at home. */
   readonly hop: number;
   /**
-   * Its client has the answers of its operations up to this number and will not ask for them again.
+   * Its client has the answers of its operations up to this number and will not
+   * ask for them again.
    */
   readonly acknowledged: number;
 }
@@ -27,19 +31,27 @@ export interface Submission {
   /** Parsed by the contract. */
   readonly args: unknown;
   /**
-   * The user that it is executed for, the same for each run of its generator. No log has it: a
-   * generator runs only where its client has submitted it.
+   * The user that it is executed for, the same for each run of its generator.
+   * No log has it: a generator runs only where its client has submitted it.
    */
   readonly principal?: Principal | undefined;
-  /** Present if the caller may resend it: then it still takes effect only once. */
+  /**
+   * Present if the caller may resend it: then it still takes effect only once.
+   */
   readonly identity?: SubmissionIdentity | undefined;
-  /** Present in a session: what the session has seen, which every view must contain. */
+  /**
+   * Present in a session: what the session has seen, which every view must
+   * contain.
+   */
   readonly sessionVector?: Vector | undefined;
   /** Seeds the generator's `random`: an unsigned 32-bit number. */
   readonly seed: number;
   /** By the clock of the site, in milliseconds since the epoch. */
   readonly submittedAtMs: number;
-  /** Whether it is given up because its deadline has passed, and not because its caller left. */
+  /**
+   * Whether it is given up because its deadline has passed, and not because its
+   * caller left.
+   */
   readonly hasExpired?: boolean | undefined;
   readonly wantedStages: {
     readonly tentative: boolean;
@@ -60,7 +72,7 @@ export interface SubmissionRequest extends Omit<
 }
 
 /**
- * How far a view is: a guess, in the stable snapshot, in the red order, or for good by one site's
- * log (at `causal`).
+ * How far a view is: a guess, in the stable snapshot, in the red order, or for
+ * good by one site's log (at `causal`).
  */
 export type Stage = 'tentative' | 'causal' | 'strong' | 'committed';

@@ -1,8 +1,9 @@
 /**
- * Vectors: one entry an origin, by its ordinal, so that the one of the red order stands first
- * (RedBlue, OSDI 2012, §6.1: ⟨⟨b0…bk-1⟩, r⟩). An entry says: all operations of that origin up to
- * this stamp. The red order behaves like one more site. What a vector has no entry for, it has seen
- * nothing of: one from before a site joined says the same after it.
+ * Vectors: one entry an origin, by its ordinal, so that the one of the red
+ * order stands first (RedBlue, OSDI 2012, §6.1: ⟨⟨b0…bk-1⟩, r⟩). An entry says:
+ * all operations of that origin up to this stamp. The red order behaves like
+ * one more site. What a vector has no entry for, it has seen nothing of: one
+ * from before a site joined says the same after it.
  */
 import { RED, type Origins } from './origin.ts';
 
@@ -17,14 +18,21 @@ export function getRedStamp(vector: Vector): number {
   return vector[RED] ?? 0;
 }
 
-/** The stamps of the ends of closed streams, by ordinal: see `Origins.finals`. */
+/**
+ * The stamps of the ends of closed streams, by ordinal: see `Origins.finals`.
+ */
 type Finals = readonly (number | undefined)[] | undefined;
 
 /**
- * Whether `a` ≤ `b` without the entry `except`. An entry beyond the end of a closed stream counts
- * as that end.
+ * Whether `a` ≤ `b` without the entry `except`. An entry beyond the end of a
+ * closed stream counts as that end.
  */
-export function isCovered(a: Vector, b: Vector, except = -1, finals?: Finals): boolean {
+export function isCovered(
+  a: Vector,
+  b: Vector,
+  except = -1,
+  finals?: Finals,
+): boolean {
   for (let entry = 0; entry < a.length; entry += 1) {
     const stamp = a[entry] ?? 0;
     if (entry === except || stamp <= (b[entry] ?? 0)) continue;

@@ -1,7 +1,8 @@
 /**
- * Which version is in force: a function of the red log's prefix (docs/spec/cluster.md). A site may
- * run a newer version of the service. What that adds is taken from other sites at once, and done
- * here only once it is in force.
+ * Which version is in force: a function of the red log's prefix
+ * (docs/spec/cluster.md). A site may run a newer version of the service. What
+ * that adds is taken from other sites at once, and done here only once it is in
+ * force.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import {
@@ -13,7 +14,12 @@ import type { Effect } from '../records/effect.ts';
 import { NeedsNewerVersionError } from '../records/failures.ts';
 import { markInternal } from '../records/internal-errors.ts';
 import { formatOperationId } from '../records/operation-id.ts';
-import type { ActivateRecord, OperationId, RedRecord, LocalEntry } from '../records/records.ts';
+import type {
+  ActivateRecord,
+  OperationId,
+  RedRecord,
+  LocalEntry,
+} from '../records/records.ts';
 import type { ReplicaCore, RunningVersion } from './core/replica-port.ts';
 import type { RecoveredState } from '../log/recovered-state.ts';
 import { describeEffectsProblem } from '../messages/validate-content.ts';
@@ -39,24 +45,38 @@ export class Activation {
     this.load(this.#running?.founding);
   }
 
-  /** What is in force; `undefined` where all sites are of one process, so that all of it is. */
+  /**
+   * What is in force; `undefined` where all sites are of one process, so that
+   * all of it is.
+   */
   get inForce(): DeploymentVersion | undefined {
     return this.#inForce;
   }
 
-  /** Proposes that what the site runs is in force; gives the name that the outcome has. */
+  /**
+   * Proposes that what the site runs is in force; gives the name that the
+   * outcome has.
+   */
   propose(): OperationId {
     const { own } = this.#running as RunningVersion;
     this.#proposed += 1;
     const id = formatOperationId(this.#client, this.#proposed);
     this.#core.emit({
       kind: 'propose',
-      record: { kind: 'activate', id, site: this.#core.options.site, version: own },
+      record: {
+        kind: 'activate',
+        id,
+        site: this.#core.options.site,
+        version: own,
+      },
     });
     return id;
   }
 
-  /** Why this site cannot take records of the red log, if so: it needs a newer version. */
+  /**
+   * Why this site cannot take records of the red log, if so: it needs a newer
+   * version.
+   */
   findProblem(records: readonly RedRecord[]): string | undefined {
     for (const record of records) {
       const problem = findRecordProblem(record, this.#running?.own);
@@ -65,25 +85,37 @@ export class Activation {
     return undefined;
   }
 
-  /** Takes a record without a problem. `isProven`: the own log says that the record counts. */
+  /**
+   * Takes a record without a problem. `isProven`: the own log says that the
+   * record counts.
+   */
   deliver({ id, site, version }: ActivateRecord, isProven: boolean): void {
-    if (this.#inForce === undefined || !this.#core.options.origins.isMember(site)) return;
+    if (
+      this.#inForce === undefined ||
+      !this.#core.options.origins.isMember(site)
+    )
+      return;
     // The same at all sites, since it follows from the log.
     const lost = findLostPart(this.#inForce, version);
     if (lost === undefined) this.#inForce = version;
-    // Otherwise a start after a crash might not know that the record counts, and refuse what was
-    // done here.
+    // Otherwise a start after a crash might not know that the record counts,
+    // and refuse what was done here.
     if (lost === undefined && isProven) this.#begin(version);
     else if (lost === undefined)
-      this.#core.store({ kind: 'delivered', redDelivered: this.#core.redDelivered }, () =>
-        this.#begin(this.#inForce),
+      this.#core.store(
+        { kind: 'delivered', redDelivered: this.#core.redDelivered },
+        () => this.#begin(this.#inForce),
       );
-    const problem = lost && `another version was activated meanwhile, which needs ${lost}`;
+    const problem =
+      lost && `another version was activated meanwhile, which needs ${lost}`;
     if (site === this.#core.options.site)
       this.#core.emit({ kind: 'changed', id, origin: site, problem });
   }
 
-  /** @throws NeedsNewerVersionError if the site does not have all that is in force */
+  /**
+   * @throws NeedsNewerVersionError if the site does not have all that is in
+   * force
+   */
   load(saved: DeploymentVersion | undefined): void {
     if (this.#running === undefined || saved === undefined) return;
     const problem = describeLost(saved, this.#running.own);
@@ -93,7 +125,10 @@ export class Activation {
 
   /** Why an operation is not taken here yet, if so. */
   getRejection(operation: string): CorrectableError | undefined {
-    if (this.#isAll || Object.hasOwn(this.#used?.service.operations ?? {}, operation))
+    if (
+      this.#isAll ||
+      Object.hasOwn(this.#used?.service.operations ?? {}, operation)
+    )
       return undefined;
     return notActiveError(
       `The operation '${operation}' is new in this version of the service`,
@@ -106,15 +141,25 @@ export class Activation {
     if (this.#isAll) return;
     const { tables, replies } = (this.#used as DeploymentVersion).service;
     for (const { table, field } of effects) {
-      const known = Object.hasOwn(tables, table) ? tables[table]?.fields : undefined;
-      if (known !== undefined && (field === '' || Object.hasOwn(known, field))) continue;
-      const name = known === undefined || field === '' ? table : `${table}.${field}`;
-      throw markInternal(notActiveError(`'${shadow}' changes '${name}', which is new`, shadow));
+      const known = Object.hasOwn(tables, table)
+        ? tables[table]?.fields
+        : undefined;
+      if (known !== undefined && (field === '' || Object.hasOwn(known, field)))
+        continue;
+      const name =
+        known === undefined || field === '' ? table : `${table}.${field}`;
+      throw markInternal(
+        notActiveError(`'${shadow}' changes '${name}', which is new`, shadow),
+      );
     }
-    const makesReply = this.#core.options.service.shadowOperations[shadow]?.reply !== undefined;
+    const makesReply =
+      this.#core.options.service.shadowOperations[shadow]?.reply !== undefined;
     if (makesReply && !replies.includes(shadow))
       throw markInternal(
-        notActiveError(`The shadow operation '${shadow}' is new and makes the reply`, shadow),
+        notActiveError(
+          `The shadow operation '${shadow}' is new and makes the reply`,
+          shadow,
+        ),
       );
   };
 
@@ -122,7 +167,8 @@ export class Activation {
     this.#inForce = version;
     this.#used = version;
     this.#isAll =
-      version === undefined || isSameVersion(version, (this.#running as RunningVersion).own);
+      version === undefined ||
+      isSameVersion(version, (this.#running as RunningVersion).own);
   }
 }
 
@@ -157,7 +203,10 @@ function describeUnknown({
   return `the red log has a record of the kind '${`${kind} ${action}`.trim()}', which is not known here`;
 }
 
-function describeLost(needed: DeploymentVersion, here: DeploymentVersion): string | undefined {
+function describeLost(
+  needed: DeploymentVersion,
+  here: DeploymentVersion,
+): string | undefined {
   const lost = findLostPart(needed, here);
   return lost && `the version in force needs ${lost}`;
 }
@@ -165,9 +214,13 @@ function describeLost(needed: DeploymentVersion, here: DeploymentVersion): strin
 function notActiveError(problem: string, field: string): CorrectableError {
   const advice =
     'Nothing was done: run correctables cluster activate once every site runs this version, then retry';
-  return new CorrectableError('UNAVAILABLE', `${problem}, and not in force yet. ${advice}.`, {
-    field,
-  });
+  return new CorrectableError(
+    'UNAVAILABLE',
+    `${problem}, and not in force yet. ${advice}.`,
+    {
+      field,
+    },
+  );
 }
 
 /** Why what was found needs a newer version, if so. */
@@ -183,13 +236,17 @@ export function findStoredProblem(
   }
   for (const { record } of red.entries) {
     const effects = record.kind === 'operation' ? record.effects : [];
-    const problem = findRecordProblem(record, own) ?? describeEffects(effects, true, known);
+    const problem =
+      findRecordProblem(record, own) ?? describeEffects(effects, true, known);
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-function findEntryProblem(entry: LocalEntry, known: EffectValidator): string | undefined {
+function findEntryProblem(
+  entry: LocalEntry,
+  known: EffectValidator,
+): string | undefined {
   switch (entry.kind) {
     case 'blue':
       return describeEffects(entry.operation.effects, false, known);

@@ -1,14 +1,16 @@
 /**
- * How long a removal has to be remembered: until nothing older can come. A site that has applied
- * many removals writes a *floor* into its stream: a blue operation without effects that says which
- * vector all its operations have seen that the receiver has not applied by then. What all sites'
- * floors cover, every operation still to come has seen, so its time is above (B4): the stamps of
- * such removals decide nothing any more.
+ * How long a removal has to be remembered: until nothing older can come. A site
+ * that has applied many removals writes a *floor* into its stream: a blue
+ * operation without effects that says which vector all its operations have seen
+ * that the receiver has not applied by then. What all sites' floors cover,
+ * every operation still to come has seen, so its time is above (B4): the stamps
+ * of such removals decide nothing any more.
  *
- * A floor holds for red operations too, since it waits until those have ended that were in flight
- * when its vector was taken; and for those of an earlier start of the site, since a record of this
- * start has to be through before. As an entry of the site's own log it survives a crash: the next
- * start sees what the floor has seen before it does anything.
+ * A floor holds for red operations too, since it waits until those have ended
+ * that were in flight when its vector was taken; and for those of an earlier
+ * start of the site, since a record of this start has to be through before. As
+ * an entry of the site's own log it survives a crash: the next start sees what
+ * the floor has seen before it does anything.
  */
 import type { BluePath } from './causal/blue-path.ts';
 import { formatOperationId } from '../records/operation-id.ts';
@@ -22,7 +24,10 @@ import type { Vector } from '../records/vector.ts';
 /** Removals that a site applies between two floors. */
 export const REMOVALS_PER_WATERMARK = 256;
 
-/** Stands for the shadow operation of a floor: services have none without a name. */
+/**
+ * Stands for the shadow operation of a floor: services have none without a
+ * name.
+ */
 const WATERMARK_SHADOW = '';
 const WATERMARK_CHOICE: Choice = {
   shadow: WATERMARK_SHADOW,
@@ -60,12 +65,16 @@ export class LowWatermarks {
     this.#client = `${startName}.floor`;
   }
 
-  /** A blue operation has been applied; of floors what they cover is forgotten. */
+  /**
+   * A blue operation has been applied; of floors what they cover is forgotten.
+   */
   onApplied({ shadow, site, reply }: BlueOperation): void {
     if (shadow !== WATERMARK_SHADOW) return;
     this.#watermarks.set(site, reply.value as Vector);
     const { state, options } = this.#host.core;
-    const remaining = options.origins.sites.filter((item) => !this.#hasEnded(item));
+    const remaining = options.origins.sites.filter(
+      (item) => !this.#hasEnded(item),
+    );
     const floors = remaining.map((item) => this.#watermarks.get(item));
     const covered = state.stable.map((_, entry) =>
       Math.min(...floors.map((floor) => floor?.[entry] ?? 0)),
@@ -73,7 +82,9 @@ export class LowWatermarks {
     state.store.forgetRemovals(covered);
   }
 
-  /** Whether nothing of a closed origin is to come any more, of either color. */
+  /**
+   * Whether nothing of a closed origin is to come any more, of either color.
+   */
   #hasEnded(origin: Origin): boolean {
     const { core, red } = this.#host;
     const { final } = core.options.origins.get(origin);
@@ -84,16 +95,26 @@ export class LowWatermarks {
     );
   }
 
-  /** Writes a floor where it is time for one, and nothing that is in flight has seen less. */
+  /**
+   * Writes a floor where it is time for one, and nothing that is in flight has
+   * seen less.
+   */
   writeIfDue(): void {
     const { blue, red, core } = this.#host;
     if (this.#pending === undefined) {
       const { removalCount } = core.state.store;
       const { removalsPerWatermark = REMOVALS_PER_WATERMARK } = core.options;
-      if (removalCount - this.#removals < removalsPerWatermark || !blue.canOriginate) return;
+      if (
+        removalCount - this.#removals < removalsPerWatermark ||
+        !blue.canOriginate
+      )
+        return;
       if (!red.ensureMarkerPassed(formatOperationId(this.#client, 0))) return;
       this.#removals = removalCount;
-      this.#pending = { vector: core.state.stable.slice(), older: new Set(red.inFlightCount) };
+      this.#pending = {
+        vector: core.state.stable.slice(),
+        older: new Set(red.inFlightCount),
+      };
     }
     const { vector, older } = this.#pending;
     for (const id of older) {
@@ -103,6 +124,11 @@ export class LowWatermarks {
     this.#pending = undefined;
     this.#written += 1;
     const id = formatOperationId(this.#client, this.#written);
-    blue.commit({ id, hop: undefined, choice: WATERMARK_CHOICE, reply: { value: vector } });
+    blue.commit({
+      id,
+      hop: undefined,
+      choice: WATERMARK_CHOICE,
+      reply: { value: vector },
+    });
   }
 }

@@ -1,22 +1,36 @@
 /**
- * The members of a deployment: a function of the red log's prefix (docs/spec/cluster.md). A change
- * closes the origin of a site, opens another one, or both. Each other member answers it by an
- * `ack`, once it can take no more of the closed origin. With the last `ack` the closed streams have
- * their ends, and the new origin is open.
+ * The members of a deployment: a function of the red log's prefix
+ * (docs/spec/cluster.md). A change closes the origin of a site, opens another
+ * one, or both. Each other member answers it by an `ack`, once it can take no
+ * more of the closed origin. With the last `ack` the closed streams have their
+ * ends, and the new origin is open.
  */
 import type { BluePath } from './causal/blue-path.ts';
 import type { ReplicaCore } from './core/replica-port.ts';
 import type { SavedChange } from '../records/checkpoint.ts';
 import { formatOperationId } from '../records/operation-id.ts';
-import { MAX_ORIGINS, type KnownOrigin, type Origin, type StreamEnd } from '../records/origin.ts';
-import type { AckRecord, ChangeRecord, MemberRecord, OperationId } from '../records/records.ts';
+import {
+  MAX_ORIGINS,
+  type KnownOrigin,
+  type Origin,
+  type StreamEnd,
+} from '../records/origin.ts';
+import type {
+  AckRecord,
+  ChangeRecord,
+  MemberRecord,
+  OperationId,
+} from '../records/records.ts';
 
 /** What an operator asks for: see `ChangeRecord`. */
 export type MemberChange = Pick<ChangeRecord, 'name' | 'directory' | 'address'>;
 
 /** A change that not all members have confirmed. */
 interface PendingChange {
-  /** Of its record in the red log; the latest one, if others were merged into it. */
+  /**
+   * Of its record in the red log; the latest one, if others were merged into
+   * it.
+   */
   readonly place: number;
   readonly closing: readonly Origin[];
   readonly joining: readonly Origin[];
@@ -24,7 +38,9 @@ interface PendingChange {
   readonly awaiting: Set<Origin>;
   /** Of each origin that is being closed: the most that a member holds. */
   readonly held: Map<Origin, StreamEnd>;
-  /** This site confirms it once another member has so many of its operations. */
+  /**
+   * This site confirms it once another member has so many of its operations.
+   */
   ownLength?: number | undefined;
 }
 
@@ -98,25 +114,37 @@ export class Membership {
     else this.#onChange(record, place);
   }
 
-  /** Confirms the change that is under way, if this site has not: after a restart once more. */
+  /**
+   * Confirms the change that is under way, if this site has not: after a
+   * restart once more.
+   */
   confirm(): void {
     const change = this.#change;
     const { site } = this.#core.options;
-    if (change === undefined || change.place === this.#confirming || !change.awaiting.has(site))
+    if (
+      change === undefined ||
+      change.place === this.#confirming ||
+      !change.awaiting.has(site)
+    )
       return;
     this.#confirming = change.place;
-    // After a crash this start may not know that the change counts, and take more of what is being
-    // closed. The entry proves it. And what was received before the change is synced with it.
-    this.#core.store({ kind: 'delivered', redDelivered: this.#core.redDelivered }, () => {
-      change.ownLength = this.#host.blue.getHeld(site).sequence;
-    });
+    // After a crash this start may not know that the change counts, and take
+    // more of what is being closed. The entry proves it. And what was received
+    // before the change is synced with it.
+    this.#core.store(
+      { kind: 'delivered', redDelivered: this.#core.redDelivered },
+      () => {
+        change.ownLength = this.#host.blue.getHeld(site).sequence;
+      },
+    );
   }
 
   /**
-   * Confirms the change once all that it stands on is there. A site that is closed may alone have
-   * had operations of this site on which red records stand. Another one must have them too, before
-   * the change counts. The same holds for the operations of the closed site. If only this site had
-   * them and was lost, no site could reach the end of that stream.
+   * Confirms the change once all that it stands on is there. A site that is
+   * closed may alone have had operations of this site on which red records
+   * stand. Another one must have them too, before the change counts. The same
+   * holds for the operations of the closed site. If only this site had them and
+   * was lost, no site could reach the end of that stream.
    */
   confirmDurable(): void {
     const change = this.#change;
@@ -155,7 +183,10 @@ export class Membership {
   load(saved: SavedChange | undefined): void {
     if (saved === undefined) return;
     const held = new Map(
-      saved.held.map(([origin, sequence, stamp]) => [origin, { sequence, stamp }]),
+      saved.held.map(([origin, sequence, stamp]) => [
+        origin,
+        { sequence, stamp },
+      ]),
     );
     this.#change = { ...saved, awaiting: new Set(saved.awaiting), held };
   }
@@ -176,8 +207,12 @@ export class Membership {
       directory !== null &&
       this.#origins.get(current).directory === directory;
     const problem = isThere ? undefined : this.#findProblem(record, current);
-    const origin = problem !== undefined || isThere ? current : this.#apply(record, current, place);
-    if (site === this.#core.options.site) this.#core.emit({ kind: 'changed', id, origin, problem });
+    const origin =
+      problem !== undefined || isThere
+        ? current
+        : this.#apply(record, current, place);
+    if (site === this.#core.options.site)
+      this.#core.emit({ kind: 'changed', id, origin, problem });
     if (problem === undefined && !isThere) this.#onChanged();
   }
 
@@ -187,23 +222,34 @@ export class Membership {
     current: Origin | undefined,
   ): string | undefined {
     const origins = this.#origins;
-    if (current === undefined && directory === null) return `no site is called '${name}' now`;
-    if (current !== undefined && current === (leader ?? this.#core.options.redLeader)) {
+    if (current === undefined && directory === null)
+      return `no site is called '${name}' now`;
+    if (
+      current !== undefined &&
+      current === (leader ?? this.#core.options.redLeader)
+    ) {
       return `${name} is the leader of the red log: make another site the leader first`;
     }
-    if (directory === null && origins.members.length === 1) return `${name} is the only site`;
+    if (directory === null && origins.members.length === 1)
+      return `${name} is the only site`;
     if (
       origins.sites.some(
-        (origin) => directory !== null && origins.get(origin).directory === directory,
+        (origin) =>
+          directory !== null && origins.get(origin).directory === directory,
       )
     ) {
       return `the data directory of ${name} was closed before: begin on an empty one`;
     }
     if (origins.size >= MAX_ORIGINS)
       return `the deployment has had ${MAX_ORIGINS} origins, as many as it may`;
-    if (this.#change === undefined || (current !== undefined && this.#change.awaiting.has(current)))
+    if (
+      this.#change === undefined ||
+      (current !== undefined && this.#change.awaiting.has(current))
+    )
       return undefined;
-    const missing = [...this.#change.awaiting].map((origin) => origins.getName(origin)).join(', ');
+    const missing = [...this.#change.awaiting]
+      .map((origin) => origins.getName(origin))
+      .join(', ');
     return `another change is pending, and has to be confirmed by ${missing} first`;
   }
 
@@ -215,9 +261,14 @@ export class Membership {
   ): Origin {
     const origins = this.#origins;
     if (current !== undefined) origins.set(current, { state: 'closing' });
-    // Those that take nothing of what is closed, once they have it: the new one begins with that.
+    // Those that take nothing of what is closed, once they have it: the new one
+    // begins with that.
     const awaiting = new Set(origins.members);
-    const { closing = [], joining = [], held = new Map<Origin, StreamEnd>() } = this.#change ?? {};
+    const {
+      closing = [],
+      joining = [],
+      held = new Map<Origin, StreamEnd>(),
+    } = this.#change ?? {};
     const isNew = directory !== null;
     const known: KnownOrigin = {
       site,
@@ -225,7 +276,9 @@ export class Membership {
       state: 'joining',
       directory: directory ?? undefined,
     };
-    const added = isNew ? [origins.add(address === undefined ? known : { ...known, address })] : [];
+    const added = isNew
+      ? [origins.add(address === undefined ? known : { ...known, address })]
+      : [];
     this.#change = {
       place,
       closing: current === undefined ? closing : [...closing, current],
@@ -238,7 +291,12 @@ export class Membership {
 
   #onAck({ site, change, held }: AckRecord, isProven: boolean): void {
     const pending = this.#change;
-    if (pending === undefined || pending.place !== change || !pending.awaiting.delete(site)) return;
+    if (
+      pending === undefined ||
+      pending.place !== change ||
+      !pending.awaiting.delete(site)
+    )
+      return;
     for (const [origin, sequence, stamp] of held) {
       if (sequence > (pending.held.get(origin)?.sequence ?? 0))
         pending.held.set(origin, { sequence, stamp });
@@ -252,15 +310,16 @@ export class Membership {
       });
     }
     for (const origin of pending.joining) {
-      if (this.#origins.isMember(origin)) this.#origins.set(origin, { state: 'open' });
+      if (this.#origins.isMember(origin))
+        this.#origins.set(origin, { state: 'open' });
       if (origin === this.#core.options.site && !isProven) this.#proveOpen();
     }
     this.#onChanged();
   }
 
   /**
-   * Otherwise a start after a crash might not know that it was open, and say that nothing was done
-   * of what was.
+   * Otherwise a start after a crash might not know that it was open, and say
+   * that nothing was done of what was.
    */
   #proveOpen(): void {
     this.#isOpening = true;

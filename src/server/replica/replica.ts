@@ -1,14 +1,23 @@
 /**
- * The replica of one site, as a pure state machine: the same code runs in production and in the
- * simulator.
+ * The replica of one site, as a pure state machine: the same code runs in
+ * production and in the simulator.
  */
 import { Fifo } from '../collections/fifo.ts';
 import { Activation } from './activation.ts';
 import { BluePath } from './causal/blue-path.ts';
-import type { Checkpoint, OwnState, Section, SharedState } from '../records/checkpoint.ts';
+import type {
+  Checkpoint,
+  OwnState,
+  Section,
+  SharedState,
+} from '../records/checkpoint.ts';
 import { HybridClock } from '../records/clock.ts';
 import { CoverageWaiters } from './core/coverage-waiters.ts';
-import { concludedError, droppedError, joiningError } from '../records/failures.ts';
+import {
+  concludedError,
+  droppedError,
+  joiningError,
+} from '../records/failures.ts';
 import { LowWatermarks } from './low-watermarks.ts';
 import { Membership } from './membership.ts';
 import { isKeyed, formatOperationId } from '../records/operation-id.ts';
@@ -41,7 +50,10 @@ import type { RetainedReplies } from './exactly-once/id-table.ts';
 import { Writes, type WritesHost } from './writes.ts';
 import type { OperationLookups } from './exactly-once/operation-lookup.ts';
 
-/** Called when an entry of the site's own log is synced, with its position there. */
+/**
+ * Called when an entry of the site's own log is synced, with its position
+ * there.
+ */
 type OnSynced = (position: number) => void;
 
 /** The state of a replica as a checkpoint has it, in two parts. */
@@ -54,8 +66,8 @@ export interface SavedReplica {
 export interface RecoveredReplica {
   readonly checkpoint?: SavedReplica | undefined;
   /**
-   * Entries of the site's own log from position `start` on; those before the checkpoint's cut are
-   * kept for others.
+   * Entries of the site's own log from position `start` on; those before the
+   * checkpoint's cut are kept for others.
    */
   readonly start: number;
   readonly entries: readonly LocalEntry[];
@@ -63,7 +75,9 @@ export interface RecoveredReplica {
 
 const EMPTY_REPLICA: RecoveredReplica = { start: 0, entries: [] };
 
-/** One site's replica. After each input, `takeOutputs` says what has to be done. */
+/**
+ * One site's replica. After each input, `takeOutputs` says what has to be done.
+ */
 export class Replica implements ReplicaCore, WritesHost {
   readonly options: ReplicaOptions;
   readonly state: SiteState;
@@ -76,7 +90,8 @@ export class Replica implements ReplicaCore, WritesHost {
   readonly membership: Membership;
   readonly activation: Activation;
   /**
-   * By site: the highest term of its messages that was heard, at any start that the log tells of.
+   * By site: the highest term of its messages that was heard, at any start that
+   * the log tells of.
    */
   readonly terms: Map<Origin, number> = new Map();
   /** By site: the directory on which its starts run, where they say so. */
@@ -95,7 +110,9 @@ export class Replica implements ReplicaCore, WritesHost {
   #storeOutput: LocalEntry[] | undefined;
   #syncedLength = 0;
   #isRetired = false;
-  /** Submissions that came before the log's own operations were applied again. */
+  /**
+   * Submissions that came before the log's own operations were applied again.
+   */
   readonly #earlySubmissions = new Fifo<Submission>();
   #provenRedCount = 0;
 
@@ -107,7 +124,10 @@ export class Replica implements ReplicaCore, WritesHost {
   ) {
     this.options = options;
     options.origins.load(stored.checkpoint?.shared.origins ?? []);
-    this.name = formatStartName(options.origins.get(options.site), options.epoch);
+    this.name = formatStartName(
+      options.origins.get(options.site),
+      options.epoch,
+    );
     this.nowMs = nowMs;
     this.wallMs = wallMs;
     this.activation = new Activation(this, this.name);
@@ -119,11 +139,16 @@ export class Replica implements ReplicaCore, WritesHost {
     this.writes = this.createWrites();
     this.#watermarks = new LowWatermarks(this, this.name);
     this.membership = this.createMembership();
-    this.rights = hasBounded(options.service.tables) ? this.createRights() : undefined;
+    this.rights = hasBounded(options.service.tables)
+      ? this.createRights()
+      : undefined;
     this.#load(stored);
     this.#lostRights = this.rights && new LostRights(this);
     const lastStamps = [...this.state.stable];
-    lastStamps[options.site] = Math.max(this.clock.last, lastStamps[options.site] ?? 0);
+    lastStamps[options.site] = Math.max(
+      this.clock.last,
+      lastStamps[options.site] ?? 0,
+    );
     this.#quarantine.begin(nowMs, wallMs, lastStamps);
     this.blue.sendGreetings();
     if (options.origins.isMember(options.site)) this.membership.confirm();
@@ -154,18 +179,27 @@ export class Replica implements ReplicaCore, WritesHost {
     return this.red.deliveredCount;
   }
 
-  /** When a tick is due without any input, because a request waits for its place. */
+  /**
+   * When a tick is due without any input, because a request waits for its
+   * place.
+   */
   get wakeAtMs(): number | undefined {
     return this.red.wakeAtMs;
   }
 
-  /** Records of the red log that are known to be committed since before the restart. */
+  /**
+   * Records of the red log that are known to be committed since before the
+   * restart.
+   */
   get provenRedCount(): number {
     return this.#provenRedCount;
   }
 
   get retainedReplies(): RetainedReplies {
-    return { own: this.lookups.slots.retainedReplies, red: this.red.retainedReplies };
+    return {
+      own: this.lookups.slots.retainedReplies,
+      red: this.red.retainedReplies,
+    };
   }
 
   /** The parts of the state that are saved row by row. */
@@ -178,11 +212,16 @@ export class Replica implements ReplicaCore, WritesHost {
     };
   }
 
-  /** The small parts of the state, to be saved together with what has changed in the sections. */
+  /**
+   * The small parts of the state, to be saved together with what has changed in
+   * the sections.
+   */
   save(): Omit<SavedReplica, 'sections'> {
     const { state, clock, blue, red } = this;
     const streams = blue.save();
-    const applied = streams.map(({ synced, waiting }) => synced - waiting.length);
+    const applied = streams.map(
+      ({ synced, waiting }) => synced - waiting.length,
+    );
     const waiting = streams.map((stream) => stream.waiting);
     const origins = this.options.origins.save();
     const change = this.membership.save();
@@ -213,12 +252,18 @@ export class Replica implements ReplicaCore, WritesHost {
     return this.#syncedLength;
   }
 
-  /** The first entry of the site's own log that other sites may lack, or the one to come. */
+  /**
+   * The first entry of the site's own log that other sites may lack, or the one
+   * to come.
+   */
   get retainedFrom(): number {
     return this.blue.retainedFrom ?? this.#syncedLength;
   }
 
-  /** How many entries of the site's own log are kept because other sites lack some of them. */
+  /**
+   * How many entries of the site's own log are kept because other sites lack
+   * some of them.
+   */
   get backlogLength(): number {
     return this.#syncedLength - this.retainedFrom;
   }
@@ -230,17 +275,24 @@ export class Replica implements ReplicaCore, WritesHost {
     return outputs;
   }
 
-  /** Nothing becomes visible by a submission alone, so that there is nothing to settle. */
+  /**
+   * Nothing becomes visible by a submission alone, so that there is nothing to
+   * settle.
+   */
   submit(submission: Submission, nowMs: number, wallMs = nowMs): void {
     this.advanceTime(nowMs, wallMs);
     if (this.blue.isRecovered) this.#start(submission);
     else this.#earlySubmissions.push(submission);
   }
 
-  receive(from: Origin, message: BlueMessage | SlotMessage | RightsMessage): void {
+  receive(
+    from: Origin,
+    message: BlueMessage | SlotMessage | RightsMessage,
+  ): void {
     if (message.kind === 'slot.request' || message.kind === 'slot.answered')
       this.lookups.receive(from, message);
-    else if (message.kind === 'rights.request') this.rights?.receive(from, message);
+    else if (message.kind === 'rights.request')
+      this.rights?.receive(from, message);
     else this.blue.receive(from, message);
     this.#applyVisible();
   }
@@ -272,14 +324,16 @@ export class Replica implements ReplicaCore, WritesHost {
       this.coverage.cancel(serial) ??
       this.lookups.cancel(serial) ??
       this.rights?.waiting.cancel(serial);
-    if (waiting === undefined) this.red.abandon(this.createOperationId(serial), serial);
-    // A named operation may have begun elsewhere, or another caller may wait for it here.
+    if (waiting === undefined)
+      this.red.abandon(this.createOperationId(serial), serial);
+    // A named operation may have begun elsewhere, or another caller may wait
+    // for it here.
     else this.reply(waiting, 'strong', droppedError(waiting, false));
   }
 
   /**
-   * Proposes the marker of this start while the red order can be reached: behind it a new operation
-   * is known to be new.
+   * Proposes the marker of this start while the red order can be reached:
+   * behind it a new operation is known to be new.
    */
   markStart(): void {
     const { origins, site } = this.options;
@@ -328,19 +382,24 @@ export class Replica implements ReplicaCore, WritesHost {
   }
 
   /**
-   * A record whose stamp is too far ahead does not enter the red log. It is sent again until the
-   * clock is right.
+   * A record whose stamp is too far ahead does not enter the red log. It is
+   * sent again until the clock is right.
    */
   acceptsRecords(from: Origin, proposed: readonly ProposedRecord[]): boolean {
     return proposed.every(({ record }) => {
       // The leader has accepted the records of others that it passes on.
       return (
-        record.kind !== 'operation' || record.site !== from || this.acceptsStamp(from, record.clock)
+        record.kind !== 'operation' ||
+        record.site !== from ||
+        this.acceptsStamp(from, record.clock)
       );
     });
   }
 
-  /** Messages of a later start of a site have come: written down before whatever these lead to. */
+  /**
+   * Messages of a later start of a site have come: written down before whatever
+   * these lead to.
+   */
   noteTerm(site: Origin, term: number, directory?: string): void {
     this.#setTerm(site, term, directory);
     this.store(
@@ -365,19 +424,31 @@ export class Replica implements ReplicaCore, WritesHost {
 
   reply(submission: Submission, stage: Stage, answer: ReplyOrError): void {
     const { serial, wantedStages, sessionVector } = submission;
-    const isLast = stage !== 'tentative' && !(stage === 'causal' && wantedStages.strong);
+    const isLast =
+      stage !== 'tentative' && !(stage === 'causal' && wantedStages.strong);
     if (!isReply(answer)) {
       const { identity } = submission;
       // At this stage an update fails by what the red log says of it, for good.
       const isConcluded =
-        stage === 'strong' && identity !== undefined && isKeyed(identity.id) && answer.retryable;
-      // What a weak level says, a "no" too, ends nothing where a stronger one follows.
+        stage === 'strong' &&
+        identity !== undefined &&
+        isKeyed(identity.id) &&
+        answer.retryable;
+      // What a weak level says, a "no" too, ends nothing where a stronger one
+      // follows.
       const error = isConcluded ? concludedError(answer) : answer;
-      this.emit({ kind: 'failed', serial, error, stage: isLast ? undefined : stage });
+      this.emit({
+        kind: 'failed',
+        serial,
+        error,
+        stage: isLast ? undefined : stage,
+      });
       return;
     }
     const seen =
-      stage === 'tentative' || sessionVector === undefined ? undefined : [...this.state.stable];
+      stage === 'tentative' || sessionVector === undefined
+        ? undefined
+        : [...this.state.stable];
     if (seen !== undefined) this.options.observer?.onViewed?.(submission);
     this.emit({ kind: 'view', serial, stage, reply: answer, isLast, seen });
   }
@@ -402,7 +473,9 @@ export class Replica implements ReplicaCore, WritesHost {
     if (!origins.isMember(site)) this.retire();
   }
 
-  /** This site was closed: so many of its operations count, if that is known. */
+  /**
+   * This site was closed: so many of its operations count, if that is known.
+   */
   retire(final: number | null = null): void {
     if (this.#isRetired) return;
     this.#isRetired = true;
@@ -419,7 +492,11 @@ export class Replica implements ReplicaCore, WritesHost {
     const { service, origins, generators, site, maxRedBytes } = this.options;
     const { checkChoice } = this.activation;
     const ports = { ...generators, checkChoice, maxRedBytes };
-    return new SiteState(service, origins, { ...ports, identifierPrefix: this.name, site });
+    return new SiteState(service, origins, {
+      ...ports,
+      identifierPrefix: this.name,
+      site,
+    });
   }
 
   protected createBluePath(): BluePath {
@@ -472,7 +549,10 @@ export class Replica implements ReplicaCore, WritesHost {
   #load({ checkpoint, start, entries }: RecoveredReplica): void {
     const before = (checkpoint?.own.syncedLength ?? start) - start;
     if (checkpoint !== undefined)
-      this.#loadCheckpoint(checkpoint, getOwnOperations(entries.slice(0, before), start));
+      this.#loadCheckpoint(
+        checkpoint,
+        getOwnOperations(entries.slice(0, before), start),
+      );
     this.#syncedLength = start + before;
     for (const entry of entries.slice(before)) {
       this.#restore(entry, this.#syncedLength);
@@ -490,10 +570,15 @@ export class Replica implements ReplicaCore, WritesHost {
       section.restore(sections[name] ?? new Map());
     this.state.loadStable(shared.stable);
     this.clock.advanceTo(own.clock);
-    for (const [site, term, directory] of own.terms ?? []) this.#setTerm(site, term, directory);
+    for (const [site, term, directory] of own.terms ?? [])
+      this.#setTerm(site, term, directory);
     const streams = shared.applied.map((applied, origin) => {
       const waiting = own.waiting[origin] ?? [];
-      return { synced: applied + waiting.length, waiting, digest: shared.digests?.[origin] };
+      return {
+        synced: applied + waiting.length,
+        waiting,
+        digest: shared.digests?.[origin],
+      };
     });
     this.blue.load(streams, retained);
     this.red.load(shared.red);
@@ -503,14 +588,20 @@ export class Replica implements ReplicaCore, WritesHost {
   #restore(entry: LocalEntry, position: number): void {
     switch (entry.kind) {
       case 'blue':
-        this.#provenRedCount = Math.max(this.#provenRedCount, entry.redDelivered ?? 0);
+        this.#provenRedCount = Math.max(
+          this.#provenRedCount,
+          entry.redDelivered ?? 0,
+        );
         return this.#restoreBlue({ operation: entry.operation, position });
       case 'slot':
         return this.restoreSlot(entry.id, entry.hop, entry.decision);
       case 'expire':
         return void this.lookups.slots.expire(entry.client, entry.upTo);
       case 'delivered':
-        this.#provenRedCount = Math.max(this.#provenRedCount, entry.redDelivered);
+        this.#provenRedCount = Math.max(
+          this.#provenRedCount,
+          entry.redDelivered,
+        );
         return;
       case 'term':
         return this.#setTerm(entry.site, entry.term, entry.directory);
@@ -524,16 +615,25 @@ export class Replica implements ReplicaCore, WritesHost {
     this.restoreSlot(id, hop, { kind: 'record', reply, vector });
   }
 
-  protected restoreSlot(id: OperationId, hop: number, decision: SlotDecision): void {
+  protected restoreSlot(
+    id: OperationId,
+    hop: number,
+    decision: SlotDecision,
+  ): void {
     this.lookups.slots.restore(id, hop, decision);
   }
 
   #start(submission: Submission): void {
     const rejection = this.activation.getRejection(submission.operation);
-    if (rejection !== undefined) return this.writes.refuse(submission, rejection);
-    if (this.options.service.contract.operations[submission.operation]?.access === 'read')
+    if (rejection !== undefined)
+      return this.writes.refuse(submission, rejection);
+    if (
+      this.options.service.contract.operations[submission.operation]?.access ===
+      'read'
+    )
       this.#read(submission);
-    else if (!this.membership.takesWrites) this.writes.refuse(submission, joiningError());
+    else if (!this.membership.takesWrites)
+      this.writes.refuse(submission, joiningError());
     else this.writes.submit(submission);
   }
 
@@ -541,12 +641,15 @@ export class Replica implements ReplicaCore, WritesHost {
     const { wantedStages, serial, sessionVector } = submission;
     const isCovered = this.coverage.isCovered(sessionVector);
     if (wantedStages.causal && isCovered) this.#readHere(submission);
-    // Below its session the weak view is skipped, not delayed, where a strong one follows.
+    // Below its session the weak view is skipped, not delayed, where a strong
+    // one follows.
     if (wantedStages.strong && this.red.isFull) {
       this.reply(submission, 'strong', this.red.fullError());
-    } else if (wantedStages.strong) this.red.read(this.createOperationId(serial), submission);
+    } else if (wantedStages.strong)
+      this.red.read(this.createOperationId(serial), submission);
     if (wantedStages.strong) return;
-    if (!isCovered) this.writes.runWhenSeen(submission, () => this.#readHere(submission));
+    if (!isCovered)
+      this.writes.runWhenSeen(submission, () => this.#readHere(submission));
   }
 
   #readHere(submission: Submission): void {
@@ -558,8 +661,13 @@ export class Replica implements ReplicaCore, WritesHost {
   }
 }
 
-function getOwnOperations(entries: readonly LocalEntry[], start: number): LoggedOperation[] {
+function getOwnOperations(
+  entries: readonly LocalEntry[],
+  start: number,
+): LoggedOperation[] {
   return entries.flatMap((entry, index) =>
-    entry.kind === 'blue' ? [{ operation: entry.operation, position: start + index }] : [],
+    entry.kind === 'blue'
+      ? [{ operation: entry.operation, position: start + index }]
+      : [],
   );
 }

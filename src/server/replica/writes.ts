@@ -1,8 +1,11 @@
 /**
- * Updates at one site: each is executed where its slot is, and a log entry answers it
- * (docs/spec/exactly-once.md).
+ * Updates at one site: each is executed where its slot is, and a log entry
+ * answers it (docs/spec/exactly-once.md).
  */
-import { isCorrectableError, type CorrectableError } from '../../correctable/errors.ts';
+import {
+  isCorrectableError,
+  type CorrectableError,
+} from '../../correctable/errors.ts';
 import { Fifo } from '../collections/fifo.ts';
 import type { BluePath } from './causal/blue-path.ts';
 import { isKeyed } from '../records/operation-id.ts';
@@ -18,7 +21,11 @@ import type { ReplyRecord, BlueOperation } from '../records/records.ts';
 import type { RedPath } from './red/red-path.ts';
 import type { ReplicaCore } from './core/replica-port.ts';
 import { RightsShortfall, type RightsWaiter } from './core/rights-port.ts';
-import type { SubmissionIdentity, Stage, Submission } from '../records/submissions.ts';
+import type {
+  SubmissionIdentity,
+  Stage,
+  Submission,
+} from '../records/submissions.ts';
 import type { ReplyOrError } from '../records/reply.ts';
 import type { DedupSlot } from './exactly-once/dedup-slots.ts';
 import {
@@ -36,8 +43,14 @@ export interface WritesHost {
   reply(submission: Submission, stage: Stage, answer: ReplyOrError): void;
 }
 
-/** Receives the outcome of a generator, and how long the operation has waited for rights. */
-type OnOutcome = (outcome: GeneratorOutcome | CorrectableError, lackedMs?: number) => void;
+/**
+ * Receives the outcome of a generator, and how long the operation has waited
+ * for rights.
+ */
+type OnOutcome = (
+  outcome: GeneratorOutcome | CorrectableError,
+  lackedMs?: number,
+) => void;
 
 function isOutcome(
   executed: GeneratorOutcome | CorrectableError | RightsShortfall,
@@ -58,12 +71,14 @@ export class Writes implements OperationLookupHost {
   readonly core: ReplicaCore;
   readonly lookups: OperationLookups;
   /**
-   * Why no operation that may be blue begins here any more. Operations that have begun still get
-   * their result.
+   * Why no operation that may be blue begins here any more. Operations that
+   * have begun still get their result.
    */
   rejection: CorrectableError | undefined;
   readonly #host: WritesHost;
-  /** Own blue operations become visible in the order in which they were made. */
+  /**
+   * Own blue operations become visible in the order in which they were made.
+   */
   readonly #unanswered = new Fifo<UnansweredWrite>();
 
   constructor(host: WritesHost) {
@@ -83,7 +98,9 @@ export class Writes implements OperationLookupHost {
   /** What may be red is remembered in the red log too. */
   isFullFor({ operation, identity }: Submission): boolean {
     return (
-      identity !== undefined && this.isCertified(operation) && this.#host.red.isFullFor(identity)
+      identity !== undefined &&
+      this.isCertified(operation) &&
+      this.#host.red.isFullFor(identity)
     );
   }
 
@@ -93,7 +110,8 @@ export class Writes implements OperationLookupHost {
 
   joinRed(submission: Submission): boolean {
     return (
-      submission.identity !== undefined && this.#host.red.join(submission.identity.id, submission)
+      submission.identity !== undefined &&
+      this.#host.red.join(submission.identity.id, submission)
     );
   }
 
@@ -103,9 +121,11 @@ export class Writes implements OperationLookupHost {
 
   submit(submission: Submission): void {
     const { identity, operation } = submission;
-    // What a key names is decided in one log, whatever is asked under it: at its home.
+    // What a key names is decided in one log, whatever is asked under it: at
+    // its home.
     const hasKey = identity !== undefined && isKeyed(identity.id);
-    if (this.core.options.service.alwaysRed.has(operation) && !hasKey) this.#begin(submission);
+    if (this.core.options.service.alwaysRed.has(operation) && !hasKey)
+      this.#begin(submission);
     else if (this.rejection !== undefined && !this.#isKnown(identity))
       this.refuse(submission, this.rejection);
     else if (identity !== undefined) this.lookups.begin(submission, identity);
@@ -118,16 +138,16 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * What asks for the first time is not begun where too much waits already; what is known is only
-   * asked for.
+   * What asks for the first time is not begun where too much waits already;
+   * what is known is only asked for.
    */
   #begin(submission: Submission): void {
     const { red } = this.#host;
     const { identity } = submission;
     if (identity !== undefined && red.hasOperation(identity.id))
       return this.escalateToRed(submission);
-    // Asked once more when its turn has come: others may have taken all places while it waited for
-    // its session.
+    // Asked once more when its turn has come: others may have taken all places
+    // while it waited for its session.
     const isRefused = (): boolean => {
       const rejection = this.#getRejection(submission);
       if (rejection === undefined) return false;
@@ -135,7 +155,10 @@ export class Writes implements OperationLookupHost {
         identity === undefined ||
         (this.#isCertainlyNew(identity) && !this.core.hasWaiter(identity.id));
       const { waitsFor } = red;
-      const unsure = waitsFor === undefined ? mayHaveStartedError() : redAwayUnknownError(waitsFor);
+      const unsure =
+        waitsFor === undefined
+          ? mayHaveStartedError()
+          : redAwayUnknownError(waitsFor);
       this.replyCommitted(submission, isSure ? rejection : unsure);
       return true;
     };
@@ -143,43 +166,63 @@ export class Writes implements OperationLookupHost {
   }
 
   /** Why nothing of it is to begin here, if that is so. */
-  #getRejection({ identity, operation }: Submission): CorrectableError | undefined {
+  #getRejection({
+    identity,
+    operation,
+  }: Submission): CorrectableError | undefined {
     const { red } = this.#host;
     // The newcomer, rather than what its client may still ask for.
     if (identity?.hop === 0 && red.isFullFor(identity))
       return unacknowledgedError(this.lookups.slots.limits);
-    // A no that is no entry would be untrue once the client asks again: the red order says it,
-    // where there is room.
-    return identity !== undefined && !red.isFull ? undefined : red.getRejection(operation);
+    // A no that is no entry would be untrue once the client asks again: the red
+    // order says it, where there is room.
+    return identity !== undefined && !red.isFull
+      ? undefined
+      : red.getRejection(operation);
   }
 
-  /** It may have begun before: here, or at a site that it was sent to before this one. */
+  /**
+   * It may have begun before: here, or at a site that it was sent to before
+   * this one.
+   */
   refuse(submission: Submission, rejection: CorrectableError): void {
     const { identity } = submission;
-    const hasBegun = identity !== undefined && (identity.hop > 0 || this.#isKnown(identity));
-    this.replyCommitted(submission, hasBegun ? mayHaveStartedError() : rejection);
+    const hasBegun =
+      identity !== undefined && (identity.hop > 0 || this.#isKnown(identity));
+    this.replyCommitted(
+      submission,
+      hasBegun ? mayHaveStartedError() : rejection,
+    );
   }
 
-  /** Whether this site knows of it: then it is asked for again, or waits here. */
+  /**
+   * Whether this site knows of it: then it is asked for again, or waits here.
+   */
   #isKnown(identity: SubmissionIdentity | undefined): boolean {
     if (identity === undefined) return false;
     const { id, home, hop } = identity;
     if (this.#host.red.hasOperation(id) || this.core.hasWaiter(id)) return true;
-    return this.lookups.slots.find(id, home === this.core.options.site ? 0 : hop) !== undefined;
+    return (
+      this.lookups.slots.find(id, home === this.core.options.site ? 0 : hop) !==
+      undefined
+    );
   }
 
   /**
-   * Whether it was sent to no other site before, and what earlier starts of this one have proposed
-   * is all known.
+   * Whether it was sent to no other site before, and what earlier starts of
+   * this one have proposed is all known.
    */
   #isCertainlyNew({ hop }: SubmissionIdentity): boolean {
     // Names the marker of this start: submissions have serials from 1 on.
-    return hop === 0 && this.#host.red.ensureMarkerPassed(this.#host.createOperationId(0));
+    return (
+      hop === 0 &&
+      this.#host.red.ensureMarkerPassed(this.#host.createOperationId(0))
+    );
   }
 
   /**
-   * Runs the generator, and again when lacking rights have come, unless the operation has ended
-   * meanwhile.
+   * Runs the generator, and again when lacking rights have come, unless the
+   * operation has ended meanwhile.
    */
   #runWithRights(
     submission: Submission,
@@ -197,7 +240,13 @@ export class Writes implements OperationLookupHost {
     if (shortfall === undefined) return;
     const { rights } = this.core;
     if (rights?.rejection !== undefined) end(rights.rejection);
-    else rights?.wait(shortfall, { submission, ...otherwise, onRetry: run, onTimeout: end });
+    else
+      rights?.wait(shortfall, {
+        submission,
+        ...otherwise,
+        onRetry: run,
+        onTimeout: end,
+      });
   }
 
   #replyUnnamed(
@@ -206,26 +255,47 @@ export class Writes implements OperationLookupHost {
     rightsWaitedMs?: number,
   ): void {
     const id = this.#host.createOperationId(submission.serial);
-    if (!isOutcome(outcome)) return this.#host.reply(submission, 'committed', outcome);
+    if (!isOutcome(outcome))
+      return this.#host.reply(submission, 'committed', outcome);
     const { choice, reply } = outcome;
     if (this.#mustCertify(submission, outcome))
-      return this.#host.red.begin(id, submission, outcome, { isUndecided: false, rightsWaitedMs });
+      return this.#host.red.begin(id, submission, outcome, {
+        isUndecided: false,
+        rightsWaitedMs,
+      });
     if (choice === undefined)
-      return this.#host.reply(submission, 'committed', outcome.domainError ?? reply);
-    const { sequence } = this.#host.blue.commit({ id, hop: undefined, choice, reply });
+      return this.#host.reply(
+        submission,
+        'committed',
+        outcome.domainError ?? reply,
+      );
+    const { sequence } = this.#host.blue.commit({
+      id,
+      hop: undefined,
+      choice,
+      reply,
+    });
     this.#unanswered.push({ sequence, submission, slot: undefined });
   }
 
-  /** The operation has come to an open slot of this site's log: what happens here decides it. */
+  /**
+   * The operation has come to an open slot of this site's log: what happens
+   * here decides it.
+   */
   executeIn(lookup: OperationLookup): void {
-    if (this.core.coverage.isCovered(lookup.submission.sessionVector)) this.#execute(lookup);
+    if (this.core.coverage.isCovered(lookup.submission.sessionVector))
+      this.#execute(lookup);
     else this.#executeWhenSeen(lookup);
   }
 
   #execute(lookup: OperationLookup): void {
     // Nearly all services have no rights: then nothing of it can wait.
     if (this.core.rights === undefined)
-      return this.#decide(lookup, this.#runIfRoom(lookup.submission) as GeneratorOutcome, 0);
+      return this.#decide(
+        lookup,
+        this.#runIfRoom(lookup.submission) as GeneratorOutcome,
+        0,
+      );
     return this.#runWithRights(
       lookup.submission,
       (outcome, lackedMs) => this.#decide(lookup, outcome, lackedMs),
@@ -237,12 +307,15 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * A waiting operation may find the slot decided: another site has claimed it, or a retry was
-   * executed.
+   * A waiting operation may find the slot decided: another site has claimed it,
+   * or a retry was executed.
    */
   #isDecided({ identity, hop }: OperationLookup): boolean {
     const { slots } = this.lookups;
-    return slots.find(identity.id, hop) !== undefined || slots.rivalOf(identity.id) !== undefined;
+    return (
+      slots.find(identity.id, hop) !== undefined ||
+      slots.rivalOf(identity.id) !== undefined
+    );
   }
 
   #executeWhenSeen(lookup: OperationLookup): void {
@@ -254,40 +327,53 @@ export class Writes implements OperationLookupHost {
     );
   }
 
-  /** The operation is red for ever: in the red log its identifier alone counts. */
+  /**
+   * The operation is red for ever: in the red log its identifier alone counts.
+   */
   escalateToRed(
     submission: Submission,
     isRefused: () => boolean = () => this.#isHalted(submission),
   ): void {
-    const id = submission.identity?.id ?? this.#host.createOperationId(submission.serial);
+    const id =
+      submission.identity?.id ??
+      this.#host.createOperationId(submission.serial);
     if (this.#host.red.join(id, submission)) return;
     const begin = (outcome: GeneratorOutcome | CorrectableError): void => {
       if (this.#host.red.join(id, submission) || isRefused()) return;
-      if (isCorrectableError(outcome)) this.#host.red.fail(id, submission, outcome);
-      else this.#host.red.begin(id, submission, outcome, { isUndecided: false });
+      if (isCorrectableError(outcome))
+        this.#host.red.fail(id, submission, outcome);
+      else
+        this.#host.red.begin(id, submission, outcome, { isUndecided: false });
     };
     const late = (): void => begin(replicaBehindError(this.core.options));
     this.runWhenSeen(submission, () => begin(this.#run(submission)), late);
   }
 
   /**
-   * What was handed over earlier has no result here for now: another site may have brought it into
-   * the red log.
+   * What was handed over earlier has no result here for now: another site may
+   * have brought it into the red log.
    */
   #isHalted(submission: Submission): boolean {
     const { halted, waitsFor } = this.#host.red;
     if (halted === undefined && waitsFor === undefined) return false;
-    const error = waitsFor === undefined ? mayHaveStartedError() : redAwayUnknownError(waitsFor);
+    const error =
+      waitsFor === undefined
+        ? mayHaveStartedError()
+        : redAwayUnknownError(waitsFor);
     this.replyCommitted(submission, error);
     return true;
   }
 
   /**
-   * Whether the outcome has to be certified. What changes nothing says "no" by what it has read,
-   * and its site may be the last to hear of the yes: so it is, where some path of the operation is
-   * red, unless its generator says that the site's own snapshot will do.
+   * Whether the outcome has to be certified. What changes nothing says "no" by
+   * what it has read, and its site may be the last to hear of the yes: so it
+   * is, where some path of the operation is red, unless its generator says that
+   * the site's own snapshot will do.
    */
-  #mustCertify({ operation }: Submission, { choice, isLocal }: GeneratorOutcome): boolean {
+  #mustCertify(
+    { operation }: Submission,
+    { choice, isLocal }: GeneratorOutcome,
+  ): boolean {
     if (this.core.options.service.alwaysRed.has(operation)) return true;
     if (choice !== undefined) return choice.color === 'red';
     return this.isCertified(operation) && isLocal !== true;
@@ -309,7 +395,11 @@ export class Writes implements OperationLookupHost {
     if (isCorrectableError(outcome) && this.#host.red.isTemporary(outcome))
       return this.#leaveSlotOpen(lookup, outcome);
     // A retry with the same key has to be able to succeed.
-    if (isCorrectableError(outcome) && outcome.retryable && isKeyed(identity.id))
+    if (
+      isCorrectableError(outcome) &&
+      outcome.retryable &&
+      isKeyed(identity.id)
+    )
       return this.#leaveSlotOpen(lookup, outcome);
     if (!isOutcome(outcome)) {
       return this.recordReply(lookup, {
@@ -319,37 +409,61 @@ export class Writes implements OperationLookupHost {
       });
     }
     const { choice, reply, domainError } = outcome;
-    if (this.#mustCertify(submission, outcome)) return this.handOver(lookup, outcome, lackedMs);
+    if (this.#mustCertify(submission, outcome))
+      return this.handOver(lookup, outcome, lackedMs);
     if (choice === undefined) {
-      const answer = domainError === undefined ? { reply } : { failure: toFailure(domainError) };
-      return this.recordReply(lookup, { kind: 'record', ...answer, vector: stable.slice() });
+      const answer =
+        domainError === undefined
+          ? { reply }
+          : { failure: toFailure(domainError) };
+      return this.recordReply(lookup, {
+        kind: 'record',
+        ...answer,
+        vector: stable.slice(),
+      });
     }
-    const { sequence, vector } = this.#host.blue.commit({ id: identity.id, hop, choice, reply });
-    const slot = this.lookups.slots.decide(identity.id, hop, { kind: 'record', reply, vector });
+    const { sequence, vector } = this.#host.blue.commit({
+      id: identity.id,
+      hop,
+      choice,
+      reply,
+    });
+    const slot = this.lookups.slots.decide(identity.id, hop, {
+      kind: 'record',
+      reply,
+      vector,
+    });
     this.#unanswered.push({ sequence, submission, slot });
   }
 
   /**
-   * Leaves the slot open if only a halted red log is in the way, or if an operation with a key
-   * failed temporarily. So a retry executes the operation once that is fixed. Until then nothing of
-   * it is done, unless another copy that waits here is executed.
+   * Leaves the slot open if only a halted red log is in the way, or if an
+   * operation with a key failed temporarily. So a retry executes the operation
+   * once that is fixed. Until then nothing of it is done, unless another copy
+   * that waits here is executed.
    */
   #leaveSlotOpen(
     { submission, identity: { id } }: OperationLookup,
     failure: CorrectableError,
   ): void {
-    this.replyCommitted(submission, this.core.hasWaiter(id) ? mayHaveStartedError() : failure);
+    this.replyCommitted(
+      submission,
+      this.core.hasWaiter(id) ? mayHaveStartedError() : failure,
+    );
   }
 
   /**
-   * Records a reply without effects: after it was delivered, a late copy of the request must get
-   * the same.
+   * Records a reply without effects: after it was delivered, a late copy of the
+   * request must get the same.
    */
   protected recordReply(lookup: OperationLookup, answer: ReplyRecord): void {
     this.lookups.store(lookup, answer);
   }
 
-  /** Its slot says that it is red before it goes to the red log: its retry must not turn blue. */
+  /**
+   * Its slot says that it is red before it goes to the red log: its retry must
+   * not turn blue.
+   */
   protected handOver(
     { submission, identity: { id }, hop }: OperationLookup,
     outcome: GeneratorOutcome,
@@ -359,7 +473,10 @@ export class Writes implements OperationLookupHost {
     const slot: DedupSlot = this.lookups.slots.decide(id, hop, decision);
     const isKnown = this.#host.red.join(id, submission);
     if (!isKnown)
-      this.#host.red.begin(id, submission, outcome, { isUndecided: true, rightsWaitedMs });
+      this.#host.red.begin(id, submission, outcome, {
+        isUndecided: true,
+        rightsWaitedMs,
+      });
     this.core.store({ kind: 'slot', id, hop, decision }, () => {
       this.lookups.slots.finalize(id, slot);
       if (!isKnown) this.#host.red.release(id, submission.serial);
@@ -367,15 +484,19 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * Runs the generator as the site's rights let it. What has to be red fails if too much waits for
-   * the red order.
+   * Runs the generator as the site's rights let it. What has to be red fails if
+   * too much waits for the red order.
    */
-  #runIfRoom(submission: Submission): GeneratorOutcome | CorrectableError | RightsShortfall {
+  #runIfRoom(
+    submission: Submission,
+  ): GeneratorOutcome | CorrectableError | RightsShortfall {
     const executed = this.#run(submission);
     if (!isOutcome(executed)) return executed;
     const { rights } = this.core;
-    const outcome = rights === undefined ? executed : rights.resolvePath(executed);
-    if (!isOutcome(outcome) || !this.#mustCertify(submission, outcome)) return outcome;
+    const outcome =
+      rights === undefined ? executed : rights.resolvePath(executed);
+    if (!isOutcome(outcome) || !this.#mustCertify(submission, outcome))
+      return outcome;
     return this.#host.red.getRejection(submission.operation) ?? outcome;
   }
 
@@ -389,15 +510,21 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * Runs `run` once the site has what the submission's session has seen; if that takes too long,
-   * `late`, or it fails.
+   * Runs `run` once the site has what the submission's session has seen; if
+   * that takes too long, `late`, or it fails.
    */
-  runWhenSeen(submission: Submission, run: () => void, late?: () => void): void {
+  runWhenSeen(
+    submission: Submission,
+    run: () => void,
+    late?: () => void,
+  ): void {
     const { nowMs, options, coverage } = this.core;
     coverage.runWhenCovered(submission.sessionVector, {
       untilMs: nowMs + options.sessionTimeoutMs,
       run,
-      late: late ?? (() => this.replyCommitted(submission, replicaBehindError(options))),
+      late:
+        late ??
+        (() => this.replyCommitted(submission, replicaBehindError(options))),
       submission,
     });
   }

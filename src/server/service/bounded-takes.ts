@@ -24,22 +24,28 @@ export function isOnBoundedField(
   { table, field }: Pick<Effect, 'table' | 'field'>,
 ): boolean {
   // A question of another site may name anything, `constructor` too.
-  return Object.hasOwn(tables, table) && tables[table]?.fields[field]?.kind === 'bounded';
+  return (
+    Object.hasOwn(tables, table) &&
+    tables[table]?.fields[field]?.kind === 'bounded'
+  );
 }
 
 /**
- * Whether a red effect depends on what the pool of a bounded field has: all do but a `give`, which
- * only adds.
+ * Whether a red effect depends on what the pool of a bounded field has: all do
+ * but a `give`, which only adds.
  */
 export function drawsOnPool(tables: Tables, effect: Effect): boolean {
   return effect.action !== 'give' && isOnBoundedField(tables, effect);
 }
 
 /**
- * What effects take of bounded fields, each field once. What the same effects give is not there to
- * be taken yet.
+ * What effects take of bounded fields, each field once. What the same effects
+ * give is not there to be taken yet.
  */
-export function sumTakes(tables: Tables, effects: readonly Effect[]): readonly RightsNeed[] {
+export function sumTakes(
+  tables: Tables,
+  effects: readonly Effect[],
+): readonly RightsNeed[] {
   let needs: RightsNeed[] | undefined;
   for (const effect of effects) {
     if (effect.action !== 'take' || !isOnBoundedField(tables, effect)) continue;
@@ -47,13 +53,20 @@ export function sumTakes(tables: Tables, effects: readonly Effect[]): readonly R
     const isSame = (need: RightsNeed): boolean =>
       need.table === table && need.key === key && need.field === field;
     const before = needs?.find(isSame)?.amount ?? 0;
-    const remaining: RightsNeed[] = needs?.filter((need) => !isSame(need)) ?? [];
-    needs = [...remaining, { table, key, field, amount: before + (value as number) }];
+    const remaining: RightsNeed[] =
+      needs?.filter((need) => !isSame(need)) ?? [];
+    needs = [
+      ...remaining,
+      { table, key, field, amount: before + (value as number) },
+    ];
   }
   return needs ?? NO_NEEDS;
 }
 
-/** Of a take of more than is left: a generator that has looked would not have chosen it. */
+/**
+ * Of a take of more than is left: a generator that has looked would not have
+ * chosen it.
+ */
 export function takeTooLargeError(
   shadow: string,
   { table, field, amount }: RightsNeed,

@@ -1,4 +1,7 @@
-/** The colors of a service, by `blue`, `red` and `colors`, and what follows from them. */
+/**
+ * The colors of a service, by `blue`, `red` and `colors`, and what follows from
+ * them.
+ */
 import { check } from '../../correctable/errors.ts';
 import { checkRecord } from '../../correctable/validate.ts';
 import type { Contract } from '../../protocol/contract/contract.ts';
@@ -23,17 +26,20 @@ export interface ServiceColors {
   /** The `shadow` of the generators. */
   readonly shadowBuilders: ShadowBuilders<ShadowOperations>;
   /**
-   * Writes with a red path. One site alone must not decide their answer, even if they change
-   * nothing.
+   * Writes with a red path. One site alone must not decide their answer, even
+   * if they change nothing.
    */
   readonly maybeRed: ReadonlySet<string>;
 }
 
 /**
- * The color of each shadow operation. Throws `INVALID_ARGUMENT` for none, two, or one that does not
- * fit.
+ * The color of each shadow operation. Throws `INVALID_ARGUMENT` for none, two,
+ * or one that does not fit.
  */
-export function getColors(operations: ShadowOperations, value: unknown = {}): Colors {
+export function getColors(
+  operations: ShadowOperations,
+  value: unknown = {},
+): Colors {
   const own = getOwnColors(operations);
   checkColorInput(operations, value);
   for (const name of Object.keys(value)) {
@@ -58,8 +64,8 @@ export function createServiceColors(
   tables: Tables,
 ): ServiceColors {
   const hasRed = Object.values(colors).includes('red') || hasBounded(tables);
-  // Where no shadow operation is red, nor may become so, nothing can come in between that one site
-  // does not know of.
+  // Where no shadow operation is red, nor may become so, nothing can come in
+  // between that one site does not know of.
   const maybeRed = [
     ...getUncoloredWrites(contract, 'red'),
     ...(hasRed ? getUncoloredWrites(contract, undefined) : []),
@@ -71,13 +77,17 @@ export function createServiceColors(
   };
 }
 
-/** The updates of a contract that are declared to be red, or to have no color of their own. */
+/**
+ * The updates of a contract that are declared to be red, or to have no color of
+ * their own.
+ */
 export function getUncoloredWrites(
   { operations }: Contract,
   requested: 'red' | undefined,
 ): string[] {
   const isWanted = (name: string): boolean =>
-    operations[name]?.access === 'write' && operations[name].color === requested;
+    operations[name]?.access === 'write' &&
+    operations[name].color === requested;
   return Object.keys(operations).filter(isWanted);
 }
 
@@ -95,8 +105,8 @@ function getOwnColors(operations: ShadowOperations): Colors {
 }
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` naming a color that is none, or fits no shadow
- *   operation
+ * @throws CorrectableError `INVALID_ARGUMENT` naming a color that is none, or
+ * fits no shadow operation
  */
 export function checkColorInput(
   operations: Readonly<Record<string, object>>,
@@ -106,7 +116,11 @@ export function checkColorInput(
   for (const [name, color] of Object.entries(value as Colors)) {
     const field = `colors.${name}`;
     const names = Object.keys(operations).join(', ');
-    check(Object.hasOwn(operations, name), field, `is of no shadow operation; there are ${names}`);
+    check(
+      Object.hasOwn(operations, name),
+      field,
+      `is of no shadow operation; there are ${names}`,
+    );
     check(isColor(color), field, "must be 'blue' or 'red'");
     const hasReply = 'reply' in (operations[name] ?? {});
     check(
@@ -121,8 +135,13 @@ function createShadowBuilders(
   operations: Readonly<Record<string, AnyShadowOperation>>,
   colors: Colors,
 ): ShadowBuilders<ShadowOperations> {
-  const builders: Record<string, (args: unknown, reply?: unknown) => ChosenShadow<unknown>> = {};
-  for (const [name, { effects, reply: makesReply }] of Object.entries(operations)) {
+  const builders: Record<
+    string,
+    (args: unknown, reply?: unknown) => ChosenShadow<unknown>
+  > = {};
+  for (const [name, { effects, reply: makesReply }] of Object.entries(
+    operations,
+  )) {
     const color = colors[name] ?? 'red';
     builders[name] = (value, reply) => {
       const args = makesReply === undefined ? value : freezeWireCopy(value);
@@ -139,11 +158,13 @@ function createShadowBuilders(
 }
 
 /**
- * An author may return one array twice, or effects made by hand. A value that is no array is
- * rejected elsewhere.
+ * An author may return one array twice, or effects made by hand. A value that
+ * is no array is rejected elsewhere.
  */
 function copyEffects(value: readonly Effect[]): readonly Effect[] {
-  return Array.isArray(value) ? (value as readonly Effect[]).map(copyEffect) : value;
+  return Array.isArray(value)
+    ? (value as readonly Effect[]).map(copyEffect)
+    : value;
 }
 
 /** One plain literal, each part of it read once. */

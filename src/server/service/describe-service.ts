@@ -1,10 +1,19 @@
-/** What a service has, as plain data that can be compared with what another version of it has. */
+/**
+ * What a service has, as plain data that can be compared with what another
+ * version of it has.
+ */
 import { hashOperation } from '../../protocol/contract/schema-hash.ts';
 import { hashText } from '../../protocol/contract/schema-definition.ts';
-import type { ServiceVersion, TableSchemas } from '../records/deployment-version.ts';
+import type {
+  ServiceVersion,
+  TableSchemas,
+} from '../records/deployment-version.ts';
 import type { Service } from './service.ts';
 
-/** Describes a service. Equal ones have equal hashes, whatever the order of their parts. */
+/**
+ * Describes a service. Equal ones have equal hashes, whatever the order of
+ * their parts.
+ */
 export function describeService({
   contract,
   tables,
@@ -13,7 +22,10 @@ export function describeService({
 }: Service): ServiceVersion {
   const operations = Object.entries(contract.operations).map(
     ([name, operation]) =>
-      [name, `${hashOperation(operation)}${alwaysRed.has(name) ? ' red' : ''}`] as const,
+      [
+        name,
+        `${hashOperation(operation)}${alwaysRed.has(name) ? ' red' : ''}`,
+      ] as const,
   );
   const replies = Object.keys(shadowOperations).filter(
     (name) => shadowOperations[name]?.reply !== undefined,
@@ -27,13 +39,23 @@ export function describeService({
 }
 
 function describeTables(tables: Service['tables']): TableSchemas {
-  const described = Object.entries(tables).map(([name, { fields, removable }]) => {
-    const kinds = Object.entries(fields).map(([field, { kind }]) => [field, kind] as const);
-    return [name, { removable, fields: Object.fromEntries(kinds.toSorted(compareNames)) }] as const;
-  });
+  const described = Object.entries(tables).map(
+    ([name, { fields, removable }]) => {
+      const kinds = Object.entries(fields).map(
+        ([field, { kind }]) => [field, kind] as const,
+      );
+      return [
+        name,
+        { removable, fields: Object.fromEntries(kinds.toSorted(compareNames)) },
+      ] as const;
+    },
+  );
   return Object.fromEntries(described.toSorted(compareNames));
 }
 
-function compareNames([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+function compareNames(
+  [a]: readonly [string, unknown],
+  [b]: readonly [string, unknown],
+): number {
   return a < b ? -1 : 1;
 }

@@ -1,4 +1,7 @@
-/** Errors of the domain at a site: made by a generator's context, thrown by the generator. */
+/**
+ * Errors of the domain at a site: made by a generator's context, thrown by the
+ * generator.
+ */
 import {
   CorrectableError,
   isCorrectableError,
@@ -15,7 +18,10 @@ import {
   type ResultSchemas,
 } from '../../protocol/contract/parse-sync.ts';
 import { freezeFunctions, freezeWireCopy } from '../../values/deep-freeze.ts';
-import { markInternal, createInternalError } from '../records/internal-errors.ts';
+import {
+  markInternal,
+  createInternalError,
+} from '../records/internal-errors.ts';
 import {
   ChosenShadow,
   UncertifiedResult,
@@ -35,23 +41,29 @@ export class ThrownDomainError extends Error {
 }
 
 /**
- * Type of a generator's `errors`: one function for each error that the contract declares for its
- * operation.
+ * Type of a generator's `errors`: one function for each error that the contract
+ * declares for its operation.
  */
 export type DomainErrorFactory<S extends OperationSpec> = {
-  readonly [N in keyof ErrorInputOf<S>]: (data: ErrorInputOf<S>[N]) => ThrownDomainError;
+  readonly [N in keyof ErrorInputOf<S>]: (
+    data: ErrorInputOf<S>[N],
+  ) => ThrownDomainError;
 };
 
-/** Creates the errors of all operations and validates them against the contract. */
+/**
+ * Creates the errors of all operations and validates them against the contract.
+ */
 export class DomainErrors {
   readonly #factories = new Map<string, DomainErrorFactory<OperationSpec>>();
   readonly #check: ResultCheck;
 
   constructor(operations: OperationSpecs) {
-    const schemas = Object.entries(operations).flatMap(([operation, { errors = {} }]) =>
-      Object.entries(errors).map(
-        ([name, result]) => [formatErrorName(operation, name), { result }] as const,
-      ),
+    const schemas = Object.entries(operations).flatMap(
+      ([operation, { errors = {} }]) =>
+        Object.entries(errors).map(
+          ([name, result]) =>
+            [formatErrorName(operation, name), { result }] as const,
+        ),
     );
     this.#check = createServiceResultCheck(Object.fromEntries(schemas));
     for (const [operation, { errors = {} }] of Object.entries(operations)) {
@@ -69,18 +81,19 @@ export class DomainErrors {
   }
 
   /**
-   * Returns whether the contract declares the error for this operation. It may come from another
-   * operation.
+   * Returns whether the contract declares the error for this operation. It may
+   * come from another operation.
    */
   declares(operation: string, { domain }: ThrownDomainError): boolean {
     return Object.hasOwn(this.getFactories(operation), domain.name);
   }
 
   /**
-   * Returns the error for the client, the same for a retry. Its data are a copy, so later changes
-   * have no effect.
+   * Returns the error for the client, the same for a retry. Its data are a
+   * copy, so later changes have no effect.
    *
-   * @throws CorrectableError `INVALID_VALUE` if its data do not match the contract.
+   * @throws CorrectableError `INVALID_VALUE` if its data do not match the
+   * contract.
    */
   toClientError(
     operation: string,
@@ -99,7 +112,9 @@ const formatErrorName = (operation: string, name: string): string =>
   `${operation}, error '${name}'`;
 
 /** `createResultCheck`, whose errors may leave a site. */
-export function createServiceResultCheck(operations: ResultSchemas): ResultCheck {
+export function createServiceResultCheck(
+  operations: ResultSchemas,
+): ResultCheck {
   const check = createResultCheck(operations);
   return (operation, result) => {
     try {
@@ -111,7 +126,11 @@ export function createServiceResultCheck(operations: ResultSchemas): ResultCheck
 }
 
 /** The reply that something returned stands for, held to the contract. */
-export function checkReply(check: ResultCheck, operation: string, returned: unknown): Reply {
+export function checkReply(
+  check: ResultCheck,
+  operation: string,
+  returned: unknown,
+): Reply {
   const reply = toReply(returned);
   if (typeof reply.value === 'object' && reply.value !== null)
     rejectMisplaced(operation, reply.value);
@@ -120,35 +139,49 @@ export function checkReply(check: ResultCheck, operation: string, returned: unkn
 }
 
 /**
- * Says of a result that is not there how it is given: mostly it was forgotten beside a shadow
- * operation.
+ * Says of a result that is not there how it is given: mostly it was forgotten
+ * beside a shadow operation.
  */
-function checkResult(check: ResultCheck, operation: string, value: unknown): unknown {
+function checkResult(
+  check: ResultCheck,
+  operation: string,
+  value: unknown,
+): unknown {
   try {
     return check(operation, value);
   } catch (error) {
-    if (value !== undefined || !isCorrectableError(error, 'INVALID_VALUE')) throw error;
-    const how = 'Return one, or give it beside the arguments: shadow.x(args, result).';
+    if (value !== undefined || !isCorrectableError(error, 'INVALID_VALUE'))
+      throw error;
+    const how =
+      'Return one, or give it beside the arguments: shadow.x(args, result).';
     const { field, cause } = error;
     throw markInternal(
-      new CorrectableError('INVALID_VALUE', `${error.message} There is none. ${how}`, {
-        field,
-        cause,
-      }),
+      new CorrectableError(
+        'INVALID_VALUE',
+        `${error.message} There is none. ${how}`,
+        {
+          field,
+          cause,
+        },
+      ),
     );
   }
 }
 
 /**
- * A schema that lets more through than it names would take these for results, and what they say
- * would be lost.
+ * A schema that lets more through than it names would take these for results,
+ * and what they say would be lost.
  */
 function rejectMisplaced(operation: string, value: unknown): void {
   const found = MISPLACED.find(([kind]) => value instanceof kind);
   if (found === undefined) return;
   const [, description, fix] = found;
   const message = `'${operation}' gave ${description} in place of a result, and would lose it there. ${fix}`;
-  throw createInternalError('INVALID_ARGUMENT', message, `generators.${operation}`);
+  throw createInternalError(
+    'INVALID_ARGUMENT',
+    message,
+    `generators.${operation}`,
+  );
 }
 
 const MISPLACED = [

@@ -1,6 +1,6 @@
 /**
- * The builders of effects that shadow operations are made of: `accounts.row(id).balance.add(5)`,
- * `carts.remove(id)`.
+ * The builders of effects that shadow operations are made of:
+ * `accounts.row(id).balance.add(5)`, `carts.remove(id)`.
  */
 import type { Effect } from '../records/effect.ts';
 import type { FieldKind, FieldName } from './fields/field.ts';
@@ -10,26 +10,35 @@ import type { EffectsOf, Fields, Table, Tables } from './tables.ts';
 
 /** Builds the effects on one table. */
 export type EffectTable<T extends Table> = {
-  /** The effects on the fields of a row. Any of them brings the row into being. */
-  row(key: string): { readonly [F in keyof T['fields']]: EffectsOf<T['fields'][F]> };
+  /**
+   * The effects on the fields of a row. Any of them brings the row into being.
+   */
+  row(key: string): {
+    readonly [F in keyof T['fields']]: EffectsOf<T['fields'][F]>;
+  };
   /** Brings a row into being without writing a field. */
   insert(key: string): Effect<undefined, 'blue', false>;
 } & (T['removable'] extends true
   ? {
       /**
-       * Removes a row: takes what was written up to the time of the operation. Red where a field is
-       * red-only.
+       * Removes a row: takes what was written up to the time of the operation.
+       * Red where a field is red-only.
        */
       remove(key: string): Effect<undefined, RemovalColor<T['fields']>, false>;
     }
   : unknown);
 
 /** Builds the effects on all tables. */
-export type EffectTables<T extends Tables> = { readonly [K in keyof T]: EffectTable<T[K]> };
+export type EffectTables<T extends Tables> = {
+  readonly [K in keyof T]: EffectTable<T[K]>;
+};
 
-type RemovalColor<F extends Fields> = 'red' extends ColorOf<EffectsOf<F[keyof F]>> ? 'red' : 'blue';
+type RemovalColor<F extends Fields> =
+  'red' extends ColorOf<EffectsOf<F[keyof F]>> ? 'red' : 'blue';
 type ColorOf<E> = E extends unknown ? ColorOfBuilder<E[keyof E]> : never;
-type ColorOfBuilder<B> = B extends (value: never) => Effect<unknown, infer C> ? C : never;
+type ColorOfBuilder<B> = B extends (value: never) => Effect<unknown, infer C>
+  ? C
+  : never;
 
 interface AnyEffectTable {
   row(key: string): object;
@@ -38,19 +47,25 @@ interface AnyEffectTable {
 }
 
 /** The builders of effects on `tables`. */
-export function createEffectTables<T extends Tables>(tables: T): EffectTables<T> {
+export function createEffectTables<T extends Tables>(
+  tables: T,
+): EffectTables<T> {
   const built: Record<string, AnyEffectTable> = {};
   for (const [name, { fields, removable }] of Object.entries(tables)) {
     const remove = (key: string): Effect => createRemoveEffect(name, key);
     const insert = (key: string): Effect => createInsertEffect(name, key);
-    built[name] = { row: createRowEffects(name, fields), insert, ...(removable ? { remove } : {}) };
+    built[name] = {
+      row: createRowEffects(name, fields),
+      insert,
+      ...(removable ? { remove } : {}),
+    };
   }
   return built as EffectTables<T>;
 }
 
 /**
- * What has a key, under no name that a field or an action could have. One for all: each class's own
- * would be another.
+ * What has a key, under no name that a field or an action could have. One for
+ * all: each class's own would be another.
  */
 class KeyedEffects {
   readonly #key: string;
@@ -62,12 +77,20 @@ class KeyedEffects {
   }
 }
 
-/** Rows as objects of one class a table, so that only what is asked for is made. */
-function createRowEffects(table: string, fields: Fields): (key: string) => object {
+/**
+ * Rows as objects of one class a table, so that only what is asked for is made.
+ */
+function createRowEffects(
+  table: string,
+  fields: Fields,
+): (key: string) => object {
   class RowEffects extends KeyedEffects {
     static {
       for (const [field, { kind }] of Object.entries(fields)) {
-        const effectsOn = createFieldEffects({ table, field }, FIELD_KINDS[kind]);
+        const effectsOn = createFieldEffects(
+          { table, field },
+          FIELD_KINDS[kind],
+        );
         const get = function (this: RowEffects): object {
           return effectsOn(KeyedEffects.getKey(this));
         };
@@ -79,17 +102,27 @@ function createRowEffects(table: string, fields: Fields): (key: string) => objec
 }
 
 /**
- * Creates the effects on a field as methods of one class, since functions would be allocated for
- * every row.
+ * Creates the effects on a field as methods of one class, since functions would
+ * be allocated for every row.
  */
-function createFieldEffects(name: FieldName, { effects }: FieldKind): (key: string) => object {
+function createFieldEffects(
+  name: FieldName,
+  { effects }: FieldKind,
+): (key: string) => object {
   class FieldEffects extends KeyedEffects {
     static {
       for (const [action, build] of Object.entries(effects)) {
-        const value = function (this: FieldEffects, input?: unknown, options?: unknown): Effect {
+        const value = function (
+          this: FieldEffects,
+          input?: unknown,
+          options?: unknown,
+        ): Effect {
           return build(name, KeyedEffects.getKey(this), input, options);
         };
-        Object.defineProperty(this.prototype, action, { enumerable: true, value });
+        Object.defineProperty(this.prototype, action, {
+          enumerable: true,
+          value,
+        });
       }
     }
   }

@@ -1,4 +1,7 @@
-/** Whether an effect is one that a service can apply: a site that tried any other would end. */
+/**
+ * Whether an effect is one that a service can apply: a site that tried any
+ * other would end.
+ */
 import type { Effect } from '../records/effect.ts';
 import type { FieldKind } from './fields/field.ts';
 import { FIELD_KINDS } from './fields/field-kinds.ts';
@@ -18,8 +21,8 @@ const INSERT = 'insert';
 export class EffectValidator {
   readonly #tables: ReadonlyMap<string, KnownTable>;
   /**
-   * The field asked for last: each effect is looked at several times, and most are like the one
-   * before.
+   * The field asked for last: each effect is looked at several times, and most
+   * are like the one before.
    */
   #lastTable: string | undefined;
   #lastField: string | undefined;
@@ -29,7 +32,10 @@ export class EffectValidator {
     this.#tables = new Map(
       Object.entries(tables).map(([name, { fields, removable }]) => {
         const kinds = new Map(
-          Object.entries(fields).map(([field, { kind }]) => [field, FIELD_KINDS[kind]]),
+          Object.entries(fields).map(([field, { kind }]) => [
+            field,
+            FIELD_KINDS[kind],
+          ]),
         );
         const hasRed = [...kinds.values()].some(({ isRedOnly }) => isRedOnly);
         return [name, { removable, hasRed, fields: kinds }];
@@ -37,9 +43,13 @@ export class EffectValidator {
     );
   }
 
-  /** Describes what is wrong, except for its color, with an effect that a generator has chosen. */
+  /**
+   * Describes what is wrong, except for its color, with an effect that a
+   * generator has chosen.
+   */
   describeChosenProblem(effect: Effect): string | undefined {
-    if (!hasNames(effect)) return 'it is no object that names its table, its field and its action';
+    if (!hasNames(effect))
+      return 'it is no object that names its table, its field and its action';
     const { table, field, action } = effect;
     if (this.#getKind(table, field)?.ownActions?.includes(action)) {
       return `only sites themselves have the '${action}' of '${table}.${field}'`;
@@ -48,18 +58,22 @@ export class EffectValidator {
   }
 
   /**
-   * What is wrong with an effect from elsewhere, if anything. `isRed`: whether it is of a red
-   * operation.
+   * What is wrong with an effect from elsewhere, if anything. `isRed`: whether
+   * it is of a red operation.
    */
   describeProblem(effect: Effect, isRed: boolean): string | undefined {
     const problem = this.#describeCommonProblem(effect);
-    if (problem !== undefined || isRed || !this.requiresRed(effect)) return problem;
+    if (problem !== undefined || isRed || !this.requiresRed(effect))
+      return problem;
     const { table, field, action } = effect;
     const name = field === WHOLE_ROW ? table : `${table}.${field}`;
     return `it is blue and has the '${action}' of '${name}', which only red ones may`;
   }
 
-  /** Whether no blue operation may have this effect: its field is changed in the red order only. */
+  /**
+   * Whether no blue operation may have this effect: its field is changed in the
+   * red order only.
+   */
   requiresRed(effect: Effect): boolean {
     const { table, field } = effect;
     if (isRemoval(effect)) return this.#tables.get(table)?.hasRed === true;
@@ -69,7 +83,8 @@ export class EffectValidator {
   /** What is wrong with it whatever color it has. */
   #describeCommonProblem(effect: Effect): string | undefined {
     const { table, field, action, value } = effect;
-    if (isWholeRow(effect)) return describeRowProblem(effect, this.#tables.get(table));
+    if (isWholeRow(effect))
+      return describeRowProblem(effect, this.#tables.get(table));
     const kind = this.#getKind(table, field);
     if (kind === undefined) {
       return this.#tables.has(table)
@@ -77,15 +92,18 @@ export class EffectValidator {
         : describeMissingTable(table);
     }
     const hasAction =
-      Object.hasOwn(kind.effects, action) || kind.ownActions?.includes(action) === true;
-    if (!hasAction) return `'${table}.${field}' is a ${kind.name}, which has no '${action}'`;
+      Object.hasOwn(kind.effects, action) ||
+      kind.ownActions?.includes(action) === true;
+    if (!hasAction)
+      return `'${table}.${field}' is a ${kind.name}, which has no '${action}'`;
     return kind.accepts?.(action, value) === false
       ? `'${table}.${field}' is a ${kind.name}, and not for that value`
       : undefined;
   }
 
   #getKind(table: string, field: string): FieldKind | undefined {
-    if (table === this.#lastTable && field === this.#lastField) return this.#lastKind;
+    if (table === this.#lastTable && field === this.#lastField)
+      return this.#lastKind;
     this.#lastTable = table;
     this.#lastField = field;
     return (this.#lastKind = this.#tables.get(table)?.fields.get(field));
@@ -95,17 +113,28 @@ export class EffectValidator {
 function hasNames(effect: unknown): boolean {
   if (typeof effect !== 'object' || effect === null) return false;
   const { table, field, action } = effect as Partial<Effect>;
-  return typeof table === 'string' && typeof field === 'string' && typeof action === 'string';
+  return (
+    typeof table === 'string' &&
+    typeof field === 'string' &&
+    typeof action === 'string'
+  );
 }
 
 function describeMissingTable(table: string): string {
   return `it changes the table '${table}', which this service does not have`;
 }
 
-function describeRowProblem(effect: Effect, known: KnownTable | undefined): string | undefined {
+function describeRowProblem(
+  effect: Effect,
+  known: KnownTable | undefined,
+): string | undefined {
   const { table, action } = effect;
   if (known === undefined) return describeMissingTable(table);
   if (!isRemoval(effect))
-    return action === INSERT ? undefined : `rows of '${table}' have no '${action}'`;
-  return known.removable ? undefined : `it removes a row of '${table}', whose rows stay`;
+    return action === INSERT
+      ? undefined
+      : `rows of '${table}' have no '${action}'`;
+  return known.removable
+    ? undefined
+    : `it removes a row of '${table}', whose rows stay`;
 }

@@ -1,6 +1,6 @@
 /**
- * What an author declares to hold at every site at all times: of single rows, and of all tables
- * together.
+ * What an author declares to hold at every site at all times: of single rows,
+ * and of all tables together.
  */
 import { check } from '../../correctable/errors.ts';
 import { checkRecord, isThenable } from '../../correctable/validate.ts';
@@ -10,7 +10,9 @@ import type { Tables } from './tables.ts';
 
 /** Conditions on single rows, by table and name. */
 export type Invariants<T extends Tables> = {
-  readonly [K in keyof T]?: Readonly<Record<string, (row: RowReader<T[K]['fields']>) => boolean>>;
+  readonly [K in keyof T]?: Readonly<
+    Record<string, (row: RowReader<T[K]['fields']>) => boolean>
+  >;
 };
 
 /** Conditions on all tables of one snapshot, by name. */
@@ -23,24 +25,35 @@ type AnyInvariant = (row: Readonly<Record<string, unknown>>) => boolean;
 /** Invariants without their types. */
 export interface DeclaredInvariants {
   /** Invariants of rows, by table and name. */
-  readonly invariants: Readonly<Record<string, Readonly<Record<string, AnyInvariant>>>>;
+  readonly invariants: Readonly<
+    Record<string, Readonly<Record<string, AnyInvariant>>>
+  >;
   /** Invariants of all tables, by name. */
-  readonly snapshotInvariants: Readonly<Record<string, (tables: TablesReader<Tables>) => boolean>>;
+  readonly snapshotInvariants: Readonly<
+    Record<string, (tables: TablesReader<Tables>) => boolean>
+  >;
 }
 
 /** How a condition does not hold. */
 export interface InvariantFailure {
-  /** What it did instead of saying whether it holds, as the end of a sentence about it. */
+  /**
+   * What it did instead of saying whether it holds, as the end of a sentence
+   * about it.
+   */
   readonly error?: string | undefined;
 }
 
 /**
- * A promise would count as true, and its result would be lost. So it is as wrong as an exception.
+ * A promise would count as true, and its result would be lost. So it is as
+ * wrong as an exception.
  */
-export const RETURNED_PROMISE = 'returned a promise: it must return true or false synchronously';
+export const RETURNED_PROMISE =
+  'returned a promise: it must return true or false synchronously';
 
 /** What is wrong where a condition does not hold; nothing where it does. */
-export function findInvariantFailure(holds: () => boolean): InvariantFailure | undefined {
+export function findInvariantFailure(
+  holds: () => boolean,
+): InvariantFailure | undefined {
   try {
     const value: unknown = holds();
     if (!isThenable(value)) return value ? undefined : {};
@@ -59,15 +72,22 @@ const SNAPSHOT_INVARIANT_CALL =
   "{ snapshotInvariants: { 'a doctor is on duty': ({ doctors }) => doctors.keys().length > 0 } }";
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` naming the one that is no function, or is of no table
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the one that is no
+ * function, or is of no table
  */
 export function checkInvariants(
   tables: Tables,
-  value: { readonly invariants?: unknown; readonly snapshotInvariants?: unknown },
+  value: {
+    readonly invariants?: unknown;
+    readonly snapshotInvariants?: unknown;
+  },
 ): DeclaredInvariants {
   const { invariants = {}, snapshotInvariants = {} } = value;
   checkRecord(invariants, { call: ROW_INVARIANT_CALL, field: 'invariants' });
-  for (const [table, ofTable] of Object.entries(invariants as object) as [string, unknown][]) {
+  for (const [table, ofTable] of Object.entries(invariants as object) as [
+    string,
+    unknown,
+  ][]) {
     const field = `invariants.${table}`;
     check(
       Object.hasOwn(tables, table),
@@ -88,7 +108,10 @@ function checkConditions(
   { call, field }: { readonly call: string; readonly field: string },
 ): void {
   checkRecord(value, { call, field });
-  for (const [name, holds] of Object.entries(value as object) as [string, unknown][]) {
+  for (const [name, holds] of Object.entries(value as object) as [
+    string,
+    unknown,
+  ][]) {
     const advice = `must be a function that returns whether it holds: write ${call}`;
     check(typeof holds === 'function', `${field}.${name}`, advice);
   }

@@ -1,7 +1,7 @@
 /**
- * Effects on whole rows. A row exists from the first write to it. A removal takes what was written
- * up to its time stamp (RedBlue, OSDI 2012, Figure 7): what was written with a later one stays, in
- * whichever order the two arrive.
+ * Effects on whole rows. A row exists from the first write to it. A removal
+ * takes what was written up to its time stamp (RedBlue, OSDI 2012, Figure 7):
+ * what was written with a later one stays, in whichever order the two arrive.
  */
 import type { Effect } from '../records/effect.ts';
 
@@ -18,14 +18,18 @@ export const createInsertEffect = (
   action: 'insert',
 });
 
-export const createRemoveEffect = (table: string, key: string): Effect<undefined> => ({
+export const createRemoveEffect = (
+  table: string,
+  key: string,
+): Effect<undefined> => ({
   table,
   key,
   field: WHOLE_ROW,
   action: 'remove',
 });
 
-export const isWholeRow = (effect: Effect): boolean => effect.field === WHOLE_ROW;
+export const isWholeRow = (effect: Effect): boolean =>
+  effect.field === WHOLE_ROW;
 
 export const isRemoval = (effect: Effect): boolean =>
   effect.field === WHOLE_ROW && effect.action === 'remove';

@@ -1,7 +1,8 @@
 /**
- * Tables: rows by primary key, each with fields of the kinds below. What a service declares here
- * types the readers that its generators get (`table-readers.ts`) and the effects that its shadow
- * operations are made of (`table-effects.ts`).
+ * Tables: rows by primary key, each with fields of the kinds below. What a
+ * service declares here types the readers that its generators get
+ * (`table-readers.ts`) and the effects that its shadow operations are made of
+ * (`table-effects.ts`).
  */
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import {
@@ -15,7 +16,11 @@ import {
 import type { Effect, EffectByRights } from '../records/effect.ts';
 import { FIELD_KINDS, type FieldKindName } from './fields/field-kinds.ts';
 import type { BoundedView } from './fields/ledger.ts';
-import type { PopResult, PushResult, QueueView } from './fields/pending-queue.ts';
+import type {
+  PopResult,
+  PushResult,
+  QueueView,
+} from './fields/pending-queue.ts';
 import type { AddResult, TakeResult, TakeOptions } from './fields/stock.ts';
 import type { Scalar } from '../records/read-range.ts';
 import { isRemoval } from './row-effects.ts';
@@ -23,7 +28,10 @@ import { isRemoval } from './row-effects.ts';
 declare const valueType: unique symbol;
 declare const effectsType: unique symbol;
 
-/** A field of a table. `V` is its value in generators, `E` has the builders of its effects. */
+/**
+ * A field of a table. `V` is its value in generators, `E` has the builders of
+ * its effects.
+ */
 export interface Field<out V = unknown, out E = unknown> {
   readonly kind: FieldKindName;
   /** Minimum of a bounded field. */
@@ -32,7 +40,10 @@ export interface Field<out V = unknown, out E = unknown> {
   readonly [effectsType]?: E;
 }
 
-/** A table: its fields by name, its indexed fields, and whether rows can be removed. */
+/**
+ * A table: its fields by name, its indexed fields, and whether rows can be
+ * removed.
+ */
 export interface Table<
   F extends Fields = Fields,
   I extends string = string,
@@ -48,13 +59,19 @@ export type Fields = Readonly<Record<string, Field>>;
 /** Tables by name. */
 export type Tables = Readonly<Record<string, Table>>;
 
-/** Names of the fields that can be indexed: registers, cells and sets of strings or numbers. */
+/**
+ * Names of the fields that can be indexed: registers, cells and sets of strings
+ * or numbers.
+ */
 export type IndexableField<F extends Fields> = {
   [K in keyof F]: [ScalarIn<ValueOf<F[K]>>] extends [never] ? never : K;
 }[keyof F] &
   string;
 
-/** Values by which a field finds rows, or `never` if the field cannot be indexed. */
+/**
+ * Values by which a field finds rows, or `never` if the field cannot be
+ * indexed.
+ */
 export type ScalarIn<V> = [V] extends [ReadonlySet<infer E>]
   ? Extract<E, Scalar>
   : undefined extends V
@@ -63,15 +80,18 @@ export type ScalarIn<V> = [V] extends [ReadonlySet<infer E>]
 type OnlyScalars<V> = [V] extends [Scalar] ? V : never;
 
 /** Options of `table`. */
-export interface TableOptions<I extends string = string, R extends boolean = boolean> {
+export interface TableOptions<
+  I extends string = string,
+  R extends boolean = boolean,
+> {
   /**
    * Indexed fields, to look up rows in the order of values:
    * `tables.notes.by.owner({ equals: 'ann' })`. Default: none
    */
   readonly indexes?: readonly I[] | undefined;
   /**
-   * Allows removing rows: `notes.remove(key)`. Each counter then remembers its additions, since a
-   * removal affects only earlier ones. Default: `false`
+   * Allows removing rows: `notes.remove(key)`. Each counter then remembers its
+   * additions, since a removal affects only earlier ones. Default: `false`
    */
   readonly removable?: R | undefined;
 }
@@ -79,8 +99,9 @@ export interface TableOptions<I extends string = string, R extends boolean = boo
 /**
  * Declares a table by the names and kinds of its fields.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if an index names an unknown field or one that cannot
- * be indexed, or if a `removable` table has a bounded field.
+ * @throws CorrectableError `INVALID_ARGUMENT` if an index names an unknown
+ * field or one that cannot be indexed, or if a `removable` table has a bounded
+ * field.
  * @example
  * const tables = {
  *   accounts: table({ balance: counter(), owner: register<string>() }, { indexes: ['owner'] }),
@@ -99,41 +120,65 @@ export function table<
     TABLE_OPTIONS,
   );
   const { indexes = [], removable = false as R } = options;
-  check(Array.isArray(indexes), 'indexes', "must be a list of names, as ['owner']");
+  check(
+    Array.isArray(indexes),
+    'indexes',
+    "must be a list of names, as ['owner']",
+  );
   checkOptionTypes(options, 'boolean', 'removable');
-  const bounded = Object.keys(fields).find((name) => removable && fields[name]?.kind === 'bounded');
+  const bounded = Object.keys(fields).find(
+    (name) => removable && fields[name]?.kind === 'bounded',
+  );
   const problem = `cannot be: '${bounded}' is bounded, and rights to what is gone would be lost`;
   check(bounded === undefined, 'removable', problem);
   for (const index of indexes) {
     const kind = fields[index]?.kind;
     if (kind !== undefined && FIELD_KINDS[kind].isIndexable === true) continue;
     const message = `'${index}' cannot be indexed: name a register, cell or set of this table.`;
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'indexes' });
+    throw new CorrectableError('INVALID_ARGUMENT', message, {
+      field: 'indexes',
+    });
   }
   return { fields, indexes, removable };
 }
 
-const TABLE_OPTIONS: OptionNamesOf<TableOptions> = { indexes: true, removable: true };
+const TABLE_OPTIONS: OptionNamesOf<TableOptions> = {
+  indexes: true,
+  removable: true,
+};
 
 function checkFields(fields: unknown): void {
-  checkRecord(fields, { call: 'table({ balance: counter() })', field: 'fields' });
-  for (const [name, field] of Object.entries(fields as object) as [string, unknown][]) {
+  checkRecord(fields, {
+    call: 'table({ balance: counter() })',
+    field: 'fields',
+  });
+  for (const [name, field] of Object.entries(fields as object) as [
+    string,
+    unknown,
+  ][]) {
     checkMemberName(name, `fields.${name}`);
     const place = `fields.${name}`;
-    const isField = isRecord(field) && Object.hasOwn(FIELD_KINDS, String(field['kind']));
-    const makers = 'counter, register, set, log, cell, queue, stock or boundedCounter';
+    const isField =
+      isRecord(field) && Object.hasOwn(FIELD_KINDS, String(field['kind']));
+    const makers =
+      'counter, register, set, log, cell, queue, stock or boundedCounter';
     check(isField, place, `must be made by ${makers}, as counter()`);
     const { kind, min } = field as unknown as Field;
-    const fits = kind === 'bounded' ? Number.isSafeInteger(min) : min === undefined;
+    const fits =
+      kind === 'bounded' ? Number.isSafeInteger(min) : min === undefined;
     const rule = 'a bounded field has a minimum, an integer, and no other has';
     check(fits, place, `${rule}: write boundedCounter({ min: 0 })`);
   }
 }
 
 /**
- * Creates a field of a kind that has no options. It rejects options, since it would ignore them.
+ * Creates a field of a kind that has no options. It rejects options, since it
+ * would ignore them.
  */
-function createPlainField(kind: FieldKindName, value: readonly unknown[]): Field {
+function createPlainField(
+  kind: FieldKindName,
+  value: readonly unknown[],
+): Field {
   const advice = `write ${kind}(), or boundedCounter({ min: 0 }) for a minimum`;
   check(value.length === 0, 'options', `${kind} takes none: ${advice}`);
   return { kind };
@@ -145,7 +190,10 @@ function createPlainField(kind: FieldKindName, value: readonly unknown[]): Field
  * @example
  * blue((a: { account: string; cents: number }) => [accounts.row(a.account).balance.add(a.cents)])
  */
-export function counter(): Field<number, { add(amount: number): Effect<undefined, 'blue', false> }>;
+export function counter(): Field<
+  number,
+  { add(amount: number): Effect<undefined, 'blue', false> }
+>;
 export function counter(...options: readonly unknown[]): Field {
   return createPlainField('counter', options);
 }
@@ -165,10 +213,11 @@ export function register(...options: readonly unknown[]): Field {
 }
 
 /**
- * Declares a set of strings or numbers. An addition wins over a concurrent removal. Reads as a
- * `Set` in order: numbers by size, then strings by UTF-16 code units. The first read after a change
- * takes about 1 µs an element, later ones do not. If you only test for elements of a large set that
- * changes often, use a table with a row for each.
+ * Declares a set of strings or numbers. An addition wins over a concurrent
+ * removal. Reads as a `Set` in order: numbers by size, then strings by UTF-16
+ * code units. The first read after a change takes about 1 µs an element, later
+ * ones do not. If you only test for elements of a large set that changes often,
+ * use a table with a row for each.
  *
  * @example
  * blue((a: { note: string; tag: string }) => [notes.row(a.note).tags.add(a.tag)])
@@ -199,36 +248,43 @@ export function log(...options: readonly unknown[]): Field {
 }
 
 /**
- * Declares a value that only red shadow operations assign. Initially `undefined`. `assign` returns
- * the previous value.
+ * Declares a value that only red shadow operations assign. Initially
+ * `undefined`. `assign` returns the previous value.
  *
  * @example red((a: { seat: string; guest: string }) => [seats.row(a.seat).guest.assign(a.guest)],
  * ([previous]) => previous ?? null)
  */
-export function cell<T>(): Field<T | undefined, { assign(value: T): Effect<T | undefined, 'red'> }>;
+export function cell<T>(): Field<
+  T | undefined,
+  { assign(value: T): Effect<T | undefined, 'red'> }
+>;
 export function cell(...options: readonly unknown[]): Field {
   return createPlainField('cell', options);
 }
 
 /**
- * Declares a first-in first-out queue that only red shadow operations change. Reads as a
- * `QueueView`.
+ * Declares a first-in first-out queue that only red shadow operations change.
+ * Reads as a `QueueView`.
  *
  * @example red((a: { queue: string }) => [queues.row(a.queue).items.pop()], ([popped]) =>
  * (popped.found ? popped.item : null))
  */
 export function queue<T>(): Field<
   QueueView<T>,
-  { push(item: T): Effect<PushResult, 'red'>; pop(): Effect<PopResult<T>, 'red'> }
+  {
+    push(item: T): Effect<PushResult, 'red'>;
+    pop(): Effect<PopResult<T>, 'red'>;
+  }
 >;
 export function queue(...options: readonly unknown[]): Field {
   return createPlainField('queue', options);
 }
 
 /**
- * Declares a number with a limit that only red shadow operations change. Reads as a `number`,
- * initially 0. A `take` checks when it is applied whether there is enough, and returns the answer.
- * So concurrent takes never reject each other, unlike generators that read a counter and add to it.
+ * Declares a number with a limit that only red shadow operations change. Reads
+ * as a `number`, initially 0. A `take` checks when it is applied whether there
+ * is enough, and returns the answer. So concurrent takes never reject each
+ * other, unlike generators that read a counter and add to it.
  *
  * @example red( (a: { event: string; seats: number }) => [events.row(a.event).seats.take(a.seats, {
  * atLeast: 0 })], ([taken]) => withMeta(taken.took, { remaining: taken.remaining }), )
@@ -244,30 +300,43 @@ export function stock(...options: readonly unknown[]): Field {
   return createPlainField('stock', options);
 }
 
-const BOUNDED_COUNTER_OPTIONS: OptionNamesOf<{ readonly min: number }> = { min: true };
+const BOUNDED_COUNTER_OPTIONS: OptionNamesOf<{ readonly min: number }> = {
+  min: true,
+};
 
 /**
- * Declares a number that never falls below `min`, although sites take from it without coordination.
- * Reads as a `BoundedView`. Initially `min`; `give` adds to it. Each site has rights to a share of
- * the amount above `min`. Rights move to the sites that use them. A `take` in a blue shadow
- * operation is blue, and final at once, if the site has enough rights. Otherwise it is red. So an
+ * Declares a number that never falls below `min`, although sites take from it
+ * without coordination. Reads as a `BoundedView`. Initially `min`; `give` adds
+ * to it. Each site has rights to a share of the amount above `min`. Rights move
+ * to the sites that use them. A `take` in a blue shadow operation is blue, and
+ * final at once, if the site has enough rights. Otherwise it is red. So an
  * operation that its contract declares blue cannot choose it.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if `min` is missing or no integer.
+ * @throws CorrectableError `INVALID_ARGUMENT` if `min` is missing or no
+ * integer.
  * @example sell: blue((a: { event: string; seats: number }) =>
  * [events.row(a.event).seats.take(a.seats)]), // … sell: (args, { tables, shadow }) =>
  * tables.events.row(args.event).seats.left < args.seats ? { sold: false } : shadow.sell(args, {
  * sold: true }),
  */
-export function boundedCounter(options: {
-  readonly min: number;
-}): Field<
+export function boundedCounter(options: { readonly min: number }): Field<
   BoundedView,
-  { give(amount: number): Effect<undefined, 'blue', false>; take(amount: number): EffectByRights }
+  {
+    give(amount: number): Effect<undefined, 'blue', false>;
+    take(amount: number): EffectByRights;
+  }
 > {
-  checkOptionNames(options, { call: 'boundedCounter({ min: 0 })' }, BOUNDED_COUNTER_OPTIONS);
+  checkOptionNames(
+    options,
+    { call: 'boundedCounter({ min: 0 })' },
+    BOUNDED_COUNTER_OPTIONS,
+  );
   const { min } = options;
-  check(Number.isSafeInteger(min), 'min', 'must be an integer, as boundedCounter({ min: 0 })');
+  check(
+    Number.isSafeInteger(min),
+    'min',
+    'must be an integer, as boundedCounter({ min: 0 })',
+  );
   return { kind: 'bounded', min };
 }
 
@@ -282,8 +351,8 @@ export function isRedOnlyField(field: Field | undefined): boolean {
 }
 
 /**
- * Whether an effect changes a field that is changed in the red order only; the removal of a row
- * changes all its fields.
+ * Whether an effect changes a field that is changed in the red order only; the
+ * removal of a row changes all its fields.
  */
 export function isRedOnly(tables: Tables, effect: Effect): boolean {
   const fields = tables[effect.table]?.fields ?? {};

@@ -1,23 +1,30 @@
-/** How often a site's red operations were rejected by certification, by what they met. */
+/**
+ * How often a site's red operations were rejected by certification, by what
+ * they met.
+ */
 import type { Conflict } from '../records/certification-result.ts';
 import type { Origin } from '../records/origin.ts';
 import type { ReplicaObserver } from '../replica/core/replica-port.ts';
 
 /**
- * Rejections by reason. `name`: a field or row that was read changed. `range`: a scanned interval
- * changed. `predecessor`: an earlier operation that it depends on was rejected. `window`: the
- * snapshot was too old to check.
+ * Rejections by reason. `name`: a field or row that was read changed. `range`:
+ * a scanned interval changed. `predecessor`: an earlier operation that it
+ * depends on was rejected. `window`: the snapshot was too old to check.
  */
 export type CertificationStats = Readonly<Record<Conflict['reason'], number>>;
 
-/** Counts those that `site` itself proposed: every site sees the rejections of all. */
+/**
+ * Counts those that `site` itself proposed: every site sees the rejections of
+ * all.
+ */
 export class CertificationCounter {
   readonly #stats = { name: 0, range: 0, predecessor: 0, window: 0 };
   readonly onRejected: NonNullable<ReplicaObserver['onRejected']>;
 
   constructor(site: Origin) {
     this.onRejected = (operation, conflict) => {
-      if (operation.site === site && conflict !== undefined) this.#stats[conflict.reason] += 1;
+      if (operation.site === site && conflict !== undefined)
+        this.#stats[conflict.reason] += 1;
     };
   }
 

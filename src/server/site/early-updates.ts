@@ -1,7 +1,8 @@
 /**
- * What a start that no other site has confirmed so far keeps back: its updates, and what it has to
- * say to the red log (docs/spec/cluster.md, I8). In a log that etcd keeps, the first record of a
- * start ends the start before it: a node on a copy would end the one that goes on.
+ * What a start that no other site has confirmed so far keeps back: its updates,
+ * and what it has to say to the red log (docs/spec/cluster.md, I8). In a log
+ * that etcd keeps, the first record of a start ends the start before it: a node
+ * on a copy would end the one that goes on.
  */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { RedLog } from '../log/red-log.ts';
@@ -23,8 +24,8 @@ export class EarlyUpdates {
   #records: RedRecord[] = [];
 
   /**
-   * @param untilMs until when updates are held, and refused after that; `undefined` if the start
-   *   needs no other site
+   * @param untilMs until when updates are held, and refused after that;
+   * `undefined` if the start needs no other site
    */
   constructor(untilMs: number | undefined, host: EarlyUpdatesHost) {
     this.#host = host;
@@ -61,16 +62,22 @@ export class EarlyUpdates {
     return place < 0 ? undefined : this.#updates.splice(place, 1)[0];
   }
 
-  /** A change of the members may be what brings the site that confirms this start. */
+  /**
+   * A change of the members may be what brings the site that confirms this
+   * start.
+   */
   propose(record: RedRecord, nowMs: number): void {
-    if (this.#isUnconfirmed && record.kind !== 'member') this.#records.push(record);
+    if (this.#isUnconfirmed && record.kind !== 'member')
+      this.#records.push(record);
     else this.#host.log.propose(record, nowMs);
   }
 
   /** Whether nothing of a record has left this site. */
   withdraw(record: RedRecord): boolean {
     const place = this.#records.indexOf(record);
-    return place < 0 ? this.#host.log.withdraw(record) : this.#records.splice(place, 1).length > 0;
+    return place < 0
+      ? this.#host.log.withdraw(record)
+      : this.#records.splice(place, 1).length > 0;
   }
 
   /** Refuses what was held, and all that comes until the start is confirmed. */
@@ -79,7 +86,10 @@ export class EarlyUpdates {
     for (const update of this.#updates.splice(0)) this.#refuse(update);
   }
 
-  /** Refuses updates if they have waited for long enough. Returns whether that begins now. */
+  /**
+   * Refuses updates if they have waited for long enough. Returns whether that
+   * begins now.
+   */
   refuseAfter(nowMs: number): boolean {
     if (this.#untilMs === undefined || nowMs < this.#untilMs) return false;
     this.refuse();
@@ -93,12 +103,19 @@ export class EarlyUpdates {
     this.#untilMs = undefined;
     replica.blue.isHeld = false;
     for (const record of this.#records.splice(0)) log.propose(record, nowMs);
-    for (const update of this.#updates.splice(0)) replica.submit(update, nowMs, wallMs);
+    for (const update of this.#updates.splice(0))
+      replica.submit(update, nowMs, wallMs);
   }
 
-  /** An older directory knows nothing of what its client may have sent before under this name. */
+  /**
+   * An older directory knows nothing of what its client may have sent before
+   * under this name.
+   */
   #refuse(update: Submission): void {
-    const error = update.identity === undefined ? unconfirmedError() : mayHaveStartedError();
+    const error =
+      update.identity === undefined
+        ? unconfirmedError()
+        : mayHaveStartedError();
     this.#host.replica.writes.refuse(update, error);
   }
 }

@@ -1,4 +1,7 @@
-/** Stops a generator that neither returns nor reads: what no budget inside it can do. */
+/**
+ * Stops a generator that neither returns nor reads: what no budget inside it
+ * can do.
+ */
 import { Script } from 'node:vm';
 import { createInternalError } from '../records/internal-errors.ts';
 
@@ -6,17 +9,24 @@ const GLOBAL_NAME = '__correctablesGuarded';
 const script = new Script(`globalThis[${JSON.stringify(GLOBAL_NAME)}]()`);
 
 /**
- * Calls `run` and stops it after `timeoutMs`. It costs about 0.1 ms a call, so it is for
- * development and for services whose code is not trusted to end.
+ * Calls `run` and stops it after `timeoutMs`. It costs about 0.1 ms a call, so
+ * it is for development and for services whose code is not trusted to end.
  *
- * @throws CorrectableError `FINAL_FAILED` when it was stopped; else what `run` throws.
+ * @throws CorrectableError `FINAL_FAILED` when it was stopped; else what `run`
+ * throws.
  */
 export function runWithTimeout(run: () => unknown, timeMaxMs: number): unknown {
-  Object.defineProperty(globalThis, GLOBAL_NAME, { value: run, configurable: true });
+  Object.defineProperty(globalThis, GLOBAL_NAME, {
+    value: run,
+    configurable: true,
+  });
   try {
-    return script.runInThisContext({ timeout: Math.max(1, Math.ceil(timeMaxMs)) });
+    return script.runInThisContext({
+      timeout: Math.max(1, Math.ceil(timeMaxMs)),
+    });
   } catch (error) {
-    if ((error as { code?: unknown }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+    if ((error as { code?: unknown }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT')
+      throw error;
     const message = `A generator ran for more than ${timeMaxMs} ms and was stopped. Nothing was changed: let it do less.`;
     throw createInternalError('FINAL_FAILED', message, 'generators');
   } finally {

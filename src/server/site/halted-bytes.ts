@@ -3,15 +3,16 @@ import { measurePlainData } from '../../values/estimate-bytes.ts';
 import { MAX_HALTED_BYTES } from '../records/retention-limits.ts';
 
 /**
- * Counts about how many bytes are kept because the red log has halted: what waits for that, and
- * what was written since. While it has halted no checkpoint is made, so none of it can go.
+ * Counts about how many bytes are kept because the red log has halted: what
+ * waits for that, and what was written since. While it has halted no checkpoint
+ * is made, so none of it can go.
  */
 export class HaltedBytes {
   readonly max: number;
   #count = 0;
   /**
-   * What the start has found after its checkpoint, since an earlier halt may have kept it; 0 after
-   * the next checkpoint.
+   * What the start has found after its checkpoint, since an earlier halt may
+   * have kept it; 0 after the next checkpoint.
    */
   #found: number;
 

@@ -1,6 +1,11 @@
-/** Reports invariants that operations break, while a service is being developed. */
+/**
+ * Reports invariants that operations break, while a service is being developed.
+ */
 import { performance } from 'node:perf_hooks';
-import { InvariantCheck, type BrokenInvariant } from '../replica/core/invariant-check.ts';
+import {
+  InvariantCheck,
+  type BrokenInvariant,
+} from '../replica/core/invariant-check.ts';
 import type { RedOperation } from '../records/records.ts';
 import { RETURNED_PROMISE } from '../service/invariants.ts';
 import type { Service } from '../service/service.ts';
@@ -8,22 +13,29 @@ import type { SiteState } from '../replica/core/site-state.ts';
 import type { OnAlarm } from '../alarms/site-alarm.ts';
 import { isInDevelopment } from './is-in-development.ts';
 
-/** How many reported rows it remembers: a row that stays broken is reported once. */
+/**
+ * How many reported rows it remembers: a row that stays broken is reported
+ * once.
+ */
 const MAX_REPORTED_ROWS = 1000;
 
 /**
- * Conditions on the whole snapshot may read everything: they get this share of the time, and so
- * much saved up.
+ * Conditions on the whole snapshot may read everything: they get this share of
+ * the time, and so much saved up.
  */
 const CPU_SHARE = 0.05;
 const MAX_SAVED_MS = 100;
 
 /**
- * Whether invariants are checked unless it is said: an observer that has nothing to look at would
- * only take time.
+ * Whether invariants are checked unless it is said: an observer that has
+ * nothing to look at would only take time.
  */
-export function hasInvariants({ invariants, snapshotInvariants }: Service): boolean {
-  const count = Object.keys(invariants).length + Object.keys(snapshotInvariants).length;
+export function hasInvariants({
+  invariants,
+  snapshotInvariants,
+}: Service): boolean {
+  const count =
+    Object.keys(invariants).length + Object.keys(snapshotInvariants).length;
   return isInDevelopment() && count > 0;
 }
 
@@ -38,8 +50,8 @@ const ADVICE =
   'Make the shadow operation red and let its generator check what it needs, or fix the invariant.';
 
 /**
- * Reports each row that breaks an invariant, and each condition on all tables that does not hold,
- * once. `elapsedMs` is a monotonic clock.
+ * Reports each row that breaks an invariant, and each condition on all tables
+ * that does not hold, once. `elapsedMs` is a monotonic clock.
  */
 export function createInvariantObserver(
   service: Service,
@@ -48,7 +60,11 @@ export function createInvariantObserver(
   elapsedMs: () => number = () => performance.now(),
 ): InvariantObserver {
   const reported = new Set<string>();
-  const report = (name: string, description: string, { error }: BrokenInvariant): void => {
+  const report = (
+    name: string,
+    description: string,
+    { error }: BrokenInvariant,
+  ): void => {
     if (reported.has(name) || reported.size >= MAX_REPORTED_ROWS) return;
     reported.add(name);
     const instead = error === undefined ? '' : ` (the condition ${error})`;
@@ -63,7 +79,10 @@ export function createInvariantObserver(
   const hasConditions = Object.keys(service.snapshotInvariants).length > 0;
   /** Tables that have changed since there was time to check the conditions. */
   const changed = new Set<string>();
-  const checkConditions = ({ id, shadow, effects }: AppliedChange, state: SiteState): void => {
+  const checkConditions = (
+    { id, shadow, effects }: AppliedChange,
+    state: SiteState,
+  ): void => {
     for (const { table } of effects) changed.add(table);
     const found = budget.run(() => check.findBrokenConditions(changed, state));
     if (found === undefined) return;
@@ -81,7 +100,9 @@ export function createInvariantObserver(
         const description = `${shadow} (${id}) left row '${key}' of ${table} without "${invariant}"`;
         // A promise is there whatever the row.
         const name =
-          broken.error === RETURNED_PROMISE ? [table, invariant] : [table, key, invariant];
+          broken.error === RETURNED_PROMISE
+            ? [table, invariant]
+            : [table, key, invariant];
         report(name.join('\n'), description, broken);
       }
       if (hasConditions) checkConditions(operation, state);
@@ -89,7 +110,10 @@ export function createInvariantObserver(
   };
 }
 
-/** Lets something run while it has time left, which comes back at its share of what passes. */
+/**
+ * Lets something run while it has time left, which comes back at its share of
+ * what passes.
+ */
 class CpuBudget {
   readonly #elapsedMs: () => number;
   #availableMs = MAX_SAVED_MS;
@@ -101,8 +125,8 @@ class CpuBudget {
   }
 
   /**
-   * Runs `work` if there is time left for it, and returns its result; `undefined` if it did not
-   * run.
+   * Runs `work` if there is time left for it, and returns its result;
+   * `undefined` if it did not run.
    */
   run<T>(work: () => T): T | undefined {
     const begunMs = this.#elapsedMs();

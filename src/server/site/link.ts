@@ -1,7 +1,7 @@
 /**
- * A one-way link between two sites in one process: first in, first out, each message delayed by the
- * same time. It holds so much and no more: what comes beyond is dropped, as networks do, and what
- * matters of it is sent again.
+ * A one-way link between two sites in one process: first in, first out, each
+ * message delayed by the same time. It holds so much and no more: what comes
+ * beyond is dropped, as networks do, and what matters of it is sent again.
  */
 import { Fifo } from '../collections/fifo.ts';
 
@@ -12,10 +12,13 @@ export interface LinkLimits {
 }
 
 /**
- * Far beyond what windows let sites send before they are answered: a site that comes here is held
- * up.
+ * Far beyond what windows let sites send before they are answered: a site that
+ * comes here is held up.
  */
-export const LINK_LIMITS: LinkLimits = { maxMessages: 1 << 16, maxBytes: 1 << 28 };
+export const LINK_LIMITS: LinkLimits = {
+  maxMessages: 1 << 16,
+  maxBytes: 1 << 28,
+};
 
 interface InFlightMessage<M> {
   readonly message: M;
@@ -32,8 +35,8 @@ export interface LinkOptions<M> {
 }
 
 /**
- * A link. Its timer exists only while messages are in flight, so that it keeps no process alive for
- * nothing.
+ * A link. Its timer exists only while messages are in flight, so that it keeps
+ * no process alive for nothing.
  */
 export class Link<M> {
   readonly #options: LinkOptions<M>;
@@ -60,7 +63,11 @@ export class Link<M> {
     }
     const { delayMs } = this.#options;
     this.#bytes += bytes;
-    this.#inFlight.push({ message, bytes, dueAtMs: performance.now() + delayMs });
+    this.#inFlight.push({
+      message,
+      bytes,
+      dueAtMs: performance.now() + delayMs,
+    });
     if (this.#timer === undefined) this.#schedule(delayMs);
   }
 
@@ -73,7 +80,8 @@ export class Link<M> {
 
   #schedule(delayMs: number): void {
     const fire = (): void => this.#fire();
-    this.#timer = delayMs <= 0 ? setImmediate(fire) : setTimeout(fire, Math.ceil(delayMs));
+    this.#timer =
+      delayMs <= 0 ? setImmediate(fire) : setTimeout(fire, Math.ceil(delayMs));
   }
 
   #fire(): void {
@@ -86,8 +94,8 @@ export class Link<M> {
       due.push(message);
     }
     const next = this.#inFlight.at(0);
-    // Scheduled before the messages are handled: what they send in turn comes after what is in
-    // flight.
+    // Scheduled before the messages are handled: what they send in turn comes
+    // after what is in flight.
     if (next !== undefined) this.#schedule(next.dueAtMs - nowMs);
     if (due.length > 0) this.#options.deliver(due);
   }

@@ -1,16 +1,20 @@
 /**
- * Notifies submitters of the outcome of their submissions. Several are notified in a row, and
- * entries are stored between: what one of them throws there costs its own submission, nothing else.
+ * Notifies submitters of the outcome of their submissions. Several are notified
+ * in a row, and entries are stored between: what one of them throws there costs
+ * its own submission, nothing else.
  */
 import type { ReplicaOutput } from '../records/replica-output.ts';
 import type { Stage } from '../records/submissions.ts';
 import { undeliveredError, type Submitter } from './site-binding.ts';
 
-type DeliveredView = Omit<Extract<ReplicaOutput, { kind: 'view' }>, 'kind' | 'serial'>;
+type DeliveredView = Omit<
+  Extract<ReplicaOutput, { kind: 'view' }>,
+  'kind' | 'serial'
+>;
 
 /**
- * Delivers a view. If that throws, the submission fails at this level, or as a whole if it was the
- * last one.
+ * Delivers a view. If that throws, the submission fails at this level, or as a
+ * whole if it was the last one.
  */
 export function deliverView(
   submitter: Submitter,
@@ -36,6 +40,7 @@ export function deliverFailure(
   try {
     submitter.onFailure(error, stage);
   } catch {
-    // A submitter that throws here cannot be notified. Its callers give up at the deadline.
+    // A submitter that throws here cannot be notified. Its callers give up at
+    // the deadline.
   }
 }

@@ -1,12 +1,15 @@
 /**
- * Whether red operations can be ordered, as far as the connections of this site tell: its leader is
- * one site, and a majority has to be there.
+ * Whether red operations can be ordered, as far as the connections of this site
+ * tell: its leader is one site, and a majority has to be there.
  */
 import type { Origin } from '../records/origin.ts';
 import type { ReplicaOptions } from '../replica/core/replica-port.ts';
 import type { RedPath } from '../replica/red/red-path.ts';
 
-/** The replica whose operations wait. Its options name no leader where servers order them. */
+/**
+ * The replica whose operations wait. Its options name no leader where servers
+ * order them.
+ */
 export interface RedReachHost {
   readonly options: Pick<ReplicaOptions, 'site' | 'origins' | 'redLeader'>;
   readonly red: Pick<RedPath, 'waitsFor' | 'endWaiting'>;
@@ -15,8 +18,8 @@ export interface RedReachHost {
 /** A leader that is started again, or a link that is made again, takes less. */
 const GRACE_MS = 3000;
 /**
- * What may have been proposed waits longer: its end is not known before the leader is back, so
- * there is less to gain.
+ * What may have been proposed waits longer: its end is not known before the
+ * leader is back, so there is less to gain.
  */
 const PROPOSED_GRACE_MS = 6000;
 
@@ -32,11 +35,17 @@ export class RedReach {
   setConnected(site: Origin, isConnected: boolean, nowMs: number): void {
     if (isConnected) this.#lost.delete(site);
     else this.#lost.add(site);
-    this.#outSinceMs = this.#findMissing().length === 0 ? undefined : (this.#outSinceMs ?? nowMs);
+    this.#outSinceMs =
+      this.#findMissing().length === 0
+        ? undefined
+        : (this.#outSinceMs ?? nowMs);
     this.note(nowMs);
   }
 
-  /** A message of the site has come: it is there, and a connection to it is soon. */
+  /**
+   * A message of the site has come: it is there, and a connection to it is
+   * soon.
+   */
   noteHeard(site: Origin, nowMs: number): void {
     if (this.#lost.has(site)) this.setConnected(site, true, nowMs);
   }
@@ -50,10 +59,14 @@ export class RedReach {
   tick(nowMs: number): void {
     this.note(nowMs);
     const { red } = this.#host;
-    if (red.waitsFor !== undefined) red.endWaiting(this.#isOutFor(PROPOSED_GRACE_MS, nowMs));
+    if (red.waitsFor !== undefined)
+      red.endWaiting(this.#isOutFor(PROPOSED_GRACE_MS, nowMs));
   }
 
-  /** What red operations wait for, if none can be ordered and that has lasted for a while. */
+  /**
+   * What red operations wait for, if none can be ordered and that has lasted
+   * for a while.
+   */
   findProblem(nowMs: number): string | undefined {
     if (!this.#isOutFor(GRACE_MS, nowMs)) return undefined;
     const { site, redLeader: leader, origins } = this.#host.options;
@@ -69,12 +82,17 @@ export class RedReach {
     return this.#outSinceMs !== undefined && nowMs - this.#outSinceMs >= ms;
   }
 
-  /** The sites without which nothing can be ordered, and which are not connected. */
+  /**
+   * The sites without which nothing can be ordered, and which are not
+   * connected.
+   */
   #findMissing(): readonly Origin[] {
     const { site, redLeader: leader, origins } = this.#host.options;
     if (leader === undefined) return [];
     if (site !== leader) return this.#lost.has(leader) ? [leader] : [];
-    const voters = origins.sites.filter((origin) => origins.get(origin).state === 'open');
+    const voters = origins.sites.filter(
+      (origin) => origins.get(origin).state === 'open',
+    );
     const missing = voters.filter((origin) => this.#lost.has(origin));
     return 2 * (voters.length - missing.length) > voters.length ? [] : missing;
   }

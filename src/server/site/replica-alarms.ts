@@ -1,6 +1,6 @@
 /**
- * What is noticed at a site, as alarms: wild clocks, generators that throw by mistake, messages
- * that are not taken.
+ * What is noticed at a site, as alarms: wild clocks, generators that throw by
+ * mistake, messages that are not taken.
  */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { formatThrown } from '../records/failures.ts';
@@ -8,18 +8,26 @@ import type { Origin, Origins } from '../records/origin.ts';
 import type { RejectedMessageError } from '../messages/envelope.ts';
 import type { OnGeneratorError } from '../generator/generator-budget.ts';
 import type { ReplicaObserver } from '../replica/core/replica-port.ts';
-import { shortenText, type OnAlarm, type SiteAlarm } from '../alarms/site-alarm.ts';
+import {
+  shortenText,
+  type OnAlarm,
+  type SiteAlarm,
+} from '../alarms/site-alarm.ts';
 
 /**
- * Returns what raises the alarms about other sites: their clocks, and those that are away for too
- * long.
+ * Returns what raises the alarms about other sites: their clocks, and those
+ * that are away for too long.
  */
 export function createClockObserver(
   origins: Origins,
   site: Origin,
   onAlarm: OnAlarm,
 ): ReplicaObserver {
-  const raise = (kind: SiteAlarm['kind'], peer: Origin, description: string): void => {
+  const raise = (
+    kind: SiteAlarm['kind'],
+    peer: Origin,
+    description: string,
+  ): void => {
     const names = { site: origins.getName(site), peer: origins.getName(peer) };
     onAlarm({
       kind,
@@ -35,13 +43,23 @@ export function createClockObserver(
         `its clock is ${aheadMs} ms ahead. Its writes are refused until the clock is corrected.`,
       ),
     onReleased: (peer) =>
-      raise('clock-released', peer, 'its clock is right again, and what it writes is taken.'),
+      raise(
+        'clock-released',
+        peer,
+        'its clock is right again, and what it writes is taken.',
+      ),
     onClockBehind: (byMs, shownBy) => {
       const name = origins.getName(site);
       const [evidence, effect] =
         shownBy === 'log'
-          ? ['the other sites, as the stamps in its own log show', 'It goes on above these stamps']
-          : ['the clocks of most other sites', 'It refuses what they write until that has changed'];
+          ? [
+              'the other sites, as the stamps in its own log show',
+              'It goes on above these stamps',
+            ]
+          : [
+              'the clocks of most other sites',
+              'It refuses what they write until that has changed',
+            ];
       onAlarm({
         kind: 'clock-behind',
         site: name,
@@ -68,7 +86,8 @@ export function createClockObserver(
       const fate = isFull
         ? 'No more can be kept, so updates are refused.'
         : 'Everything is kept for them, up to maxBacklogEntries entries. Then updates are refused.';
-      const advice = 'Repair the links, or start these sites. Retire those that are lost for good.';
+      const advice =
+        'Repair the links, or start these sites. Retire those that are lost for good.';
       const problem = `has waited too long for ${away}, and without them there is no majority of the sites`;
       onAlarm({
         kind: 'site-cut-off',
@@ -80,8 +99,8 @@ export function createClockObserver(
 }
 
 /**
- * How many alarms of a kind are raised in a window: others choose how often there is a reason for
- * one.
+ * How many alarms of a kind are raised in a window: others choose how often
+ * there is a reason for one.
  */
 const MAX_ALARMS_PER_WINDOW = 10;
 const WINDOW_MS = 1000;
@@ -90,7 +109,10 @@ type Clock = () => number;
 
 const readClock: Clock = () => performance.now();
 
-/** Passes on so many a window; with each goes how many were left out before it, in words. */
+/**
+ * Passes on so many a window; with each goes how many were left out before it,
+ * in words.
+ */
 function throttleAlarms<A extends readonly unknown[]>(
   raise: (leftOut: string, ...args: A) => void,
   elapsedMs: Clock,
@@ -110,7 +132,9 @@ function throttleAlarms<A extends readonly unknown[]>(
     }
     reported += 1;
     const others =
-      leftOut === 0 ? '' : ` (${leftOut} more alarms of this kind were left out before it)`;
+      leftOut === 0
+        ? ''
+        : ` (${leftOut} more alarms of this kind were left out before it)`;
     leftOut = 0;
     raise(others, ...args);
   };
@@ -134,14 +158,20 @@ export function createRejectionAlarm(
   site: Origin,
   onAlarm: OnAlarm,
 ): (rejection: RejectedMessageError) => void {
-  return throttleAlarms((leftOut, { message: description, from }: RejectedMessageError) => {
-    const names = {
-      site: origins.getName(site),
-      peer: from === undefined ? 'an unknown site' : origins.getName(from as Origin),
-    };
-    const message = `Site ${names.site} took no notice of a message of ${names.peer}: ${shortenText(description)}${leftOut}`;
-    onAlarm({ kind: 'message-rejected', ...names, message });
-  }, readClock);
+  return throttleAlarms(
+    (leftOut, { message: description, from }: RejectedMessageError) => {
+      const names = {
+        site: origins.getName(site),
+        peer:
+          from === undefined
+            ? 'an unknown site'
+            : origins.getName(from as Origin),
+      };
+      const message = `Site ${names.site} took no notice of a message of ${names.peer}: ${shortenText(description)}${leftOut}`;
+      onAlarm({ kind: 'message-rejected', ...names, message });
+    },
+    readClock,
+  );
 }
 
 /** Reports a link that has no room, so many a second. */
@@ -157,10 +187,14 @@ export function createLinkAlarm(
   }, elapsedMs);
 }
 
-/** Its message may have no code in it; reading either runs code of its author. */
+/**
+ * Its message may have no code in it; reading either runs code of its author.
+ */
 function formatThrownSafely(thrown: unknown): string {
   try {
-    return isCorrectableError(thrown) ? `${thrown.code}: ${thrown.message}` : formatThrown(thrown);
+    return isCorrectableError(thrown)
+      ? `${thrown.code}: ${thrown.message}`
+      : formatThrown(thrown);
   } catch {
     return typeof thrown;
   }

@@ -1,6 +1,6 @@
 /**
- * Session tokens: what a session has seen, signed by the cluster, so that a client can carry it and
- * cannot make it up.
+ * Session tokens: what a session has seen, signed by the cluster, so that a
+ * client can carry it and cannot make it up.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { CorrectableError } from '../../correctable/errors.ts';
@@ -12,11 +12,14 @@ export interface SignedTokensOptions {
   /** The same at all sites. */
   readonly key: string | Uint8Array;
   /**
-   * Identifies the deployment, the same at all its sites and starts: its name, or its sites if
-   * these stay.
+   * Identifies the deployment, the same at all its sites and starts: its name,
+   * or its sites if these stay.
    */
   readonly scope: string | readonly string[];
-  /** The site that makes them: a client keeps only the newest of each (`makerOf`). */
+  /**
+   * The site that makes them: a client keeps only the newest of each
+   * (`makerOf`).
+   */
   readonly site: Origin;
 }
 
@@ -26,7 +29,8 @@ const SIGNED_PREFIX = 'correctables session v1';
 /** Longest token that is looked at. */
 const MAX_TOKEN_LENGTH = 4096;
 /**
- * Tokens that are known to be genuine, so that one that comes back soon need not be verified again.
+ * Tokens that are known to be genuine, so that one that comes back soon need
+ * not be verified again.
  */
 const MAX_VERIFIED_TOKENS = 1024;
 
@@ -34,7 +38,8 @@ const MAX_VERIFIED_TOKENS = 1024;
 const formatMaker = (site: Origin): string => `o${site}`;
 
 /**
- * Tokens `site.payload.signature`. The signature covers the scope: another deployment's do not fit.
+ * Tokens `site.payload.signature`. The signature covers the scope: another
+ * deployment's do not fit.
  */
 export class SignedTokens implements SessionTokens {
   readonly #options: SignedTokensOptions;
@@ -68,19 +73,27 @@ export class SignedTokens implements SessionTokens {
   }
 
   #verify(token: string): Vector {
-    const text = typeof token === 'string' && token.length <= MAX_TOKEN_LENGTH ? token : '';
+    const text =
+      typeof token === 'string' && token.length <= MAX_TOKEN_LENGTH
+        ? token
+        : '';
     const end = text.lastIndexOf('.');
     const content = text.slice(0, Math.max(0, end));
     const value = Buffer.from(text.slice(end + 1), 'base64url');
     const expected = this.#sign(content);
     if (value.length === expected.length && timingSafeEqual(value, expected)) {
       return JSON.parse(
-        Buffer.from(content.slice(content.indexOf('.') + 1), 'base64url').toString(),
+        Buffer.from(
+          content.slice(content.indexOf('.') + 1),
+          'base64url',
+        ).toString(),
       ) as Vector;
     }
     const message =
       'session: the token was not made by this deployment, or was changed on the way. Open a new session.';
-    throw new CorrectableError('UNAUTHENTICATED', message, { field: 'session' });
+    throw new CorrectableError('UNAUTHENTICATED', message, {
+      field: 'session',
+    });
   }
 
   #sign(content: string): Buffer {

@@ -1,11 +1,12 @@
 /**
- * A site as a binding: levels `tentative` < `causal` < `strong`. Red updates have `tentative` and
- * `strong`, reads `causal` and `strong`; a blue update is committed at once and has one view, final
- * at `causal`, whatever was asked for: more than that it never becomes.
+ * A site as a binding: levels `tentative` < `causal` < `strong`. Red updates
+ * have `tentative` and `strong`, reads `causal` and `strong`; a blue update is
+ * committed at once and has one view, final at `causal`, whatever was asked
+ * for: more than that it never becomes.
  *
- * At one site a session costs nothing: what it answers at `causal` or `strong` is in its own
- * snapshots from then on. What a session saw at another site comes along as a signed token, and is
- * waited for.
+ * At one site a session costs nothing: what it answers at `causal` or `strong`
+ * is in its own snapshots from then on. What a session saw at another site
+ * comes along as a signed token, and is waited for.
  */
 import { createHash } from 'node:crypto';
 import type {
@@ -16,7 +17,10 @@ import type {
   Sink,
   ViewDetails,
 } from '../../correctable/binding.ts';
-import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import {
+  CorrectableError,
+  isCorrectableError,
+} from '../../correctable/errors.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
 import { CheckedOperation } from '../../protocol/contract/checked-operation.ts';
 import {
@@ -24,7 +28,10 @@ import {
   findOperationHash,
   parseArgs,
 } from '../../protocol/contract/operation-registry.ts';
-import { omitDefaults, rememberDefaults } from '../../protocol/contract/omit-defaults.ts';
+import {
+  omitDefaults,
+  rememberDefaults,
+} from '../../protocol/contract/omit-defaults.ts';
 import type { ContractInfo } from '../../protocol/contract/contract.ts';
 import {
   REDBLUE_LEVELS,
@@ -43,24 +50,35 @@ import {
   formatOperationId as operationIdOf,
 } from '../records/operation-id.ts';
 import type { Origin, Origins } from '../records/origin.ts';
-import type { SubmissionIdentity, Stage, SubmissionRequest } from '../records/submissions.ts';
+import type {
+  SubmissionIdentity,
+  Stage,
+  SubmissionRequest,
+} from '../records/submissions.ts';
 import type { Reply } from '../records/reply.ts';
 import { isCovered, createZeroVector, type Vector } from '../records/vector.ts';
 
 /**
- * One submission, and who gets what the site says about it: one object, since one is made for each
- * operation.
+ * One submission, and who gets what the site says about it: one object, since
+ * one is made for each operation.
  */
 export interface Submitter extends SubmissionRequest {
   /** Through which handle on the site it came. */
   readonly handle: object;
   readonly effect: Access;
-  /** Aborted when no caller wants the views any more. It is created when it is first read. */
+  /**
+   * Aborted when no caller wants the views any more. It is created when it is
+   * first read.
+   */
   readonly signal: AbortSignal;
-  /** When the caller gives up, in milliseconds since the epoch by the wall clock. */
+  /**
+   * When the caller gives up, in milliseconds since the epoch by the wall
+   * clock.
+   */
   readonly deadlineAt: number | undefined;
   /**
-   * When the site has taken it, set by that, in milliseconds of the clock that only runs forward.
+   * When the site has taken it, set by that, in milliseconds of the clock that
+   * only runs forward.
    */
   acceptedAtMs?: number;
   /** `seen` is what a session has seen with this view. */
@@ -68,11 +86,16 @@ export interface Submitter extends SubmissionRequest {
   onFailure(error: unknown, stage: Stage | undefined): void;
 }
 
-/** What a session has seen, in a form that leaves the deployment and comes back. */
+/**
+ * What a session has seen, in a form that leaves the deployment and comes back.
+ */
 export interface SessionTokens {
   /** A token that only this deployment can make. */
   seal(vector: Vector): string;
-  /** What the token says. Throws `UNAUTHENTICATED` unless this deployment has made it. */
+  /**
+   * What the token says. Throws `UNAUTHENTICATED` unless this deployment has
+   * made it.
+   */
   open(token: string): Vector;
 }
 
@@ -89,7 +112,9 @@ export interface SubmissionPort {
   submit(submission: Submitter): void;
   /** Does at once what the submissions so far lead to, if it collects them. */
   endTurn?(): void;
-  /** Fails what came through `door` and is in flight; the site itself goes on. */
+  /**
+   * Fails what came through `door` and is in flight; the site itself goes on.
+   */
   endSubmissions(door: object): void;
 }
 
@@ -98,11 +123,16 @@ class SiteSession implements BindingSession {
   #seen: number[];
   #sealed: readonly string[] | undefined;
 
-  constructor(tokens: SessionTokens, value: readonly string[], origins: Origins) {
+  constructor(
+    tokens: SessionTokens,
+    value: readonly string[],
+    origins: Origins,
+  ) {
     this.#tokens = tokens;
     this.#seen = createZeroVector(origins);
     for (const token of value) this.merge(tokens.open(token));
-    // One token says all that there is: it need not be made again until there is more.
+    // One token says all that there is: it need not be made again until there
+    // is more.
     if (value.length === 1) this.#sealed = value;
   }
 
@@ -125,10 +155,10 @@ class SiteSession implements BindingSession {
 }
 
 /**
- * The binding of one site, one handle of many: closing it closes this handle. If a gateway is its
- * direct user, values come from the wire and go there. For other users in the process it copies
- * values, so that no user holds the site's own objects. That includes a user between the site and a
- * gateway.
+ * The binding of one site, one handle of many: closing it closes this handle.
+ * If a gateway is its direct user, values come from the wire and go there. For
+ * other users in the process it copies values, so that no user holds the site's
+ * own objects. That includes a user between the site and a gateway.
  */
 export class SiteBinding implements Binding<RedBlueLevels, true> {
   readonly name: string;
@@ -189,8 +219,8 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
     try {
       if (this.#isClosed) throw closedError(this.name);
       const { name } = operation;
-      // A gateway directly over the site has checked it by the same contract, and writes down at
-      // once what it receives.
+      // A gateway directly over the site has checked it by the same contract,
+      // and writes down at once what it receives.
       const isHosted =
         EncodingSink.isEncodingSink(sink) &&
         CheckedOperation.isCheckedBy(this.#site.contract.operations, operation);
@@ -198,7 +228,9 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
       const isRead = this.#site.contract.operations[name]?.access === 'read';
       const wants = getPlan(isRead ? READ_PLANS : WRITE_PLANS, levels);
       const session = this.#getSession(context);
-      const identity = isRead ? undefined : createIdentity(context, operation, this.#site);
+      const identity = isRead
+        ? undefined
+        : createIdentity(context, operation, this.#site);
       const reported = sink as Sink<unknown, RedBlueLevel>;
       const Kind = isHosted ? SinkSubmitter : CopyingSubmitter;
       this.#site.submit(
@@ -230,13 +262,16 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
 
   #getSession({ session }: InvocationContext): SiteSession | undefined {
     if (session === undefined || session instanceof SiteSession) return session;
-    const message = 'session: give one that openSession of a redblue binding has made.';
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'context.session' });
+    const message =
+      'session: give one that openSession of a redblue binding has made.';
+    throw new CorrectableError('INVALID_ARGUMENT', message, {
+      field: 'context.session',
+    });
   }
 
   /**
-   * Closes this handle on the site. The site goes on, and other handles do; the deployment stops
-   * it.
+   * Closes this handle on the site. The site goes on, and other handles do; the
+   * deployment stops it.
    */
   async close(): Promise<void> {
     if (this.#isClosed) return;
@@ -253,13 +288,23 @@ interface ViewPlan extends StagesByLevel {
   readonly effect: Access;
 }
 
-/** A read has no `tentative` level: where it is the only one asked for, `causal` answers. */
+/**
+ * A read has no `tentative` level: where it is the only one asked for, `causal`
+ * answers.
+ */
 function planRead(levels: readonly RedBlueLevel[]): StagesByLevel {
   const strong = levels.includes('strong');
-  return { tentative: false, causal: levels.includes('causal') || !strong, strong };
+  return {
+    tentative: false,
+    causal: levels.includes('causal') || !strong,
+    strong,
+  };
 }
 
-/** A red update has no `causal` level: where it is the strongest asked for, `strong` answers. */
+/**
+ * A red update has no `causal` level: where it is the strongest asked for,
+ * `strong` answers.
+ */
 function planWrite(levels: readonly RedBlueLevel[]): StagesByLevel {
   const strong = levels.some((level) => level !== 'tentative');
   return { tentative: levels.includes('tentative'), causal: false, strong };
@@ -274,15 +319,23 @@ function createPlans(
   stagesOf: (levels: readonly RedBlueLevel[]) => StagesByLevel,
 ): ViewPlan[] {
   return Array.from({ length: 1 << REDBLUE_LEVELS.length }, (_, bits) => {
-    const levels = REDBLUE_LEVELS.filter((_level, index) => (bits & (1 << index)) !== 0);
-    return { ...stagesOf(levels), strongest: levels.at(-1) ?? 'strong', effect };
+    const levels = REDBLUE_LEVELS.filter(
+      (_level, index) => (bits & (1 << index)) !== 0,
+    );
+    return {
+      ...stagesOf(levels),
+      strongest: levels.at(-1) ?? 'strong',
+      effect,
+    };
   });
 }
 
 /** No plan is for it. */
 const UNKNOWN_BIT = 1 << REDBLUE_LEVELS.length;
 
-/** `1 << REDBLUE_LEVELS.findIndex(level)`, without a search for each operation. */
+/**
+ * `1 << REDBLUE_LEVELS.findIndex(level)`, without a search for each operation.
+ */
 function getLevelBit(level: RedBlueLevel): number {
   switch (level) {
     case 'tentative':
@@ -296,7 +349,10 @@ function getLevelBit(level: RedBlueLevel): number {
   }
 }
 
-function getPlan(plans: readonly ViewPlan[], levels: readonly RedBlueLevel[]): ViewPlan {
+function getPlan(
+  plans: readonly ViewPlan[],
+  levels: readonly RedBlueLevel[],
+): ViewPlan {
   let bits = 0;
   for (const level of levels) bits |= getLevelBit(level);
   const plan = plans[bits];
@@ -307,7 +363,10 @@ function getPlan(plans: readonly ViewPlan[], levels: readonly RedBlueLevel[]): V
 
 const FINAL_DETAILS: ViewDetails = { final: true };
 
-interface SubmissionInput extends Pick<SubmissionRequest, 'operation' | 'args' | 'identity'> {
+interface SubmissionInput extends Pick<
+  SubmissionRequest,
+  'operation' | 'args' | 'identity'
+> {
   readonly handle: object;
   readonly context: InvocationContext;
 }
@@ -360,7 +419,9 @@ class SinkSubmitter implements Submitter {
     return this.#context.deadlineAt;
   }
 
-  /** A copy for all runs of a generator, made by the first one that reads it. */
+  /**
+   * A copy for all runs of a generator, made by the first one that reads it.
+   */
   get principal(): Principal | undefined {
     return (this.#principal ??= freezeArgsCopy(this.#context.principal));
   }
@@ -382,44 +443,65 @@ class SinkSubmitter implements Submitter {
   onFailure(error: unknown, stage: Stage | undefined): void {
     if (this.#isOver) return;
     const isEnd = stage === undefined || stage === 'committed';
-    // Where nothing but a guess was asked for and none could be had, the end answers.
+    // Where nothing but a guess was asked for and none could be had, the end
+    // answers.
     if (!isEnd && !this.wantedStages.strong) return;
     this.#isOver = isEnd || stage === this.wantedStages.strongest;
     if (isEnd) this.#sink.fail(error);
     else this.#sink.fail(error, stage);
   }
 
-  #deliver(value: unknown, level: RedBlueLevel, meta: Reply['meta'], final: boolean): void {
-    // If no stronger level was requested, the level alone shows that no view follows.
+  #deliver(
+    value: unknown,
+    level: RedBlueLevel,
+    meta: Reply['meta'],
+    final: boolean,
+  ): void {
+    // If no stronger level was requested, the level alone shows that no view
+    // follows.
     if (final && this.wantedStages.strongest === 'strong') {
-      this.#sink.view(value, level, meta === undefined ? FINAL_DETAILS : { meta, final });
-    } else this.#sink.view(value, level, meta === undefined ? undefined : { meta });
+      this.#sink.view(
+        value,
+        level,
+        meta === undefined ? FINAL_DETAILS : { meta, final },
+      );
+    } else
+      this.#sink.view(value, level, meta === undefined ? undefined : { meta });
   }
 
   /** Whether this stage is the last that is delivered. */
   protected isLastStage(stage: Stage): boolean {
-    if (stage === 'committed' || stage === 'strong' || stage === this.wantedStages.strongest)
+    if (
+      stage === 'committed' ||
+      stage === 'strong' ||
+      stage === this.wantedStages.strongest
+    )
       return true;
     // A read at `tentative` alone is answered at `causal`.
     return stage === 'causal' && !this.wantedStages.strong;
   }
 
   /**
-   * A caller that joins an always red operation gets no preview. If it requested no more, the final
-   * view answers.
+   * A caller that joins an always red operation gets no preview. If it
+   * requested no more, the final view answers.
    */
   #isWanted(stage: Stage): boolean {
-    return stage === 'committed' || stage === 'strong' || this.wantedStages[stage];
+    return (
+      stage === 'committed' || stage === 'strong' || this.wantedStages[stage]
+    );
   }
 }
 
 /**
- * For callers in the same process: a site keeps replies and failures for retries, so they are
- * copied.
+ * For callers in the same process: a site keeps replies and failures for
+ * retries, so they are copied.
  */
 class CopyingSubmitter extends SinkSubmitter {
   override onFailure(error: unknown, stage: Stage | undefined): void {
-    super.onFailure(isCorrectableError(error) ? copyError(error, this.operation) : error, stage);
+    super.onFailure(
+      isCorrectableError(error) ? copyError(error, this.operation) : error,
+      stage,
+    );
   }
 
   override onView(stage: Stage, reply: Reply, seen: Vector | undefined): void {
@@ -441,19 +523,36 @@ function copyReply({ value, meta }: Reply): Reply {
   const copy = { value: copyForWire(value, 'result') };
   return meta === undefined
     ? copy
-    : { ...copy, meta: copyForWire(meta, 'meta') as Readonly<Record<string, unknown>> };
+    : {
+        ...copy,
+        meta: copyForWire(meta, 'meta') as Readonly<Record<string, unknown>>,
+      };
 }
 
-function copyError(error: CorrectableError, operation: string): CorrectableError {
+function copyError(
+  error: CorrectableError,
+  operation: string,
+): CorrectableError {
   const { code, message, domain } = error;
   if (domain === undefined) return new CorrectableError(code, message, error);
   try {
-    const copy = { name: domain.name, data: copyForWire(domain.data, 'domain.data'), operation };
-    return new CorrectableError(code, message, { ...error, cause: error.cause, domain: copy });
+    const copy = {
+      name: domain.name,
+      data: copyForWire(domain.data, 'domain.data'),
+      operation,
+    };
+    return new CorrectableError(code, message, {
+      ...error,
+      cause: error.cause,
+      domain: copy,
+    });
   } catch (cause) {
     // What the service refuses is not done, whether or not it can say why.
     const untold = `${message}: refused, but the details of its error cannot be sent`;
-    return new CorrectableError('FINAL_FAILED', untold, { field: 'domain.data', cause });
+    return new CorrectableError('FINAL_FAILED', untold, {
+      field: 'domain.data',
+      cause,
+    });
   }
 }
 
@@ -463,12 +562,18 @@ function closedError(name: string): CorrectableError {
 }
 
 /**
- * Returns the failure of a submission whose site or connection ends before it: an update has
- * reached the site, and its result is unknown.
+ * Returns the failure of a submission whose site or connection ends before it:
+ * an update has reached the site, and its result is unknown.
  */
-export function interruptedError(effect: Access, reason: string, cause?: Error): CorrectableError {
+export function interruptedError(
+  effect: Access,
+  reason: string,
+  cause?: Error,
+): CorrectableError {
   const message =
-    effect === 'write' ? 'The write may take effect all the same.' : 'The read can be retried.';
+    effect === 'write'
+      ? 'The write may take effect all the same.'
+      : 'The read can be retried.';
   return new CorrectableError(
     effect === 'write' ? 'UNKNOWN' : 'UNAVAILABLE',
     `${reason}. ${message}`,
@@ -477,10 +582,15 @@ export function interruptedError(effect: Access, reason: string, cause?: Error):
 }
 
 /**
- * Returns the failure of a submission whose view could not be delivered. An update stays done, as
- * at a gateway. The failure is an ordinary one only for a preview and for a read.
+ * Returns the failure of a submission whose view could not be delivered. An
+ * update stays done, as at a gateway. The failure is an ordinary one only for a
+ * preview and for a read.
  */
-export function undeliveredError(effect: Access, stage: Stage, cause: unknown): CorrectableError {
+export function undeliveredError(
+  effect: Access,
+  stage: Stage,
+  cause: unknown,
+): CorrectableError {
   const reason = isCorrectableError(cause)
     ? cause.message
     : 'it cannot be read, or its listener threw';
@@ -490,10 +600,17 @@ export function undeliveredError(effect: Access, stage: Stage, cause: unknown): 
   }
   return isCorrectableError(cause)
     ? cause
-    : new CorrectableError('FINAL_FAILED', `The result cannot be sent: ${reason}`, { cause });
+    : new CorrectableError(
+        'FINAL_FAILED',
+        `The result cannot be sent: ${reason}`,
+        { cause },
+      );
 }
 
-/** The identity under which the operation may be submitted again; without one it never is. */
+/**
+ * The identity under which the operation may be submitted again; without one it
+ * never is.
+ */
 function createIdentity(
   context: InvocationContext,
   operation: Operation,
@@ -501,15 +618,22 @@ function createIdentity(
 ): SubmissionIdentity | undefined {
   const { site, origins } = port;
   const { origin, idempotencyKey } = context;
-  if (idempotencyKey !== undefined) return createKeyedIdentity(idempotencyKey, operation, port);
+  if (idempotencyKey !== undefined)
+    return createKeyedIdentity(idempotencyKey, operation, port);
   if (origin === undefined) {
     const { operationId } = context;
-    return operationId === undefined ? undefined : createOpaqueIdentity(operationId, site);
+    return operationId === undefined
+      ? undefined
+      : createOpaqueIdentity(operationId, site);
   }
   const { client, sequence, acknowledged, home, hop = 0 } = origin;
   const homeSite = home === undefined ? site : origins.findHome(home);
   // The messages are made when they are needed: this is done for every update.
-  if (!isName(client)) invalidIdentityError('client', `must be a non-empty string of ${NAME_RULE}`);
+  if (!isName(client))
+    invalidIdentityError(
+      'client',
+      `must be a non-empty string of ${NAME_RULE}`,
+    );
   if (client.startsWith(UNOWNED_PREFIX) || client.startsWith(KEYED)) {
     invalidIdentityError(
       'client',
@@ -518,44 +642,66 @@ function createIdentity(
   }
   if (!isCount(sequence) || sequence < 1)
     invalidIdentityError('sequence', 'must be an integer from 1 on');
-  if (!isCount(acknowledged)) invalidIdentityError('acknowledged', 'must be an integer');
-  if (!isCount(hop)) invalidIdentityError('hop', 'must be an integer from 0 on');
+  if (!isCount(acknowledged))
+    invalidIdentityError('acknowledged', 'must be an integer');
+  if (!isCount(hop))
+    invalidIdentityError('hop', 'must be an integer from 0 on');
   if (homeSite === undefined)
     invalidIdentityError(
       'home',
       `must be one of ${origins.names.join(', ')}, not '${String(home)}'`,
     );
   if (hop === 0 && homeSite !== site) {
-    invalidIdentityError('hop', `must count the moves from ${String(home)} to here, so at least 1`);
+    invalidIdentityError(
+      'hop',
+      `must count the moves from ${String(home)} to here, so at least 1`,
+    );
   }
-  return { id: operationIdOf(client, sequence), home: homeSite, hop, acknowledged };
+  return {
+    id: operationIdOf(client, sequence),
+    home: homeSite,
+    hop,
+    acknowledged,
+  };
 }
 
 /**
- * Begins the names of operations that come without a client: a client of the same name has
- * operations of its own.
+ * Begins the names of operations that come without a client: a client of the
+ * same name has operations of its own.
  */
 const UNOWNED_PREFIX = '\u0000';
 
 /**
- * Its home is the site that is asked: one that goes by this name at another site is another
- * operation.
+ * Its home is the site that is asked: one that goes by this name at another
+ * site is another operation.
  */
 function createOpaqueIdentity(name: unknown, site: Origin): SubmissionIdentity {
   if (!isName(name)) {
-    const value = typeof name === 'string' ? `one of ${name.length}` : String(name);
+    const value =
+      typeof name === 'string' ? `one of ${name.length}` : String(name);
     const message = `operationId must be a non-empty string of ${NAME_RULE}, not ${value}.`;
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'context.operationId' });
+    throw new CorrectableError('INVALID_ARGUMENT', message, {
+      field: 'context.operationId',
+    });
   }
-  return { id: operationIdOf(UNOWNED_PREFIX + name, 1), home: site, hop: 0, acknowledged: 0 };
+  return {
+    id: operationIdOf(UNOWNED_PREFIX + name, 1),
+    home: site,
+    hop: 0,
+    acknowledged: 0,
+  };
 }
 
-/** The length of a SHA-256 that is cut to a number: enough to distinguish the uses of one key. */
+/**
+ * The length of a SHA-256 that is cut to a number: enough to distinguish the
+ * uses of one key.
+ */
 const VARIANT_BYTES = 6;
 
 /**
- * Its home is the same wherever it is asked for, since that follows from the key: so it is executed
- * once at all sites. It counts as moved, for another site may have been asked for it before.
+ * Its home is the same wherever it is asked for, since that follows from the
+ * key: so it is executed once at all sites. It counts as moved, for another
+ * site may have been asked for it before.
  */
 function createKeyedIdentity(
   key: string,
@@ -567,17 +713,27 @@ function createKeyedIdentity(
   const args = toCanonicalString(given, { isLoose: true, maxParts: Infinity });
   if (!isName(key) || args === undefined) {
     const message = `idempotencyKey: give a non-empty string of ${NAME_RULE}, and arguments of at most 100 levels of plain data.`;
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'context.idempotencyKey' });
+    throw new CorrectableError('INVALID_ARGUMENT', message, {
+      field: 'context.idempotencyKey',
+    });
   }
   const variant = 1 + hashText(`${operation.name} ${args}`);
-  // Of the first sites alone, whose number never changes: else a site that joins would move keys,
-  // which run once more then.
+  // Of the first sites alone, whose number never changes: else a site that
+  // joins would move keys, which run once more then.
   const home = sites[hashText(key) % founderCount]!;
-  return { id: formatKeyedOperationId(key, variant), home, hop: 1, acknowledged: 0 };
+  return {
+    id: formatKeyedOperationId(key, variant),
+    home,
+    hop: 1,
+    acknowledged: 0,
+  };
 }
 
 function hashText(text: string): number {
-  return createHash('sha256').update(text).digest().readUIntBE(0, VARIANT_BYTES);
+  return createHash('sha256')
+    .update(text)
+    .digest()
+    .readUIntBE(0, VARIANT_BYTES);
 }
 
 const NAME_RULE = `whole characters, ${MAX_CLIENT_LENGTH} at most`;

@@ -1,6 +1,6 @@
 /**
- * Runs one site in a process: gives its state machine the time, its storage and its links, and
- * answers submitters.
+ * Runs one site in a process: gives its state machine the time, its storage and
+ * its links, and answers submitters.
  */
 // Imported: what is global is looked up again at each call.
 import { performance } from 'node:perf_hooks';
@@ -48,12 +48,15 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
   readonly tickIntervalMs: number;
   /** Submissions in flight at most; more fail with `OVERLOADED`. */
   readonly maxInFlight: number;
-  /** Entries kept for sites that lack them, at most; with more, updates fail with `OVERLOADED`. */
+  /**
+   * Entries kept for sites that lack them, at most; with more, updates fail
+   * with `OVERLOADED`.
+   */
   readonly maxBacklogEntries: number;
   readonly tokens: SessionTokens;
   /**
-   * The clock of this machine was set, by so many milliseconds (backwards: below 0), more than is
-   * allowed between sites.
+   * The clock of this machine was set, by so many milliseconds (backwards:
+   * below 0), more than is allowed between sites.
    */
   readonly onClockSet?: ((byMs: number) => void) | undefined;
   /** Called when the members change, and when this site was closed. */
@@ -61,32 +64,49 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
   /** The site has ended, and not because it was closed. */
   readonly onEnded?: (() => void) | undefined;
   /**
-   * Carries what the engine of the red log asks of the server that keeps it. Of an engine that
-   * does.
+   * Carries what the engine of the red log asks of the server that keeps it. Of
+   * an engine that does.
    */
   readonly request?: ((request: ServerRequest) => void) | undefined;
-  /** The server of the red log cannot be reached, has little room left, or neither any more. */
+  /**
+   * The server of the red log cannot be reached, has little room left, or
+   * neither any more.
+   */
   readonly onRedLogServer?: ((output: RedLogServerOutput) => void) | undefined;
   /** The site takes no more of the red log. */
   readonly onRedHalted?: ((halt: RedHalt) => void) | undefined;
   /**
-   * Another node of this site has gone on, so that this one has ended; or one of `peer` is not
-   * heard for that.
+   * Another node of this site has gone on, so that this one has ended; or one
+   * of `peer` is not heard for that.
    */
   readonly onForked?: ((message: string, peer?: Origin) => void) | undefined;
   /** Another site was closed, and its rights to bounded fields are lost. */
-  readonly onRightsLost?: ((origin: Origin, lost: readonly LostRight[]) => void) | undefined;
-  /** A newer version is in force than the one that the site runs, so that it has ended. */
+  readonly onRightsLost?:
+    | ((origin: Origin, lost: readonly LostRight[]) => void)
+    | undefined;
+  /**
+   * A newer version is in force than the one that the site runs, so that it has
+   * ended.
+   */
   readonly onOutdated?: ((message: string) => void) | undefined;
-  /** No other site has confirmed the start for long, and updates are refused until one has. */
+  /**
+   * No other site has confirmed the start for long, and updates are refused
+   * until one has.
+   */
   readonly onAlone?: (() => void) | undefined;
 }
 
 const SEED_RANGE = 2 ** 32;
 
-/** What all submissions of one turn have in common. A turn is an iteration of the event loop. */
+/**
+ * What all submissions of one turn have in common. A turn is an iteration of
+ * the event loop.
+ */
 interface EventLoopTurn {
-  /** When it began: by the clock that only runs forward, and in milliseconds since the epoch. */
+  /**
+   * When it began: by the clock that only runs forward, and in milliseconds
+   * since the epoch.
+   */
   readonly nowMs: number;
   readonly wallMs: number;
   readonly writeRejection: CorrectableError | undefined;
@@ -115,25 +135,25 @@ export class SiteDriver implements SubmissionPort {
   readonly #machine: SiteMachine;
   readonly #submitters = new SequenceMap<Submitter>();
   /**
-   * What takes the listener away again from the signal of a submission, by its serial: of those
-   * that were in flight long.
+   * What takes the listener away again from the signal of a submission, by its
+   * serial: of those that were in flight long.
    */
   readonly #removeListeners = new Map<number, () => void>();
   /**
-   * By how much the clock that people set is ahead of the one that only runs forward, when that was
-   * last noticed.
+   * By how much the clock that people set is ahead of the one that only runs
+   * forward, when that was last noticed.
    */
   #wallAheadMs: number;
   #nextSerial = 1;
   /**
-   * The turn in which submissions have come. What they lead to is done at its end: once for all
-   * frames of all clients that came together, with one reading of the clock and one write to the
-   * log.
+   * The turn in which submissions have come. What they lead to is done at its
+   * end: once for all frames of all clients that came together, with one
+   * reading of the clock and one write to the log.
    */
   #turn: EventLoopTurn | undefined;
   /**
-   * The next serial at the last tick, and the one before: a submission that has waited for a tick
-   * may be given up.
+   * The next serial at the last tick, and the one before: a submission that has
+   * waited for a tick may be given up.
    */
   #tickedAtSerial = 1;
   #checkedBefore = 1;
@@ -162,10 +182,15 @@ export class SiteDriver implements SubmissionPort {
   }
 
   get failure(): CorrectableError | undefined {
-    return this.#end?.cause === undefined ? undefined : siteStoppedError(this.#end);
+    return this.#end?.cause === undefined
+      ? undefined
+      : siteStoppedError(this.#end);
   }
 
-  /** Why all updates are refused although the site runs, if they are: until it has passed. */
+  /**
+   * Why all updates are refused although the site runs, if they are: until it
+   * has passed.
+   */
   get writeRefusal(): CorrectableError | undefined {
     return this.#findWriteRejection() ?? this.#machine.writeRefusal;
   }
@@ -178,7 +203,10 @@ export class SiteDriver implements SubmissionPort {
     return this.#machine.replica.retainedReplies;
   }
 
-  /** Whether another site has confirmed this start, where one has to, and it has not stopped. */
+  /**
+   * Whether another site has confirmed this start, where one has to, and it has
+   * not stopped.
+   */
   get isConfirmed(): boolean {
     return this.#machine.isConfirmed;
   }
@@ -210,15 +238,17 @@ export class SiteDriver implements SubmissionPort {
     if (!this.#closed && !this.#isActing) this.#applyOutputs();
   }
 
-  /** A message of another site could not be read: it is counted and reported. */
+  /**
+   * A message of another site could not be read: it is counted and reported.
+   */
   rejectMessage(rejection: RejectedMessageError): void {
     this.#machine.messageFilter.reject(rejection);
     if (!this.#closed) this.#applyOutputs();
   }
 
   /**
-   * Begins: what was in flight when the site was stopped goes on. To be called once all sites can
-   * receive: before that nothing is changed.
+   * Begins: what was in flight when the site was stopped goes on. To be called
+   * once all sites can receive: before that nothing is changed.
    */
   start(): void {
     this.#options.storage.attach(this.#machine, {
@@ -253,7 +283,8 @@ export class SiteDriver implements SubmissionPort {
     try {
       this.#machine.submit(submission, turn.nowMs, turn.wallMs);
     } catch (error) {
-      // What the code of a service throws outside of its generators costs that operation alone.
+      // What the code of a service throws outside of its generators costs that
+      // operation alone.
       this.#forget(serial);
       submission.onFailure(error, undefined);
     }
@@ -263,7 +294,12 @@ export class SiteDriver implements SubmissionPort {
     if (this.#closed) return;
     const { storage } = this.#options;
     for (const envelope of envelopes) {
-      this.#machine.receive(envelope, performance.now(), Date.now(), !storage.isStuck);
+      this.#machine.receive(
+        envelope,
+        performance.now(),
+        Date.now(),
+        !storage.isStuck,
+      );
     }
     this.#applyOutputs();
   }
@@ -286,8 +322,8 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /**
-   * Proposes that all that the site runs is in force. `onMembership` gets what became of it, by the
-   * name that is returned.
+   * Proposes that all that the site runs is in force. `onMembership` gets what
+   * became of it, by the name that is returned.
    */
   proposeActivation(): OperationId {
     if (this.#end !== undefined) throw siteStoppedError(this.#end);
@@ -295,14 +331,16 @@ export class SiteDriver implements SubmissionPort {
     return this.#machine.replica.activation.propose();
   }
 
-  /** The version that is in force; `undefined` where all that the site runs is. */
+  /**
+   * The version that is in force; `undefined` where all that the site runs is.
+   */
   get inForce(): DeploymentVersion | undefined {
     return this.#machine.replica.activation.inForce;
   }
 
   /**
-   * Proposes a change of the members. `onMembership` gets what became of it, by the name that is
-   * returned.
+   * Proposes a change of the members. `onMembership` gets what became of it, by
+   * the name that is returned.
    */
   proposeChange(change: MemberChange): OperationId {
     if (this.#end !== undefined) throw siteStoppedError(this.#end);
@@ -325,7 +363,8 @@ export class SiteDriver implements SubmissionPort {
   ): CorrectableError | undefined {
     const { maxInFlight } = this.#options;
     if (this.#end !== undefined) return siteStoppedError(this.#end);
-    if (this.#submitters.size >= maxInFlight) return overloadedError(maxInFlight);
+    if (this.#submitters.size >= maxInFlight)
+      return overloadedError(maxInFlight);
     return effect === 'read' ? undefined : writeRejection;
   }
 
@@ -335,8 +374,8 @@ export class SiteDriver implements SubmissionPort {
   }
 
   #beginTurn(): EventLoopTurn {
-    // Runs after the messages that have already arrived were read, and before the loop waits for
-    // more.
+    // Runs after the messages that have already arrived were read, and before
+    // the loop waits for more.
     setImmediate(() => this.endTurn());
     const [nowMs, wallMs] = [performance.now(), Date.now()];
     this.#noticeSetClock(wallMs - nowMs);
@@ -349,7 +388,8 @@ export class SiteDriver implements SubmissionPort {
     if (fullReason !== undefined) return fullError(fullReason);
     const isBacklogFull =
       this.#machine.isBacklogFull ||
-      (absence === undefined && this.#machine.backlogLength >= maxBacklogEntries);
+      (absence === undefined &&
+        this.#machine.backlogLength >= maxBacklogEntries);
     if (isBacklogFull) return backlogError(maxBacklogEntries);
     return this.#machine.isConfirmed ? undefined : this.#machine.writeRefusal;
   }
@@ -362,7 +402,10 @@ export class SiteDriver implements SubmissionPort {
     this.#options.onClockSet?.(Math.round(byMs));
   }
 
-  /** What is not on the disk by now may never be: the site must not go on as if it were. */
+  /**
+   * What is not on the disk by now may never be: the site must not go on as if
+   * it were.
+   */
   #stop(cause: Error): void {
     this.#endWith({
       reason: `The site has stopped, because its log cannot be written (${cause.message})`,
@@ -380,7 +423,11 @@ export class SiteDriver implements SubmissionPort {
   }
 
   #endFor(reason: string, cause: string, advice: string): void {
-    this.#endWith({ reason: `The site has stopped${reason}`, cause: new Error(cause), advice });
+    this.#endWith({
+      reason: `The site has stopped${reason}`,
+      cause: new Error(cause),
+      advice,
+    });
   }
 
   #endWith(end: SiteFailure): void {
@@ -404,13 +451,18 @@ export class SiteDriver implements SubmissionPort {
       if (!ends(submitter)) return;
       ended.push(serial);
       this.#forget(serial);
-      deliverFailure(submitter, interruptedError(submitter.effect, reason, cause), undefined);
+      deliverFailure(
+        submitter,
+        interruptedError(submitter.effect, reason, cause),
+        undefined,
+      );
     });
     return ended;
   }
 
   #applyOutputs(): void {
-    // After a pause another process may have the data: then nothing is reported any more.
+    // After a pause another process may have the data: then nothing is reported
+    // any more.
     if (this.#closed || !this.#options.storage.isOwned()) return;
     this.#isActing = true;
     try {
@@ -430,8 +482,8 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /**
-   * Storage in memory reports within `append`: what that leads to is answered together with the
-   * rest of the turn.
+   * Storage in memory reports within `append`: what that leads to is answered
+   * together with the rest of the turn.
    */
   #takeSynced(): void {
     for (const [log, length] of this.#synced)
@@ -442,8 +494,8 @@ export class SiteDriver implements SubmissionPort {
   #applyOutput(output: SiteOutput, nowMs: number): void {
     switch (output.kind) {
       case 'send':
-        // Sites of one process share its clock: none of them is ahead of another, and no envelope
-        // says what it shows.
+        // Sites of one process share its clock: none of them is ahead of
+        // another, and no envelope says what it shows.
         return this.#options.send(output.envelope);
       case 'store':
         return this.#options.storage.append(output.log, output.entries);
@@ -451,7 +503,11 @@ export class SiteDriver implements SubmissionPort {
         return this.#options.onRedHalted?.(output.halt);
       case 'retired':
         this.#options.onMembership?.(output);
-        return this.#endFor(`: ${output.message}`, output.message, 'use another site');
+        return this.#endFor(
+          `: ${output.message}`,
+          output.message,
+          'use another site',
+        );
       case 'members':
       case 'changed':
       case 'behind':
@@ -460,7 +516,11 @@ export class SiteDriver implements SubmissionPort {
         return this.#onForked(output.message);
       case 'outdated':
         this.#options.onOutdated?.(output.message);
-        return this.#endFor(`, since ${output.message}`, output.message, 'use another site');
+        return this.#endFor(
+          `, since ${output.message}`,
+          output.message,
+          'use another site',
+        );
       case 'peer-forked':
         return this.#options.onForked?.(output.message, output.peer);
       case 'rights-lost':
@@ -496,20 +556,32 @@ export class SiteDriver implements SubmissionPort {
   #deliver(view: Extract<SiteOutput, { kind: 'view' }>, nowMs: number): void {
     const submitter = this.#getSubmitter(view.serial, view.isLast);
     if (submitter === undefined) return;
-    if (submitter.effect === 'read' && isLongRunning(submitter, nowMs) && submitter.signal.aborted)
+    if (
+      submitter.effect === 'read' &&
+      isLongRunning(submitter, nowMs) &&
+      submitter.signal.aborted
+    )
       return;
     deliverView(submitter, view);
   }
 
-  #deliverFailure({ serial, error, stage }: Extract<SiteOutput, { kind: 'failed' }>): void {
+  #deliverFailure({
+    serial,
+    error,
+    stage,
+  }: Extract<SiteOutput, { kind: 'failed' }>): void {
     const submitter = this.#getSubmitter(serial, stage === undefined);
     if (submitter !== undefined) deliverFailure(submitter, error, stage);
   }
 
-  /** Wakes the site at a time for which a caller waits, and which no message announces. */
+  /**
+   * Wakes the site at a time for which a caller waits, and which no message
+   * announces.
+   */
   #wakeInTime(): void {
     const { wakeAtMs } = this.#machine;
-    if (this.#waker !== undefined || wakeAtMs === undefined || this.#closed) return;
+    if (this.#waker !== undefined || wakeAtMs === undefined || this.#closed)
+      return;
     this.#waker = setTimeout(
       () => {
         this.#waker = undefined;
@@ -521,12 +593,13 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /**
-   * Gives up submissions for which no caller waits any more. Most submissions end before a tick.
-   * Only the others are checked, so that the first cost no signal.
+   * Gives up submissions for which no caller waits any more. Most submissions
+   * end before a tick. Only the others are checked, so that the first cost no
+   * signal.
    */
   #checkAbandoned(): void {
-    // A tick later than the deadline: so its client, which knows best what was sent, reports the
-    // timeout first.
+    // A tick later than the deadline: so its client, which knows best what was
+    // sent, reports the timeout first.
     const overBefore = Date.now() - this.#options.tickIntervalMs;
     this.#submitters.forEach((submitter, serial) => {
       if (serial >= this.#tickedAtSerial) return;
@@ -546,7 +619,9 @@ export class SiteDriver implements SubmissionPort {
   #listen(signal: AbortSignal, serial: number): void {
     const abandon = (): void => this.#abandon(serial);
     signal.addEventListener('abort', abandon, { once: true });
-    this.#removeListeners.set(serial, () => signal.removeEventListener('abort', abandon));
+    this.#removeListeners.set(serial, () =>
+      signal.removeEventListener('abort', abandon),
+    );
   }
 
   #abandon(serial: number): void {
@@ -565,13 +640,20 @@ export class SiteDriver implements SubmissionPort {
       clearInterval(this.#ticker);
       this.#ticker = undefined;
     }, this.#options.tickIntervalMs);
-    // Links keep the process alive while something is in flight; a tick only mends.
+    // Links keep the process alive while something is in flight; a tick only
+    // mends.
     this.#ticker.unref();
   }
 }
 
-/** Whether it took so long that to look at its signal costs little beside (`isLetGo`). */
-function isLongRunning({ acceptedAtMs = 0 }: Submitter, nowMs: number): boolean {
+/**
+ * Whether it took so long that to look at its signal costs little beside
+ * (`isLetGo`).
+ */
+function isLongRunning(
+  { acceptedAtMs = 0 }: Submitter,
+  nowMs: number,
+): boolean {
   return nowMs - acceptedAtMs > SIGNAL_CHECK_DELAY_MS;
 }
 
@@ -582,7 +664,9 @@ function overloadedError(maxInFlight: number): CorrectableError {
 
 function fullError(because: string): CorrectableError {
   const message = `${because}. Nothing was done; reads are served, writes again once there is room.`;
-  return new CorrectableError('UNAVAILABLE', message, { retryAfterMs: FULL_RETRY_MS });
+  return new CorrectableError('UNAVAILABLE', message, {
+    retryAfterMs: FULL_RETRY_MS,
+  });
 }
 
 function backlogError(maxBacklog: number): CorrectableError {
@@ -593,7 +677,14 @@ function backlogError(maxBacklog: number): CorrectableError {
   );
 }
 
-function siteStoppedError({ reason, cause, advice }: SiteFailure): CorrectableError {
+function siteStoppedError({
+  reason,
+  cause,
+  advice,
+}: SiteFailure): CorrectableError {
   const message = `${reason}. Nothing was done${advice === undefined ? '' : `: ${advice}`}.`;
-  return new CorrectableError('UNAVAILABLE', message, { cause, retryable: advice === undefined });
+  return new CorrectableError('UNAVAILABLE', message, {
+    cause,
+    retryable: advice === undefined,
+  });
 }

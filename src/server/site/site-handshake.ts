@@ -1,7 +1,13 @@
-/** The handshake of a site, on what its replica and its copy of the red log have. */
+/**
+ * The handshake of a site, on what its replica and its copy of the red log
+ * have.
+ */
 import type { NodeMessage } from '../messages/envelope.ts';
 import type { MessageFilter } from '../messages/message-filter.ts';
-import { NodeHandshake, type KnownStreams } from '../messages/node-handshake.ts';
+import {
+  NodeHandshake,
+  type KnownStreams,
+} from '../messages/node-handshake.ts';
 import { RED, type Origin } from '../records/origin.ts';
 import type { Replica } from '../replica/replica.ts';
 import type { SiteOptions } from './site-options.ts';
@@ -9,7 +15,10 @@ import type { SiteOptions } from './site-options.ts';
 export interface SiteHandshakeParts {
   readonly replica: Replica;
   readonly messageFilter: MessageFilter;
-  /** The copy of the red log. It has no end while it has halted: then it proves nothing. */
+  /**
+   * The copy of the red log. It has no end while it has halted: then it proves
+   * nothing.
+   */
   readonly red: KnownStreams;
   send(to: Origin, message: NodeMessage): void;
   onPeerForked(peer: Origin, message: string): void;
@@ -20,7 +29,14 @@ export function createSiteHandshake(
   options: SiteOptions,
   { replica, messageFilter, red, ...events }: SiteHandshakeParts,
 ): NodeHandshake {
-  const { site, origins, redLeader, resendAfterMs, directory = '', generation = 0 } = options;
+  const {
+    site,
+    origins,
+    redLeader,
+    resendAfterMs,
+    directory = '',
+    generation = 0,
+  } = options;
   return new NodeHandshake({
     site,
     origins,
@@ -30,9 +46,12 @@ export function createSiteHandshake(
     resendAfterMs,
     refusesUnknownStarts: options.stopsOnUnknownStart === true,
     streams: {
-      getEnd: (origin) => (origin === RED ? red.getEnd(origin) : replica.blue.getEnd(origin)),
+      getEnd: (origin) =>
+        origin === RED ? red.getEnd(origin) : replica.blue.getEnd(origin),
       getDigest: (origin, length) =>
-        origin === RED ? red.getDigest(origin, length) : replica.blue.getDigest(origin, length),
+        origin === RED
+          ? red.getDigest(origin, length)
+          : replica.blue.getDigest(origin, length),
     },
     getTerm: () => messageFilter.term,
     getAccepted: (peer) => messageFilter.getAccepted(peer),

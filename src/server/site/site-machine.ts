@@ -1,5 +1,6 @@
 /**
- * One site as a pure state machine: its replica and its node of the red log, wired to each other.
+ * One site as a pure state machine: its replica and its node of the red log,
+ * wired to each other.
  */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import { AbsentSites } from '../messages/absent-sites.ts';
@@ -14,7 +15,11 @@ import {
 import { RedLogConsumer, type RedHalt } from '../log/red-log-consumer.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';
 import { SEQUENCED_ENGINE } from '../log/sequenced/engine.ts';
-import { getEntriesAfterCheckpoint, EMPTY_STATE, getSavedSite } from '../log/recovered-state.ts';
+import {
+  getEntriesAfterCheckpoint,
+  EMPTY_STATE,
+  getSavedSite,
+} from '../log/recovered-state.ts';
 import type {
   CheckpointCut,
   LogPositions,
@@ -22,8 +27,15 @@ import type {
   RecoveredState,
 } from '../log/recovered-state.ts';
 import type { Section } from '../records/checkpoint.ts';
-import { MessageFilter, type MessageFilterOptions } from '../messages/message-filter.ts';
-import { isNodeMessage, ONLY_PARTITION, RejectedMessageError } from '../messages/envelope.ts';
+import {
+  MessageFilter,
+  type MessageFilterOptions,
+} from '../messages/message-filter.ts';
+import {
+  isNodeMessage,
+  ONLY_PARTITION,
+  RejectedMessageError,
+} from '../messages/envelope.ts';
 import type { Envelope, SiteMessage } from '../messages/envelope.ts';
 import { StalledSites } from '../messages/stalled-sites.ts';
 import type { NodeHandshake } from '../messages/node-handshake.ts';
@@ -42,7 +54,10 @@ import { EarlyUpdates } from './early-updates.ts';
 import { createSiteHandshake } from './site-handshake.ts';
 import { HaltedBytes } from './halted-bytes.ts';
 import { EffectValidator } from '../service/effect-validator.ts';
-import { findContentRejection, needsRoom } from '../messages/validate-content.ts';
+import {
+  findContentRejection,
+  needsRoom,
+} from '../messages/validate-content.ts';
 import type { ReplicaOutput } from '../records/replica-output.ts';
 import type { Submission } from '../records/submissions.ts';
 import { RedReach } from './red-reach.ts';
@@ -63,9 +78,9 @@ import type {
 } from './site-options.ts';
 
 /**
- * One site. After each input, `takeOutputs` says what has to be done, in order. Inputs come with
- * the time by a clock that only runs forward, and by the one that people set; that is the same one
- * unless it is given.
+ * One site. After each input, `takeOutputs` says what has to be done, in order.
+ * Inputs come with the time by a clock that only runs forward, and by the one
+ * that people set; that is the same one unless it is given.
  */
 export class SiteMachine {
   readonly replica: Replica;
@@ -99,18 +114,29 @@ export class SiteMachine {
   ) {
     [this.#nowMs, this.#options] = [nowMs, options];
     this.#absent = this.createAbsentSites(options.origins, options.site, nowMs);
-    const { site, origins, deployment, epoch, redLog = SEQUENCED_ENGINE } = options;
+    const {
+      site,
+      origins,
+      deployment,
+      epoch,
+      redLog = SEQUENCED_ENGINE,
+    } = options;
     this.#engine = redLog;
     this.#effectValidator = new EffectValidator(options.service.tables);
-    this.#halted = new HaltedBytes(getEntriesAfterCheckpoint(stored), options.maxHaltedBytes);
+    this.#halted = new HaltedBytes(
+      getEntriesAfterCheckpoint(stored),
+      options.maxHaltedBytes,
+    );
     this.messageFilter = this.createMessageFilter({
       deployment,
       origins,
       ownSite: { site, partition: ONLY_PARTITION },
       epoch,
       onRejected: options.onMessageRejected,
-      onUnknownStart: (peer, term) => this.#handshake.ask(peer, this.#nowMs, term),
-      onSuperseded: options.stopsOnUnknownStart === true ? this.#onSuperseded : undefined,
+      onUnknownStart: (peer, term) =>
+        this.#handshake.ask(peer, this.#nowMs, term),
+      onSuperseded:
+        options.stopsOnUnknownStart === true ? this.#onSuperseded : undefined,
       newestRules: options.version?.own.rules,
       getRules: () => this.replica.activation.inForce?.rules,
       onNewerRules: (problem) => this.#onOutdated(problem),
@@ -123,7 +149,10 @@ export class SiteMachine {
       wallMs,
     );
     this.messageFilter.recall(this.replica.terms);
-    const committed = Math.max(this.replica.provenRedCount, options.committedRedEntries ?? 0);
+    const committed = Math.max(
+      this.replica.provenRedCount,
+      options.committedRedEntries ?? 0,
+    );
     const found = {
       ...stored.red,
       saved: saved?.shared.log,
@@ -132,23 +161,37 @@ export class SiteMachine {
     };
     this.log = redLog.createNode({ ...createLogOptions(options), ...found });
     this.#redLogReader = this.createRedLogReader(this.log, saved?.shared.log);
-    if (this.#redLogReader.halt !== undefined) this.#onHalt(this.#redLogReader.halt);
+    if (this.#redLogReader.halt !== undefined)
+      this.#onHalt(this.#redLogReader.halt);
     this.#handshake = this.#createHandshake(options);
     this.redReach = new RedReach(this.replica);
-    // Before all else that is sent: it is what others need in order to take the rest.
+    // Before all else that is sent: it is what others need in order to take the
+    // rest.
     this.#handshake.greetAll(nowMs);
-    const needsPeer = options.needsPeer === true && origins.getOthers(site).length > 0;
-    this.#early = new EarlyUpdates(needsPeer ? nowMs + ALONE_AFTER_MS : undefined, this);
+    const needsPeer =
+      options.needsPeer === true && origins.getOthers(site).length > 0;
+    this.#early = new EarlyUpdates(
+      needsPeer ? nowMs + ALONE_AFTER_MS : undefined,
+      this,
+    );
     this.#exchangeOutputs();
   }
 
-  /** Whether something is in flight that a lost message could hold up: then ticks are needed. */
+  /**
+   * Whether something is in flight that a lost message could hold up: then
+   * ticks are needed.
+   */
   get isBusy(): boolean {
     const isWaiting = this.#early.isUnconfirmed || this.#absent.isWaiting;
-    return this.replica.isBusy || this.log.isBusy || (isWaiting && !this.#hasStopped);
+    return (
+      this.replica.isBusy || this.log.isBusy || (isWaiting && !this.#hasStopped)
+    );
   }
 
-  /** When a tick is due even if nothing happens; undefined if there is no such time. */
+  /**
+   * When a tick is due even if nothing happens; undefined if there is no such
+   * time.
+   */
   get wakeAtMs(): number | undefined {
     // Asked after every turn: no list is made.
     const { replica, log } = this;
@@ -165,13 +208,14 @@ export class SiteMachine {
   }
 
   /**
-   * Why no checkpoint can be made now, if so: what the red log says of itself is not what was taken
-   * of it.
+   * Why no checkpoint can be made now, if so: what the red log says of itself
+   * is not what was taken of it.
    */
   get cutProblem(): string | undefined {
     const { halt, next } = this.#redLogReader;
     if (this.#hasStopped) return 'the site has stopped';
-    if (halt !== undefined) return `the site takes no more of the red log, since ${halt.message}`;
+    if (halt !== undefined)
+      return `the site takes no more of the red log, since ${halt.message}`;
     // An engine that has jumped, and has not shown it yet.
     if (this.log.save().delivered === next) return undefined;
     return 'the red log is ahead of what it has delivered';
@@ -182,10 +226,16 @@ export class SiteMachine {
     if (problem !== undefined) throw new Error(problem);
     this.#cutAt = this.#redLogReader.next;
     const { shared, own } = this.replica.save();
-    const remaining: SavedSiteState = { shared: { replica: shared, log: this.log.save() }, own };
+    const remaining: SavedSiteState = {
+      shared: { replica: shared, log: this.log.save() },
+      own,
+    };
     return {
       smallParts: remaining,
-      contained: { local: this.replica.syncedLength, red: this.replica.redDelivered },
+      contained: {
+        local: this.replica.syncedLength,
+        red: this.replica.redDelivered,
+      },
     };
   }
 
@@ -198,7 +248,9 @@ export class SiteMachine {
     return { local: this.replica.retainedFrom, red: this.log.retainedFrom };
   }
 
-  /** How many entries of either log are kept because another site lacks them. */
+  /**
+   * How many entries of either log are kept because another site lacks them.
+   */
   get backlogLength(): number {
     return Math.max(this.replica.backlogLength, this.log.backlogLength);
   }
@@ -224,21 +276,25 @@ export class SiteMachine {
   }
 
   /**
-   * What a submission leads to is done when the outputs are taken: once for several that came
-   * together.
+   * What a submission leads to is done when the outputs are taken: once for
+   * several that came together.
    */
   submit(submission: Submission, nowMs: number, wallMs = nowMs): void {
     if (this.#isRetired || this.#hasStopped) return;
     this.#nowMs = nowMs;
     const { contract } = this.#options.service;
     const isHeld =
-      this.#early.isUnconfirmed && contract.operations[submission.operation]?.access !== 'read';
+      this.#early.isUnconfirmed &&
+      contract.operations[submission.operation]?.access !== 'read';
     this.redReach.note(nowMs);
     if (isHeld) this.#early.hold(submission);
     else this.replica.submit(submission, nowMs, wallMs);
   }
 
-  /** Whether another site has confirmed this start, where one has to, and it has not stopped. */
+  /**
+   * Whether another site has confirmed this start, where one has to, and it has
+   * not stopped.
+   */
   get isConfirmed(): boolean {
     return !this.#early.isUnconfirmed && !this.#hasStopped;
   }
@@ -257,13 +313,22 @@ export class SiteMachine {
   }
 
   /**
-   * Without room nothing is taken that would have to be written down: its sender sends it again.
+   * Without room nothing is taken that would have to be written down: its
+   * sender sends it again.
    */
-  receive(envelope: Envelope, nowMs: number, wallMs = nowMs, hasRoom = true): void {
+  receive(
+    envelope: Envelope,
+    nowMs: number,
+    wallMs = nowMs,
+    hasRoom = true,
+  ): void {
     if (this.#isRetired || this.#hasStopped) return;
     this.#nowMs = nowMs;
     this.replica.advanceTime(nowMs, wallMs);
-    if ((this.#halted.isFull || !hasRoom) && needsRoom(envelope.message, this.#engine.messages)) {
+    if (
+      (this.#halted.isFull || !hasRoom) &&
+      needsRoom(envelope.message, this.#engine.messages)
+    ) {
       this.#noRoomCount += 1;
       return;
     }
@@ -288,7 +353,11 @@ export class SiteMachine {
     }
     if (this.#handshake.isForked(from, envelope.term)) {
       this.messageFilter.reject(
-        new RejectedMessageError('start', 'another node of its site has gone on', from),
+        new RejectedMessageError(
+          'start',
+          'another node of its site has gone on',
+          from,
+        ),
       );
       return this.#handshake.ask(from, nowMs, envelope.term);
     }
@@ -301,7 +370,10 @@ export class SiteMachine {
     this.replica.noteClock(from, envelope.sentAtMs);
     if (!isLogMessage(message)) this.replica.receive(from, message);
     else if (
-      this.replica.acceptsRecords(from, this.#engine.messages.getProposedRecords(message, from))
+      this.replica.acceptsRecords(
+        from,
+        this.#engine.messages.getProposedRecords(message, from),
+      )
     )
       this.log.receive(from, message, nowMs);
     this.#exchangeOutputs();
@@ -309,8 +381,9 @@ export class SiteMachine {
   }
 
   /**
-   * Proposes a change of the members: a site joins, is rebuilt on another directory, or is retired.
-   * Gives the name under which `changed` says what came of it.
+   * Proposes a change of the members: a site joins, is rebuilt on another
+   * directory, or is retired. Gives the name under which `changed` says what
+   * came of it.
    */
   proposeChange(change: MemberChange, nowMs: number): OperationId {
     this.#nowMs = nowMs;
@@ -324,13 +397,18 @@ export class SiteMachine {
   }
 
   /**
-   * No client waits any more for what was submitted under this serial. It ends at once if nothing
-   * of it has left.
+   * No client waits any more for what was submitted under this serial. It ends
+   * at once if nothing of it has left.
    */
   abandon(serial: number): void {
     const early = this.#early.remove(serial);
     if (early === undefined) this.replica.abandon(serial);
-    else this.#outputs.push({ kind: 'failed', serial, error: droppedError(early, false) });
+    else
+      this.#outputs.push({
+        kind: 'failed',
+        serial,
+        error: droppedError(early, false),
+      });
     this.#exchangeOutputs();
   }
 
@@ -341,8 +419,8 @@ export class SiteMachine {
     if (!isConnected) return;
 
     this.replica.markStart();
-    // This site may have been closed meanwhile: the reply to its hello reports that, even if it has
-    // nothing else to send.
+    // This site may have been closed meanwhile: the reply to its hello reports
+    // that, even if it has nothing else to send.
     this.#handshake.greet(site);
   }
 
@@ -384,7 +462,9 @@ export class SiteMachine {
     return new Replica(options, stored, nowMs, wallMs);
   }
 
-  protected createAbsentSites(...args: ConstructorParameters<typeof AbsentSites>): AbsentSites {
+  protected createAbsentSites(
+    ...args: ConstructorParameters<typeof AbsentSites>
+  ): AbsentSites {
     return new AbsentSites(...args);
   }
 
@@ -405,12 +485,17 @@ export class SiteMachine {
       replica,
       messageFilter,
       red: {
-        getEnd: () => (this.#redLogReader.halt === undefined ? this.log.end : undefined),
+        getEnd: () =>
+          this.#redLogReader.halt === undefined ? this.log.end : undefined,
         getDigest: (_, length) => this.log.digest(length),
       },
       send: (to, message) =>
-        this.#outputs.push({ kind: 'send', envelope: messageFilter.seal(to, message) }),
-      onPeerForked: (peer, message) => this.#outputs.push({ kind: 'peer-forked', peer, message }),
+        this.#outputs.push({
+          kind: 'send',
+          envelope: messageFilter.seal(to, message),
+        }),
+      onPeerForked: (peer, message) =>
+        this.#outputs.push({ kind: 'peer-forked', peer, message }),
       onForked: (message) => this.#onForked(message),
     });
   }
@@ -427,7 +512,10 @@ export class SiteMachine {
   };
 
   readonly #onOutdated = (problem: string): void =>
-    this.#stop({ kind: 'outdated', message: new NeedsNewerVersionError(problem).message });
+    this.#stop({
+      kind: 'outdated',
+      message: new NeedsNewerVersionError(problem).message,
+    });
 
   /** What was promised by then stays; nothing follows. */
   #stop(output: SiteOutput): void {
@@ -438,11 +526,15 @@ export class SiteMachine {
     this.#outputs.push(output);
   }
 
-  /** No other site has confirmed this start so far: updates are refused after a while. */
+  /**
+   * No other site has confirmed this start so far: updates are refused after a
+   * while.
+   */
   #awaitPeer(nowMs: number, wallMs: number): void {
     const { origins, site } = this.#options;
     // The others may have been retired meanwhile.
-    if (origins.getOthers(site).length === 0) return this.#onConfirmed(nowMs, wallMs);
+    if (origins.getOthers(site).length === 0)
+      return this.#onConfirmed(nowMs, wallMs);
     this.#handshake.tick(nowMs);
     if (this.#early.refuseAfter(nowMs)) this.#outputs.push({ kind: 'alone' });
   }
@@ -454,8 +546,8 @@ export class SiteMachine {
   }
 
   /**
-   * Lets go of what is kept for sites that have been away for too long (docs/spec/cluster.md, A1
-   * and A2).
+   * Lets go of what is kept for sites that have been away for too long
+   * (docs/spec/cluster.md, A1 and A2).
    */
   #leaveBehind(nowMs: number): void {
     const { absence, observer, redLeader, resendAfterMs } = this.#options;
@@ -463,15 +555,28 @@ export class SiteMachine {
     const { blue } = this.replica;
     const getBacklog = (site: Origin): number =>
       Math.max(blue.getBacklog(site), this.log.getBacklog?.(site) ?? 0);
-    const { left, cutOff } = this.#absent.leaveBehind(nowMs, absence, redLeader, getBacklog);
+    const { left, cutOff } = this.#absent.leaveBehind(
+      nowMs,
+      absence,
+      redLeader,
+      getBacklog,
+    );
     if (left.length > 0) this.#updateLeftBehind();
     for (const site of left) observer?.onLeftBehind?.(site);
     if (cutOff.length > 0) observer?.onCutOff?.(cutOff, this.#absent.isFull);
-    for (const site of this.#absent.takeProbed(nowMs, resendAfterMs)) blue.probe(site);
+    for (const site of this.#absent.takeProbed(nowMs, resendAfterMs))
+      blue.probe(site);
     for (const site of this.#options.origins.getOthers(this.#options.site)) {
-      const confirmed = blue.getConfirmed(site) + (this.log.getConfirmed?.(site) ?? 0);
+      const confirmed =
+        blue.getConfirmed(site) + (this.log.getConfirmed?.(site) ?? 0);
       const heardAtMs = this.#absent.getHeardAtMs(site);
-      if (this.#stalled.note(site, { confirmed, backlog: getBacklog(site), heardAtMs }, nowMs))
+      if (
+        this.#stalled.note(
+          site,
+          { confirmed, backlog: getBacklog(site), heardAtMs },
+          nowMs,
+        )
+      )
         observer?.onStalled?.(site, getBacklog(site));
     }
   }
@@ -482,15 +587,21 @@ export class SiteMachine {
   }
 
   #checkGone(): void {
-    const reachable = this.#absent.getReachable(this.#nowMs, this.#options.reachTimeoutMs);
-    if (this.replica.blue.isGoneAt(reachable)) this.#onBehind('operations of other sites');
+    const reachable = this.#absent.getReachable(
+      this.#nowMs,
+      this.#options.reachTimeoutMs,
+    );
+    if (this.replica.blue.isGoneAt(reachable))
+      this.#onBehind('operations of other sites');
   }
 
   #onBehind(lacking: string): void {
     if (this.#lacking !== undefined) return;
     this.#lacking = `the site lacks ${lacking} that no other site keeps for it any more: it needs the state of one`;
-    // A node on an older directory stops first: with the state of another site it would not notice.
-    if (!this.#early.isUnconfirmed) this.#outputs.push({ kind: 'behind', message: this.#lacking });
+    // A node on an older directory stops first: with the state of another site
+    // it would not notice.
+    if (!this.#early.isUnconfirmed)
+      this.#outputs.push({ kind: 'behind', message: this.#lacking });
   }
 
   /** Hands outputs of one part to the other until neither has any. */
@@ -506,12 +617,14 @@ export class SiteMachine {
   }
 
   #onReplicaOutput(output: ReplicaOutput): void {
-    if (output.kind === 'propose') this.#early.propose(output.record, this.#nowMs);
+    if (output.kind === 'propose')
+      this.#early.propose(output.record, this.#nowMs);
     else if (output.kind === 'withdraw') this.#withdraw(output.record);
     else if (output.kind === 'send') this.#send(output.to, output.message);
     else if (output.kind === 'store') this.#onStore(output);
     else if (output.kind === 'forked') this.#onForked(output.message);
-    else if (output.kind === 'fork') this.#handshake.noteFork(output.origin, output.message);
+    else if (output.kind === 'fork')
+      this.#handshake.noteFork(output.origin, output.message);
     else {
       if (output.kind === 'retired') this.#isRetired = true;
       if (output.kind === 'members')
@@ -528,7 +641,8 @@ export class SiteMachine {
   }
 
   #refuseIfHaltedFull(): void {
-    if (this.#halted.isFull) this.replica.writes.rejection = haltedFullError(this.#halted.max);
+    if (this.#halted.isFull)
+      this.replica.writes.rejection = haltedFullError(this.#halted.max);
   }
 
   #withdraw(record: RedRecord): void {
@@ -543,19 +657,27 @@ export class SiteMachine {
         const records = this.#redLogReader.take(output);
         const problem = this.replica.activation.findProblem(records);
         if (problem !== undefined) return this.#onOutdated(problem);
-        if (records.length > 0 && !this.#hasStopped) this.replica.deliver(records);
+        if (records.length > 0 && !this.#hasStopped)
+          this.replica.deliver(records);
         if (records.some(({ kind }) => kind === 'member'))
           this.log.setMembers?.(this.#absent.logMembers);
         break;
       }
       case 'store':
-        return this.#onStore({ kind: 'store', log: 'red', entries: output.entries });
+        return this.#onStore({
+          kind: 'store',
+          log: 'red',
+          entries: output.entries,
+        });
       case 'send':
         return this.#send(output.to, output.message);
       case 'gap':
       case 'regressed':
       case 'differs':
-        this.#redLogReader.stop({ reason: output.kind, message: output.message });
+        this.#redLogReader.stop({
+          reason: output.kind,
+          message: output.message,
+        });
         break;
       case 'outdated':
         return this.#onOutdated(output.message);
@@ -565,7 +687,9 @@ export class SiteMachine {
         return this.#handshake.noteFork(output.origin, output.message);
       case 'full':
         this.replica.red.overload =
-          output.message === undefined ? undefined : redLogFullError(output.message);
+          output.message === undefined
+            ? undefined
+            : redLogFullError(output.message);
         return void this.#outputs.push(output);
       case 'request':
       case 'unavailable':
@@ -585,12 +709,16 @@ export class SiteMachine {
   }
 
   #sendEnvelopes(envelopes: readonly Envelope[]): void {
-    for (const envelope of envelopes) this.#outputs.push({ kind: 'send', envelope });
+    for (const envelope of envelopes)
+      this.#outputs.push({ kind: 'send', envelope });
   }
 
   #send(to: Origin, message: SiteMessage): void {
     // It was closed since.
     if (!this.#options.origins.isMember(to)) return;
-    this.#outputs.push({ kind: 'send', envelope: this.messageFilter.seal(to, message) });
+    this.#outputs.push({
+      kind: 'send',
+      envelope: this.messageFilter.seal(to, message),
+    });
   }
 }

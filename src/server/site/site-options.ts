@@ -15,75 +15,107 @@ import type { RecoveredReplica, Replica } from '../replica/replica.ts';
 
 export type SiteOutput =
   | { readonly kind: 'send'; readonly envelope: Envelope }
-  | { readonly kind: 'store'; readonly log: LogKind; readonly entries: readonly unknown[] }
+  | {
+      readonly kind: 'store';
+      readonly log: LogKind;
+      readonly entries: readonly unknown[];
+    }
   /**
-   * The site takes no more of the red log: red operations wait, blue ones go on. Reported once a
-   * start.
+   * The site takes no more of the red log: red operations wait, blue ones go
+   * on. Reported once a start.
    */
   | { readonly kind: 'halted'; readonly halt: RedHalt }
   /** Of an engine whose log is kept by a server. */
-  | Extract<LogOutput<unknown>, { kind: 'request' | 'unavailable' | 'available' | 'full' }>
+  | Extract<
+      LogOutput<unknown>,
+      { kind: 'request' | 'unavailable' | 'available' | 'full' }
+    >
   | MemberOutput
-  /** Another node of this site has gone on: this one takes and sends no more, for good. */
+  /**
+   * Another node of this site has gone on: this one takes and sends no more,
+   * for good.
+   */
   | { readonly kind: 'forked'; readonly message: string }
   /**
-   * A newer version of the program or the service is in force: the site takes and sends no more.
+   * A newer version of the program or the service is in force: the site takes
+   * and sends no more.
    */
   | { readonly kind: 'outdated'; readonly message: string }
-  /** The site takes no more of that start of another site, since another node of it has gone on. */
-  | { readonly kind: 'peer-forked'; readonly peer: Origin; readonly message: string }
-  /** No other site has confirmed this start for long: updates are refused until one has. */
+  /**
+   * The site takes no more of that start of another site, since another node of
+   * it has gone on.
+   */
+  | {
+      readonly kind: 'peer-forked';
+      readonly peer: Origin;
+      readonly message: string;
+    }
+  /**
+   * No other site has confirmed this start for long: updates are refused until
+   * one has.
+   */
   | { readonly kind: 'alone' }
   | Extract<ReplicaOutput, { kind: 'view' | 'failed' | 'rights-lost' }>;
 
 export interface SiteOptions extends ReplicaOptions {
-  /** Which deployment the site is of: the same at all its sites and at no other's. */
+  /**
+   * Which deployment the site is of: the same at all its sites and at no
+   * other's.
+   */
   readonly deployment: string;
   /** The site that sequences the red log. */
   readonly redLeader: Origin;
-  /** What the red log is called where its leader may change. Default: the name of its leader */
+  /**
+   * What the red log is called where its leader may change. Default: the name
+   * of its leader
+   */
   readonly redLogName?: string | undefined;
   /**
-   * How many entries of the red log are known to be committed at the start, beside those by the
-   * site's own log. It has answered by these, and shows them before other sites reply. Default: 0.
+   * How many entries of the red log are known to be committed at the start,
+   * beside those by the site's own log. It has answered by these, and shows
+   * them before other sites reply. Default: 0.
    */
   readonly committedRedEntries?: number | undefined;
   /**
-   * How much is kept for a site that is away. Unless given there is no bound, and updates are
-   * refused in the end.
+   * How much is kept for a site that is away. Unless given there is no bound,
+   * and updates are refused in the end.
    */
   readonly absence?: AbsenceLimits | undefined;
   /** The engine of the red log; the one that is built in unless given. */
   readonly redLog?: RedLogEngine | undefined;
   readonly onMessageRejected?: MessageFilterOptions['onRejected'];
   /**
-   * What a site may come to keep while its red log has halted, in bytes; `MAX_HALTED_BYTES` unless
-   * given.
+   * What a site may come to keep while its red log has halted, in bytes;
+   * `MAX_HALTED_BYTES` unless given.
    */
   readonly maxHaltedBytes?: number | undefined;
   /**
-   * Names the data directory of this node. One that is known by another name at other sites is not
-   * heard there.
+   * Names the data directory of this node. One that is known by another name at
+   * other sites is not heard there.
    */
   readonly directory?: string | undefined;
-  /** The generation of the red log: sites with different ones ignore each other. Default: 0. */
+  /**
+   * The generation of the red log: sites with different ones ignore each other.
+   * Default: 0.
+   */
   readonly generation?: number | undefined;
   /**
-   * Whether a start of a site ends if it does not know of another one, rather than goes on above
-   * it. It ends once it learns of a later one. A start of another site ends if it began before the
-   * last one accepted here.
+   * Whether a start of a site ends if it does not know of another one, rather
+   * than goes on above it. It ends once it learns of a later one. A start of
+   * another site ends if it began before the last one accepted here.
    */
   readonly stopsOnUnknownStart?: boolean | undefined;
   /**
-   * Whether no update is answered before another site has accepted this start. Updates wait for
-   * that for `ALONE_AFTER_MS`, and are refused after that.
+   * Whether no update is answered before another site has accepted this start.
+   * Updates wait for that for `ALONE_AFTER_MS`, and are refused after that.
    */
   readonly needsPeer?: boolean | undefined;
 }
 
 /**
- * Messages that were not taken, by reason; `clock` where only a stamp was refused, since its
- * sender's clock is wild, and `room` where there was none for what they lead to.
+ * Messages that were not taken, by reason; `clock` where only a stamp was
+ * refused, since its sender's clock is wild, and `room` where there was none
+ * for what they lead to.
  */
 export type RejectedMessageCounts = MessageRejectionCounts & {
   readonly clock: number;
@@ -101,7 +133,10 @@ export interface SiteProgress {
   readonly start: number;
   /** Records of the red log that were delivered. */
   readonly red: number;
-  /** The stable time: by ordinal, up to where the site has everything of each origin. */
+  /**
+   * The stable time: by ordinal, up to where the site has everything of each
+   * origin.
+   */
   readonly stable: readonly number[];
   /** Blue operations that the site has, by ordinal of their origin. */
   readonly streams: readonly number[];
@@ -114,7 +149,10 @@ export interface SiteProgress {
 }
 
 /** Describes the members, and when this site has last heard each of them. */
-export function describeMembers(origins: Origins, absent: AbsentSites): MemberStatus[] {
+export function describeMembers(
+  origins: Origins,
+  absent: AbsentSites,
+): MemberStatus[] {
   return origins.sites.map((origin) => ({
     ...origins.get(origin),
     origin,
@@ -134,23 +172,47 @@ export function describeStreams(
   };
 }
 
-/** How long updates wait at a start for another site, before they are refused. */
+/**
+ * How long updates wait at a start for another site, before they are refused.
+ */
 export const ALONE_AFTER_MS = 10_000;
 
-/** Returns what a directory has of the replica: its own log, and its part of the checkpoint. */
-export function toRecoveredReplica({ local, checkpoint }: RecoveredState): RecoveredReplica {
+/**
+ * Returns what a directory has of the replica: its own log, and its part of the
+ * checkpoint.
+ */
+export function toRecoveredReplica({
+  local,
+  checkpoint,
+}: RecoveredState): RecoveredReplica {
   if (checkpoint === undefined) return { ...local, checkpoint };
   const { shared, own } = getSavedSite(checkpoint);
-  return { ...local, checkpoint: { sections: checkpoint.sections, shared: shared.replica, own } };
+  return {
+    ...local,
+    checkpoint: { sections: checkpoint.sections, shared: shared.replica, own },
+  };
 }
 
-export function createLogOptions(options: SiteOptions): Omit<RedLogOptions<RedRecord>, 'sites'> {
-  const { site, origins, redLeader, redLogName, epoch, resendAfterMs, windows } = options;
+export function createLogOptions(
+  options: SiteOptions,
+): Omit<RedLogOptions<RedRecord>, 'sites'> {
+  const {
+    site,
+    origins,
+    redLeader,
+    redLogName,
+    epoch,
+    resendAfterMs,
+    windows,
+  } = options;
   return {
     site,
     getMemberChange: (record) => {
       if (record.kind !== 'member') return undefined;
-      return { closes: record.action === 'change' ? origins.find(record.name) : undefined };
+      return {
+        closes:
+          record.action === 'change' ? origins.find(record.name) : undefined,
+      };
     },
     leader: redLeader,
     identity: `red@${redLogName ?? origins.getName(redLeader)}`,
@@ -161,8 +223,8 @@ export function createLogOptions(options: SiteOptions): Omit<RedLogOptions<RedRe
 }
 
 /**
- * The options of the replica: what the engine of the red log bounds, and no leader where servers
- * order the records.
+ * The options of the replica: what the engine of the red log bounds, and no
+ * leader where servers order the records.
  */
 export function toReplicaOptions(
   options: SiteOptions,

@@ -1,28 +1,43 @@
-/** Gives a principal to operations that no gateway has authenticated: those of this process. */
-import type { Binding, InvocationContext, Principal } from '../../correctable/binding.ts';
+/**
+ * Gives a principal to operations that no gateway has authenticated: those of
+ * this process.
+ */
+import type {
+  Binding,
+  InvocationContext,
+  Principal,
+} from '../../correctable/binding.ts';
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import { checkRecord, isBinding } from '../../correctable/validate.ts';
 import { isWellFormed } from '../../protocol/codec/tagged-values.ts';
 
 const CALL = "withPrincipal(deployment.site('ireland'), { id: 'ada' })";
 
-/** The binding inside of each one made here: a second principal takes the place of the first. */
+/**
+ * The binding inside of each one made here: a second principal takes the place
+ * of the first.
+ */
 const INNER_BINDINGS = new WeakMap<Binding, Binding>();
 
 /**
- * Returns a binding that submits every operation for `principal`, for example in a test or behind
- * a web server that has authenticated its user. Generators get it as `principal`. It stands for
- * the binding that you pass: clients of both share its state. Closing a client of a site ends only
- * its own operations; a client of another binding closes that binding.
+ * Returns a binding that submits every operation for `principal`, for example
+ * in a test or behind a web server that has authenticated its user. Generators
+ * get it as `principal`. It stands for the binding that you pass: clients of
+ * both share its state. Closing a client of a site ends only its own
+ * operations; a client of another binding closes that binding.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if the value is no binding, or the principal has no
- *   `id`. `UNSUPPORTED` for a binding that sends operations to a server, such as `redblue`: there
- *   the token of the connection names the user.
+ * @throws CorrectableError `INVALID_ARGUMENT` if the value is no binding, or
+ * the principal has no `id`. `UNSUPPORTED` for a binding that sends operations
+ * to a server, such as `redblue`: there the token of the connection names the
+ * user.
  * @example const site = shop.site('ireland');
  * const ada = createClient(withPrincipal(site, { id: 'ada' }));
  * const bob = createClient(withPrincipal(site, { id: 'bob' }));
  */
-export function withPrincipal<B extends Binding>(binding: B, principal: Principal): B {
+export function withPrincipal<B extends Binding>(
+  binding: B,
+  principal: Principal,
+): B {
   check(isBinding(binding), 'binding', `must be a binding: write ${CALL}`);
   checkPrincipal(principal, 'principal');
   if (binding.identifiesByConnection === true) {
@@ -33,8 +48,14 @@ export function withPrincipal<B extends Binding>(binding: B, principal: Principa
   return wrap(inner, principal);
 }
 
-/** @throws CorrectableError `INVALID_ARGUMENT` naming the field if it is no principal */
-export function checkPrincipal(value: unknown, field: string): asserts value is Principal {
+/**
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the field if it is no
+ * principal
+ */
+export function checkPrincipal(
+  value: unknown,
+  field: string,
+): asserts value is Principal {
   checkRecord(value, { call: CALL, field });
   const { id } = value as { readonly id?: unknown };
   check(
@@ -48,9 +69,17 @@ function wrap<B extends Binding>(binding: B, principal: Principal): B {
   const replaced: Partial<Record<string | symbol, unknown>> = {
     // A cache in front files views under it.
     principal: () => principal.id,
-    submitOperation: (...[operation, levels, sink, context]: Parameters<B['submitOperation']>) =>
-      binding.submitOperation(operation, levels, sink, replacePrincipal(context, principal)),
-    openHandle: binding.openHandle && (() => wrap(binding.openHandle!() as B, principal)),
+    submitOperation: (
+      ...[operation, levels, sink, context]: Parameters<B['submitOperation']>
+    ) =>
+      binding.submitOperation(
+        operation,
+        levels,
+        sink,
+        replacePrincipal(context, principal),
+      ),
+    openHandle:
+      binding.openHandle && (() => wrap(binding.openHandle!() as B, principal)),
   };
   const wrapped = new Proxy(binding, {
     get: (target, name): unknown => {
@@ -64,9 +93,13 @@ function wrap<B extends Binding>(binding: B, principal: Principal): B {
 }
 
 /** A copy would make the signal, which most operations never look at. */
-function replacePrincipal(context: InvocationContext, principal: Principal): InvocationContext {
+function replacePrincipal(
+  context: InvocationContext,
+  principal: Principal,
+): InvocationContext {
   return new Proxy(context, {
-    get: (outer, name): unknown => (name === 'principal' ? principal : Reflect.get(outer, name)),
+    get: (outer, name): unknown =>
+      name === 'principal' ? principal : Reflect.get(outer, name),
     set: (outer, name, value) => Reflect.set(outer, name, value),
   });
 }

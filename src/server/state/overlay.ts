@@ -1,11 +1,16 @@
 /**
- * Effects laid over a state: operations in flight (Correctables, OSDI 2016, §5.2), or a scratchpad.
- * It follows both at a cost that does not grow with how many are in flight.
+ * Effects laid over a state: operations in flight (Correctables, OSDI 2016,
+ * §5.2), or a scratchpad. It follows both at a cost that does not grow with how
+ * many are in flight.
  */
 import type { Effect } from '../records/effect.ts';
 import { FIELD_KINDS } from '../service/fields/field-kinds.ts';
 import type { OwnedEffects } from '../service/fields/owned-effects.ts';
-import { compareEntries, type Entry, type ReadRange } from '../records/read-range.ts';
+import {
+  compareEntries,
+  type Entry,
+  type ReadRange,
+} from '../records/read-range.ts';
 import { isRemoval, isWholeRow } from '../service/row-effects.ts';
 import { SortedEntries } from './sorted-entries.ts';
 import type { StateReader } from './store.ts';
@@ -20,8 +25,8 @@ interface PresenceChange {
 const NO_CHANGES: PresenceChange[] = [];
 
 /**
- * Whether a row exists: pending writes, insertions and removals of one row, in order, each owned by
- * an operation.
+ * Whether a row exists: pending writes, insertions and removals of one row, in
+ * order, each owned by an operation.
  */
 class PendingPresence {
   readonly #removable: boolean;
@@ -53,7 +58,8 @@ class PendingPresence {
     let first = 0;
     while (this.#changes[first]?.owner === owner) first += 1;
     if (first > 0) this.#changes.splice(0, first);
-    else this.#changes = this.#changes.filter((change) => change.owner !== owner);
+    else
+      this.#changes = this.#changes.filter((change) => change.owner !== owner);
   }
 
   /** Whether the row exists, given whether it does below. */
@@ -69,8 +75,8 @@ interface PendingField {
 }
 
 /**
- * Rows come and go with operations, and few of their fields are written: lists do, and are made and
- * dropped cheaply.
+ * Rows come and go with operations, and few of their fields are written: lists
+ * do, and are made and dropped cheaply.
  */
 interface PendingRow {
   readonly fields: PendingField[];
@@ -84,9 +90,15 @@ interface PendingTable {
   keys: SortedEntries | undefined;
 }
 
-/** The state below an overlay. It notices whether that would have shown something else. */
+/**
+ * The state below an overlay. It notices whether that would have shown
+ * something else.
+ */
 export class UnderlyingState implements StateReader {
-  /** Whether anything that was read since this was set to false has effects laid over it. */
+  /**
+   * Whether anything that was read since this was set to false has effects laid
+   * over it.
+   */
   wasCovered = false;
   readonly #base: StateReader;
   readonly #tables: ReadonlyMap<string, PendingTable>;
@@ -146,8 +158,8 @@ export class Overlay implements StateReader {
   remove(owner: number, effects: readonly Effect[]): void {
     if (effects.length === 0) return;
     this.#size -= 1;
-    // Several effects of one owner on one field go together: the second time there is nothing to
-    // do.
+    // Several effects of one owner on one field go together: the second time
+    // there is nothing to do.
     const done = effects.length > 1 ? new Set<OwnedEffects>() : undefined;
     for (const effect of effects) {
       const row = this.#table(effect.table).rows.get(effect.key);
@@ -161,7 +173,8 @@ export class Overlay implements StateReader {
         if (pending.isEmpty) row.fields.splice(index, 1);
       }
       row.presence.remove(owner);
-      if (row.fields.length === 0 && row.presence.size === 0) this.#forget(effect);
+      if (row.fields.length === 0 && row.presence.size === 0)
+        this.#forget(effect);
     }
   }
 
@@ -194,7 +207,10 @@ export class Overlay implements StateReader {
     return mergeScans(below, own, rows, reverse);
   }
 
-  *#ownKeys(range: ReadRange, reverse: boolean): Generator<Entry, void, undefined> {
+  *#ownKeys(
+    range: ReadRange,
+    reverse: boolean,
+  ): Generator<Entry, void, undefined> {
     const table = this.#table(range.table);
     if (table.keys === undefined) {
       table.keys = new SortedEntries();
@@ -213,7 +229,8 @@ export class Overlay implements StateReader {
     const own = new SortedEntries();
     for (const key of rows.keys()) {
       if (!this.has(table, key)) continue;
-      for (const value of getIndexedValues(this.read(table, key, field))) own.add({ value, key });
+      for (const value of getIndexedValues(this.read(table, key, field)))
+        own.add({ value, key });
     }
     return own.scan(range, reverse);
   }
@@ -268,14 +285,17 @@ export class Overlay implements StateReader {
   }
 }
 
-function getPendingField({ fields }: PendingRow, field: string): OwnedEffects | undefined {
+function getPendingField(
+  { fields }: PendingRow,
+  field: string,
+): OwnedEffects | undefined {
   for (const { name, effects } of fields) if (name === field) return effects;
   return undefined;
 }
 
 /**
- * Two ordered scans as one: what lies below, without the rows that are replaced, and what replaces
- * it.
+ * Two ordered scans as one: what lies below, without the rows that are
+ * replaced, and what replaces it.
  */
 function* mergeScans(
   below: Iterable<Entry>,
@@ -289,7 +309,8 @@ function* mergeScans(
     reverse ? compareEntries(a, b) > 0 : compareEntries(a, b) < 0;
   for (const entry of below) {
     if (replaced.has(entry.key)) continue;
-    for (; next.done !== true && isFirst(next.value, entry); next = own.next()) yield next.value;
+    for (; next.done !== true && isFirst(next.value, entry); next = own.next())
+      yield next.value;
     yield entry;
   }
   for (; next.done !== true; next = own.next()) yield next.value;

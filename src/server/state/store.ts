@@ -1,4 +1,7 @@
-/** The materialized state of one site: its stable snapshot, which only ever moves forward. */
+/**
+ * The materialized state of one site: its stable snapshot, which only ever
+ * moves forward.
+ */
 import type { SavedRow, Section, SectionRows } from '../records/checkpoint.ts';
 import type { Effect, Stamp } from '../records/effect.ts';
 import type { Entry, ReadRange } from '../records/read-range.ts';
@@ -10,7 +13,10 @@ import type { Vector } from '../records/vector.ts';
 export interface StateReader {
   read(table: string, key: string, field: string): unknown;
   has(table: string, key: string): boolean;
-  /** The rows of an interval of one order, lazily; valid until the state changes. */
+  /**
+   * The rows of an interval of one order, lazily; valid until the state
+   * changes.
+   */
   scan(range: ReadRange, reverse: boolean): Iterable<Entry>;
 }
 
@@ -31,7 +37,8 @@ export class Store implements StateReader, Section {
   }
 
   /**
-   * Whether the row is there by the red order alone, so that every later red operation finds it.
+   * Whether the row is there by the red order alone, so that every later red
+   * operation finds it.
    */
   existsByRed(table: string, key: string): boolean {
     return this.#table(table).existsByRed(key);
@@ -57,14 +64,22 @@ export class Store implements StateReader, Section {
     for (const table of this.#tables.values()) table.forgetRemovals(covered);
   }
 
-  /** Everything as plain data, equal at two sites exactly when they have converged. */
+  /**
+   * Everything as plain data, equal at two sites exactly when they have
+   * converged.
+   */
   snapshot(): unknown {
     return [...this.#tables].map(([name, table]) => [name, table.snapshot()]);
   }
 
-  /** What is remembered of removals, as plain data: what `snapshot` leaves out. */
+  /**
+   * What is remembered of removals, as plain data: what `snapshot` leaves out.
+   */
   getRemovalTimes(): unknown {
-    return [...this.#tables].map(([name, table]) => [name, table.getRemovalTimes()]);
+    return [...this.#tables].map(([name, table]) => [
+      name,
+      table.getRemovalTimes(),
+    ]);
   }
 
   get changeCount(): number {
@@ -100,7 +115,9 @@ export class Store implements StateReader, Section {
   }
 
   restore(rows: SectionRows): void {
-    const parts = new Map<string, SavedRow[]>([...this.#tables.keys()].map((name) => [name, []]));
+    const parts = new Map<string, SavedRow[]>(
+      [...this.#tables.keys()].map((name) => [name, []]),
+    );
     for (const [name, saved] of rows) {
       const [table, key] = parseSavedName(name);
       if (table !== PARTS) this.#table(table).restore(key, saved);
@@ -114,7 +131,8 @@ export class Store implements StateReader, Section {
 
   #table(name: string): TableStore {
     const table = this.#tables.get(name);
-    if (table === undefined) throw new Error(`no table '${name}': sites run different services`);
+    if (table === undefined)
+      throw new Error(`no table '${name}': sites run different services`);
     return table;
   }
 }

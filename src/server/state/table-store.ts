@@ -1,14 +1,33 @@
 /**
- * The rows of one table at one site, with the orders that scans read: of primary keys, and of each
- * indexed field.
+ * The rows of one table at one site, with the orders that scans read: of
+ * primary keys, and of each indexed field.
  */
 import { RowChanges, type SavedRow } from '../records/checkpoint.ts';
 import { deepFreeze } from '../../values/deep-freeze.ts';
-import { compareStamps, loadPosition, savePosition } from '../records/effect.ts';
-import type { Effect, OrderPosition, SavedPosition, Stamp } from '../records/effect.ts';
-import type { FieldKind, FieldOptions, FieldState, StateParts } from '../service/fields/field.ts';
+import {
+  compareStamps,
+  loadPosition,
+  savePosition,
+} from '../records/effect.ts';
+import type {
+  Effect,
+  OrderPosition,
+  SavedPosition,
+  Stamp,
+} from '../records/effect.ts';
+import type {
+  FieldKind,
+  FieldOptions,
+  FieldState,
+  StateParts,
+} from '../service/fields/field.ts';
 import { FIELD_KINDS } from '../service/fields/field-kinds.ts';
-import { isScalar, type Entry, type ReadRange, type Scalar } from '../records/read-range.ts';
+import {
+  isScalar,
+  type Entry,
+  type ReadRange,
+  type Scalar,
+} from '../records/read-range.ts';
 import { RED } from '../records/origin.ts';
 import { isRemoval, isWholeRow } from '../service/row-effects.ts';
 import { SortedEntries } from './sorted-entries.ts';
@@ -29,17 +48,23 @@ interface Column {
 interface Row {
   /** By the positions of the fields; none of one that was never written. */
   readonly states: (FieldState | undefined)[];
-  /** The latest write of a field that may be blue, or insertion; kept where rows are removed. */
+  /**
+   * The latest write of a field that may be blue, or insertion; kept where rows
+   * are removed.
+   */
   writtenAt: OrderPosition | undefined;
   /** Whether a red operation has written it since the last removal. */
   isRed: boolean;
-  /** Whether it is among the changes already, or is still to be saved for the first time. */
+  /**
+   * Whether it is among the changes already, or is still to be saved for the
+   * first time.
+   */
   isNoted: boolean;
 }
 
 /**
- * A row as it is saved: its fields, what the `Row` says beside, and where rows are removed its last
- * removal.
+ * A row as it is saved: its fields, what the `Row` says beside, and where rows
+ * are removed its last removal.
  */
 type StoredRow = readonly [
   fields: Readonly<Record<string, unknown>> | null,
@@ -60,7 +85,10 @@ export class TableStore {
   /** By name, in the order of their positions. */
   readonly #columns: ReadonlyMap<string, Column>;
   readonly #rows = new Map<string, Row>();
-  /** When rows were last removed: an earlier write that comes later is part of what was removed. */
+  /**
+   * When rows were last removed: an earlier write that comes later is part of
+   * what was removed.
+   */
   readonly #removedAt = new Map<string, OrderPosition>();
   readonly #keys = new SortedEntries();
   #removals = 0;
@@ -68,24 +96,30 @@ export class TableStore {
   constructor(name: string, { fields, indexes, removable }: Table) {
     this.#name = name;
     this.#removable = removable;
-    const columns = Object.entries(fields).map(([field, options], position): Column => {
-      const kind = FIELD_KINDS[options.kind];
-      const index = indexes.includes(field) ? new SortedEntries() : undefined;
-      return {
-        name: field,
-        position,
-        kind,
-        options,
-        initial: kind.state(undefined, options),
-        index,
-      };
-    });
+    const columns = Object.entries(fields).map(
+      ([field, options], position): Column => {
+        const kind = FIELD_KINDS[options.kind];
+        const index = indexes.includes(field) ? new SortedEntries() : undefined;
+        return {
+          name: field,
+          position,
+          kind,
+          options,
+          initial: kind.state(undefined, options),
+          index,
+        };
+      },
+    );
     this.#columns = new Map(columns.map((column) => [column.name, column]));
-    this.#isRemovedByBlue = removable && !columns.some(({ kind }) => kind.isRedOnly);
+    this.#isRemovedByBlue =
+      removable && !columns.some(({ kind }) => kind.isRedOnly);
     this.parts = new SavedParts({
-      fields: columns.filter(({ kind }) => kind.hasParts === true).map((column) => column.name),
+      fields: columns
+        .filter(({ kind }) => kind.hasParts === true)
+        .map((column) => column.name),
       keys: () => this.#rows.keys(),
-      getParts: (key, field) => this.#rows.get(key)?.states[this.#getColumn(field).position]?.parts,
+      getParts: (key, field) =>
+        this.#rows.get(key)?.states[this.#getColumn(field).position]?.parts,
     });
   }
 
@@ -99,8 +133,8 @@ export class TableStore {
   }
 
   /**
-   * Whether every later red operation finds the row: a red one has written it, and no blue one can
-   * remove it.
+   * Whether every later red operation finds the row: a red one has written it,
+   * and no blue one can remove it.
    */
   existsByRed(key: string): boolean {
     return !this.#isRemovedByBlue && this.#rows.get(key)?.isRed === true;
@@ -109,7 +143,8 @@ export class TableStore {
   scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
     if (range.field === undefined) return this.#keys.scan(range, reverse);
     const index = this.#columns.get(range.field)?.index;
-    if (index === undefined) throw new Error(`no index '${this.#name}.${range.field}'`);
+    if (index === undefined)
+      throw new Error(`no index '${this.#name}.${range.field}'`);
     return index.scan(range, reverse);
   }
 
@@ -129,7 +164,8 @@ export class TableStore {
     const { index } = column;
     if (index === undefined) {
       const result = state.apply(effect, stamp);
-      if (state.parts !== undefined) this.parts.note(effect.key, effect.field, state.parts);
+      if (state.parts !== undefined)
+        this.parts.note(effect.key, effect.field, state.parts);
       return result;
     }
     const valuesOf = (): readonly Scalar[] => getTouchedValues(state, effect);
@@ -154,8 +190,8 @@ export class TableStore {
   }
 
   /**
-   * As plain data, equal at two sites exactly when they have converged: without removals, which
-   * sites forget.
+   * As plain data, equal at two sites exactly when they have converged: without
+   * removals, which sites forget.
    */
   snapshot(): unknown {
     return [...this.#rows]
@@ -163,7 +199,10 @@ export class TableStore {
       .map(([key, row]) => [key, this.#fieldSnapshots(row)]);
   }
 
-  /** When rows were last removed, as plain data, of those removals that are remembered. */
+  /**
+   * When rows were last removed, as plain data, of those removals that are
+   * remembered.
+   */
   getRemovalTimes(): unknown {
     return [...this.#removedAt]
       .toSorted(compareKeys)
@@ -173,11 +212,13 @@ export class TableStore {
   /** The keys of all that has to be saved. */
   *savedKeys(): Iterable<string> {
     yield* this.#rows.keys();
-    for (const key of this.#removedAt.keys()) if (!this.#rows.has(key)) yield key;
+    for (const key of this.#removedAt.keys())
+      if (!this.#rows.has(key)) yield key;
   }
 
   /**
-   * A row as plain data, to make the same of again; `undefined` when there is nothing to say of it.
+   * A row as plain data, to make the same of again; `undefined` when there is
+   * nothing to say of it.
    */
   save(key: string): unknown {
     const row = this.#rows.get(key);
@@ -192,12 +233,18 @@ export class TableStore {
     if (row === undefined && removedAt === undefined) return undefined;
     const place = (at: OrderPosition | undefined): SavedPosition | null =>
       at === undefined ? null : savePosition(at);
-    return [saved, place(writtenAt), isRed, place(removedAt)] satisfies StoredRow;
+    return [
+      saved,
+      place(writtenAt),
+      isRed,
+      place(removedAt),
+    ] satisfies StoredRow;
   }
 
   /** Makes a row of what `save` gave. */
   restore(key: string, saved: unknown): void {
-    const [fields, writtenAt = null, isRed = false, removedAt = null] = saved as StoredRow;
+    const [fields, writtenAt = null, isRed = false, removedAt = null] =
+      saved as StoredRow;
     if (removedAt !== null) {
       this.#removedAt.set(key, loadPosition(removedAt));
       this.#removals += 1;
@@ -233,13 +280,15 @@ export class TableStore {
   }
 
   /**
-   * Whether the effect belongs to what a removal has taken. Red-only fields go by the red order
-   * instead.
+   * Whether the effect belongs to what a removal has taken. Red-only fields go
+   * by the red order instead.
    */
   #isRemoved(effect: Effect, stamp: Stamp): boolean {
     const removedAt = this.#removedAt.get(effect.key);
     return (
-      removedAt !== undefined && compareStamps(stamp, removedAt) < 0 && !this.#isRedOnly(effect)
+      removedAt !== undefined &&
+      compareStamps(stamp, removedAt) < 0 &&
+      !this.#isRedOnly(effect)
     );
   }
 
@@ -255,15 +304,20 @@ export class TableStore {
       this.#removedAt.set(key, toPosition(stamp));
     const row = this.#rows.get(key);
     if (row === undefined) return;
-    for (const [{ name, position, index }, state] of this.#getWrittenFields(row)) {
-      const before = index === undefined ? NO_VALUES : getIndexedValues(state.read());
+    for (const [{ name, position, index }, state] of this.#getWrittenFields(
+      row,
+    )) {
+      const before =
+        index === undefined ? NO_VALUES : getIndexedValues(state.read());
       state.clear(stamp);
       if (state.parts !== undefined) this.parts.note(key, name, state.parts);
-      if (index !== undefined) updateIndex(index, key, before, getIndexedValues(state.read()));
+      if (index !== undefined)
+        updateIndex(index, key, before, getIndexedValues(state.read()));
       if (state.isInitial) row.states[position] = undefined;
     }
     row.isRed = false;
-    if (row.writtenAt !== undefined && compareStamps(row.writtenAt, stamp) > 0) return;
+    if (row.writtenAt !== undefined && compareStamps(row.writtenAt, stamp) > 0)
+      return;
     this.#rows.delete(key);
     this.#keys.delete({ value: key, key });
   }
@@ -278,7 +332,8 @@ export class TableStore {
 
   #savedFields(row: Row): Readonly<Record<string, unknown>> {
     const fields: [name: string, saved: unknown][] = [];
-    for (const [{ name }, state] of this.#getWrittenFields(row)) fields.push([name, state.save()]);
+    for (const [{ name }, state] of this.#getWrittenFields(row))
+      fields.push([name, state.save()]);
     return Object.fromEntries(fields);
   }
 
@@ -298,7 +353,9 @@ export class TableStore {
   #getColumn(field: string): Column {
     const column = this.#columns.get(field);
     if (column === undefined)
-      throw new Error(`no field '${this.#name}.${field}': sites run different services`);
+      throw new Error(
+        `no field '${this.#name}.${field}': sites run different services`,
+      );
     return column;
   }
 }
@@ -315,14 +372,25 @@ const isRedStamp = ({ entry }: Stamp): boolean => entry === RED;
 
 const NO_VALUES: readonly Scalar[] = [];
 
-/** The values under which a field's value is found: one of a register or cell, several of a set. */
+/**
+ * The values under which a field's value is found: one of a register or cell,
+ * several of a set.
+ */
 export function getIndexedValues(value: unknown): readonly Scalar[] {
   if (isScalar(value)) return [value];
-  return value instanceof Set ? [...(value as Set<unknown>)].filter(isScalar) : NO_VALUES;
+  return value instanceof Set
+    ? [...(value as Set<unknown>)].filter(isScalar)
+    : NO_VALUES;
 }
 
-/** Of the values under which a field is found, those that the effect may bring or take. */
-function getTouchedValues(state: FieldState, { value }: Effect): readonly Scalar[] {
+/**
+ * Of the values under which a field is found, those that the effect may bring
+ * or take.
+ */
+function getTouchedValues(
+  state: FieldState,
+  { value }: Effect,
+): readonly Scalar[] {
   if (state.holds === undefined) return getIndexedValues(state.read());
   return isScalar(value) && state.holds(value) ? [value] : NO_VALUES;
 }
@@ -338,7 +406,10 @@ function updateIndex(
   for (const value of after) if (!had.has(value)) index.add({ value, key });
 }
 
-function compareKeys([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+function compareKeys(
+  [a]: readonly [string, unknown],
+  [b]: readonly [string, unknown],
+): number {
   return a < b ? -1 : 1;
 }
 
@@ -357,9 +428,17 @@ function formatSavedName(field: string, number: number, key: string): string {
   return `${field}${SEPARATOR}${number}${SEPARATOR}${key}`;
 }
 
-function splitName(name: string): { field: string; number: number; key: string } {
+function splitName(name: string): {
+  field: string;
+  number: number;
+  key: string;
+} {
   const [field = '', number = ''] = name.split(SEPARATOR, 2);
-  return { field, number: Number(number), key: name.slice(field.length + number.length + 2) };
+  return {
+    field,
+    number: Number(number),
+    key: name.slice(field.length + number.length + 2),
+  };
 }
 
 class SavedParts {
@@ -373,7 +452,8 @@ class SavedParts {
 
   /** A field has changed. */
   note(key: string, field: string, parts: StateParts): void {
-    for (const number of parts.takeChanged()) this.changes.add(formatSavedName(field, number, key));
+    for (const number of parts.takeChanged())
+      this.changes.add(formatSavedName(field, number, key));
   }
 
   changeAll(): void {
@@ -391,11 +471,14 @@ class SavedParts {
   restore(rows: readonly SavedRow[]): void {
     if (this.#host.fields.length === 0) return;
     const parts = rows.map(([name, saved]) => ({ ...splitName(name), saved }));
-    for (const { key, field, number, saved } of parts.toSorted((a, b) => a.number - b.number)) {
+    for (const { key, field, number, saved } of parts.toSorted(
+      (a, b) => a.number - b.number,
+    )) {
       this.#host.getParts(key, field)?.restore(number, saved);
     }
     for (const key of this.#host.keys()) {
-      for (const field of this.#host.fields) this.#host.getParts(key, field)?.checkRestored();
+      for (const field of this.#host.fields)
+        this.#host.getParts(key, field)?.checkRestored();
     }
   }
 
@@ -404,7 +487,8 @@ class SavedParts {
     if (fields.length === 0) return;
     for (const key of this.#host.keys()) {
       for (const field of fields) {
-        for (const number of this.#host.getParts(key, field)?.getNumbers() ?? [])
+        for (const number of this.#host.getParts(key, field)?.getNumbers() ??
+          [])
           yield formatSavedName(field, number, key);
       }
     }

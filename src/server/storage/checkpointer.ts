@@ -1,6 +1,6 @@
 /**
- * Writes checkpoints of a running site, in slices. The last one and the rest of the state are of
- * one moment.
+ * Writes checkpoints of a running site, in slices. The last one and the rest of
+ * the state are of one moment.
  */
 import { crc32 } from 'node:zlib';
 import type { CheckpointSource } from '../log/site-storage.ts';
@@ -14,11 +14,14 @@ import {
 } from './format/checkpoint-file.ts';
 import type { Files, SyncedFile, Timing } from './disk/files.ts';
 import { HEADER_BYTES, encodeFrame } from './format/frames.ts';
-import { formatCheckpointCopyName, formatCheckpointName } from './format/file-names.ts';
+import {
+  formatCheckpointCopyName,
+  formatCheckpointName,
+} from './format/file-names.ts';
 
 /**
- * Where in the logs a checkpoint stands: it has the entries before `contained`; the logs are kept
- * from `kept` on.
+ * Where in the logs a checkpoint stands: it has the entries before `contained`;
+ * the logs are kept from `kept` on.
  */
 export interface CommitPositions {
   readonly contained: LogPositions;
@@ -52,8 +55,8 @@ export interface HeldCheckpoint {
 type OnSnapshot = (error: Error | undefined, snapshot?: HeldCheckpoint) => void;
 
 /**
- * A file is rewritten when it is longer than this, and longer than twice its length after the last
- * rewrite.
+ * A file is rewritten when it is longer than this, and longer than twice its
+ * length after the last rewrite.
  */
 const MIN_REWRITE_BYTES = 4 * 1024 * 1024;
 
@@ -76,7 +79,10 @@ export class Checkpointer {
   #isClosed = false;
   #slices: CheckpointSlices;
   readonly #outdated: number[];
-  /** The callbacks that wait for the next checkpoint, and for the one that is in flight. */
+  /**
+   * The callbacks that wait for the next checkpoint, and for the one that is in
+   * flight.
+   */
   #requests: OnSnapshot[] = [];
   #inFlight: OnSnapshot[] = [];
   #isFreshFileWanted = false;
@@ -84,7 +90,10 @@ export class Checkpointer {
   readonly #held = new Map<number, number>();
   readonly #released = new Set<number>();
 
-  /** `replaced` is the number of the file that the first checkpoint takes the place of. */
+  /**
+   * `replaced` is the number of the file that the first checkpoint takes the
+   * place of.
+   */
   constructor(options: CheckpointerOptions, replaced: number | undefined) {
     this.#options = options;
     this.#number = options.number;
@@ -100,16 +109,23 @@ export class Checkpointer {
   start(): void {
     if (this.#isRunning || this.#isClosed) return;
     const { cutProblem } = this.#options.source;
-    // Looked at first: all rows are written before the cut is asked for, and would be each time
-    // that it is tried again.
+    // Looked at first: all rows are written before the cut is asked for, and
+    // would be each time that it is tried again.
     if (cutProblem !== undefined)
       return this.#endInFlight(this.#requests.splice(0), new Error(cutProblem));
     this.#isRunning = true;
     this.#inFlight = this.#requests.splice(0);
     this.#slices = new CheckpointSlices(this.#options.source);
     const current = this.#current;
-    const maxBytes = Math.max(MIN_REWRITE_BYTES, 2 * (current?.wholeBytes ?? 0));
-    if (current !== undefined && current.position <= maxBytes && !this.#isFreshFileWanted)
+    const maxBytes = Math.max(
+      MIN_REWRITE_BYTES,
+      2 * (current?.wholeBytes ?? 0),
+    );
+    if (
+      current !== undefined &&
+      current.position <= maxBytes &&
+      !this.#isFreshFileWanted
+    )
       return this.#slice(current);
     this.#isFreshFileWanted = false;
     this.#abandonFile();
@@ -117,8 +133,8 @@ export class Checkpointer {
   }
 
   /**
-   * Makes a checkpoint and keeps its file until it is released; in a new file where the one that
-   * there is will not do.
+   * Makes a checkpoint and keeps its file until it is released; in a new file
+   * where the one that there is will not do.
    */
   takeSnapshot(done: OnSnapshot, { isFreshFile = false } = {}): void {
     if (this.#isClosed) return done(new Error('the storage was closed'));
@@ -142,21 +158,30 @@ export class Checkpointer {
       if (this.#isClosed) return file?.close();
       if (file === undefined) return this.#giveUp(error as Error);
       for (const section of Object.values(source.sections)) section.changeAll();
-      this.#current = { number, file, position: 0, frames: 0, sum: 0, wholeBytes: 0 };
+      this.#current = {
+        number,
+        file,
+        position: 0,
+        frames: 0,
+        sum: 0,
+        wholeBytes: 0,
+      };
       this.#write(this.#current, formatHeader(), () => this.#nextSlice());
     });
   }
 
   #nextSlice(): void {
     this.#options.timing.later(() => {
-      if (!this.#isClosed && this.#current !== undefined) this.#slice(this.#current);
+      if (!this.#isClosed && this.#current !== undefined)
+        this.#slice(this.#current);
     });
   }
 
   #slice(current: CurrentFile): void {
     try {
       const { rows, isLast } = this.#slices.take();
-      if (!isLast) return this.#write(current, formatRows(rows), () => this.#nextSlice());
+      if (!isLast)
+        return this.#write(current, formatRows(rows), () => this.#nextSlice());
       // Nothing is left that has changed: the state of this moment.
       const { source } = this.#options;
       const { smallParts, contained } = source.createCut();
@@ -177,7 +202,10 @@ export class Checkpointer {
   }
 
   #write(current: CurrentFile, payload: string, done: () => void): void {
-    const frame = encodeFrame(payload, { file: current.number, index: current.frames });
+    const frame = encodeFrame(payload, {
+      file: current.number,
+      index: current.frames,
+    });
     current.file.write(frame, current.position, (error) => {
       if (this.#isClosed) return;
       if (error !== undefined) return this.#giveUp(error);
@@ -209,20 +237,32 @@ export class Checkpointer {
       this.#held.delete(number);
       if (this.#released.delete(number)) this.#remove(number);
     };
-    return { number, bytes, paths: getPaths(this.#options.directory, number), release };
+    return {
+      number,
+      bytes,
+      paths: getPaths(this.#options.directory, number),
+      release,
+    };
   }
 
-  /** Changes were taken that are now on no disk: the next checkpoint has to have everything. */
+  /**
+   * Changes were taken that are now on no disk: the next checkpoint has to have
+   * everything.
+   */
   #giveUp(error: Error): void {
     const current = this.#current;
     this.#abandonFile();
-    // A file without a commit says nothing. One with a commit still is the last checkpoint.
+    // A file without a commit says nothing. One with a commit still is the last
+    // checkpoint.
     if (current !== undefined && current.wholeBytes === 0) {
       this.#outdated.pop();
       this.#remove(current.number);
     }
     this.#isRunning = false;
-    this.#endInFlight([...this.#inFlight.splice(0), ...this.#requests.splice(0)], error);
+    this.#endInFlight(
+      [...this.#inFlight.splice(0), ...this.#requests.splice(0)],
+      error,
+    );
   }
 
   #endInFlight(waiting: readonly OnSnapshot[], error: Error): void {
@@ -240,7 +280,8 @@ export class Checkpointer {
 
   #remove(number: number): void {
     if (this.#held.has(number)) return void this.#released.add(number);
-    for (const path of getPaths(this.#options.directory, number)) this.#options.files.remove(path);
+    for (const path of getPaths(this.#options.directory, number))
+      this.#options.files.remove(path);
   }
 }
 
@@ -267,7 +308,8 @@ function createMirrored(
   files.create(first, 0, (error, item) => {
     if (item === undefined) return done(error);
     files.create(second, 0, (secondError, other) => {
-      if (other !== undefined) return done(undefined, mirrorWrites(item, other));
+      if (other !== undefined)
+        return done(undefined, mirrorWrites(item, other));
       item.close();
       files.remove(first);
       done(secondError);
@@ -311,15 +353,15 @@ const INITIAL_ROWS = 8;
 const MAX_REQUEST_CHARACTERS = 128 * 1024;
 
 /**
- * Takes changed rows in slices by size. A slice grows with what changes meanwhile, so that there
- * soon is a last one.
+ * Takes changed rows in slices by size. A slice grows with what changes
+ * meanwhile, so that there soon is a last one.
  */
 export class CheckpointSlices {
   readonly #source: CheckpointSource;
   #characters = MAX_SLICE_CHARACTERS;
   /**
-   * Taken, and not in a slice yet: where small rows are followed by large ones, far more was asked
-   * for than a slice bears.
+   * Taken, and not in a slice yet: where small rows are followed by large ones,
+   * far more was asked for than a slice bears.
    */
   #taken: CheckpointRow[] = [];
   /** What the rows that were asked for last amount to. */
@@ -344,15 +386,23 @@ export class CheckpointSlices {
     return { rows, isLast: true };
   }
 
-  /** Takes of what has changed about as much as is asked for at a time; whether there was any. */
+  /**
+   * Takes of what has changed about as much as is asked for at a time; whether
+   * there was any.
+   */
   #requestRows(): boolean {
     const { rows, characters } = this.#lastRequestCharacters;
-    const fit = Math.floor((MAX_REQUEST_CHARACTERS * rows) / Math.max(1, characters));
-    const max = rows === 0 ? INITIAL_ROWS : Math.min(MAX_ROWS, Math.max(1, fit));
+    const fit = Math.floor(
+      (MAX_REQUEST_CHARACTERS * rows) / Math.max(1, characters),
+    );
+    const max =
+      rows === 0 ? INITIAL_ROWS : Math.min(MAX_ROWS, Math.max(1, fit));
     for (const [name, section] of Object.entries(this.#source.sections)) {
       this.#taken = section
         .takeChanges(max)
-        .map(([row, value]) => (value === undefined ? [name, row] : [name, row, value]));
+        .map(([row, value]) =>
+          value === undefined ? [name, row] : [name, row, value],
+        );
       this.#lastRequestCharacters = { rows: this.#taken.length, characters: 0 };
       if (this.#taken.length > 0) return true;
     }
@@ -365,8 +415,8 @@ export class CheckpointSlices {
       left += section.changeCount;
       firstTaken += section.initialRowsTaken ?? 0;
     }
-    // What was taken for the first time is not among what was left: it says nothing of how fast
-    // rows change.
+    // What was taken for the first time is not among what was left: it says
+    // nothing of how fast rows change.
     if (left - this.#remainingRows >= firstTaken - this.#firstTaken)
       this.#characters *= SLICE_GROWTH;
     this.#remainingRows = left;

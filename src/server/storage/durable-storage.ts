@@ -1,6 +1,13 @@
-/** Storage on a disk: synced logs with group commit, checkpoints, and recovery from both. */
+/**
+ * Storage on a disk: synced logs with group commit, checkpoints, and recovery
+ * from both.
+ */
 import { CorrectableError } from '../../correctable/errors.ts';
-import type { CheckpointSource, SiteStorage, StorageEvents } from '../log/site-storage.ts';
+import type {
+  CheckpointSource,
+  SiteStorage,
+  StorageEvents,
+} from '../log/site-storage.ts';
 import type { LocalLogListener, LogKind, Term } from '../log/local-log.ts';
 import type { LogPositions, RecoveredState } from '../log/recovered-state.ts';
 import { Checkpointer, type CommitPositions } from './checkpointer.ts';
@@ -19,15 +26,19 @@ export interface DurableStorageOptions {
   /** The name of the site, which its files say. */
   readonly site?: string;
   readonly segmentBytes?: number;
-  /** Entries that wait for the disk: so many need not wait for the write before them. */
+  /**
+   * Entries that wait for the disk: so many need not wait for the write before
+   * them.
+   */
   readonly largeGroup?: number;
   /**
-   * A checkpoint is made each time that so much was written to the logs: about what a restart reads
-   * again.
+   * A checkpoint is made each time that so much was written to the logs: about
+   * what a restart reads again.
    */
   readonly checkpointBytes?: number;
   /**
-   * Reports whether this process still owns the directory. Absent if no other process can reach it.
+   * Reports whether this process still owns the directory. Absent if no other
+   * process can reach it.
    */
   readonly lock?: Pick<DirectoryLock, 'isHeld' | 'onLost'>;
   /** Receives events that an operator must know. */
@@ -41,11 +52,15 @@ const SEGMENT_BYTES = 8 * 1024 * 1024;
 const LARGE_GROUP = 32;
 const MAX_CHECKPOINT_RETRY_MS = 60_000;
 /**
- * On a full disk it is the checkpoint that makes room, and who waits for it is refused meanwhile.
+ * On a full disk it is the checkpoint that makes room, and who waits for it is
+ * refused meanwhile.
  */
 const FULL_CHECKPOINT_RETRY_MS = 2000;
 const CHECKPOINT_BYTES = 32 * 1024 * 1024;
-/** A site that is restarted again and again makes a checkpoint when it has so many log files. */
+/**
+ * A site that is restarted again and again makes a checkpoint when it has so
+ * many log files.
+ */
 const MAX_SEGMENTS_AT_START = 4;
 
 export class DurableStorage implements SiteStorage {
@@ -65,13 +80,16 @@ export class DurableStorage implements SiteStorage {
   #lastCheckpoint: SegmentHeader['checkpoint'];
   #checkpointedBytes = 0;
   #checkpointRetryMs = FULL_RETRY_MS;
-  /** The checkpoint that will be tried again: none but the last that was planned. */
+  /**
+   * The checkpoint that will be tried again: none but the last that was
+   * planned.
+   */
   #plannedRetry: object | undefined;
   #closing: Promise<void> | undefined;
 
   /**
-   * @throws CorrectableError `UNAVAILABLE` when the data cannot be read, or there is no room for a
-   *   new file
+   * @throws CorrectableError `UNAVAILABLE` when the data cannot be read, or
+   * there is no room for a new file
    */
   constructor({ recovered, ...options }: DurableStorageOptions) {
     const {
@@ -83,9 +101,15 @@ export class DurableStorage implements SiteStorage {
       largeGroup = LARGE_GROUP,
     } = options;
     this.#options = options;
-    this.#recovered = recovered ?? recoverAndReport(files, directory, options.events, site);
+    this.#recovered =
+      recovered ?? recoverAndReport(files, directory, options.events, site);
     files.makeDirectory(directory);
-    const { lengths, segments, nextSegment: number, lastCheckpoint } = this.#recovered;
+    const {
+      lengths,
+      segments,
+      nextSegment: number,
+      lastCheckpoint,
+    } = this.#recovered;
     this.#lastCheckpoint = lastCheckpoint;
     const listener: LocalLogListener = {
       onSynced: (log, length) => this.#onSynced(log, length),
@@ -100,7 +124,8 @@ export class DurableStorage implements SiteStorage {
     };
     const onFullChanged = (because: Error | undefined): void => {
       options.events?.onFullChanged(because);
-      // It may be that the logs themselves fill the disk: a checkpoint makes them shorter.
+      // It may be that the logs themselves fill the disk: a checkpoint makes
+      // them shorter.
       if (because !== undefined) timing.later(() => this.checkpoint());
     };
     try {
@@ -141,7 +166,9 @@ export class DurableStorage implements SiteStorage {
   get fullReason(): string | undefined {
     const error = this.#log.fullReason;
     if (error === undefined) return undefined;
-    return isNoSpace(error) ? 'The disk is full' : `No log file can be made (${error.message})`;
+    return isNoSpace(error)
+      ? 'The disk is full'
+      : `No log file can be made (${error.message})`;
   }
 
   get isStuck(): boolean {
@@ -164,7 +191,8 @@ export class DurableStorage implements SiteStorage {
       uselessFiles,
     } = this.#onRecovered;
     this.#recovered = undefined;
-    // Not before all sites can start: a start that comes to nothing leaves everything as it was.
+    // Not before all sites can start: a start that comes to nothing leaves
+    // everything as it was.
     for (const path of uselessFiles) files.remove(path);
     this.#checkpointer = new Checkpointer(
       {
@@ -179,7 +207,9 @@ export class DurableStorage implements SiteStorage {
       lastCheckpoint?.file,
     );
     const isDue =
-      this.#log.segmentCount > MAX_SEGMENTS_AT_START || hasOneCopy || damages.length > 0;
+      this.#log.segmentCount > MAX_SEGMENTS_AT_START ||
+      hasOneCopy ||
+      damages.length > 0;
     if (isDue) timing.later(() => this.checkpoint());
   }
 
@@ -200,10 +230,14 @@ export class DurableStorage implements SiteStorage {
   }
 
   /**
-   * Makes a checkpoint of the state as it is from now on, whose file stays until it is released.
+   * Makes a checkpoint of the state as it is from now on, whose file stays
+   * until it is released.
    */
-  takeSnapshot(...[done, options]: Parameters<Checkpointer['takeSnapshot']>): void {
-    if (this.#checkpointer === undefined) return done(new Error('the site has not begun'));
+  takeSnapshot(
+    ...[done, options]: Parameters<Checkpointer['takeSnapshot']>
+  ): void {
+    if (this.#checkpointer === undefined)
+      return done(new Error('the site has not begun'));
     this.#checkpointedBytes = this.#log.writtenBytes;
     this.#checkpointer.takeSnapshot(done, options);
   }
@@ -220,8 +254,10 @@ export class DurableStorage implements SiteStorage {
 
   #end(): Promise<void> {
     this.#checkpointer?.close();
-    if (this.hasBegun) return new Promise((resolve) => this.#log.close(resolve));
-    // A start that came to nothing has said nothing either: no number of it need be kept.
+    if (this.hasBegun)
+      return new Promise((resolve) => this.#log.close(resolve));
+    // A start that came to nothing has said nothing either: no number of it
+    // need be kept.
     this.#log.discard();
     return Promise.resolve();
   }
@@ -230,7 +266,8 @@ export class DurableStorage implements SiteStorage {
     this.#listener?.onSynced(log, length);
     this.#removeOldSegments();
     const { checkpointBytes = CHECKPOINT_BYTES } = this.#options;
-    if (this.#log.writtenBytes - this.#checkpointedBytes >= checkpointBytes) this.checkpoint();
+    if (this.#log.writtenBytes - this.#checkpointedBytes >= checkpointBytes)
+      this.checkpoint();
   }
 
   #onCheckpoint(places: CommitPositions, file: number): void {
@@ -247,22 +284,35 @@ export class DurableStorage implements SiteStorage {
   #removeOldSegments(): void {
     const { contained, retainedFrom } = this.#checkpointed;
     const end = this.#log.oldestEnd;
-    if (this.#source === undefined || end === undefined || !isAtMost(end, contained)) return;
+    if (
+      this.#source === undefined ||
+      end === undefined ||
+      !isAtMost(end, contained)
+    )
+      return;
     if (isAtMost(end, retainedFrom)) this.#log.trim(retainedFrom);
-    // They must be recorded as not needed first. Otherwise it could not be seen that one of them is
-    // lost.
-    else if (this.#plannedRetry === undefined && isAtMost(end, this.#source.retainedFrom))
+    // They must be recorded as not needed first. Otherwise it could not be seen
+    // that one of them is lost.
+    else if (
+      this.#plannedRetry === undefined &&
+      isAtMost(end, this.#source.retainedFrom)
+    )
       this.checkpoint();
   }
 
   #onCheckpointFailed(error: Error): void {
     if (isFenced(error)) return this.#log.fail(error);
-    // Reported once, and retried less and less often: each attempt may have to write much.
-    if (this.#checkpointRetryMs === FULL_RETRY_MS) this.#options.events?.onCheckpointFailed(error);
+    // Reported once, and retried less and less often: each attempt may have to
+    // write much.
+    if (this.#checkpointRetryMs === FULL_RETRY_MS)
+      this.#options.events?.onCheckpointFailed(error);
     const retryMs = this.isFull
       ? Math.min(this.#checkpointRetryMs, FULL_CHECKPOINT_RETRY_MS)
       : this.#checkpointRetryMs;
-    this.#checkpointRetryMs = Math.min(this.#checkpointRetryMs * 2, MAX_CHECKPOINT_RETRY_MS);
+    this.#checkpointRetryMs = Math.min(
+      this.#checkpointRetryMs * 2,
+      MAX_CHECKPOINT_RETRY_MS,
+    );
     const retry = {};
     this.#plannedRetry = retry;
     this.#options.timing.afterMs(retryMs, () => {
@@ -274,7 +324,8 @@ export class DurableStorage implements SiteStorage {
 }
 
 /**
- * Reads what a site has, and reports what is damaged. Throws `UNAVAILABLE` if something is missing.
+ * Reads what a site has, and reports what is damaged. Throws `UNAVAILABLE` if
+ * something is missing.
  */
 export function recoverAndReport(
   files: Files,
@@ -285,7 +336,9 @@ export function recoverAndReport(
   try {
     const recovered = recoverSite(files, folder, site);
     for (const damage of recovered.damages)
-      events?.onDamaged(`${damage}. Nothing is lost by it, and it is made again`);
+      events?.onDamaged(
+        `${damage}. Nothing is lost by it, and it is made again`,
+      );
     return recovered;
   } catch (error) {
     events?.onDamaged((error as Error).message);
@@ -298,7 +351,11 @@ function cannotStartError(error: Error): CorrectableError {
   const reason = isNoSpace(error)
     ? 'there is no room on the disk for a new log file'
     : error.message;
-  return new CorrectableError('UNAVAILABLE', `The site cannot start: ${reason}.`, { cause: error });
+  return new CorrectableError(
+    'UNAVAILABLE',
+    `The site cannot start: ${reason}.`,
+    { cause: error },
+  );
 }
 
 function isAtMost(places: LogPositions, limit: LogPositions): boolean {

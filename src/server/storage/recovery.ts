@@ -1,12 +1,16 @@
 /**
- * What a site finds when it starts: the last checkpoint and the entries after it, up to the first
- * torn frame. Every start writes into a new file, whose header says where the one before it ended.
- * So it is seen if a file is missing.
+ * What a site finds when it starts: the last checkpoint and the entries after
+ * it, up to the first torn frame. Every start writes into a new file, whose
+ * header says where the one before it ended. So it is seen if a file is
+ * missing.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { LOG_KINDS, type LogKind } from '../log/local-log.ts';
 import type { LogPositions, RecoveredState } from '../log/recovered-state.ts';
-import { readCheckpoint, type FoundCheckpoint } from './format/checkpoint-file.ts';
+import {
+  readCheckpoint,
+  type FoundCheckpoint,
+} from './format/checkpoint-file.ts';
 import type { Files } from './disk/files.ts';
 import { readLog, type LogDamage } from './format/log-file-reader.ts';
 import {
@@ -27,15 +31,21 @@ export interface RecoveredSite {
   /** Segments with entries in them. */
   readonly segments: readonly Segment[];
   /**
-   * Files with nothing in them that counts or is needed: of no use once there is one with a larger
-   * number.
+   * Files with nothing in them that counts or is needed: of no use once there
+   * is one with a larger number.
    */
   readonly uselessFiles: readonly string[];
-  /** The last checkpoint: its number, and where it stands. Of no use once there is another one. */
+  /**
+   * The last checkpoint: its number, and where it stands. Of no use once there
+   * is another one.
+   */
   readonly lastCheckpoint: SegmentHeader['checkpoint'];
   /** What is damaged or gone, although nothing is lost by it. */
   readonly damages: readonly string[];
-  /** Whether the last checkpoint lies in one file only, or one of the two lacks some of it. */
+  /**
+   * Whether the last checkpoint lies in one file only, or one of the two lacks
+   * some of it.
+   */
   readonly hasOneCopy: boolean;
   /** Numbers that no file of this site has had yet. */
   readonly nextSegment: number;
@@ -71,14 +81,24 @@ interface FoundCopy {
 }
 
 /**
- * Reads the directory of a site (any, unless `site` is given). Throws `UNAVAILABLE` if something is
- * missing.
+ * Reads the directory of a site (any, unless `site` is given). Throws
+ * `UNAVAILABLE` if something is missing.
  */
-export function recoverSite(files: Files, folder: string, site?: string): RecoveredSite {
+export function recoverSite(
+  files: Files,
+  folder: string,
+  site?: string,
+): RecoveredSite {
   const names = files.list(folder);
   const segmentNumbers = parseFileNumbers(names, 'log');
   const latest = findLatestCheckpoint(files, folder, names);
-  const logs = readSegments(files, folder, segmentNumbers, latest.retainedFrom, site);
+  const logs = readSegments(
+    files,
+    folder,
+    segmentNumbers,
+    latest.retainedFrom,
+    site,
+  );
   const { checkpoint, contained, number } = latest;
   const lengths = {
     local: logs.start.local + logs.local.length,
@@ -88,22 +108,33 @@ export function recoverSite(files: Files, folder: string, site?: string): Recove
   return {
     stored: {
       checkpoint,
-      local: { start: logs.start.local, entries: logs.local as RecoveredState['local']['entries'] },
-      red: { start: logs.start.red, entries: logs.red as RecoveredState['red']['entries'] },
+      local: {
+        start: logs.start.local,
+        entries: logs.local as RecoveredState['local']['entries'],
+      },
+      red: {
+        start: logs.start.red,
+        entries: logs.red as RecoveredState['red']['entries'],
+      },
     },
     lengths,
     retainedFrom: latest.retainedFrom ?? logs.start,
     segments: logs.segments,
     uselessFiles: [...latest.superseded, ...logs.useless],
     lastCheckpoint:
-      number === undefined ? undefined : { file: number, ...(contained ?? logs.start) },
+      number === undefined
+        ? undefined
+        : { file: number, ...(contained ?? logs.start) },
     damages: [...latest.damages, ...findLostCheckpoints(logs, latest)],
     hasOneCopy: latest.copies.some(
       ({ content }) => (content?.commits ?? 0) < (latest.commits ?? 0),
     ),
     nextSegment: (segmentNumbers.at(-1) ?? 0) + 1,
     nextCheckpoint:
-      Math.max(getCheckpointNumbers(names).at(-1) ?? 0, logs.checkpoint?.file ?? 0) + 1,
+      Math.max(
+        getCheckpointNumbers(names).at(-1) ?? 0,
+        logs.checkpoint?.file ?? 0,
+      ) + 1,
   };
 }
 
@@ -116,7 +147,8 @@ export function getCheckpointNumbers(names: readonly string[]): number[] {
 }
 
 /**
- * The newest one with a commit: newer files were not finished, older ones were about to be removed.
+ * The newest one with a commit: newer files were not finished, older ones were
+ * about to be removed.
  */
 function findLatestCheckpoint(
   files: Files,
@@ -126,17 +158,25 @@ function findLatestCheckpoint(
   const found: FoundCopy[] = [];
   const damages: string[] = [];
   for (const number of getCheckpointNumbers(names).toReversed()) {
-    for (const name of [formatCheckpointName(number), formatCheckpointCopyName(number)]) {
+    for (const name of [
+      formatCheckpointName(number),
+      formatCheckpointCopyName(number),
+    ]) {
       const path = `${folder}/${name}`;
-      const content = names.includes(name) ? readCheckpoint(files.read(path), number) : undefined;
+      const content = names.includes(name)
+        ? readCheckpoint(files.read(path), number)
+        : undefined;
       found.push({ number, path, content });
-      if (content?.damage !== undefined) damages.push(`${path}: ${content.damage}`);
+      if (content?.damage !== undefined)
+        damages.push(`${path}: ${content.damage}`);
     }
   }
   const [best] = found
     .filter(({ content }) => content?.checkpoint !== undefined)
     .toSorted(
-      (a, b) => b.number - a.number || (b.content?.commits ?? 0) - (a.content?.commits ?? 0),
+      (a, b) =>
+        b.number - a.number ||
+        (b.content?.commits ?? 0) - (a.content?.commits ?? 0),
     );
   const others = found.filter(
     ({ number, content }) => number !== best?.number && content !== undefined,
@@ -150,8 +190,15 @@ function findLatestCheckpoint(
   };
 }
 
-/** Checkpoint and logs make one state only where the entries after the checkpoint are all there. */
-function checkContinuity(logs: Logs, lengths: LogPositions, latest: LatestCheckpoint): void {
+/**
+ * Checkpoint and logs make one state only where the entries after the
+ * checkpoint are all there.
+ */
+function checkContinuity(
+  logs: Logs,
+  lengths: LogPositions,
+  latest: LatestCheckpoint,
+): void {
   const { checkpoint, contained, retainedFrom, damages } = latest;
   for (const log of LOG_KINDS) {
     const from = checkpoint === undefined ? 0 : contained?.[log];
@@ -168,7 +215,9 @@ function checkContinuity(logs: Logs, lengths: LogPositions, latest: LatestCheckp
     }
     if (retainedFrom !== undefined && logs.start[log] > retainedFrom[log]) {
       const subject = `those from ${retainedFrom[log]} on are kept for other sites`;
-      throw unreadableError(`the ${log} log begins at entry ${logs.start[log]}, and ${subject}`);
+      throw unreadableError(
+        `the ${log} log begins at entry ${logs.start[log]}, and ${subject}`,
+      );
     }
     if (lengths[log] < from) {
       throw unreadableError(
@@ -179,24 +228,31 @@ function checkContinuity(logs: Logs, lengths: LogPositions, latest: LatestCheckp
 }
 
 /**
- * The logs know of a checkpoint that is not there, or in one file only. What they hold, or the
- * other file, is enough.
+ * The logs know of a checkpoint that is not there, or in one file only. What
+ * they hold, or the other file, is enough.
  */
-function findLostCheckpoints(logs: Logs, { number = 0, copies }: LatestCheckpoint): string[] {
+function findLostCheckpoints(
+  logs: Logs,
+  { number = 0, copies }: LatestCheckpoint,
+): string[] {
   const known = logs.checkpoint;
-  // No log file was begun since it was made; but both its files are made before it counts.
+  // No log file was begun since it was made; but both its files are made before
+  // it counts.
   if (known === undefined || known.file < number) {
     return copies.flatMap(({ path, content }) =>
       content === undefined ? [`${path} is gone`] : [],
     );
   }
   if (known.file > number)
-    return [`the checkpoint in file ${known.file} is gone, or an older one is in its place`];
+    return [
+      `the checkpoint in file ${known.file} is gone, or an older one is in its place`,
+    ];
   return copies.flatMap(({ path, content }) => {
     if (content === undefined) return [`${path} is gone`];
     const { contained = known, damage } = content;
     const isWhole =
-      damage !== undefined || (contained.local >= known.local && contained.red >= known.red);
+      damage !== undefined ||
+      (contained.local >= known.local && contained.red >= known.red);
     return isWhole ? [] : [`${path} lacks its last checkpoint`];
   });
 }
@@ -210,7 +266,9 @@ function readSegments(
 ): Logs {
   let logs: Logs | undefined;
   const useless: string[] = [];
-  let damaged: { readonly path: string; readonly damage: LogDamage } | undefined;
+  let damaged:
+    | { readonly path: string; readonly damage: LogDamage }
+    | undefined;
   for (const number of numbers) {
     const path = formatPath(folder, number);
     const { header, entries, damage } = readLog(files.read(path), number);
@@ -220,22 +278,40 @@ function readSegments(
       continue;
     }
     const { format, term, local, red, checkpoint } = header;
-    if (format !== FORMAT_VERSION) throw unreadableError(`${path} ${describeFormat(format)}`);
-    if (site !== undefined && header.site !== undefined && header.site !== site) {
+    if (format !== FORMAT_VERSION)
+      throw unreadableError(`${path} ${describeFormat(format)}`);
+    if (
+      site !== undefined &&
+      header.site !== undefined &&
+      header.site !== site
+    ) {
       const owner = `a file of site '${header.site}', and not of '${site}'`;
-      throw unreadableError(`${path} is ${owner}: two directories were exchanged`);
+      throw unreadableError(
+        `${path} is ${owner}: two directories were exchanged`,
+      );
     }
-    // Its writer was deposed before, and was notified: nothing of it was ever acknowledged.
+    // Its writer was deposed before, and was notified: nothing of it was ever
+    // acknowledged.
     if (term < (logs?.term ?? 0)) {
       useless.push(path);
       continue;
     }
     const segment = { number, local, red };
     if (logs !== undefined && isRemnant(logs, segment, retainedFrom)) {
-      useless.push(...logs.segments.map((earlier) => formatPath(folder, earlier.number)));
+      useless.push(
+        ...logs.segments.map((earlier) => formatPath(folder, earlier.number)),
+      );
       logs = undefined;
     }
-    logs ??= { start: { local, red }, local: [], red: [], segments: [], useless, checkpoint, term };
+    logs ??= {
+      start: { local, red },
+      local: [],
+      red: [],
+      segments: [],
+      useless,
+      checkpoint,
+      term,
+    };
     findJoinPosition(logs, segment, path);
     // Whatever stood behind the end of the file before: it did not count.
     damaged = damage && { path, damage };
@@ -248,25 +324,46 @@ function readSegments(
     const { position, frames, laterEntries } = damaged.damage;
     const behind = `${laterEntries.local} entries of the local log and ${laterEntries.red} of the red one`;
     const lost = `${frames.lost} groups of entries cannot be read, and behind them ${behind} can`;
-    throw unreadableError(`${damaged.path} is damaged at byte ${position}: ${lost}`);
+    throw unreadableError(
+      `${damaged.path} is damaged at byte ${position}: ${lost}`,
+    );
   }
   const start = { local: 0, red: 0 };
   return (
-    logs ?? { start, local: [], red: [], segments: [], useless, checkpoint: undefined, term: 0 }
+    logs ?? {
+      start,
+      local: [],
+      red: [],
+      segments: [],
+      useless,
+      checkpoint: undefined,
+      term: 0,
+    }
   );
 }
 
 /**
- * Whether the entries remain from a removal that a crash interrupted: then none before the next
- * file is needed.
+ * Whether the entries remain from a removal that a crash interrupted: then none
+ * before the next file is needed.
  */
-function isRemnant(logs: Logs, next: Segment, retained: LatestCheckpoint['retainedFrom']): boolean {
-  if (retained === undefined || next.local > retained.local || next.red > retained.red)
+function isRemnant(
+  logs: Logs,
+  next: Segment,
+  retained: LatestCheckpoint['retainedFrom'],
+): boolean {
+  if (
+    retained === undefined ||
+    next.local > retained.local ||
+    next.red > retained.red
+  )
     return false;
   return LOG_KINDS.some((log) => countMissingBefore(logs, next, log) > 0);
 }
 
-/** How many entries of a log there are none of, between what was read and a file. */
+/**
+ * How many entries of a log there are none of, between what was read and a
+ * file.
+ */
 function countMissingBefore(logs: Logs, next: Segment, log: LogKind): number {
   return next[log] - logs.start[log] - logs[log].length;
 }
@@ -276,8 +373,8 @@ function formatPath(folder: string, number: number): string {
 }
 
 /**
- * A file begins where the entries before it ended when it was made: what the earlier file has
- * beyond that never counted.
+ * A file begins where the entries before it ended when it was made: what the
+ * earlier file has beyond that never counted.
  */
 function findJoinPosition(logs: Logs, segment: Segment, path: string): void {
   for (const log of LOG_KINDS) {
@@ -290,7 +387,8 @@ function findJoinPosition(logs: Logs, segment: Segment, path: string): void {
 }
 
 /**
- * What to do where a site cannot go on from what it has. Another site cannot give it its past yet.
+ * What to do where a site cannot go on from what it has. Another site cannot
+ * give it its past yet.
  */
 export const RESTORE_ADVICE =
   'Put back what is gone, or the whole data directory from one backup that was made while no process had it open. ' +
@@ -299,5 +397,8 @@ export const RESTORE_ADVICE =
 
 function unreadableError(problem: string): CorrectableError {
   const message = `The data cannot be read: ${problem}. Nothing was changed. ${RESTORE_ADVICE}.`;
-  return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' });
+  return new CorrectableError('UNAVAILABLE', message, {
+    retryable: false,
+    field: 'dataDir',
+  });
 }

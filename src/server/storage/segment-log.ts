@@ -1,14 +1,25 @@
 /**
- * Both logs of a site in one sequence of files of full size, written in groups, of which two may be
- * in flight.
+ * Both logs of a site in one sequence of files of full size, written in groups,
+ * of which two may be in flight.
  *
- * The next file is made when the current one is half full, and tried again each second: until then
- * the log says that it is full, and the other half takes what was accepted. Only a write that fails
- * ends the log.
+ * The next file is made when the current one is half full, and tried again each
+ * second: until then the log says that it is full, and the other half takes
+ * what was accepted. Only a write that fails ends the log.
  */
-import { LOG_KINDS, type LocalLogListener, type LogKind, type Term } from '../log/local-log.ts';
+import {
+  LOG_KINDS,
+  type LocalLogListener,
+  type LogKind,
+  type Term,
+} from '../log/local-log.ts';
 import type { LogPositions } from '../log/recovered-state.ts';
-import { isFenced, isNoSpace, type Files, type SyncedFile, type Timing } from './disk/files.ts';
+import {
+  isFenced,
+  isNoSpace,
+  type Files,
+  type SyncedFile,
+  type Timing,
+} from './disk/files.ts';
 import { encodeFrame, HEADER_BYTES, sealFrame } from './format/frames.ts';
 import {
   FORMAT_VERSION,
@@ -16,7 +27,11 @@ import {
   type Segment,
   type SegmentHeader,
 } from './format/file-names.ts';
-import { FULL_RETRY_MS, OrderedWrites, type OrderedWritesOptions } from './disk/ordered-writes.ts';
+import {
+  FULL_RETRY_MS,
+  OrderedWrites,
+  type OrderedWritesOptions,
+} from './disk/ordered-writes.ts';
 import { packEntries, type LoggedEntry } from './format/packed-entries.ts';
 
 export interface SegmentLogOptions {
@@ -52,24 +67,24 @@ const MAX_FRAME_BYTES = 512 * 1024;
 /** The first file of a start is made while everybody waits. */
 const MAX_FIRST_FILE_BYTES = 1024 * 1024;
 /**
- * A group that is so much smaller than the one before it waits for more: the end of a frame, whose
- * next is in flight.
+ * A group that is so much smaller than the one before it waits for more: the
+ * end of a frame, whose next is in flight.
  */
 const SMALL_GROUP_SHARE = 1 / 8;
 /**
- * So few wait for what else has come, and let answers go out before: their write may hold up
- * everything else.
+ * So few wait for what else has come, and let answers go out before: their
+ * write may hold up everything else.
  */
 const MAX_FEW_ENTRIES = 8;
 /**
- * Two small groups at a time would be two half ones, and disks take as long for those as for whole
- * ones.
+ * Two small groups at a time would be two half ones, and disks take as long for
+ * those as for whole ones.
  */
 const MAX_CONCURRENT_WRITES = 2;
 
 /**
- * So many groups with the same few entries come from one client that waits for each answer: nothing
- * else comes meanwhile.
+ * So many groups with the same few entries come from one client that waits for
+ * each answer: nothing else comes meanwhile.
  */
 const MIN_EQUAL_GROUPS = 8;
 
@@ -85,10 +100,14 @@ export class SegmentLog {
   /** None before the log is taken over. */
   #file: SyncedFile | undefined;
   #fileBytes: number;
-  /** What has been given to the current file, whether it is on the disk or not. */
+  /**
+   * What has been given to the current file, whether it is on the disk or not.
+   */
   #position = 0;
   #frames = 0;
-  /** The last file that says, on the disk, where the logs had got to before it. */
+  /**
+   * The last file that says, on the disk, where the logs had got to before it.
+   */
   #durableHeader: number;
   #number: number;
   /** The largest number that a file was made with. */
@@ -123,11 +142,14 @@ export class SegmentLog {
   }
 
   /**
-   * Makes the first file: its number, larger than all before, is the term. The first group that is
-   * written says so.
+   * Makes the first file: its number, larger than all before, is the term. The
+   * first group that is written says so.
    */
   takeOver(): Term {
-    this.#file = this.#options.files.createNow(this.#formatPath(this.#number), this.#fileBytes);
+    this.#file = this.#options.files.createNow(
+      this.#formatPath(this.#number),
+      this.#fileBytes,
+    );
     this.#segments.push({ number: this.#number, ...this.#lengths });
     this.#term = this.#number;
     return this.#term;
@@ -145,7 +167,9 @@ export class SegmentLog {
   /** Whether something waits that cannot be written before there is room. */
   get isStuck(): boolean {
     const isWaiting = this.#writes.size > 0 || this.#pending.length > 0;
-    return this.isFull && isWaiting && !this.#isPlanned && !this.#writes.isAtDisk;
+    return (
+      this.isFull && isWaiting && !this.#isPlanned && !this.#writes.isAtDisk
+    );
   }
 
   /** Bytes written since the start. */
@@ -157,7 +181,10 @@ export class SegmentLog {
     return this.#segments.length;
   }
 
-  /** Where the entries of the oldest file end; `undefined` where it is the one being written. */
+  /**
+   * Where the entries of the oldest file end; `undefined` where it is the one
+   * being written.
+   */
   get oldestEnd(): LogPositions | undefined {
     return this.#segments[1];
   }
@@ -173,17 +200,24 @@ export class SegmentLog {
   trim(places: LogPositions): void {
     for (;;) {
       const next = this.#segments[1];
-      if (next === undefined || next.local > places.local || next.red > places.red) return;
-      // None of those that stay would say where the logs have got to: nor does one that was left
-      // with nothing in it.
+      if (
+        next === undefined ||
+        next.local > places.local ||
+        next.red > places.red
+      )
+        return;
+      // None of those that stay would say where the logs have got to: nor does
+      // one that was left with nothing in it.
       if (next.number > this.#durableHeader) return;
-      this.#options.files.remove(this.#formatPath((this.#segments.shift() as Segment).number));
+      this.#options.files.remove(
+        this.#formatPath((this.#segments.shift() as Segment).number),
+      );
     }
   }
 
   /**
-   * Lets a smaller file do, once all files that can go have gone: before, it would take the room of
-   * a checkpoint.
+   * Lets a smaller file do, once all files that can go have gone: before, it
+   * would take the room of a checkpoint.
    */
   allowSmallerFile(): void {
     this.#canBeSmaller = this.isFull;
@@ -197,7 +231,10 @@ export class SegmentLog {
     this.#options.files.removeNow(this.#formatPath(this.#number));
   }
 
-  /** Calls back once nothing is left to be written, or nothing can be written any more. */
+  /**
+   * Calls back once nothing is left to be written, or nothing can be written
+   * any more.
+   */
   close(done: () => void): void {
     this.#onIdle = () => {
       this.#isOver = true;
@@ -232,21 +269,33 @@ export class SegmentLog {
   }
 
   #write(): void {
-    if (this.#isOver || this.#pending.length === 0 || !this.#canWrite()) return this.#checkIdle();
-    const { bytes, count } = packEntries(this.#pending, HEADER_BYTES, MAX_FRAME_BYTES);
+    if (this.#isOver || this.#pending.length === 0 || !this.#canWrite())
+      return this.#checkIdle();
+    const { bytes, count } = packEntries(
+      this.#pending,
+      HEADER_BYTES,
+      MAX_FRAME_BYTES,
+    );
     const frames = this.#createFrame(bytes);
-    if (this.#position + frames.length > this.#fileBytes) return this.#switch(frames.length);
+    if (this.#position + frames.length > this.#fileBytes)
+      return this.#switch(frames.length);
     const isAll = count === this.#pending.length;
     const group = isAll ? this.#pending : this.#pending.splice(0, count);
     if (isAll) this.#pending = [];
     this.#writeOut(group, frames);
   }
 
-  /** The frame of a group, after the header where it is the first of its file. */
+  /**
+   * The frame of a group, after the header where it is the first of its file.
+   */
   #createFrame(packed: Uint8Array): Uint8Array {
     const file = this.#number;
     if (this.#frames > 0) {
-      return sealFrame(packed, { file, index: this.#frames, isSettled: this.#writes.size === 0 });
+      return sealFrame(packed, {
+        file,
+        index: this.#frames,
+        isSettled: this.#writes.size === 0,
+      });
     }
     const checkpoint = this.#options.lastCheckpoint();
     const { site } = this.#options;
@@ -255,7 +304,11 @@ export class SegmentLog {
       term: this.#term as Term,
       ...(site !== undefined && { site }),
     };
-    const header: SegmentHeader = { ...own, ...this.#lengths, ...(checkpoint && { checkpoint }) };
+    const header: SegmentHeader = {
+      ...own,
+      ...this.#lengths,
+      ...(checkpoint && { checkpoint }),
+    };
     return Buffer.concat([
       encodeFrame(JSON.stringify(header), { file, index: 0 }),
       sealFrame(packed, { file, index: 1 }),
@@ -266,16 +319,19 @@ export class SegmentLog {
     const position = this.#position;
     this.#frames += this.#frames === 0 ? 2 : 1;
     this.#position += bytes.length;
-    // Counted now: entries that are not read after they are written can go, and are not cached
-    // again.
+    // Counted now: entries that are not read after they are written can go, and
+    // are not cached again.
     const counts = { local: 0, red: 0 };
     for (const { log } of group) counts[log] += 1;
     const size = group.length;
-    this.#equalGroups = size === this.#lastGroupSize ? this.#equalGroups + 1 : 0;
+    this.#equalGroups =
+      size === this.#lastGroupSize ? this.#equalGroups + 1 : 0;
     this.#lastGroupSize = size;
-    const mayBlock = size < MAX_FEW_ENTRIES && this.#equalGroups >= MIN_EQUAL_GROUPS;
-    this.#writes.begin({ file: this.#file as SyncedFile, bytes, position, mayBlock }, () =>
-      this.#onWritten(counts, bytes.length),
+    const mayBlock =
+      size < MAX_FEW_ENTRIES && this.#equalGroups >= MIN_EQUAL_GROUPS;
+    this.#writes.begin(
+      { file: this.#file as SyncedFile, bytes, position, mayBlock },
+      () => this.#onWritten(counts, bytes.length),
     );
   }
 
@@ -286,13 +342,18 @@ export class SegmentLog {
     if (this.#position > this.#fileBytes / 2) this.#makeNext();
     this.#lengths.local += counts.local;
     this.#lengths.red += counts.red;
-    // The next group is on its way to the disk before the answers to this one are made.
-    const smallCount = Math.max(MAX_FEW_ENTRIES, (counts.local + counts.red) * SMALL_GROUP_SHARE);
+    // The next group is on its way to the disk before the answers to this one
+    // are made.
+    const smallCount = Math.max(
+      MAX_FEW_ENTRIES,
+      (counts.local + counts.red) * SMALL_GROUP_SHARE,
+    );
     if (this.#pending.length > 0 && this.#pending.length < smallCount)
       this.#plan(this.#options.timing.later);
     else this.#write();
     for (const kind of LOG_KINDS) {
-      if (counts[kind] > 0) this.#options.listener.onSynced(kind, this.#lengths[kind]);
+      if (counts[kind] > 0)
+        this.#options.listener.onSynced(kind, this.#lengths[kind]);
     }
   }
 
@@ -333,17 +394,31 @@ export class SegmentLog {
   #create(sizeBytes: number, leastBytes: number, neededBytes: number): void {
     this.#lastNumber += 1;
     const number = this.#lastNumber;
-    this.#options.files.create(this.#formatPath(number), sizeBytes, (error, file) => {
-      const isTooLarge =
-        error !== undefined && isNoSpace(error) && sizeBytes / 2 >= leastBytes && !this.#isOver;
-      if (isTooLarge) return this.#create(Math.ceil(sizeBytes / 2), leastBytes, neededBytes);
-      this.#isMaking = false;
-      if (this.#isOver) file?.close();
-      else if (file !== undefined) this.#onCreated({ number, file, sizeBytes });
-      // The process that has the log now has the next files too: there will be no room later.
-      else if (isFenced(error as Error)) this.fail(error as Error);
-      else this.#onNoSpace(error as Error, neededBytes);
-    });
+    this.#options.files.create(
+      this.#formatPath(number),
+      sizeBytes,
+      (error, file) => {
+        const isTooLarge =
+          error !== undefined &&
+          isNoSpace(error) &&
+          sizeBytes / 2 >= leastBytes &&
+          !this.#isOver;
+        if (isTooLarge)
+          return this.#create(
+            Math.ceil(sizeBytes / 2),
+            leastBytes,
+            neededBytes,
+          );
+        this.#isMaking = false;
+        if (this.#isOver) file?.close();
+        else if (file !== undefined)
+          this.#onCreated({ number, file, sizeBytes });
+        // The process that has the log now has the next files too: there will
+        // be no room later.
+        else if (isFenced(error as Error)) this.fail(error as Error);
+        else this.#onNoSpace(error as Error, neededBytes);
+      },
+    );
   }
 
   #onCreated(next: NextFile): void {
@@ -357,7 +432,9 @@ export class SegmentLog {
   #onNoSpace(error: Error, neededBytes: number): void {
     this.#isNextMissing = true;
     this.#setFull(error);
-    this.#options.timing.afterMs(FULL_RETRY_MS, () => this.#makeNext(neededBytes));
+    this.#options.timing.afterMs(FULL_RETRY_MS, () =>
+      this.#makeNext(neededBytes),
+    );
     this.#checkIdle();
   }
 
@@ -368,8 +445,8 @@ export class SegmentLog {
   }
 
   /**
-   * Fails the log: another process has it, or after a failed write its content on the disk is
-   * unknown.
+   * Fails the log: another process has it, or after a failed write its content
+   * on the disk is unknown.
    */
   fail(error: Error): void {
     if (this.#isOver) return;
@@ -382,7 +459,8 @@ export class SegmentLog {
 
   #checkIdle(): void {
     const isStuck = this.isFull && !this.#writes.isAtDisk;
-    const isBusy = this.#writes.size > 0 || this.#isPlanned || this.#pending.length > 0;
+    const isBusy =
+      this.#writes.size > 0 || this.#isPlanned || this.#pending.length > 0;
     if (!this.#isOver && !isStuck && isBusy) return;
     const onIdle = this.#onIdle;
     this.#onIdle = undefined;

@@ -3,8 +3,8 @@ import { EMPTY_STATE, type RecoveredState } from '../log/recovered-state.ts';
 import type { CheckpointSource, SiteStorage } from '../log/site-storage.ts';
 
 /**
- * Storage in memory, for demonstrations and tests. It keeps nothing: an entry counts as synced at
- * once.
+ * Storage in memory, for demonstrations and tests. It keeps nothing: an entry
+ * counts as synced at once.
  */
 export class VolatileStorage implements SiteStorage {
   readonly stored: RecoveredState = EMPTY_STATE;
@@ -15,7 +15,10 @@ export class VolatileStorage implements SiteStorage {
   readonly #lengths = { local: 0, red: 0 };
   #listener: LocalLogListener | undefined;
 
-  /** @param term larger than at any earlier start, of which nothing is known here */
+  /**
+   * @param term larger than at any earlier start, of which nothing is known
+   * here
+   */
   constructor(term: Term) {
     this.term = term;
   }

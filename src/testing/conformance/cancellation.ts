@@ -1,5 +1,6 @@
 /**
- * What the conformance suite requires when a caller of a read, one client, or all of them leave.
+ * What the conformance suite requires when a caller of a read, one client, or
+ * all of them leave.
  */
 import type { Binding } from '../../correctable/binding.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
@@ -15,11 +16,14 @@ import {
 } from './test-context.ts';
 import { ViewRecorder } from './view-recorder.ts';
 
-/** An answer within this time need not read the signal, which costs more than a fast read. */
+/**
+ * An answer within this time need not read the signal, which costs more than a
+ * fast read.
+ */
 const ABANDON_GRACE_MS = 100;
 /**
- * So many operations share a signal at once: above ten listeners Node warns of a leak, which there
- * is none of yet.
+ * So many operations share a signal at once: above ten listeners Node warns of
+ * a leak, which there is none of yet.
  */
 const OPERATIONS_PER_SIGNAL = 8;
 
@@ -27,7 +31,8 @@ export async function survivesCancellation(trial: TestContext): Promise<void> {
   const { write, read } = trial.subject;
   await trial.withClient(async (client) => {
     const leaving = client.invoke(read);
-    // A binding may answer at once: then there is nothing under way that could be left.
+    // A binding may answer at once: then there is nothing under way that could
+    // be left.
     const isDone = leaving.state === 'final';
     leaving.cancel('contract suite');
     const error = await getFailure(leaving);
@@ -41,23 +46,31 @@ export async function survivesCancellation(trial: TestContext): Promise<void> {
   });
 }
 
-/** A read that was canceled is ended in the store, too: its result would be dropped. */
+/**
+ * A read that was canceled is ended in the store, too: its result would be
+ * dropped.
+ */
 export async function abandonsReads(trial: TestContext): Promise<void> {
   const { write, read, slowBinding } = trial.subject;
   await trial.withBinding(async (binding) => {
     await trial.ends(ViewRecorder.submit(binding, write));
     const leaving = new AbortController();
-    const left = ViewRecorder.submit(binding, read, undefined, { signal: leaving.signal });
+    const left = ViewRecorder.submit(binding, read, undefined, {
+      signal: leaving.signal,
+    });
     const staying = ViewRecorder.submit(binding, read);
     leaving.abort(new Error('contract suite'));
-    const grace = new Promise((resolve) => setTimeout(resolve, ABANDON_GRACE_MS));
+    const grace = new Promise((resolve) =>
+      setTimeout(resolve, ABANDON_GRACE_MS),
+    );
     const untilThen = grace.then(() => left.views.length);
     await trial.ends(staying, ', while another read was aborted');
     const reported = await untilThen;
     await waitForNextTurn();
     assertHolds(
       staying.final !== undefined,
-      () => `${formatOperation(read)}: fails with another read, which was aborted`,
+      () =>
+        `${formatOperation(read)}: fails with another read, which was aborted`,
       staying.error,
     );
     const late = left.views[reported];
@@ -69,21 +82,32 @@ export async function abandonsReads(trial: TestContext): Promise<void> {
   }, slowBinding);
 }
 
-/** A caller that gives one signal to many operations would keep the listeners of all of them. */
+/**
+ * A caller that gives one signal to many operations would keep the listeners of
+ * all of them.
+ */
 export async function releasesSignals(trial: TestContext): Promise<void> {
   const { subject } = trial;
   await trial.withBinding((binding) => checkReleasesSignal(trial, binding));
   // Many a binding listens only for what takes its time.
   if (subject.slowBinding !== undefined)
-    await trial.withBinding((binding) => checkReleasesSignal(trial, binding), subject.slowBinding);
+    await trial.withBinding(
+      (binding) => checkReleasesSignal(trial, binding),
+      subject.slowBinding,
+    );
 }
 
-async function checkReleasesSignal(trial: TestContext, binding: Binding): Promise<void> {
+async function checkReleasesSignal(
+  trial: TestContext,
+  binding: Binding,
+): Promise<void> {
   const { write, read } = trial.subject;
   const watched = new WatchedSignal();
   for (const operation of [write, read]) {
     const many = Array.from({ length: OPERATIONS_PER_SIGNAL }, () =>
-      ViewRecorder.submit(binding, operation, undefined, { signal: watched.signal }),
+      ViewRecorder.submit(binding, operation, undefined, {
+        signal: watched.signal,
+      }),
     );
     const closed = Promise.all(many.map((listener) => listener.closed));
     await trial.withTimeout(
@@ -104,13 +128,15 @@ async function checkReleasesSignal(trial: TestContext, binding: Binding): Promis
 }
 
 /**
- * By the time that `close` has resolved, what was in flight knows how it ended, and nothing is
- * reported any more.
+ * By the time that `close` has resolved, what was in flight knows how it ended,
+ * and nothing is reported any more.
  */
 export async function endsOperationsOnClose(trial: TestContext): Promise<void> {
   const { write, read } = trial.subject;
   await trial.withBinding(async (binding) => {
-    const inFlight = [write, read].map((operation) => ViewRecorder.submit(binding, operation));
+    const inFlight = [write, read].map((operation) =>
+      ViewRecorder.submit(binding, operation),
+    );
     await trial.withTimeout(binding.close(), 'close() does not come to an end');
     const views = inFlight.map((listener) => listener.views.length);
     for (const listener of inFlight) {
@@ -130,7 +156,8 @@ export async function endsOperationsOnClose(trial: TestContext): Promise<void> {
       const name = formatOperation(listener.operation);
       assertHolds(
         view === undefined,
-        () => `close() ends nothing: ${name} goes on, with a view at ${view?.level} after it`,
+        () =>
+          `close() ends nothing: ${name} goes on, with a view at ${view?.level} after it`,
       );
     });
     const [reported] = late.views;
@@ -139,14 +166,19 @@ export async function endsOperationsOnClose(trial: TestContext): Promise<void> {
       () =>
         `close() closes nothing: ${formatOperation(read)} after it still has a view at ${reported?.level}`,
     );
-    assertCode(late.error, 'UNAVAILABLE', `${formatOperation(read)}, after close()`);
+    assertCode(
+      late.error,
+      'UNAVAILABLE',
+      `${formatOperation(read)}, after close()`,
+    );
   });
 }
 
 export async function closesForClients(trial: TestContext): Promise<void> {
   const { read } = trial.subject;
   await trial.withClient(async (client, binding) => {
-    // Observed before closing, which may take longer than the operation has until it fails.
+    // Observed before closing, which may take longer than the operation has
+    // until it fails.
     const ended = getFailure(client.invoke(read));
     await trial.withTimeout(client.close(), 'close() does not come to an end');
     const error = await ended;
@@ -173,10 +205,14 @@ export async function closesUpdates(trial: TestContext): Promise<void> {
       reported !== 'not typed',
       `${formatOperation(write)}, in flight at close(): fails with no CorrectableError`,
     );
-    const observer = binding.openHandle === undefined ? await secondBinding?.() : binding;
-    if (reported === 'done' || reported === 'UNKNOWN' || observer === undefined) return;
+    const observer =
+      binding.openHandle === undefined ? await secondBinding?.() : binding;
+    if (reported === 'done' || reported === 'UNKNOWN' || observer === undefined)
+      return;
     const asking = trial.createClient(observer);
-    const { value: shown } = await trial.getFinal(asking, read, [asking.strongest]);
+    const { value: shown } = await trial.getFinal(asking, read, [
+      asking.strongest,
+    ]);
     await observer.close();
     const isDone = trial.isSame(shown, expected);
     assertHolds(
@@ -191,8 +227,13 @@ export async function closesOneOfSeveral(trial: TestContext): Promise<void> {
   const { write, read } = trial.subject;
   await trial.withBinding(async (binding: Binding) => {
     if (binding.openHandle === undefined) return;
-    const [leaving, staying] = [trial.createClient(binding), trial.createClient(binding)];
-    const outcomes = [leaving, staying].map((client) => getOutcome(client.invoke(write)));
+    const [leaving, staying] = [
+      trial.createClient(binding),
+      trial.createClient(binding),
+    ];
+    const outcomes = [leaving, staying].map((client) =>
+      getOutcome(client.invoke(write)),
+    );
     await trial.withTimeout(leaving.close(), 'close() does not come to an end');
     const [left, stayed] = [await outcomes[0], await outcomes[1]];
     assertHolds(
@@ -233,7 +274,8 @@ class WatchedSignal {
     ) => {
       if (listener === null) return;
       add(type, listener, options);
-      if (!isFromPlatform(new Error('who listens').stack)) this.#listen(listener, options);
+      if (!isFromPlatform(new Error('who listens').stack))
+        this.#listen(listener, options);
     };
     signal.removeEventListener = (
       type: string,
@@ -258,11 +300,17 @@ class WatchedSignal {
     });
   }
 
-  #listen(listener: SignalListener, options: boolean | AddEventListenerOptions | undefined): void {
+  #listen(
+    listener: SignalListener,
+    options: boolean | AddEventListenerOptions | undefined,
+  ): void {
     this.#listening.add(listener);
-    // A listener of the signal's own kind: it goes when that other signal aborts.
+    // A listener of the signal's own kind: it goes when that other signal
+    // aborts.
     if (typeof options === 'object')
-      options.signal?.addEventListener('abort', () => this.#release(listener), { once: true });
+      options.signal?.addEventListener('abort', () => this.#release(listener), {
+        once: true,
+      });
   }
 
   #release(listener: SignalListener): void {
@@ -272,8 +320,8 @@ class WatchedSignal {
 }
 
 /**
- * The platform's own functions hold their listeners weakly: Node's `fetch` leaves one until the
- * request is collected.
+ * The platform's own functions hold their listeners weakly: Node's `fetch`
+ * leaves one until the request is collected.
  */
 function isFromPlatform(stack: string | undefined): boolean {
   return stack?.split('\n')[2]?.includes('node:internal') === true;

@@ -1,6 +1,6 @@
 /**
- * What the contract suite holds a binding to that has several things in flight: each is done as if
- * it were alone.
+ * What the contract suite holds a binding to that has several things in flight:
+ * each is done as if it were alone.
  */
 import type { Binding } from '../../correctable/binding.ts';
 import { getFailure } from './levels.ts';
@@ -18,13 +18,18 @@ import { createMarks } from './histories.ts';
 
 /** So many updates are made at once, each of an object of its own. */
 const CONCURRENT_WRITES = 20;
-/** So many objects are read while they are updated, each from another turn of the event loop on. */
+/**
+ * So many objects are read while they are updated, each from another turn of
+ * the event loop on.
+ */
 const ROUNDS = 4;
 /** So many reads of an object are begun while it is updated. */
 const READS = 8;
 
 /** What was acknowledged was done, and once, however much there was to do. */
-export async function executesConcurrentWrites(trial: TestContext): Promise<void> {
+export async function executesConcurrentWrites(
+  trial: TestContext,
+): Promise<void> {
   await trial.withClient(async (client, binding) => {
     const marks = createMarks(trial.subject, binding, CONCURRENT_WRITES);
     await Promise.all(marks.map(({ write }) => trial.getFinal(client, write)));
@@ -39,13 +44,17 @@ export async function executesConcurrentWrites(trial: TestContext): Promise<void
 }
 
 /**
- * Checks that a read begun after an acknowledged update shows it, not the answer of an older read
- * in flight.
+ * Checks that a read begun after an acknowledged update shows it, not the
+ * answer of an older read in flight.
  */
-export async function readsAcknowledgedWrites(trial: TestContext): Promise<void> {
+export async function readsAcknowledgedWrites(
+  trial: TestContext,
+): Promise<void> {
   await trial.withClient(async (client, binding) => {
     const marks = [...createMarks(trial.subject, binding, ROUNDS).entries()];
-    await runConcurrently(marks, ([turns, mark]) => readDuringWrite(trial, client, mark, turns));
+    await runConcurrently(marks, ([turns, mark]) =>
+      readDuringWrite(trial, client, mark, turns),
+    );
   });
 }
 
@@ -58,11 +67,15 @@ async function readDuringWrite(
   const progress = { isDone: false };
   const reads: Promise<unknown>[] = [];
   const read = (): unknown =>
-    reads.push(getFailure(client.invoke(mark.read, { levels: [client.strongest] })));
+    reads.push(
+      getFailure(client.invoke(mark.read, { levels: [client.strongest] })),
+    );
   // One is under way before the update is.
   if (turns % 2 === 0) read();
   for (let n = 0; n < turns; n++) await waitForNextTurn();
-  const update = trial.getFinal(client, mark.write).finally(() => (progress.isDone = true));
+  const update = trial
+    .getFinal(client, mark.write)
+    .finally(() => (progress.isDone = true));
   update.catch(() => undefined);
   for (let n = 0; n < READS && !progress.isDone; n++) {
     await waitForNextTurn();
@@ -78,13 +91,14 @@ async function readDuringWrite(
 }
 
 /**
- * A caller that leaves ends nothing of others: no update of the object that was read, and none of
- * other objects.
+ * A caller that leaves ends nothing of others: no update of the object that was
+ * read, and none of other objects.
  */
 export async function isolatesCancellation(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
     // At once, and when it is on its way.
-    for (const turns of [0, 1]) await checkCancellationIsolation(trial, client, binding, turns);
+    for (const turns of [0, 1])
+      await checkCancellationIsolation(trial, client, binding, turns);
   });
 }
 
@@ -96,7 +110,9 @@ async function checkCancellationIsolation(
 ): Promise<void> {
   const [read, stays, goes] = createMarks(trial.subject, binding, 3);
   if (read === undefined || stays === undefined || goes === undefined) return;
-  const staying = [read, stays].map(({ write }) => getFailure(client.invoke(write)));
+  const staying = [read, stays].map(({ write }) =>
+    getFailure(client.invoke(write)),
+  );
   const leaving = [client.invoke(read.read), client.invoke(goes.write)];
   for (let n = 0; n < turns; n++) await waitForNextTurn();
   for (const item of leaving) item.cancel('contract suite');
@@ -110,6 +126,7 @@ async function checkCancellationIsolation(
       `${formatOperation([read, stays][failed]!.write)}: ${description}: ${formatError(ends[failed])}`,
     ends[failed],
   );
-  const when = 'a write was acknowledged, while others were cancelled: the final view is wrong';
+  const when =
+    'a write was acknowledged, while others were cancelled: the final view is wrong';
   for (const mark of [read, stays]) await trial.assertShows(client, mark, when);
 }

@@ -1,6 +1,6 @@
 /**
- * What the conformance suite requires of abandoned updates: a while later, the data still match
- * what was reported.
+ * What the conformance suite requires of abandoned updates: a while later, the
+ * data still match what was reported.
  */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { getFailure } from './levels.ts';
@@ -17,14 +17,20 @@ import {
 import { createMark, createMarks } from './histories.ts';
 
 /**
- * What is done again, or late, by a queue or a timer is done within this time; there is no event to
- * wait for.
+ * What is done again, or late, by a queue or a timer is done within this time;
+ * there is no event to wait for.
  */
 const DELAYED_EFFECT_MS = 250;
-/** So many updates are cancelled, each one turn of the event loop later than the one before it. */
+/**
+ * So many updates are cancelled, each one turn of the event loop later than the
+ * one before it.
+ */
 const CANCELED_WRITES = 8;
 
-/** All that has to be waited for, at the same time: each is done to an object of its own. */
+/**
+ * All that has to be waited for, at the same time: each is done to an object of
+ * its own.
+ */
 export async function keepsReportedOutcomes(trial: TestContext): Promise<void> {
   const { subject } = trial;
   await trial.withBinding(async (binding, { secondBinding }) => {
@@ -42,9 +48,12 @@ export async function keepsReportedOutcomes(trial: TestContext): Promise<void> {
       await trial.waitUntilShown(client, single, weak);
     }
     const closed = createMark(subject, binding);
-    const other = binding.openHandle === undefined ? await secondBinding?.() : binding;
+    const other =
+      binding.openHandle === undefined ? await secondBinding?.() : binding;
     const reported =
-      closed && other && (await findOutcomeAtClose(trial, trial.createClient(other), closed));
+      closed &&
+      other &&
+      (await findOutcomeAtClose(trial, trial.createClient(other), closed));
     await new Promise((resolve) => setTimeout(resolve, DELAYED_EFFECT_MS));
     await checkStillOnce(trial, client, cancelled, subject);
     if (weak !== undefined) await checkStillOnce(trial, client, single, weak);
@@ -98,16 +107,22 @@ async function checkNotDone(
   const isDone = trial.isSame(value, expected);
   assertHolds(
     !isDone,
-    () => `${formatOperation(write)}, ${description}, but done within ${DELAYED_EFFECT_MS} ms`,
+    () =>
+      `${formatOperation(write)}, ${description}, but done within ${DELAYED_EFFECT_MS} ms`,
   );
 }
 
 /**
- * Cancels updates at several times. An update reported as not done must not be done later either.
+ * Cancels updates at several times. An update reported as not done must not be
+ * done later either.
  */
-export async function reportsAbortsTruthfully(trial: TestContext): Promise<void> {
+export async function reportsAbortsTruthfully(
+  trial: TestContext,
+): Promise<void> {
   await trial.withClient(async (client, binding) => {
-    const marks = [...createMarks(trial.subject, binding, CANCELED_WRITES).entries()];
+    const marks = [
+      ...createMarks(trial.subject, binding, CANCELED_WRITES).entries(),
+    ];
     await trial.getFinal(client, trial.subject.read, [client.strongest]);
     const denied = await Promise.all(
       marks.map(async ([turns, mark]) => {
@@ -124,6 +139,11 @@ export async function reportsAbortsTruthfully(trial: TestContext): Promise<void>
     if (denied.flat().length === 0) return;
     await new Promise((resolve) => setTimeout(resolve, DELAYED_EFFECT_MS));
     for (const { failure, ...mark } of denied.flat())
-      await checkNotDone(trial, client, mark, `cancelled: reported as not done (${failure})`);
+      await checkNotDone(
+        trial,
+        client,
+        mark,
+        `cancelled: reported as not done (${failure})`,
+      );
   });
 }

@@ -1,13 +1,18 @@
 /**
- * What is done to one object in turn, and what that gives: what an update has done is known by what
- * comes after it.
+ * What is done to one object in turn, and what that gives: what an update has
+ * done is known by what comes after it.
  */
 import type { Binding } from '../../correctable/binding.ts';
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { dequeue, enqueue, get, peek, put } from '../../operations/index.ts';
 import type { AnyView } from '../../correctable/view.ts';
-import { assertHolds, formatOperation, formatValue, runConcurrently } from './test-context.ts';
+import {
+  assertHolds,
+  formatOperation,
+  formatValue,
+  runConcurrently,
+} from './test-context.ts';
 import type {
   AnyClient,
   ConformanceSubject,
@@ -26,35 +31,49 @@ export type History = (object: string) => readonly HistoryStep[];
 const runId = Math.random().toString(36).slice(2, 8);
 let objectCount = 0;
 
-/** One object's history, every step asked for all levels, or for the strongest one alone. */
+/**
+ * One object's history, every step asked for all levels, or for the strongest
+ * one alone.
+ */
 export async function followsOneHistory(
   trial: TestContext,
   isOnlyStrongest: boolean,
 ): Promise<void> {
   await trial.withClient(async (client, binding) => {
     await runConcurrently(createHistories(trial.subject, binding), (history) =>
-      followHistory({ trial, client, binding, isOnlyStrongest }, history(createObjectName())),
+      followHistory(
+        { trial, client, binding, isOnlyStrongest },
+        history(createObjectName()),
+      ),
     );
   });
 }
 
 /**
- * Several objects at once, each a step behind the one before it, so that no two of them have the
- * same to say.
+ * Several objects at once, each a step behind the one before it, so that no two
+ * of them have the same to say.
  */
 export async function followsManyHistories(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
-    await runConcurrently(createHistories(trial.subject, binding), async (history) => {
-      const all = Array.from({ length: OBJECTS }, () => history(createObjectName()));
-      if (!isSingleObject(all))
-        await followAll({ trial, client, binding, isOnlyStrongest: false }, all);
-    });
+    await runConcurrently(
+      createHistories(trial.subject, binding),
+      async (history) => {
+        const all = Array.from({ length: OBJECTS }, () =>
+          history(createObjectName()),
+        );
+        if (!isSingleObject(all))
+          await followAll(
+            { trial, client, binding, isOnlyStrongest: false },
+            all,
+          );
+      },
+    );
   });
 }
 
 /**
- * Equal steps at once: in any order, together they have the answers that they would have had in
- * turn.
+ * Equal steps at once: in any order, together they have the answers that they
+ * would have had in turn.
  */
 export async function followsEqualSteps(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
@@ -70,7 +89,9 @@ async function runStepsConcurrently(
   client: AnyClient,
   steps: readonly HistoryStep[],
 ): Promise<void> {
-  const finals = await Promise.all(steps.map(({ operation }) => trial.getFinal(client, operation)));
+  const finals = await Promise.all(
+    steps.map(({ operation }) => trial.getFinal(client, operation)),
+  );
   const values = finals.map(({ value }) => value);
   const left = [...values];
   for (const step of steps.filter((item) => 'expected' in item)) {
@@ -79,7 +100,8 @@ async function runStepsConcurrently(
     const requested = `${formatOperation(step.operation)}, ${steps.length} at once`;
     assertHolds(
       at >= 0,
-      () => `${requested}: ${answers}, and none of those left is ${formatValue(step.expected)}`,
+      () =>
+        `${requested}: ${answers}, and none of those left is ${formatValue(step.expected)}`,
     );
     left.splice(at, 1);
   }
@@ -90,7 +112,10 @@ function groupEqualSteps(steps: readonly HistoryStep[]): HistoryStep[][] {
   const runs: HistoryStep[][] = [];
   for (const step of steps) {
     const before = runs.at(-1);
-    if (before !== undefined && isSameOperation(before[0]!.operation, step.operation))
+    if (
+      before !== undefined &&
+      isSameOperation(before[0]!.operation, step.operation)
+    )
       before.push(step);
     else runs.push([step]);
   }
@@ -127,7 +152,10 @@ class HistoryFollower {
       operation,
       isOnlyStrongest ? [client.strongest] : undefined,
     );
-    const after = this.#doneSteps.length === 0 ? '' : `, after ${this.#doneSteps.join(', ')}`;
+    const after =
+      this.#doneSteps.length === 0
+        ? ''
+        : `, after ${this.#doneSteps.join(', ')}`;
     const requested = isOnlyStrongest ? client.strongest : 'all levels';
     if ('expected' in step) {
       trial.assertSame(
@@ -154,12 +182,18 @@ class HistoryFollower {
       () => `${versions()} after a newer preliminary one`,
     );
     const isOlder = isVersionOlder(this.#place.binding, version, newest);
-    assertHolds(!isOlder, () => `${versions()} after an earlier one of ${formatValue(newest)}`);
+    assertHolds(
+      !isOlder,
+      () => `${versions()} after an earlier one of ${formatValue(newest)}`,
+    );
     if (version !== undefined) this.#versions.set(operation, version);
   }
 }
 
-async function followHistory(place: HistoryPlace, steps: readonly HistoryStep[]): Promise<void> {
+async function followHistory(
+  place: HistoryPlace,
+  steps: readonly HistoryStep[],
+): Promise<void> {
   const follower = new HistoryFollower(place);
   for (const step of steps) await follower.onFinal(step);
 }
@@ -173,7 +207,9 @@ async function followAll(
     behind,
     follower: new HistoryFollower(place),
   }));
-  const ticks = Math.max(...followers.map(({ steps, behind }) => steps.length + behind));
+  const ticks = Math.max(
+    ...followers.map(({ steps, behind }) => steps.length + behind),
+  );
   for (let tick = 0; tick < ticks; tick++) {
     const now = followers.flatMap(({ steps, behind, follower }) => {
       const step = steps[tick - behind];
@@ -205,7 +241,9 @@ function createKeysHistory(object: string): readonly HistoryStep[] {
   });
 }
 
-/** Adds items, looks at the first one, takes it, and takes once more in the end. */
+/**
+ * Adds items, looks at the first one, takes it, and takes once more in the end.
+ */
 const QUEUE_STEPS = [
   '+1',
   '?1',
@@ -229,7 +267,10 @@ function createQueueHistory(object: string): readonly HistoryStep[] {
   const steps = QUEUE_STEPS.map((step): HistoryStep => {
     const item = `${object} ${step.slice(1)}`;
     if (step.startsWith('+')) return { operation: enqueue(object, item) };
-    return { operation: step.startsWith('?') ? peek(object) : dequeue(object), expected: { item } };
+    return {
+      operation: step.startsWith('?') ? peek(object) : dequeue(object),
+      expected: { item },
+    };
   });
   return [...steps, { operation: dequeue(object), expected: null }];
 }
@@ -242,16 +283,20 @@ export function isSingleObject([
   return others.every((other) =>
     first.every(
       ({ operation }, at) =>
-        other[at] !== undefined && isSameOperation(operation, other[at].operation),
+        other[at] !== undefined &&
+        isSameOperation(operation, other[at].operation),
     ),
   );
 }
 
 /**
- * The update with which the history of a new object begins, where a read follows that shows whether
- * it was done.
+ * The update with which the history of a new object begins, where a read
+ * follows that shows whether it was done.
  */
-export function createMark(subject: ConformanceSubject, binding: Binding): MarkedWrite | undefined {
+export function createMark(
+  subject: ConformanceSubject,
+  binding: Binding,
+): MarkedWrite | undefined {
   const [history] = createHistories(subject, binding);
   const [first, second] = history!(createObjectName());
   const isMark =
@@ -260,22 +305,26 @@ export function createMark(subject: ConformanceSubject, binding: Binding): Marke
     'expected' in second;
   const isOther = isMark && !isSameOperation(first.operation, subject.write);
   return isOther
-    ? { write: first.operation, read: second.operation, expected: second.expected }
+    ? {
+        write: first.operation,
+        read: second.operation,
+        expected: second.expected,
+      }
     : undefined;
 }
 
 /**
- * As many marks as possible, each of its own object; none if histories begin otherwise or there is
- * only one object.
+ * As many marks as possible, each of its own object; none if histories begin
+ * otherwise or there is only one object.
  */
 export function createMarks(
   subject: ConformanceSubject,
   binding: Binding,
   count: number,
 ): readonly MarkedWrite[] {
-  const marks = Array.from({ length: count }, () => createMark(subject, binding)).filter(
-    (mark) => mark !== undefined,
-  );
+  const marks = Array.from({ length: count }, () =>
+    createMark(subject, binding),
+  ).filter((mark) => mark !== undefined);
   const [first, second] = marks;
   if (first === undefined || second === undefined) return [];
   return isSameOperation(first.write, second.write) ? [] : marks;

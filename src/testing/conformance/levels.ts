@@ -1,6 +1,6 @@
 /**
- * What the contract suite holds the views of a binding to: which levels, in which order, and how
- * they end.
+ * What the contract suite holds the views of a binding to: which levels, in
+ * which order, and how they end.
  */
 import type { Binding } from '../../correctable/binding.ts';
 import type { Operation } from '../../correctable/operation.ts';
@@ -15,7 +15,10 @@ import {
 } from './test-context.ts';
 import { ViewRecorder } from './view-recorder.ts';
 
-/** So often a read is tried: a final view may overtake a preliminary one now and then. */
+/**
+ * So often a read is tried: a final view may overtake a preliminary one now and
+ * then.
+ */
 const READ_ATTEMPTS = 20;
 
 const UNKNOWN_OPERATION: Operation = {
@@ -32,7 +35,11 @@ export async function declaresLevels(trial: TestContext): Promise<void> {
       new Set(levels).size === levels.length,
       () => `consistencyLevels() names a level twice: ${levels.join(', ')}`,
     );
-    trial.assertSame([...binding.consistencyLevels()], [...levels], 'consistencyLevels() changes');
+    trial.assertSame(
+      [...binding.consistencyLevels()],
+      [...levels],
+      'consistencyLevels() changes',
+    );
   });
 }
 
@@ -52,7 +59,8 @@ export async function ordersViews(trial: TestContext): Promise<void> {
     const final = views.at(-1)!;
     assertHolds(
       final.level === client.strongest,
-      () => `${formatOperation(read)}: the final view is at ${final.level}, asked for all`,
+      () =>
+        `${formatOperation(read)}: the final view is at ${final.level}, asked for all`,
     );
     trial.assertSame(
       final.value,
@@ -65,7 +73,8 @@ export async function ordersViews(trial: TestContext): Promise<void> {
     );
     assertHolds(
       lost.length === 0,
-      () => `${formatOperation(read)}: views that cannot be shown (${lost.join(', ')})`,
+      () =>
+        `${formatOperation(read)}: views that cannot be shown (${lost.join(', ')})`,
     );
   });
 }
@@ -78,7 +87,8 @@ export async function deliversEachLevel(trial: TestContext): Promise<void> {
       const views = await trial.collectViews(client, read, [level]);
       assertHolds(
         views.length === 1,
-        () => `${formatOperation(read)}, asked for ${level}: ${views.length} views, not one`,
+        () =>
+          `${formatOperation(read)}, asked for ${level}: ${views.length} views, not one`,
       );
       const reached = views[0]!.level;
       assertHolds(
@@ -91,8 +101,8 @@ export async function deliversEachLevel(trial: TestContext): Promise<void> {
 }
 
 /**
- * What the binding says is heard for as long as the next operations take: a view that comes too
- * late comes by then.
+ * What the binding says is heard for as long as the next operations take: a
+ * view that comes too late comes by then.
  */
 export async function deliversInOrder(trial: TestContext): Promise<void> {
   const { write, read } = trial.subject;
@@ -112,12 +122,16 @@ export async function deliversInOrder(trial: TestContext): Promise<void> {
         await trial.ends(listener, `, asked for ${requested.join(', ')}`);
       }
     }
-    for (let n = 0; n < READ_ATTEMPTS; n++) listeners.push(await readOnce(trial, binding));
+    for (let n = 0; n < READ_ATTEMPTS; n++)
+      listeners.push(await readOnce(trial, binding));
     for (const listener of listeners) listener.check();
   });
 }
 
-/** A level that never has a view is no level: a caller that asks for it waits for the final one. */
+/**
+ * A level that never has a view is no level: a caller that asks for it waits
+ * for the final one.
+ */
 export async function deliversPreliminaries(trial: TestContext): Promise<void> {
   const { write, read } = trial.subject;
   await trial.withBinding(async (binding) => {
@@ -135,7 +149,10 @@ export async function deliversPreliminaries(trial: TestContext): Promise<void> {
   });
 }
 
-async function readOnce(trial: TestContext, binding: Binding): Promise<ViewRecorder> {
+async function readOnce(
+  trial: TestContext,
+  binding: Binding,
+): Promise<ViewRecorder> {
   const { read } = trial.subject;
   const listener = ViewRecorder.submit(binding, read);
   await trial.ends(listener, ', asked for all levels');
@@ -143,7 +160,8 @@ async function readOnce(trial: TestContext, binding: Binding): Promise<ViewRecor
 }
 
 /**
- * After the failure no weaker view is delivered. If no stronger one is possible, it is the last.
+ * After the failure no weaker view is delivered. If no stronger one is
+ * possible, it is the last.
  */
 export async function deliversWeakerLevels(
   trial: TestContext,
@@ -154,7 +172,8 @@ export async function deliversWeakerLevels(
     const error = await getFailure(client.invoke(read));
     assertHolds(
       isCorrectableError(error),
-      () => `${formatOperation(read)}, whose strongest level is to fail: ${formatError(error)}`,
+      () =>
+        `${formatOperation(read)}, whose strongest level is to fail: ${formatError(error)}`,
     );
     assertHolds(
       error.lastView !== undefined,
@@ -165,7 +184,8 @@ export async function deliversWeakerLevels(
 }
 
 /**
- * That a weaker level may have a view one day is no reason to be silent of a final that has failed.
+ * That a weaker level may have a view one day is no reason to be silent of a
+ * final that has failed.
  */
 export async function failsWithoutReply(
   trial: TestContext,
@@ -176,28 +196,40 @@ export async function failsWithoutReply(
     const listener = ViewRecorder.submit(binding, read);
     const description =
       'whose strongest level has failed and whose weaker ones hang: waits for them without an end';
-    await trial.withTimeout(listener.closed, `${formatOperation(read)}, ${description}`);
+    await trial.withTimeout(
+      listener.closed,
+      `${formatOperation(read)}, ${description}`,
+    );
     assertHolds(
       listener.final === undefined,
-      () => `${formatOperation(read)}: a final view, but no level is to have one`,
+      () =>
+        `${formatOperation(read)}: a final view, but no level is to have one`,
     );
   }, open);
 }
 
-export async function rejectsUnknownOperations(trial: TestContext): Promise<void> {
+export async function rejectsUnknownOperations(
+  trial: TestContext,
+): Promise<void> {
   const { read } = trial.subject;
   await trial.withClient(async (client, binding) => {
     assertHolds(
       !binding.supports(UNKNOWN_OPERATION),
       'supports(): true for an operation that there is not',
     );
-    assertHolds(binding.supports(read), () => `supports(): not true for ${formatOperation(read)}`);
+    assertHolds(
+      binding.supports(read),
+      () => `supports(): not true for ${formatOperation(read)}`,
+    );
     const error = await getFailure(client.invoke(UNKNOWN_OPERATION));
     assertCode(error, 'UNSUPPORTED', 'an unknown operation');
   });
 }
 
-export async function failsWithTypedError(trial: TestContext, failing: Operation): Promise<void> {
+export async function failsWithTypedError(
+  trial: TestContext,
+  failing: Operation,
+): Promise<void> {
   await trial.withClient(async (client) => {
     const error = await getFailure(client.invoke(failing));
     assertHolds(
@@ -212,7 +244,9 @@ export async function failsWithTypedError(trial: TestContext, failing: Operation
   });
 }
 
-export async function getFailure(operation: PromiseLike<unknown>): Promise<unknown> {
+export async function getFailure(
+  operation: PromiseLike<unknown>,
+): Promise<unknown> {
   return operation.then(
     () => undefined,
     (reason: unknown) => reason,

@@ -1,6 +1,6 @@
 /**
- * What the contract suite holds sessions to: a client with one sees what it has written and seen,
- * of every object.
+ * What the contract suite holds sessions to: a client with one sees what it has
+ * written and seen, of every object.
  */
 import type { Binding } from '../../correctable/binding.ts';
 import {
@@ -17,7 +17,9 @@ import { isVersionOlder } from './view-recorder.ts';
 
 type Session = ReturnType<AnyClient['session']>;
 
-export async function keepsSessionGuarantees(trial: TestContext): Promise<void> {
+export async function keepsSessionGuarantees(
+  trial: TestContext,
+): Promise<void> {
   await trial.withClient(async (client, binding) => {
     if (binding.openSession === undefined) {
       return assertCode(
@@ -49,7 +51,8 @@ async function checkReadsOwnWrite(
       const own = `${formatOperation(read)}, in the session of the write: the view at ${level} does not show it`;
       trial.assertSame(value, expected, own);
       const isOlder = isVersionOlder(binding, version, newest);
-      const versions = (): string => `version ${formatValue(version)} after ${formatValue(newest)}`;
+      const versions = (): string =>
+        `version ${formatValue(version)} after ${formatValue(newest)}`;
       assertHolds(
         !isOlder,
         () =>
@@ -68,8 +71,10 @@ async function checkReadsAllOwnWrites(
   const marks = createMarks(trial.subject, binding, 2);
   using session = client.session();
   for (const { write } of marks) await client.invokeStrong(write, { session });
-  const description = 'in the session that wrote several objects: does not show what it wrote';
-  for (const mark of marks) await checkWeakRead({ trial, client, session }, mark, description);
+  const description =
+    'in the session that wrote several objects: does not show what it wrote';
+  for (const mark of marks)
+    await checkWeakRead({ trial, client, session }, mark, description);
 }
 
 /** What another client has written, and the session has seen, stays visible. */
@@ -102,7 +107,10 @@ async function checkWeakRead(
   { read, expected }: MarkedWrite,
   description: string,
 ): Promise<void> {
-  for await (const { level, value } of client.invoke(read, { session, levels: [client.weakest] })) {
+  for await (const { level, value } of client.invoke(read, {
+    session,
+    levels: [client.weakest],
+  })) {
     trial.assertSame(
       value,
       expected,

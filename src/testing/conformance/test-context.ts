@@ -1,15 +1,20 @@
 /**
- * Where the contract suite tries a binding: opens and closes it, waits for what it promises, and no
- * longer than that.
+ * Where the contract suite tries a binding: opens and closes it, waits for what
+ * it promises, and no longer than that.
  */
 import type { Binding } from '../../correctable/binding.ts';
 import { createClient, type Client } from '../../correctable/client/client.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import type { AnyView } from '../../correctable/view.ts';
-import { isCorrectableError, type ErrorCode } from '../../correctable/errors.ts';
+import {
+  isCorrectableError,
+  type ErrorCode,
+} from '../../correctable/errors.ts';
 
-/** The part of a test runner that the suite needs. The functions of vitest fit. */
+/**
+ * The part of a test runner that the suite needs. The functions of vitest fit.
+ */
 export interface TestRunner {
   readonly describe: (name: string, body: () => void) => unknown;
   readonly test: (name: string, body: () => Promise<void>) => unknown;
@@ -17,8 +22,8 @@ export interface TestRunner {
 }
 
 /**
- * Compares values. If they differ, the error of the runner becomes the `cause` of a
- * `ConformanceError`.
+ * Compares values. If they differ, the error of the runner becomes the `cause`
+ * of a `ConformanceError`.
  */
 export interface Expectation {
   toEqual(expected: unknown): void;
@@ -28,18 +33,27 @@ export interface Expectation {
 export interface OpenedBinding {
   readonly binding: Binding;
   /**
-   * Returns another binding to the same store, if there can be one. It sees the writes of a closed
-   * one.
+   * Returns another binding to the same store, if there can be one. It sees the
+   * writes of a closed one.
    */
   readonly secondBinding?: (() => Promise<Binding>) | undefined;
-  /** Stops the store behind the binding. The suite has closed the binding before. */
+  /**
+   * Stops the store behind the binding. The suite has closed the binding
+   * before.
+   */
   readonly release?: (() => Promise<void>) | undefined;
 }
 
-/** One step of a history, which starts after the previous one has its final view. */
+/**
+ * One step of a history, which starts after the previous one has its final
+ * view.
+ */
 export interface HistoryStep {
   readonly operation: Operation;
-  /** Value of the final view at the strongest level. If it is absent, any value passes. */
+  /**
+   * Value of the final view at the strongest level. If it is absent, any value
+   * passes.
+   */
   readonly expected?: unknown;
 }
 
@@ -54,16 +68,18 @@ export interface ConformanceSubject {
   /** Result of `read` at the strongest level after one `write`. */
   readonly expected: unknown;
   /**
-   * Returns the steps for one object, by its name, with their results. Use several writes, whose
-   * results or reads differ if a write is applied never, once or twice. If the steps depend on the
-   * name, the suite runs histories of several objects concurrently. It also runs equal steps in a
-   * row concurrently. It uses each name once. If a history starts with a write and a read with
-   * `expected`, that pair also runs for many objects at once. These runs use sessions, and clients
-   * that leave. If writes have `expected`, their preliminary views are checked too.
+   * Returns the steps for one object, by its name, with their results. Use
+   * several writes, whose results or reads differ if a write is applied never,
+   * once or twice. If the steps depend on the name, the suite runs histories of
+   * several objects concurrently. It also runs equal steps in a row
+   * concurrently. It uses each name once. If a history starts with a write and
+   * a read with `expected`, that pair also runs for many objects at once. These
+   * runs use sessions, and clients that leave. If writes have `expected`, their
+   * preliminary views are checked too.
    *
-   * Default: the portable operations that the binding supports: `put` and `get`, and `enqueue`,
-   * `dequeue` and `peek`. Without them, `write` and `read` run once, which cannot find writes that
-   * are lost later.
+   * Default: the portable operations that the binding supports: `put` and
+   * `get`, and `enqueue`, `dequeue` and `peek`. Without them, `write` and
+   * `read` run once, which cannot find writes that are lost later.
    *
    * @example
    * history: (object) => [
@@ -76,38 +92,42 @@ export interface ConformanceSubject {
   /** An operation whose final view fails, if the store has one. */
   readonly failingOperation?: Operation | undefined;
   /**
-   * Functions that create bindings like `createBinding`, if possible, whose weaker levels give no
-   * view. The key names what they do instead:
-   * `{ fail: createFailing…, 'stay away': createSilent… }`.
+   * Functions that create bindings like `createBinding`, if possible, whose
+   * weaker levels give no view. The key names what they do instead: `{ fail:
+   * createFailing…, 'stay away': createSilent… }`.
    */
-  readonly weakLevelFails?: Readonly<Record<string, () => Promise<OpenedBinding>>> | undefined;
+  readonly weakLevelFails?:
+    | Readonly<Record<string, () => Promise<OpenedBinding>>>
+    | undefined;
   /**
-   * Creates a binding like `createBinding`, if possible, that is offline. The strongest level of a
-   * read fails at once while a weaker one is still pending. The weaker one then gives a view.
+   * Creates a binding like `createBinding`, if possible, that is offline. The
+   * strongest level of a read fails at once while a weaker one is still
+   * pending. The weaker one then gives a view.
    */
   readonly strongLevelFails?: (() => Promise<OpenedBinding>) | undefined;
   /**
-   * Creates a binding like `createBinding`, if possible, whose weaker levels never answer a read.
-   * Its strongest level fails at once. Leave it out if the binding queries its levels one after
-   * another.
+   * Creates a binding like `createBinding`, if possible, whose weaker levels
+   * never answer a read. Its strongest level fails at once. Leave it out if the
+   * binding queries its levels one after another.
    */
   readonly neverResponds?: (() => Promise<OpenedBinding>) | undefined;
   /**
-   * Creates a binding like `createBinding`, if possible, whose reads take about half a second. With
-   * a faster one the suite cannot check how the binding handles canceled reads.
+   * Creates a binding like `createBinding`, if possible, whose reads take about
+   * half a second. With a faster one the suite cannot check how the binding
+   * handles canceled reads.
    */
   readonly slowBinding?: (() => Promise<OpenedBinding>) | undefined;
   /**
-   * How long the suite waits for an event before a test fails, in milliseconds. The default is less
-   * than the timeout of test runners. For a slower store, raise the timeout of the runner too.
-   * Default: 4 000
+   * How long the suite waits for an event before a test fails, in milliseconds.
+   * The default is less than the timeout of test runners. For a slower store,
+   * raise the timeout of the runner too. Default: 4 000
    */
   readonly timeoutMs?: number | undefined;
 }
 
 /**
- * Thrown if the binding under test breaks a rule of bindings. Its message names the rule and how it
- * is broken.
+ * Thrown if the binding under test breaks a rule of bindings. Its message names
+ * the rule and how it is broken.
  */
 export class ConformanceError extends Error {
   override readonly name = 'ConformanceError';
@@ -120,10 +140,17 @@ export function assertHolds(
 ): asserts isKept {
   if (isKept) return;
   const message = typeof sentence === 'string' ? sentence : sentence();
-  throw new ConformanceError(message, cause === undefined ? undefined : { cause });
+  throw new ConformanceError(
+    message,
+    cause === undefined ? undefined : { cause },
+  );
 }
 
-export function assertCode(error: unknown, code: ErrorCode, description: string): void {
+export function assertCode(
+  error: unknown,
+  code: ErrorCode,
+  description: string,
+): void {
   assertHolds(
     isCorrectableError(error, code),
     () => `${description}: not ${code}, but ${formatError(error)}`,
@@ -137,15 +164,18 @@ export function formatOperation({ name, key }: Operation): string {
 export function formatValue(value: unknown): string {
   try {
     return (
-      JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part)) ??
-      String(value)
+      JSON.stringify(value, (_, part: unknown) =>
+        typeof part === 'bigint' ? `${part}n` : part,
+      ) ?? String(value)
     );
   } catch {
     return String(value);
   }
 }
 
-/** A failure, as sentences tell it; `undefined` is of what closed without one. */
+/**
+ * A failure, as sentences tell it; `undefined` is of what closed without one.
+ */
 export function formatError(error: unknown): string {
   if (error === undefined) return 'closed with a final view';
   if (isCorrectableError(error)) return `${error.code}: ${error.message}`;
@@ -154,11 +184,20 @@ export function formatError(error: unknown): string {
 
 export type AnyClient = Client<Levels>;
 
-/** The five seconds after which test runners give up, less what it takes to open and to close. */
+/**
+ * The five seconds after which test runners give up, less what it takes to open
+ * and to close.
+ */
 const DEFAULT_TIMEOUT_MS = 4_000;
 
-/** An update, and what `read` gives at the strongest level once it was done once. */
-export type MarkedWrite = Pick<ConformanceSubject, 'write' | 'read' | 'expected'>;
+/**
+ * An update, and what `read` gives at the strongest level once it was done
+ * once.
+ */
+export type MarkedWrite = Pick<
+  ConformanceSubject,
+  'write' | 'read' | 'expected'
+>;
 
 interface Submitted {
   readonly operation: Operation;
@@ -177,8 +216,8 @@ export class TestContext {
   }
 
   /**
-   * Opens a binding for `body` and closes it after that; what `body` fails with counts, not what
-   * becomes of the rest.
+   * Opens a binding for `body` and closes it after that; what `body` fails with
+   * counts, not what becomes of the rest.
    */
   async withBinding(
     body: (binding: Binding, opened: OpenedBinding) => Promise<void>,
@@ -190,7 +229,10 @@ export class TestContext {
       await body(opened.binding, opened);
       isKept = true;
     } finally {
-      const closed = this.withTimeout(opened.binding.close(), 'close() does not come to an end');
+      const closed = this.withTimeout(
+        opened.binding.close(),
+        'close() does not come to an end',
+      );
       await (isKept ? closed : closed.catch(() => undefined));
       await opened.release?.();
     }
@@ -200,7 +242,10 @@ export class TestContext {
     body: (client: AnyClient, binding: Binding) => Promise<void>,
     open?: () => Promise<OpenedBinding>,
   ): Promise<void> {
-    return this.withBinding((binding) => body(this.createClient(binding), binding), open);
+    return this.withBinding(
+      (binding) => body(this.createClient(binding), binding),
+      open,
+    );
   }
 
   /** A client that waits as long as the suite does. */
@@ -215,7 +260,9 @@ export class TestContext {
   ): Promise<AnyView[]> {
     const views: AnyView[] = [];
     try {
-      for await (const view of client.invoke(operation, { levels: levels as [string] }))
+      for await (const view of client.invoke(operation, {
+        levels: levels as [string],
+      }))
         views.push(view);
     } catch (cause) {
       const message = `${formatOperation(operation)}, asked for ${levels.join(', ')}: no final view, but ${formatError(cause)}`;
@@ -224,7 +271,11 @@ export class TestContext {
     return views;
   }
 
-  async getFinal(client: AnyClient, operation: Operation, levels?: Levels): Promise<AnyView> {
+  async getFinal(
+    client: AnyClient,
+    operation: Operation,
+    levels?: Levels,
+  ): Promise<AnyView> {
     return (await this.collectViews(client, operation, levels)).at(-1)!;
   }
 
@@ -247,7 +298,8 @@ export class TestContext {
     const difference = this.#difference(actual, expected);
     assertHolds(
       difference === undefined,
-      () => `${description}: ${formatValue(actual)}, not ${formatValue(expected)}`,
+      () =>
+        `${description}: ${formatValue(actual)}, not ${formatValue(expected)}`,
       difference,
     );
   }
@@ -261,7 +313,9 @@ export class TestContext {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
       const giveUp = (): void =>
-        reject(new ConformanceError(`${sentence} (waited for ${this.timeoutMs} ms)`));
+        reject(
+          new ConformanceError(`${sentence} (waited for ${this.timeoutMs} ms)`),
+        );
       timer = setTimeout(giveUp, this.timeoutMs);
     });
     try {
@@ -279,8 +333,8 @@ export class TestContext {
   }
 
   /**
-   * Reads until the strongest read shows the update. The event loop gets its turn between reads, or
-   * no timeout would fire.
+   * Reads until the strongest read shows the update. The event loop gets its
+   * turn between reads, or no timeout would fire.
    */
   async waitUntilShown(
     client: AnyClient,
@@ -312,7 +366,8 @@ export class TestContext {
 }
 
 /**
- * Does `body` with all of them at once; fails, once all have ended, as the first that failed does.
+ * Does `body` with all of them at once; fails, once all have ended, as the
+ * first that failed does.
  */
 export async function runConcurrently<T>(
   all: readonly T[],

@@ -1,6 +1,7 @@
 /**
- * What the contract suite holds `readVersions` and `commit` to. A transaction is only as good as
- * these two: a version that does not change, or a read of two states, loses an update in silence.
+ * What the contract suite holds `readVersions` and `commit` to. A transaction
+ * is only as good as these two: a version that does not change, or a read of
+ * two states, loses an update in silence.
  */
 import type { Binding } from '../../correctable/binding.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
@@ -31,7 +32,10 @@ const PAIR_WRITES = 12;
 const ADDITIONS = 4;
 const WORKERS = 3;
 
-/** The values that one key gets in turn. Even if two are equal, their versions must differ. */
+/**
+ * The values that one key gets in turn. Even if two are equal, their versions
+ * must differ.
+ */
 const REPEATED_VALUES = [1, 2, 1, null, 2, 1];
 
 /** How often a store may refuse one operation with `CONFLICT`. */
@@ -47,7 +51,10 @@ interface TransactionSubject {
   readonly rival: AnyClient;
 }
 
-/** Runs `body` if the store has transactions; a store without them keeps the contract too. */
+/**
+ * Runs `body` if the store has transactions; a store without them keeps the
+ * contract too.
+ */
 function withTransactions(
   trial: TestContext,
   body: (subject: TransactionSubject) => Promise<void>,
@@ -65,13 +72,22 @@ function withTransactions(
   });
 }
 
-/** A binding that accepts any name, as `tiered` does, may fail with `UNSUPPORTED` later. */
-async function hasTransactions(binding: Binding, client: AnyClient): Promise<boolean> {
+/**
+ * A binding that accepts any name, as `tiered` does, may fail with
+ * `UNSUPPORTED` later.
+ */
+async function hasTransactions(
+  binding: Binding,
+  client: AnyClient,
+): Promise<boolean> {
   const probe = readVersions(['probe']);
   const [canRead, canCommit] = [probe, commit([], [])].map((operation) =>
     binding.supports(operation),
   );
-  assertHolds(canRead === canCommit, 'supports(): readVersions without commit, or the reverse');
+  assertHolds(
+    canRead === canCommit,
+    'supports(): readVersions without commit, or the reverse',
+  );
   if (canRead !== true) return false;
   try {
     await client.invokeStrong(probe);
@@ -127,48 +143,75 @@ async function write(
   const { committed, changed } = (value ?? {}) as CommitResult;
   assertHolds(
     typeof committed === 'boolean' && Array.isArray(changed),
-    () => `commit: ${formatValue(value)}, not { committed, changed }. ${UNSUPPORTED_ADVICE}`,
+    () =>
+      `commit: ${formatValue(value)}, not { committed, changed }. ${UNSUPPORTED_ADVICE}`,
   );
   return { committed, changed };
 }
 
-/** A store may refuse a read or a commit with `CONFLICT`; it has written nothing then. */
+/**
+ * A store may refuse a read or a commit with `CONFLICT`; it has written nothing
+ * then.
+ */
 async function retryConflicts<T>(submit: () => Promise<T>): Promise<T> {
   for (let refusals = 1; ; refusals++) {
     try {
       return await submit();
     } catch (error) {
       const cause = error instanceof ConformanceError ? error.cause : error;
-      if (!isCorrectableError(cause, 'CONFLICT') || refusals > MAX_REFUSALS) throw error;
+      if (!isCorrectableError(cause, 'CONFLICT') || refusals > MAX_REFUSALS)
+        throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, refusals));
   }
 }
 
-/** A key without a value has a version; each write gives its keys another one. */
+/**
+ * A key without a value has a version; each write gives its keys another one.
+ */
 export function certifiesVersions(trial: TestContext): Promise<void> {
   return withTransactions(trial, async ({ client }) => {
     const store = { trial, client };
     const [absent, other] = await read(store, ['a', 'b']);
-    trial.assertSame(absent!.value, undefined, 'readVersions of a key without a value');
+    trial.assertSame(
+      absent!.value,
+      undefined,
+      'readVersions of a key without a value',
+    );
 
     const reads = [
       { key: 'a', version: absent!.version },
       { key: 'b', version: other!.version },
     ];
     const first = await write(store, reads, [{ key: 'a', value: 1 }]);
-    trial.assertSame(first, { committed: true, changed: [] }, 'commit of unchanged reads');
+    trial.assertSame(
+      first,
+      { committed: true, changed: [] },
+      'commit of unchanged reads',
+    );
 
     const second = await write(store, reads, [{ key: 'b', value: 2 }]);
     const stale = { committed: false, changed: ['a'] };
-    trial.assertSame(second, stale, 'commit with a version of "a" that is out of date');
+    trial.assertSame(
+      second,
+      stale,
+      'commit with a version of "a" that is out of date',
+    );
 
     const blind = await write(store, [], [{ key: 'b', value: 3 }]);
-    trial.assertSame(blind, { committed: true, changed: [] }, 'commit of a write without a read');
+    trial.assertSame(
+      blind,
+      { committed: true, changed: [] },
+      'commit of a write without a read',
+    );
 
     const present = await read(store, ['a', 'b']);
     const values = present.map(({ value }) => value);
-    trial.assertSame(values, [1, 3], 'readVersions after two commits, and one that was refused');
+    trial.assertSame(
+      values,
+      [1, 3],
+      'readVersions after two commits, and one that was refused',
+    );
 
     const onlyReads = await write(store, reads, []);
     trial.assertSame(
@@ -179,7 +222,9 @@ export function certifiesVersions(trial: TestContext): Promise<void> {
   });
 }
 
-/** A version that comes back would let a commit pass over all writes in between. */
+/**
+ * A version that comes back would let a commit pass over all writes in between.
+ */
 export function givesNewVersions(trial: TestContext): Promise<void> {
   return withTransactions(trial, async ({ client }) => {
     const store = { trial, client };
@@ -190,12 +235,15 @@ export function givesNewVersions(trial: TestContext): Promise<void> {
     }
     assertHolds(
       new Set(versions).size === versions.length,
-      () => `readVersions: a version comes back after other writes: ${formatValue(versions)}`,
+      () =>
+        `readVersions: a version comes back after other writes: ${formatValue(versions)}`,
     );
   });
 }
 
-/** What the caller has of a key does not travel again, unless it has changed. */
+/**
+ * What the caller has of a key does not travel again, unless it has changed.
+ */
 export function omitsKnownValues(trial: TestContext): Promise<void> {
   return withTransactions(trial, async ({ client }) => {
     const store = { trial, client };
@@ -215,9 +263,21 @@ export function omitsKnownValues(trial: TestContext): Promise<void> {
       ['b', b!.version],
     ]);
     const [changed, unchanged] = await read(store, ['a', 'b'], known);
-    trial.assertSame(changed?.value, 'new', 'readVersions: the value of a key that has changed');
-    trial.assertSame(unchanged?.version, b!.version, 'readVersions: the version of an old key');
-    trial.assertSame(unchanged?.value, undefined, 'readVersions: a value that the caller has');
+    trial.assertSame(
+      changed?.value,
+      'new',
+      'readVersions: the value of a key that has changed',
+    );
+    trial.assertSame(
+      unchanged?.version,
+      b!.version,
+      'readVersions: the version of an old key',
+    );
+    trial.assertSame(
+      unchanged?.value,
+      undefined,
+      'readVersions: a value that the caller has',
+    );
   });
 }
 
@@ -238,21 +298,35 @@ export function commitsOneOfSeveral(trial: TestContext): Promise<void> {
     });
     assertHolds(
       won.length === 1,
-      () => `commit: ${won.length} of ${RIVALS} with the same version were committed, not 1`,
+      () =>
+        `commit: ${won.length} of ${RIVALS} with the same version were committed, not 1`,
     );
 
     const keys = ['hot', ...rivals.map((at) => `own ${at}`)];
-    const values = (await read({ trial, client }, keys)).map(({ value }) => value);
-    const expected = [won[0], ...rivals.map((at) => (at === won[0] ? at : undefined))];
-    trial.assertSame(values, expected, 'after several commits of one key: all writes of one');
+    const values = (await read({ trial, client }, keys)).map(
+      ({ value }) => value,
+    );
+    const expected = [
+      won[0],
+      ...rivals.map((at) => (at === won[0] ? at : undefined)),
+    ];
+    trial.assertSame(
+      values,
+      expected,
+      'after several commits of one key: all writes of one',
+    );
   });
 }
 
-/** Values that are always written together are never read apart, at any level. */
+/**
+ * Values that are always written together are never read apart, at any level.
+ */
 export function readsOneState(trial: TestContext): Promise<void> {
   return withTransactions(trial, async ({ client, rival }) => {
     const progress = { isWritten: false };
-    const writing = writePairs({ trial, client: rival }).finally(() => (progress.isWritten = true));
+    const writing = writePairs({ trial, client: rival }).finally(
+      () => (progress.isWritten = true),
+    );
     const reading = (async () => {
       while (!progress.isWritten) await checkPair({ trial, client });
     })();
@@ -269,7 +343,9 @@ async function writePairs(store: Reader): Promise<void> {
 
 async function checkPair({ trial, client }: Reader): Promise<void> {
   const keys = ['left', 'right'];
-  const views = await retryConflicts(() => trial.collectViews(client, readVersions(keys)));
+  const views = await retryConflicts(() =>
+    trial.collectViews(client, readVersions(keys)),
+  );
   for (const { value, level } of views) {
     assertVersions(value, keys);
     const [left, right] = value.map((item) => item.value);
@@ -284,7 +360,9 @@ async function checkPair({ trial, client }: Reader): Promise<void> {
 /** Each addition that was committed counts once. */
 export function losesNoUpdate(trial: TestContext): Promise<void> {
   return withTransactions(trial, async ({ client, rival }) => {
-    const workers = Array.from({ length: WORKERS }, (_, at) => (at % 2 === 0 ? client : rival));
+    const workers = Array.from({ length: WORKERS }, (_, at) =>
+      at % 2 === 0 ? client : rival,
+    );
     await runConcurrently(workers, async (worker) => {
       const store = { trial, client: worker };
       for (let added = 0, refused = 0; added < ADDITIONS;) {
@@ -298,7 +376,11 @@ export function losesNoUpdate(trial: TestContext): Promise<void> {
       }
     });
     const [total] = await read({ trial, client }, ['count']);
-    trial.assertSame(total?.value, WORKERS * ADDITIONS, 'additions that were committed');
+    trial.assertSame(
+      total?.value,
+      WORKERS * ADDITIONS,
+      'additions that were committed',
+    );
   });
 }
 
@@ -310,7 +392,10 @@ async function tryAdd(store: Reader): Promise<boolean> {
   return committed;
 }
 
-/** Transactions and single writes are of one store: what others put is a conflict too. */
+/**
+ * Transactions and single writes are of one store: what others put is a
+ * conflict too.
+ */
 export function certifiesPuts(trial: TestContext): Promise<void> {
   return withTransactions(trial, async ({ binding, client, rival }) => {
     if (!binding.supports(put('k', 1)) || !binding.supports(get('k'))) return;
@@ -323,15 +408,26 @@ export function certifiesPuts(trial: TestContext): Promise<void> {
     const stale = [{ key: 'k', version: absent!.version }];
     const refused = await write(store, stale, [{ key: 'k', value: 2 }]);
     const changed = { committed: false, changed: ['k'] };
-    trial.assertSame(refused, changed, 'commit with a version from before a put');
+    trial.assertSame(
+      refused,
+      changed,
+      'commit with a version from before a put',
+    );
 
-    await write(store, [{ key: 'k', version: present!.version }], [{ key: 'k', value: 3 }]);
+    await write(
+      store,
+      [{ key: 'k', version: present!.version }],
+      [{ key: 'k', value: 3 }],
+    );
     const { value } = await trial.getFinal(rival, get('k'), [rival.strongest]);
     trial.assertSame(value, 3, 'get after a commit');
   });
 }
 
-/** Otherwise each further run would begin with the same old state, and be refused again. */
+/**
+ * Otherwise each further run would begin with the same old state, and be
+ * refused again.
+ */
 export function showsRefusals(trial: TestContext): Promise<void> {
   return withTransactions(trial, async ({ binding, client, rival }) => {
     if (binding.openSession === undefined) return;
@@ -343,7 +439,11 @@ export function showsRefusals(trial: TestContext): Promise<void> {
     const { committed } = await retryConflicts(() =>
       Promise.resolve(client.invokeStrong(commit(stale, []), { session })),
     );
-    trial.assertSame(committed, false, 'commit with a version that is out of date');
+    trial.assertSame(
+      committed,
+      false,
+      'commit with a version that is out of date',
+    );
     const near = { session, levels: [client.weakest] as [string] };
     const [shown] = await retryConflicts(() =>
       Promise.resolve(client.invoke(readVersions(['k']), near)),

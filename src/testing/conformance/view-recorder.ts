@@ -1,12 +1,22 @@
 /**
- * A sink of the suite's own: what a binding says of one submission, before any client has put it in
- * order.
+ * A sink of the suite's own: what a binding says of one submission, before any
+ * client has put it in order.
  */
 import { isOlder } from '../../correctable/binding.ts';
-import type { Binding, InvocationContext, Sink, ViewDetails } from '../../correctable/binding.ts';
+import type {
+  Binding,
+  InvocationContext,
+  Sink,
+  ViewDetails,
+} from '../../correctable/binding.ts';
 import { isThenable } from '../../correctable/validate.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { assertHolds, formatOperation, formatValue, formatError } from './test-context.ts';
+import {
+  assertHolds,
+  formatOperation,
+  formatValue,
+  formatError,
+} from './test-context.ts';
 
 interface RecordedView {
   readonly level: string;
@@ -18,7 +28,10 @@ interface RecordedView {
 }
 
 type ContextOptions = Partial<
-  Pick<InvocationContext, 'signal' | 'operationId' | 'origin' | 'idempotencyKey'>
+  Pick<
+    InvocationContext,
+    'signal' | 'operationId' | 'origin' | 'idempotencyKey'
+  >
 >;
 
 export class ViewRecorder implements Sink {
@@ -38,7 +51,11 @@ export class ViewRecorder implements Sink {
   readonly #values: { value: unknown; version: unknown }[] = [];
   #close!: () => void;
 
-  private constructor(binding: Binding, operation: Operation, requested: readonly string[]) {
+  private constructor(
+    binding: Binding,
+    operation: Operation,
+    requested: readonly string[],
+  ) {
     this.#binding = binding;
     this.#levels = binding.consistencyLevels();
     this.operation = operation;
@@ -47,8 +64,8 @@ export class ViewRecorder implements Sink {
   }
 
   /**
-   * Submits as a client does: what is thrown fails the operation, and of a promise the end is the
-   * end.
+   * Submits as a client does: what is thrown fails the operation, and of a
+   * promise the end is the end.
    */
   static submit(
     binding: Binding,
@@ -65,12 +82,19 @@ export class ViewRecorder implements Sink {
       trace: undefined,
     };
     try {
-      const value = binding.submitOperation(operation, levels, listener, context) as unknown;
+      const value = binding.submitOperation(
+        operation,
+        levels,
+        listener,
+        context,
+      ) as unknown;
       if (isThenable(value)) {
         value.then(
           () =>
             listener.#onEnd(
-              new Error('the promise of submitOperation resolved before a final view'),
+              new Error(
+                'the promise of submitOperation resolved before a final view',
+              ),
             ),
           (error: unknown) => listener.#onEnd(error),
         );
@@ -94,22 +118,33 @@ export class ViewRecorder implements Sink {
   confirm(level: string, seq: number, details?: ViewDetails): void {
     const reported = this.#values[seq];
     if (reported === undefined) this.#unreportedError ??= seq;
-    this.#onCall(level, reported?.value, details?.version ?? reported?.version, details);
+    this.#onCall(
+      level,
+      reported?.value,
+      details?.version ?? reported?.version,
+      details,
+    );
   }
 
   fail(error: unknown, level?: string): void {
     if (level !== undefined && this.#rank(level) < this.#strongest) return;
-    const isGuess = level !== undefined && this.#rank(level) < this.#levels.length - 1;
-    if (isGuess && !this.isClosed && this.operation.access === 'write') this.#failedBy = level;
+    const isGuess =
+      level !== undefined && this.#rank(level) < this.#levels.length - 1;
+    if (isGuess && !this.isClosed && this.operation.access === 'write')
+      this.#failedBy = level;
     this.#onEnd(error);
   }
 
-  /** Throws a `ConformanceError` unless all that was delivered until now keeps the contract. */
+  /**
+   * Throws a `ConformanceError` unless all that was delivered until now keeps
+   * the contract.
+   */
   check(): void {
     const requested = `${formatOperation(this.operation)}, asked for ${this.requested.join(', ')}`;
     assertHolds(
       this.#unreportedError === undefined,
-      () => `${requested}: confirms view ${this.#unreportedError}, which it has not delivered`,
+      () =>
+        `${requested}: confirms view ${this.#unreportedError}, which it has not delivered`,
     );
     this.#checkLevels(requested);
     this.#checkOrder(requested);
@@ -117,7 +152,8 @@ export class ViewRecorder implements Sink {
     const guess = this.#failedBy;
     assertHolds(
       guess === undefined,
-      () => `${requested}: fails by ${guess}, but no weaker level than its final fails a write`,
+      () =>
+        `${requested}: fails by ${guess}, but no weaker level than its final fails a write`,
     );
     assertHolds(
       this.final !== undefined,
@@ -130,10 +166,11 @@ export class ViewRecorder implements Sink {
     for (const { level, isFinal } of this.views) {
       assertHolds(
         this.#rank(level) >= 0,
-        () => `${requested}: a view at "${level}", which is none of ${this.#levels.join(', ')}`,
+        () =>
+          `${requested}: a view at "${level}", which is none of ${this.#levels.join(', ')}`,
       );
-      // A stronger level than those requested answers in the place of the strongest of them; a
-      // final view may be weaker.
+      // A stronger level than those requested answers in the place of the
+      // strongest of them; a final view may be weaker.
       assertHolds(
         isFinal || this.requested.includes(level),
         () => `${requested}: a view at ${level}, which was not requested`,
@@ -145,7 +182,8 @@ export class ViewRecorder implements Sink {
     const isInPlace = stronger === undefined || stronger === this.final;
     assertHolds(
       isInPlace && others.length === 0,
-      () => `${requested}: a view at ${stronger?.level}, which was not requested`,
+      () =>
+        `${requested}: a view at ${stronger?.level}, which was not requested`,
     );
   }
 
@@ -154,14 +192,17 @@ export class ViewRecorder implements Sink {
     const late = end < 0 ? undefined : this.views[end + 1];
     assertHolds(
       late === undefined,
-      () => `${requested}: a view at ${late?.level} after the final one, which no caller sees`,
+      () =>
+        `${requested}: a view at ${late?.level} after the final one, which no caller sees`,
     );
     this.views.reduce<RecordedView | undefined>((before, view) => {
       if (before === undefined) return view;
-      const isStronger = view.isFinal || this.#rank(view.level) > this.#rank(before.level);
+      const isStronger =
+        view.isFinal || this.#rank(view.level) > this.#rank(before.level);
       assertHolds(
         isStronger,
-        () => `${requested}: a view at ${view.level} after one at ${before.level}`,
+        () =>
+          `${requested}: a view at ${view.level} after one at ${before.level}`,
       );
       return view;
     }, undefined);
@@ -169,22 +210,25 @@ export class ViewRecorder implements Sink {
   }
 
   /**
-   * What was delivered belongs to its receivers: a binding that goes on to work with it changes
-   * what they have.
+   * What was delivered belongs to its receivers: a binding that goes on to work
+   * with it changes what they have.
    */
   #checkValues(requested: string): void {
-    const changed = this.views.find(({ value, text }) => formatValue(value) !== text);
+    const changed = this.views.find(
+      ({ value, text }) => formatValue(value) !== text,
+    );
     const values = (): string =>
       `delivered as ${changed?.text}, and changed into ${formatValue(changed?.value)} since`;
     assertHolds(
       changed === undefined,
-      () => `${requested}: the value of the view at ${changed?.level} was ${values()}`,
+      () =>
+        `${requested}: the value of the view at ${changed?.level} was ${values()}`,
     );
   }
 
   /**
-   * A preliminary view that is older than another one is dropped on its way; the final one is what
-   * there is.
+   * A preliminary view that is older than another one is dropped on its way;
+   * the final one is what there is.
    */
   #checkVersions(requested: string): void {
     const { final } = this;
@@ -193,7 +237,10 @@ export class ViewRecorder implements Sink {
     );
     const versions = (): string =>
       `a final view of version ${formatValue(final?.version)} after one of ${formatValue(newer?.version)}`;
-    assertHolds(newer === undefined, () => `${requested}: goes back in versions: ${versions()}`);
+    assertHolds(
+      newer === undefined,
+      () => `${requested}: goes back in versions: ${versions()}`,
+    );
   }
 
   get #strongest(): number {
@@ -204,9 +251,21 @@ export class ViewRecorder implements Sink {
     return this.#levels.indexOf(level);
   }
 
-  #onCall(level: string, value: unknown, version: unknown, details: ViewDetails | undefined): void {
-    const isFinal = details?.final === true || this.#rank(level) >= this.#strongest;
-    this.views.push({ level, value, version, isFinal, text: formatValue(value) });
+  #onCall(
+    level: string,
+    value: unknown,
+    version: unknown,
+    details: ViewDetails | undefined,
+  ): void {
+    const isFinal =
+      details?.final === true || this.#rank(level) >= this.#strongest;
+    this.views.push({
+      level,
+      value,
+      version,
+      isFinal,
+      text: formatValue(value),
+    });
     if (isFinal) this.#onClosed();
   }
 
@@ -222,8 +281,17 @@ export class ViewRecorder implements Sink {
   }
 }
 
-/** Whether the binding holds `version` for older; what cannot be compared is not. */
-export function isVersionOlder(binding: Binding, version: unknown, than: unknown): boolean {
+/**
+ * Whether the binding holds `version` for older; what cannot be compared is
+ * not.
+ */
+export function isVersionOlder(
+  binding: Binding,
+  version: unknown,
+  than: unknown,
+): boolean {
   if (version === undefined || than === undefined) return false;
-  return binding.isOlder === undefined ? isOlder(version, than) : binding.isOlder(version, than);
+  return binding.isOlder === undefined
+    ? isOlder(version, than)
+    : binding.isOlder(version, than);
 }

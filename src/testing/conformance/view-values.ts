@@ -1,6 +1,6 @@
 /**
- * What the contract suite holds the values of weaker views to: they may be old, and of nothing
- * else.
+ * What the contract suite holds the values of weaker views to: they may be old,
+ * and of nothing else.
  */
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
@@ -24,12 +24,13 @@ import {
 } from './histories.ts';
 
 /**
- * So many updates of an object are looked at: a store that shows something else does so at once.
+ * So many updates of an object are looked at: a store that shows something else
+ * does so at once.
  */
 const WRITES = 3;
 /**
- * So many of them are done before the second object is looked at, beside the rest: others than it
- * will ever show then.
+ * So many of them are done before the second object is looked at, beside the
+ * rest: others than it will ever show then.
  */
 const WRITES_AHEAD = 2;
 
@@ -42,8 +43,8 @@ interface UnreadObject {
 }
 
 /**
- * Checks that any level shows only past or present values of the strongest. A second object shows
- * mixed-up data.
+ * Checks that any level shows only past or present values of the strongest. A
+ * second object shows mixed-up data.
  */
 export async function showsPastValues(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
@@ -63,22 +64,31 @@ async function checkTwoObjects(
   if (!first || !second) return;
   if (isSingleObject(steps)) {
     await followObject(trial, client, first);
-    await followObject(trial, client, { ...second, knownValues: first.knownValues });
+    await followObject(trial, client, {
+      ...second,
+      knownValues: first.knownValues,
+    });
     return;
   }
   let goOn: () => void;
   const isAhead = new Promise<void>((resolve) => (goOn = resolve));
   await runConcurrently([first, second], async (object) => {
     if (object === first)
-      await followObject(trial, client, first, () => goOn()).finally(() => goOn());
+      await followObject(trial, client, first, () => goOn()).finally(() =>
+        goOn(),
+      );
     else await isAhead.then(() => followObject(trial, client, second));
   });
 }
 
-function createUnreadObject(steps: readonly HistoryStep[]): UnreadObject | undefined {
+function createUnreadObject(
+  steps: readonly HistoryStep[],
+): UnreadObject | undefined {
   const operations = steps.map(({ operation }) => operation);
   const read = operations.find(({ access }) => access === 'read');
-  const writes = operations.filter(({ access }) => access === 'write').slice(0, WRITES);
+  const writes = operations
+    .filter(({ access }) => access === 'write')
+    .slice(0, WRITES);
   return read && { read, writes, knownValues: [] };
 }
 
@@ -97,8 +107,8 @@ async function followObject(
 }
 
 /**
- * What the strongest read gives now; no weaker view gives anything but this, or what is known from
- * before.
+ * What the strongest read gives now; no weaker view gives anything but this, or
+ * what is known from before.
  */
 async function readAndCheck(
   trial: TestContext,
@@ -106,7 +116,9 @@ async function readAndCheck(
   read: Operation,
   before: readonly unknown[],
 ): Promise<unknown> {
-  const { value: newest } = await trial.getFinal(client, read, [client.strongest]);
+  const { value: newest } = await trial.getFinal(client, read, [
+    client.strongest,
+  ]);
   const known = [...before, newest];
   const alone = client.levels.slice(0, -1).map((level): [string] => [level]);
   for (const levels of [client.levels, ...alone])
@@ -115,14 +127,14 @@ async function readAndCheck(
 }
 
 /**
- * So many objects are looked at just after they were updated: weaker copies may have the news
- * already, now and then.
+ * So many objects are looked at just after they were updated: weaker copies may
+ * have the news already, now and then.
  */
 const OBJECTS = 4;
 
 /**
- * Whatever was asked for: what says that it is of the strongest level shows what was acknowledged
- * before.
+ * Whatever was asked for: what says that it is of the strongest level shows
+ * what was acknowledged before.
  */
 export async function reportsReachedLevels(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
@@ -137,9 +149,16 @@ async function checkReachedLevels(
   { write, read, expected }: MarkedWrite,
 ): Promise<void> {
   await trial.getFinal(client, write);
-  const requests = [...client.levels.map((level): [string] => [level]), client.levels];
+  const requests = [
+    ...client.levels.map((level): [string] => [level]),
+    client.levels,
+  ];
   await runConcurrently(requests, async (levels) => {
-    for (const { level, value } of await trial.collectViews(client, read, levels)) {
+    for (const { level, value } of await trial.collectViews(
+      client,
+      read,
+      levels,
+    )) {
       if (level !== client.strongest) continue;
       const requested = `${formatOperation(read)}, asked for ${levels.join(', ')}, after ${formatOperation(write)}`;
       assertHolds(
@@ -152,15 +171,26 @@ async function checkReachedLevels(
 }
 
 /**
- * With one equal update after another, a preliminary view must be one of the answers so far. They
- * come from histories.
+ * With one equal update after another, a preliminary view must be one of the
+ * answers so far. They come from histories.
  */
 export async function guessesPastValues(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
-    await runConcurrently(createHistories(trial.subject, binding), async (history) => {
-      await followWrites(trial, client, takeEqualWrites(history(createObjectName())));
-      await checkPreliminaryOnly(trial, client, takeEqualWrites(history(createObjectName())));
-    });
+    await runConcurrently(
+      createHistories(trial.subject, binding),
+      async (history) => {
+        await followWrites(
+          trial,
+          client,
+          takeEqualWrites(history(createObjectName())),
+        );
+        await checkPreliminaryOnly(
+          trial,
+          client,
+          takeEqualWrites(history(createObjectName())),
+        );
+      },
+    );
   });
 }
 
@@ -168,7 +198,9 @@ export async function guessesPastValues(trial: TestContext): Promise<void> {
 function takeEqualWrites(steps: readonly HistoryStep[]): HistoryStep[] {
   const updates = steps.filter(({ operation }) => operation.access === 'write');
   const end = updates.findIndex(
-    (step) => !('expected' in step) || !isSameOperation(step.operation, updates[0]!.operation),
+    (step) =>
+      !('expected' in step) ||
+      !isSameOperation(step.operation, updates[0]!.operation),
   );
   return end < 0 ? updates : updates.slice(0, end);
 }
@@ -181,7 +213,11 @@ async function followWrites(
   const known: unknown[] = [];
   for (const { operation, expected } of steps) {
     known.push(expected);
-    await checkValues(trial, client, { operation, known, levels: client.levels });
+    await checkValues(trial, client, {
+      operation,
+      known,
+      levels: client.levels,
+    });
   }
 }
 
@@ -209,7 +245,11 @@ async function checkValues(
   client: AnyClient,
   { operation, known, levels }: ValuesCheck,
 ): Promise<void> {
-  for (const { level, value } of await trial.collectViews(client, operation, levels)) {
+  for (const { level, value } of await trial.collectViews(
+    client,
+    operation,
+    levels,
+  )) {
     const was = known.some((item) => trial.isSame(value, item));
     const requested = `${formatOperation(operation)}, asked for ${levels.join(', ')}`;
     const those = (): string => known.map(formatValue).join(', ');

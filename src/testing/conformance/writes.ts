@@ -1,6 +1,6 @@
 /**
- * What the contract suite holds the updates of a binding to: done once, for all requested levels
- * and callers that leave.
+ * What the contract suite holds the updates of a binding to: done once, for all
+ * requested levels and callers that leave.
  */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { getFailure } from './levels.ts';
@@ -19,9 +19,13 @@ import type { Binding } from '../../correctable/binding.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { createMarks } from './histories.ts';
 
-/** So many updates are made at once: with one, a guess is hardly ever overtaken. */
+/**
+ * So many updates are made at once: with one, a guess is hardly ever overtaken.
+ */
 const CONCURRENT_WRITES = 20;
-/** A read whose weaker levels take longer is not awaited: no rule forbids that. */
+/**
+ * A read whose weaker levels take longer is not awaited: no rule forbids that.
+ */
 const HANG_TIMEOUT_MS = 1_000;
 
 export async function showsWrites(trial: TestContext): Promise<void> {
@@ -35,15 +39,18 @@ export async function levelsChooseViewsOnly(trial: TestContext): Promise<void> {
   await trial.withClient(async (client) => {
     const { write } = trial.subject;
     await trial.getFinal(client, write, [client.weakest]);
-    await trial.waitUntilShown(client, `a write that was asked for ${client.weakest} alone`);
+    await trial.waitUntilShown(
+      client,
+      `a write that was asked for ${client.weakest} alone`,
+    );
   });
 }
 
 export async function completesWrites(trial: TestContext): Promise<void> {
   const { write } = trial.subject;
   await trial.withClient(async (client) => {
-    // An update may have no stronger level than this: then its answer says so, whatever is asked
-    // for.
+    // An update may have no stronger level than this: then its answer says so,
+    // whatever is asked for.
     const strongest = await trial.getFinal(client, write, [client.strongest]);
     const reached = client.levels.indexOf(strongest.level);
     for (const [rank, level] of client.levels.entries()) {
@@ -52,18 +59,25 @@ export async function completesWrites(trial: TestContext): Promise<void> {
       );
       const requested = `${formatOperation(write)}, asked for ${level}`;
       for (const views of await Promise.all(updates)) {
-        assertHolds(views.length === 1, () => `${requested}: ${views.length} views, not one`);
+        assertHolds(
+          views.length === 1,
+          () => `${requested}: ${views.length} views, not one`,
+        );
         const reported = views[0]!.level;
-        const isStrongEnough = client.levels.indexOf(reported) >= Math.min(rank, reached);
-        assertHolds(isStrongEnough, () => `${requested}: answered at ${reported}, which is weaker`);
+        const isStrongEnough =
+          client.levels.indexOf(reported) >= Math.min(rank, reached);
+        assertHolds(
+          isStrongEnough,
+          () => `${requested}: answered at ${reported}, which is weaker`,
+        );
       }
     }
   });
 }
 
 /**
- * If an update was made, its caller learns that: that a guess could not be had is no reason to be
- * silent, or to fail.
+ * If an update was made, its caller learns that: that a guess could not be had
+ * is no reason to be silent, or to fail.
  */
 export async function completesWithoutWeakLevels(
   trial: TestContext,
@@ -88,8 +102,8 @@ export async function completesWithoutWeakLevels(
 }
 
 /**
- * A weaker level that fails fails itself, not the read (C6). One that hangs may keep those waiting
- * that are asked after it.
+ * A weaker level that fails fails itself, not the read (C6). One that hangs may
+ * keep those waiting that are asked after it.
  */
 export async function readsWithoutWeakLevels(
   trial: TestContext,
@@ -100,16 +114,21 @@ export async function readsWithoutWeakLevels(
     const client = trial.createClient(binding);
     await trial.getFinal(client, write);
     const leaving = new AbortController();
-    const reading = ViewRecorder.submit(binding, read, undefined, { signal: leaving.signal });
+    const reading = ViewRecorder.submit(binding, read, undefined, {
+      signal: leaving.signal,
+    });
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const hangs = new Promise<void>((resolve) => (timer = setTimeout(resolve, HANG_TIMEOUT_MS)));
+    const hangs = new Promise<void>(
+      (resolve) => (timer = setTimeout(resolve, HANG_TIMEOUT_MS)),
+    );
     await Promise.race([reading.closed, hangs]);
     clearTimeout(timer);
     const { error, final } = reading;
     leaving.abort(new Error('contract suite'));
     assertHolds(
       error === undefined,
-      () => `${formatOperation(read)}: fails with its weaker levels: ${formatError(error)}`,
+      () =>
+        `${formatOperation(read)}: fails with its weaker levels: ${formatError(error)}`,
       error,
     );
     if (final === undefined) return;
@@ -120,19 +139,23 @@ export async function readsWithoutWeakLevels(
     );
     assertHolds(
       final.level === client.strongest,
-      () => `${formatOperation(read)}, without weaker levels: final at ${final.level}`,
+      () =>
+        `${formatOperation(read)}, without weaker levels: final at ${final.level}`,
     );
   }, open);
 }
 
-export async function executesCanceledWrites(trial: TestContext): Promise<void> {
+export async function executesCanceledWrites(
+  trial: TestContext,
+): Promise<void> {
   const { write, read } = trial.subject;
   await trial.withClient(async (client) => {
-    // Once the store has answered, what is submitted is on its way: before that it may not have
-    // left.
+    // Once the store has answered, what is submitted is on its way: before that
+    // it may not have left.
     await trial.getFinal(client, read, [client.strongest]);
     const leaving = client.invoke(write);
-    // A binding may answer at once: then there is nothing under way that could be left.
+    // A binding may answer at once: then there is nothing under way that could
+    // be left.
     const isDone = leaving.state === 'final';
     leaving.cancel('contract suite');
     const error = await getFailure(leaving);
@@ -142,7 +165,8 @@ export async function executesCanceledWrites(trial: TestContext): Promise<void> 
 }
 
 /**
- * By what a binding knows that two submissions are one, and the capability that it then declares.
+ * By what a binding knows that two submissions are one, and the capability that
+ * it then declares.
  */
 const CAPABILITIES = {
   operationId: 'isExactlyOnce',
@@ -151,8 +175,8 @@ const CAPABILITIES = {
 type Identity = keyof typeof CAPABILITIES;
 
 /**
- * A repeat is known when the first has ended, and while it is in flight; what has another name is
- * no repeat.
+ * A repeat is known when the first has ended, and while it is in flight; what
+ * has another name is no repeat.
  */
 export async function checkExactlyOnce(trial: TestContext): Promise<void> {
   await trial.withBinding(async (binding) => {
@@ -171,7 +195,8 @@ export async function keepsIdempotencyKeys(trial: TestContext): Promise<void> {
     if (binding.hasIdempotencyKeys !== true) return;
     await checkRepeat(trial, binding, trial.subject, false, 'idempotencyKey');
     const [next] = createMarks(trial.subject, binding, 1);
-    if (next !== undefined) await checkRepeat(trial, binding, next, true, 'idempotencyKey');
+    if (next !== undefined)
+      await checkRepeat(trial, binding, next, true, 'idempotencyKey');
   });
 }
 
@@ -218,7 +243,9 @@ async function distinguishesClients(
   marks: readonly MarkedWrite[],
 ): Promise<void> {
   for (const { write } of marks)
-    await trial.ends(submitNamed(binding, write, 'operationId', createClientName()));
+    await trial.ends(
+      submitNamed(binding, write, 'operationId', createClientName()),
+    );
   const client = trial.createClient(binding);
   const description =
     'isExactlyOnce is true, but a write is taken for that of another client with the same sequence';
@@ -233,7 +260,8 @@ function submitNamed(
 ): ViewRecorder {
   const origin = { client: name, sequence: 1, acknowledged: 0 };
   const byClient = { operationId: `${name}-1`, origin };
-  const named = identity === 'operationId' ? byClient : { idempotencyKey: name };
+  const named =
+    identity === 'operationId' ? byClient : { idempotencyKey: name };
   return ViewRecorder.submit(binding, write, undefined, named);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Lost, old or copied directories, joins, retirements and absences, and what operators do: change
- * members, send state.
+ * Lost, old or copied directories, joins, retirements and absences, and what
+ * operators do: change members, send state.
  */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import {
@@ -17,14 +17,22 @@ import { getStartNumber } from '../../server/records/epoch.ts';
 import type { Origin, Origins } from '../../server/records/origin.ts';
 import type { MemberChange } from '../../server/replica/membership.ts';
 import type { SiteMachine } from '../../server/site/site-machine.ts';
-import { recoverSite, type RecoveredSite } from '../../server/storage/recovery.ts';
+import {
+  recoverSite,
+  type RecoveredSite,
+} from '../../server/storage/recovery.ts';
 import { installSite } from '../../server/storage/transfer/install-site.ts';
 import { PropertyViolation } from './checkers/checker.ts';
 import type { SimulatedDisk } from './disk.ts';
 import type { SimulationOptions } from './options.ts';
 import { REPLICA_LIMITS } from './replica-limits.ts';
 import { SENT_BACK } from '../../server/messages/envelope.ts';
-import { EPOCH_MS, SITE_DIRECTORY, createTiming, type SimulatedSite } from './simulated-site.ts';
+import {
+  EPOCH_MS,
+  SITE_DIRECTORY,
+  createTiming,
+  type SimulatedSite,
+} from './simulated-site.ts';
 import {
   countOperations,
   getAcceptedStart,
@@ -53,12 +61,17 @@ export interface ClusterHost {
       readonly copy: InstalledCopy;
     },
   ): void;
-  /** Starts another node of a site on a copy of its directory. The checkers do not see it. */
+  /**
+   * Starts another node of a site on a copy of its directory. The checkers do
+   * not see it.
+   */
   addTwin(site: SimulatedSite, disk: SimulatedDisk): SimulatedSite;
 }
 
 const RETRY_MS = 300;
-/** How long it takes to notice that a directory is lost, and to send the state. */
+/**
+ * How long it takes to notice that a directory is lost, and to send the state.
+ */
 const NOTICE_MEAN_MS = 200;
 const TRANSFER_MEAN_MS = 200;
 const PROBE_MS = 50;
@@ -85,7 +98,10 @@ export class ClusterEvents {
   readonly #host: ClusterHost;
   readonly #random: Random;
   readonly #tasks = new Set<string>();
-  /** Nodes that must stop: directories that were put back, or copied, when all others knew more. */
+  /**
+   * Nodes that must stop: directories that were put back, or copied, when all
+   * others knew more.
+   */
   readonly #forks = new Set<SimulatedSite>();
   readonly #twins: SimulatedSite[] = [];
   /** Those that are not at the address of their site. */
@@ -106,55 +122,79 @@ export class ClusterEvents {
   }
 
   describeTasks(): string {
-    return [...this.#tasks, ...[...this.#forks].map(({ origin }) => `fork of site ${origin}`)].join(
-      ', ',
-    );
+    return [
+      ...this.#tasks,
+      ...[...this.#forks].map(({ origin }) => `fork of site ${origin}`),
+    ].join(', ');
   }
 
   plan(): void {
     const { options } = this.#host;
     this.#at(options.joinAtMs, () => this.#join());
-    this.#at(options.retireAtMs, () => this.#onceSettled((site) => this.#retire(site)));
-    this.#at(options.rebuildAtMs, () => this.#onceSettled((site) => this.#rebuild(site)));
-    this.#at(options.awayAtMs, () => this.#onceSettled((site) => this.#goAway(site)));
+    this.#at(options.retireAtMs, () =>
+      this.#onceSettled((site) => this.#retire(site)),
+    );
+    this.#at(options.rebuildAtMs, () =>
+      this.#onceSettled((site) => this.#rebuild(site)),
+    );
+    this.#at(options.awayAtMs, () =>
+      this.#onceSettled((site) => this.#goAway(site)),
+    );
     this.#at(options.oldDirectoryAtMs, () =>
       this.#onceAllKnowMore((backup) => this.#putBack(backup)),
     );
-    this.#at(options.twinAtMs, () => this.#onceAllKnowMore((backup) => this.#runTwice(backup)));
+    this.#at(options.twinAtMs, () =>
+      this.#onceAllKnowMore((backup) => this.#runTwice(backup)),
+    );
     this.#at(options.distantTwinAtMs, () =>
       this.#onceSettled((site) =>
-        this.#distant.add(this.#runTwice({ site, files: site.disk.copyFiles() })),
+        this.#distant.add(
+          this.#runTwice({ site, files: site.disk.copyFiles() }),
+        ),
       ),
     );
   }
 
   /**
-   * The nodes that a message to a site reaches, where there are two: one of them. One at another
-   * address gets what is sent back on the connections that it has dialed.
+   * The nodes that a message to a site reaches, where there are two: one of
+   * them. One at another address gets what is sent back on the connections that
+   * it has dialed.
    */
-  pickReceivers(site: SimulatedSite | undefined, kind: string): readonly SimulatedSite[] {
+  pickReceivers(
+    site: SimulatedSite | undefined,
+    kind: string,
+  ): readonly SimulatedSite[] {
     if (site === undefined) return [];
-    const twins = this.#twins.filter(({ origin, isLost }) => origin === site.origin && !isLost);
+    const twins = this.#twins.filter(
+      ({ origin, isLost }) => origin === site.origin && !isLost,
+    );
     const near = twins.find((twin) => !this.#distant.has(twin));
-    const reached = near !== undefined && this.#random.chance(0.5) ? near : site;
+    const reached =
+      near !== undefined && this.#random.chance(0.5) ? near : site;
     if (!SENT_BACK.includes(kind)) return [reached];
     return [reached, ...twins.filter((twin) => this.#distant.has(twin))];
   }
 
   /**
-   * A node has stopped, since others have more of its stream: only one that was put back, or runs
-   * on a copy.
+   * A node has stopped, since others have more of its stream: only one that was
+   * put back, or runs on a copy.
    */
   onForked(site: SimulatedSite, message: string): void {
     if (!this.#forks.delete(site))
-      throw new PropertyViolation(`site ${site.origin} has stopped: ${message}`, 'forks');
+      throw new PropertyViolation(
+        `site ${site.origin} has stopped: ${message}`,
+        'forks',
+      );
     if (this.#twins.includes(site)) site.lose();
     else this.#rebuild(site);
   }
 
   onPeerForked(peer: Origin, message: string): void {
     if (this.#forked.has(peer)) return;
-    throw new PropertyViolation(`nothing is taken of site ${peer}: ${message}`, 'forks');
+    throw new PropertyViolation(
+      `nothing is taken of site ${peer}: ${message}`,
+      'forks',
+    );
   }
 
   /** A node has stopped, since its site was closed. */
@@ -168,7 +208,8 @@ export class ClusterEvents {
     if (this.#tasks.has(task)) return;
     this.#tasks.add(task);
     const isDonor = ({ origin, machine }: SimulatedSite): boolean =>
-      origin !== site.origin && machine?.replica.options.origins.get(origin).state === 'open';
+      origin !== site.origin &&
+      machine?.replica.options.origins.get(origin).state === 'open';
     this.#transfer(isDonor, (copy) => {
       if (site.isLost) return void this.#tasks.delete(task);
       const { disk } = site;
@@ -177,11 +218,15 @@ export class ClusterEvents {
       let state: RecoveredState;
       try {
         found = recoverSite(disk.mount(), SITE_DIRECTORY);
-        state = this.#host.mergeSite(site.origin, site.unpackState(found.stored), copy.shared);
+        state = this.#host.mergeSite(
+          site.origin,
+          site.unpackState(found.stored),
+          copy.shared,
+        );
       } catch (error) {
         if (!isCorrectableError(error, 'UNAVAILABLE')) throw error;
-        // The donor lacks something that is here: another one has it, or the same later. Or this
-        // disk is damaged.
+        // The donor lacks something that is here: another one has it, or the
+        // same later. Or this disk is damaged.
         site.start();
         return void this.#tasks.delete(task);
       }
@@ -211,7 +256,9 @@ export class ClusterEvents {
     this.#begin(name, `${name}-first`, (origin) => `site ${origin} joins`);
   }
 
-  /** A site is retired: with its machine running, or for being lost for good. */
+  /**
+   * A site is retired: with its machine running, or for being lost for good.
+   */
   #retire(site: SimulatedSite): void {
     this.counts.retirements += 1;
     if (this.#random.chance(0.5)) site.lose();
@@ -219,11 +266,15 @@ export class ClusterEvents {
     const task = `retire site ${site.origin}`;
     this.#tasks.add(task);
     const { name, origin } = site;
-    // Once all others have confirmed it: before, a site that is lost could take with it what is
-    // known of the change.
+    // Once all others have confirmed it: before, a site that is lost could take
+    // with it what is known of the change.
     const findClosed = (origins: Origins): Origin | undefined =>
-      origins.closed.find((closed) => closed === origin && origins.get(closed).state === 'closed');
-    this.#change({ name, directory: null }, findClosed, () => this.#tasks.delete(task));
+      origins.closed.find(
+        (closed) => closed === origin && origins.get(closed).state === 'closed',
+      );
+    this.#change({ name, directory: null }, findClosed, () =>
+      this.#tasks.delete(task),
+    );
   }
 
   #onceSettled(run: (site: SimulatedSite) => void): void {
@@ -249,14 +300,20 @@ export class ClusterEvents {
   }
 
   /**
-   * Opens an origin of a site on an empty directory, with the state of a site that has delivered
-   * that.
+   * Opens an origin of a site on an empty directory, with the state of a site
+   * that has delivered that.
    */
-  #begin(name: string, directory: string, describe: (origin: Origin) => string): void {
+  #begin(
+    name: string,
+    directory: string,
+    describe: (origin: Origin) => string,
+  ): void {
     const task = describe(this.#host.sites.length as Origin);
     this.#tasks.add(task);
     const findBegun = (origins: Origins): Origin | undefined =>
-      origins.members.find((member) => origins.get(member).directory === directory);
+      origins.members.find(
+        (member) => origins.get(member).directory === directory,
+      );
     this.#later(NOTICE_MEAN_MS, () =>
       this.#change({ name, directory }, findBegun, (origin) => {
         const isDonor = ({ machine }: SimulatedSite): boolean =>
@@ -267,14 +324,21 @@ export class ClusterEvents {
             disk,
             { state: this.#host.createSite(shared), found: undefined, task },
             (_error, note) =>
-              this.#host.addSite(origin, { disk, directory, copy: { note, notes } }),
+              this.#host.addSite(origin, {
+                disk,
+                directory,
+                copy: { note, notes },
+              }),
           );
         });
       }),
     );
   }
 
-  /** Proposes a change until a site finds its origin: that site has delivered the change. */
+  /**
+   * Proposes a change until a site finds its origin: that site has delivered
+   * the change.
+   */
   #change(
     change: MemberChange,
     find: (origins: Origins) => Origin | undefined,
@@ -286,19 +350,28 @@ export class ClusterEvents {
       if (origin !== undefined) return done(origin);
     }
     if (members.length > 0)
-      members[this.#random.between(0, members.length - 1)]?.proposeChange(change);
-    this.#host.timeline.schedule(RETRY_MS, () => this.#change(change, find, done));
+      members[this.#random.between(0, members.length - 1)]?.proposeChange(
+        change,
+      );
+    this.#host.timeline.schedule(RETRY_MS, () =>
+      this.#change(change, find, done),
+    );
   }
 
   /** Takes the shared state of some site, until one has given it. */
-  #transfer(isDonor: (site: SimulatedSite) => boolean, done: (copy: SharedCopy) => void): void {
+  #transfer(
+    isDonor: (site: SimulatedSite) => boolean,
+    done: (copy: SharedCopy) => void,
+  ): void {
     let isTaken = false;
     const donors = this.#members.filter(isDonor);
-    const donor = donors[this.#random.between(0, Math.max(0, donors.length - 1))];
+    const donor =
+      donors[this.#random.between(0, Math.max(0, donors.length - 1))];
     donor?.takeShared((copy) => {
       if (isTaken) return;
       isTaken = true;
-      const latestMs = EPOCH_MS + this.#host.timeline.nowMs + REPLICA_LIMITS.maxClockSkewMs;
+      const latestMs =
+        EPOCH_MS + this.#host.timeline.nowMs + REPLICA_LIMITS.maxClockSkewMs;
       const shared = removeWildStamps(copy.shared, latestMs);
       this.#later(TRANSFER_MEAN_MS, () => done({ ...copy, shared }));
     });
@@ -314,7 +387,11 @@ export class ClusterEvents {
       state,
       found,
       task,
-    }: { state: RecoveredState; found: RecoveredSite | undefined; task: string },
+    }: {
+      state: RecoveredState;
+      found: RecoveredSite | undefined;
+      task: string;
+    },
     done: (error: Error | undefined, note: number) => void,
   ): void {
     const { nextSegment = 1, nextCheckpoint = 1 } = found ?? {};
@@ -341,17 +418,22 @@ export class ClusterEvents {
   /** Sites that run, and have not been closed as far as they know. */
   get #members(): SimulatedSite[] {
     return this.#host.sites.filter(
-      ({ machine, origin }) => machine?.replica.options.origins.isMember(origin) === true,
+      ({ machine, origin }) =>
+        machine?.replica.options.origins.isMember(origin) === true,
     );
   }
 
   /**
-   * Whether all that was lost before is made up for: what two sites lose at once, no rule can give
-   * back.
+   * Whether all that was lost before is made up for: what two sites lose at
+   * once, no rule can give back.
    */
   get #isSettled(): boolean {
     if (this.#tasks.size > 0 || this.#forks.size > 0) return false;
-    if (this.#host.sites.some(({ isLost, machine }) => !isLost && machine === undefined))
+    if (
+      this.#host.sites.some(
+        ({ isLost, machine }) => !isLost && machine === undefined,
+      )
+    )
       return false;
     return this.#members.every(({ machine }) => {
       const { blue, options } = (machine as SiteMachine).replica;
@@ -359,7 +441,8 @@ export class ClusterEvents {
         const { state, final } = options.origins.get(origin);
         return (
           state === 'open' ||
-          (final !== undefined && blue.getHeld(origin).sequence >= final.sequence)
+          (final !== undefined &&
+            blue.getHeld(origin).sequence >= final.sequence)
         );
       });
     });
@@ -374,7 +457,10 @@ export class ClusterEvents {
     return eligible[this.#random.between(0, Math.max(0, eligible.length - 1))];
   }
 
-  /** Copies the directory of a site, and waits until all others know more of it than the copy. */
+  /**
+   * Copies the directory of a site, and waits until all others know more of it
+   * than the copy.
+   */
   #onceAllKnowMore(run: (backup: Backup) => void): void {
     const site = this.#pickVictim();
     if (site?.machine === undefined) return;
@@ -386,7 +472,8 @@ export class ClusterEvents {
       length: countOperations(site.origin, site.readFiles(files)),
       start,
     };
-    // Others may come to know a later start, and no operation that the copy lacks.
+    // Others may come to know a later start, and no operation that the copy
+    // lacks.
     if (this.#random.chance(0.5))
       site.crash(this.#random.exponential(this.#host.options.downMeanMs));
     const look = (): void => {
@@ -398,13 +485,19 @@ export class ClusterEvents {
   }
 
   #doAllKnowMore({ site, length, start }: Backup): boolean {
-    const others = this.#host.sites.filter((other) => other !== site && !other.isLost);
+    const others = this.#host.sites.filter(
+      (other) => other !== site && !other.isLost,
+    );
     const hasMore = ({ machine }: SimulatedSite): boolean =>
       (machine?.replica.blue.getHeld(site.origin).sequence ?? 0) > length;
     const knowsLaterStart = (other: SimulatedSite): boolean =>
-      getStartNumber(getAcceptedStart(site.origin, other.readFiles(other.disk.copyFiles()))) >
-      getStartNumber(start);
-    return others.length > 0 && (others.every(hasMore) || others.every(knowsLaterStart));
+      getStartNumber(
+        getAcceptedStart(site.origin, other.readFiles(other.disk.copyFiles())),
+      ) > getStartNumber(start);
+    return (
+      others.length > 0 &&
+      (others.every(hasMore) || others.every(knowsLaterStart))
+    );
   }
 
   #putBack({ site, files }: Backup): void {

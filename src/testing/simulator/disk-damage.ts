@@ -1,12 +1,21 @@
 /**
- * What may happen to the files of a site while it is down, beside a crash: whole files are gone,
- * bits flip, an old version comes back. A start has to refuse then, or to lose nothing.
+ * What may happen to the files of a site while it is down, beside a crash:
+ * whole files are gone, bits flip, an old version comes back. A start has to
+ * refuse then, or to lose nothing.
  *
- * Two things are left out, since no site can notice them from its own directory: damage to the last
- * frame of its last log file, which looks like a torn write, and the loss of that file as a whole.
+ * Two things are left out, since no site can notice them from its own
+ * directory: damage to the last frame of its last log file, which looks like a
+ * torn write, and the loss of that file as a whole.
  */
-import { decodeFrames, findFrames, HEADER_BYTES } from '../../server/storage/format/frames.ts';
-import { parseFileNumbers, formatSegmentName } from '../../server/storage/format/file-names.ts';
+import {
+  decodeFrames,
+  findFrames,
+  HEADER_BYTES,
+} from '../../server/storage/format/frames.ts';
+import {
+  parseFileNumbers,
+  formatSegmentName,
+} from '../../server/storage/format/file-names.ts';
 import type { Random } from '../../server/collections/random.ts';
 
 export type DirectoryFiles = ReadonlyMap<string, Uint8Array>;
@@ -16,7 +25,10 @@ export interface Damage {
   readonly names: readonly string[];
 }
 
-/** The files that it is about, as they are then; those that are gone without contents. */
+/**
+ * The files that it is about, as they are then; those that are gone without
+ * contents.
+ */
 export type DamageResult = Damage & {
   readonly changed: ReadonlyMap<string, Uint8Array | undefined>;
 };
@@ -31,7 +43,9 @@ export function drawDamage(
   const kind = random.pick(['lost', 'flipped', 'old'] as const);
   const eligible = [...files.keys()].filter((name) => {
     if (kind === 'flipped')
-      return countProvenBytes(files.get(name) as Uint8Array, name, name === last) > 0;
+      return (
+        countProvenBytes(files.get(name) as Uint8Array, name, name === last) > 0
+      );
     return name !== last && (kind === 'lost' || old.has(name));
   });
   const [first, ...rest] = eligible;
@@ -48,7 +62,10 @@ export function drawDamage(
     if (kind === 'lost') return undefined;
     if (kind === 'old') return old.get(name)?.slice();
     const bytes = (files.get(name) as Uint8Array).slice();
-    const place = random.between(0, countProvenBytes(bytes, name, name === last) - 1);
+    const place = random.between(
+      0,
+      countProvenBytes(bytes, name, name === last) - 1,
+    );
     bytes[place] = (bytes[place] as number) ^ (1 << random.between(0, 7));
     return bytes;
   }
@@ -62,11 +79,18 @@ function findLastWrittenLog(files: DirectoryFiles): string | undefined {
   const numbers = parseFileNumbers([...files.keys()], 'log').toReversed();
   return numbers
     .map(formatSegmentName)
-    .find((name) => decodeFileFrames(files.get(name) as Uint8Array, name).length > 0);
+    .find(
+      (name) =>
+        decodeFileFrames(files.get(name) as Uint8Array, name).length > 0,
+    );
 }
 
 /** Counts how many of a file's first bytes were provably on the disk. */
-function countProvenBytes(bytes: Uint8Array, name: string, isLast: boolean): number {
+function countProvenBytes(
+  bytes: Uint8Array,
+  name: string,
+  isLast: boolean,
+): number {
   const lengths = decodeFileFrames(bytes, name);
   const wholeBytes = lengths.reduce((sum, length) => sum + length, 0);
   if (!isLast) return wholeBytes;
@@ -79,7 +103,9 @@ function countProvenBytes(bytes: Uint8Array, name: string, isLast: boolean): num
   ]
     .filter(({ isSettled }) => isSettled)
     .map(({ index }) => index);
-  return lengths.slice(0, settled.at(-1) ?? 0).reduce((sum, length) => sum + length, 0);
+  return lengths
+    .slice(0, settled.at(-1) ?? 0)
+    .reduce((sum, length) => sum + length, 0);
 }
 
 function decodeFileFrames(bytes: Uint8Array, name: string): number[] {

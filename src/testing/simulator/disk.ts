@@ -1,8 +1,12 @@
 /**
- * A disk that loses unsynced writes at a crash, or some sectors of them. The storage of production
- * runs on it.
+ * A disk that loses unsynced writes at a crash, or some sectors of them. The
+ * storage of production runs on it.
  */
-import { markFenced, type Files, type SyncedFile } from '../../server/storage/disk/files.ts';
+import {
+  markFenced,
+  type Files,
+  type SyncedFile,
+} from '../../server/storage/disk/files.ts';
 import { drawDamage, type Damage } from './disk-damage.ts';
 import type { Random } from '../../server/collections/random.ts';
 import type { Timeline } from './timeline.ts';
@@ -12,11 +16,14 @@ export interface SimulatedDiskOptions {
   readonly random: Random;
   readonly syncMeanMs: number;
   /**
-   * How many of the small writes are on the disk, and are said to be, before the call returns: none
-   * where absent.
+   * How many of the small writes are on the disk, and are said to be, before
+   * the call returns: none where absent.
    */
   readonly instantShare?: number;
-  /** How likely a crash is to be followed by damage to files: never where absent. */
+  /**
+   * How likely a crash is to be followed by damage to files: never where
+   * absent.
+   */
   readonly damageChance?: number;
 }
 
@@ -36,7 +43,11 @@ export class SimulatedDisk {
   /** Writes of which a crash left some sectors and lost others. */
   tornWrites = 0;
   /** What has happened to files beside crashes, by kind. */
-  readonly damages: Record<Damage['kind'], number> = { lost: 0, flipped: 0, old: 0 };
+  readonly damages: Record<Damage['kind'], number> = {
+    lost: 0,
+    flipped: 0,
+    old: 0,
+  };
   protected readonly options: SimulatedDiskOptions;
   readonly #files = new Map<string, Uint8Array>();
   readonly #unsynced = new Set<PendingWrite>();
@@ -54,8 +65,8 @@ export class SimulatedDisk {
   }
 
   /**
-   * The disk as one start of the site sees it. After the next crash nothing done through it has any
-   * effect.
+   * The disk as one start of the site sees it. After the next crash nothing
+   * done through it has any effect.
    */
   mount(): Files {
     this.#mounts += 1;
@@ -67,7 +78,12 @@ export class SimulatedDisk {
       this.make(path, sizeBytes);
       return {
         write: (bytes, position, done) => {
-          if (isMounted()) this.write({ path, bytes: bytes.slice(), position }, isMounted, done);
+          if (isMounted())
+            this.write(
+              { path, bytes: bytes.slice(), position },
+              isMounted,
+              done,
+            );
         },
         close: () => {},
       };
@@ -78,7 +94,8 @@ export class SimulatedDisk {
     return {
       list: (folder) => this.list(folder),
       read: (path) => this.read(path),
-      readPart: (path, position, length) => this.read(path).subarray(position, position + length),
+      readPart: (path, position, length) =>
+        this.read(path).subarray(position, position + length),
       makeDirectory: () => {},
       createNow: make,
       create: (path, sizeBytes, done) =>
@@ -107,7 +124,8 @@ export class SimulatedDisk {
   }
 
   /**
-   * Another process takes it over: calls through the present mount have no effect, and report that.
+   * Another process takes it over: calls through the present mount have no
+   * effect, and report that.
    */
   depose(): void {
     this.isDeposed = true;
@@ -125,7 +143,8 @@ export class SimulatedDisk {
     this.#unsynced.clear();
     const { damageChance = 0, random } = this.options;
     if (damageChance > 0 && random.chance(damageChance)) this.#damage();
-    if (damageChance > 0) this.#previousFiles = copyFiles(this.#undamagedFiles ?? this.#files);
+    if (damageChance > 0)
+      this.#previousFiles = copyFiles(this.#undamagedFiles ?? this.#files);
   }
 
   /** The disk before it was damaged, to read only; nothing where it is not. */
@@ -148,7 +167,9 @@ export class SimulatedDisk {
     return copyFiles(this.#files);
   }
 
-  /** Puts such a copy in place of all that there is, while nothing runs on it. */
+  /**
+   * Puts such a copy in place of all that there is, while nothing runs on it.
+   */
   putFiles(files: ReadonlyMap<string, Uint8Array>): void {
     this.#files.clear();
     this.#removing.clear();
@@ -207,17 +228,25 @@ export class SimulatedDisk {
   move(from: string, to: string): void {
     if (this.isFull) throw createNoSpaceError();
     for (const path of this.#findBelow(from)) {
-      this.#files.set(`${to}${path.slice(from.length)}`, this.#files.get(path) as Uint8Array);
+      this.#files.set(
+        `${to}${path.slice(from.length)}`,
+        this.#files.get(path) as Uint8Array,
+      );
       this.#files.delete(path);
     }
   }
 
   /** The file of this name, or those in the directory. */
   #findBelow(path: string): string[] {
-    return [...this.#files.keys()].filter((file) => file === path || file.startsWith(`${path}/`));
+    return [...this.#files.keys()].filter(
+      (file) => file === path || file.startsWith(`${path}/`),
+    );
   }
 
-  /** Removes the file from view. Until the disk has done it, a crash may bring it back. */
+  /**
+   * Removes the file from view. Until the disk has done it, a crash may bring
+   * it back.
+   */
   beginToRemove(path: string): void {
     for (const file of this.#findBelow(path)) this.#beginToRemoveFile(file);
   }
@@ -233,10 +262,17 @@ export class SimulatedDisk {
 
   /** Something of the disk's own time has passed. */
   afterSync(run: () => void): void {
-    this.options.timeline.schedule(this.options.random.exponential(this.options.syncMeanMs), run);
+    this.options.timeline.schedule(
+      this.options.random.exponential(this.options.syncMeanMs),
+      run,
+    );
   }
 
-  write(write: PendingWrite, isMounted: () => boolean, done: OnWriteDone): void {
+  write(
+    write: PendingWrite,
+    isMounted: () => boolean,
+    done: OnWriteDone,
+  ): void {
     const { instantShare = 0, random } = this.options;
     if (
       instantShare > 0 &&
@@ -248,7 +284,8 @@ export class SimulatedDisk {
     this.#unsynced.add(write);
     this.afterSync(() => {
       const wasDeposed = this.isDeposed && isMounted();
-      if (this.#unsynced.delete(write) || wasDeposed) this.#sync(write, isMounted, done);
+      if (this.#unsynced.delete(write) || wasDeposed)
+        this.#sync(write, isMounted, done);
     });
     this.onWritten(done);
   }
@@ -260,9 +297,14 @@ export class SimulatedDisk {
     done(error);
   }
 
-  #sync(write: PendingWrite, isMounted: () => boolean, done: OnWriteDone): void {
+  #sync(
+    write: PendingWrite,
+    isMounted: () => boolean,
+    done: OnWriteDone,
+  ): void {
     const isLonger =
-      write.position + write.bytes.length > (this.#files.get(write.path)?.length ?? 0);
+      write.position + write.bytes.length >
+      (this.#files.get(write.path)?.length ?? 0);
     const isDeposed = this.isDeposed && isMounted();
     const error = isDeposed
       ? markFenced(new Error('taken over'))
@@ -279,13 +321,20 @@ export class SimulatedDisk {
     if (keepChance === 0.5) this.tornWrites += 1;
     for (let start = 0; start < write.bytes.length;) {
       const sector = Math.floor((write.position + start) / SECTOR_BYTES) + 1;
-      const end = Math.min(write.bytes.length, sector * SECTOR_BYTES - write.position);
+      const end = Math.min(
+        write.bytes.length,
+        sector * SECTOR_BYTES - write.position,
+      );
       if (random.chance(keepChance)) this.#store(write, start, end);
       start = end;
     }
   }
 
-  #store({ path, bytes, position }: PendingWrite, start: number, end: number): void {
+  #store(
+    { path, bytes, position }: PendingWrite,
+    start: number,
+    end: number,
+  ): void {
     const old = this.#files.get(path);
     if (old === undefined) return;
     let file = old;
@@ -298,12 +347,16 @@ export class SimulatedDisk {
   }
 }
 
-function copyFiles(files: ReadonlyMap<string, Uint8Array>): Map<string, Uint8Array> {
+function copyFiles(
+  files: ReadonlyMap<string, Uint8Array>,
+): Map<string, Uint8Array> {
   return new Map([...files].map(([path, bytes]) => [path, bytes.slice()]));
 }
 
 /** A disk of a site has one directory. */
-function toFileNames(files: ReadonlyMap<string, Uint8Array>): Map<string, Uint8Array> {
+function toFileNames(
+  files: ReadonlyMap<string, Uint8Array>,
+): Map<string, Uint8Array> {
   return new Map([...files].map(([path, bytes]) => [getFileName(path), bytes]));
 }
 
@@ -312,5 +365,7 @@ function getFileName(path: string): string {
 }
 
 function createNoSpaceError(): Error {
-  return Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+  return Object.assign(new Error('ENOSPC: no space left on device'), {
+    code: 'ENOSPC',
+  });
 }

@@ -1,6 +1,6 @@
 /**
- * A red log of a bad engine: it repeats records, skips some, and comes back shorter. The log
- * beneath is correct.
+ * A red log of a bad engine: it repeats records, skips some, and comes back
+ * shorter. The log beneath is correct.
  */
 import type { LogOutput, RedLog } from '../../server/log/red-log.ts';
 import type { RedLogEngine } from '../../server/log/red-log-engine.ts';
@@ -22,26 +22,39 @@ export interface LogFaults {
 
 type Delivery<R> = LogOutput<R> & { readonly kind: 'deliver' };
 
-/** An engine whose nodes are as unsteady as that; as it is, where nothing of it is to happen. */
-export function createFaultyEngine(engine: RedLogEngine, faults: LogFaults): RedLogEngine {
+/**
+ * An engine whose nodes are as unsteady as that; as it is, where nothing of it
+ * is to happen.
+ */
+export function createFaultyEngine(
+  engine: RedLogEngine,
+  faults: LogFaults,
+): RedLogEngine {
   const { redRepeatChance, redJumpChance, redRegressChance } = faults.options;
   if (redRepeatChance + redJumpChance + redRegressChance === 0) return engine;
-  return { ...engine, createNode: (options) => addLogFaults(engine.createNode(options), faults) };
+  return {
+    ...engine,
+    createNode: (options) => addLogFaults(engine.createNode(options), faults),
+  };
 }
 
-/** Wraps the methods by which a site takes what its node of the log delivers, and ticks it. */
+/**
+ * Wraps the methods by which a site takes what its node of the log delivers,
+ * and ticks it.
+ */
 export function addLogFaults<R>(log: RedLog<R>, faults: LogFaults): RedLog<R> {
   const tick = log.tick.bind(log);
   const takeOutputs = log.takeOutputs.bind(log);
   let last: Delivery<R> | undefined;
   let hasJumped = false;
   let isJumpNoticed = false;
-  // Engines need not report it, and one that comes back shorter cannot report it truly.
+  // Engines need not report it, and one that comes back shorter cannot report
+  // it truly.
   Object.defineProperty(log, 'end', { value: undefined });
 
   /**
-   * A jump after which nothing came is noticed at last by who compares what there is with what was
-   * delivered.
+   * A jump after which nothing came is noticed at last by who compares what
+   * there is with what was delivered.
    */
   log.tick = (nowMs) => {
     tick(nowMs);
@@ -49,14 +62,18 @@ export function addLogFaults<R>(log: RedLog<R>, faults: LogFaults): RedLog<R> {
   };
   log.takeOutputs = () => {
     const outputs = takeOutputs();
-    const isQuiet = !isJumpNoticed && outputs.every(({ kind }) => kind !== 'deliver');
+    const isQuiet =
+      !isJumpNoticed && outputs.every(({ kind }) => kind !== 'deliver');
     if (isQuiet) return outputs;
     const disturbed = outputs.flatMap((output) =>
       output.kind === 'deliver' ? disturb(output) : [output],
     );
     if (!isJumpNoticed) return disturbed;
     hasJumped = isJumpNoticed = false;
-    return [...disturbed, { kind: 'gap', message: 'it has more than it has delivered' }];
+    return [
+      ...disturbed,
+      { kind: 'gap', message: 'it has more than it has delivered' },
+    ];
   };
   return log;
 
@@ -70,9 +87,13 @@ export function addLogFaults<R>(log: RedLog<R>, faults: LogFaults): RedLog<R> {
       return [];
     }
     if (random.chance(options.redRegressChance))
-      return [{ kind: 'regressed', message: 'it ends before what it has delivered' }];
+      return [
+        { kind: 'regressed', message: 'it ends before what it has delivered' },
+      ];
     if (!random.chance(options.redRepeatChance)) return [delivery];
     faults.onRepeated();
-    return before === undefined ? [delivery, delivery] : [before, delivery, before, delivery];
+    return before === undefined
+      ? [delivery, delivery]
+      : [before, delivery, before, delivery];
   }
 }

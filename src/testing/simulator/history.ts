@@ -1,6 +1,6 @@
 /**
- * What the clients of a run did, and which replies they got: the input of checkers that look from
- * outside.
+ * What the clients of a run did, and which replies they got: the input of
+ * checkers that look from outside.
  */
 
 import type { Origin } from '../../server/records/origin.ts';
@@ -14,25 +14,37 @@ export interface ClientOperation {
   readonly args: Readonly<Record<string, unknown>>;
   readonly level: 'causal' | 'strong';
   readonly submittedAtMs: number;
-  /** Every final answer that was given, in order, by which site, and how far along. */
+  /**
+   * Every final answer that was given, in order, by which site, and how far
+   * along.
+   */
   readonly replies: {
     readonly value: unknown;
     readonly stage: Stage;
     readonly site: Origin;
     readonly atMs: number;
   }[];
-  /** All reported failures, in order, without those which only mean that the request came late. */
+  /**
+   * All reported failures, in order, without those which only mean that the
+   * request came late.
+   */
   readonly failures: string[];
   /**
-   * What its first answer stood for at the site that gave it: seen by the simulation, whatever the
-   * answer says.
+   * What its first answer stood for at the site that gave it: seen by the
+   * simulation, whatever the answer says.
    */
   shownColor?: 'blue' | 'red' | 'none';
   /** Whether its first answer stood for a change. */
   isChange?: boolean;
-  /** Set when it failed for good. `UNKNOWN`: it may have taken effect, or still will. */
+  /**
+   * Set when it failed for good. `UNKNOWN`: it may have taken effect, or still
+   * will.
+   */
   error?: string;
-  /** Its client was notified that nothing was done, nor will be, and has not retried it since. */
+  /**
+   * Its client was notified that nothing was done, nor will be, and has not
+   * retried it since.
+   */
   isCertainlyNotApplied?: boolean;
 }
 
@@ -40,7 +52,8 @@ export interface ClientOperation {
 export interface OperationTraits {
   isRead(operation: Pick<ClientOperation, 'operation'>): boolean;
   /**
-   * Whether an answered update is durable at the site that answered first, and then at the others.
+   * Whether an answered update is durable at the site that answered first, and
+   * then at the others.
    */
   isBlue(operation: ClientOperation): boolean;
   /** Whether an answered update changed something. */
@@ -59,7 +72,8 @@ export class History {
   getAnswered(operation?: string): ClientOperation[] {
     return this.operations.filter(
       (item) =>
-        item.replies.length > 0 && (operation === undefined || item.operation === operation),
+        item.replies.length > 0 &&
+        (operation === undefined || item.operation === operation),
     );
   }
 }

@@ -1,5 +1,6 @@
 /**
- * A hostile network: delays, losses, duplicates, other orders, partitions of one direction or both.
+ * A hostile network: delays, losses, duplicates, other orders, partitions of
+ * one direction or both.
  */
 import type { Origin } from '../../server/records/origin.ts';
 import type { HealthyPeriods, Timeline } from './timeline.ts';
@@ -18,7 +19,10 @@ export interface SentMessage {
 type Receive = (sent: SentMessage) => void;
 
 export class HostileNetwork {
-  /** Messages sent, by kind; and what became of them on their way, by kind and fate. */
+  /**
+   * Messages sent, by kind; and what became of them on their way, by kind and
+   * fate.
+   */
   readonly stats = new Map<string, number>();
   readonly #options: SimulationOptions;
   readonly #random: Random;
@@ -44,7 +48,10 @@ export class HostileNetwork {
     this.#timeline = timeline;
     this.#receive = receive;
     this.#healthyPeriods = calm;
-    this.#sites = Array.from({ length: options.siteCount }, (_, place) => (place + 1) as Origin);
+    this.#sites = Array.from(
+      { length: options.siteCount },
+      (_, place) => (place + 1) as Origin,
+    );
     this.#planPartition();
   }
 
@@ -57,8 +64,12 @@ export class HostileNetwork {
     this.#count(kind);
     const link = `${from}-${to}`;
     if (this.#cutLinks.has(link)) return this.#lose(kind);
-    if (!this.#isHealed && this.#random.chance(this.#options.lossChance)) return this.#lose(kind);
-    const copies = !this.#isHealed && this.#random.chance(this.#options.duplicateChance) ? 2 : 1;
+    if (!this.#isHealed && this.#random.chance(this.#options.lossChance))
+      return this.#lose(kind);
+    const copies =
+      !this.#isHealed && this.#random.chance(this.#options.duplicateChance)
+        ? 2
+        : 1;
     if (copies > 1) this.#count(`${kind} repeated`);
     for (let copy = 0; copy < copies; copy += 1) this.#deliver(link, sent);
   }
@@ -84,7 +95,8 @@ export class HostileNetwork {
 
   #deliver(link: string, sent: SentMessage): void {
     const { minDelayMs, delayMeanMs, isOrdered } = this.#options;
-    let arrivalMs = this.#timeline.nowMs + minDelayMs + this.#random.exponential(delayMeanMs);
+    let arrivalMs =
+      this.#timeline.nowMs + minDelayMs + this.#random.exponential(delayMeanMs);
     const lastMs = this.#lastArrivalMs.get(link) ?? 0;
     if (isOrdered) arrivalMs = Math.max(arrivalMs, lastMs);
     const isOvertaking = arrivalMs < lastMs;
@@ -110,12 +122,16 @@ export class HostileNetwork {
 
   /** Links are named by ordinals. */
   #partition(): void {
-    const { partitionMeanMs, isPartitionOneWay, isPartitionTotal } = this.#options;
+    const { partitionMeanMs, isPartitionOneWay, isPartitionTotal } =
+      this.#options;
     this.partitions += 1;
-    const isolated = this.#sites[this.#random.between(0, this.#sites.length - 1)] as Origin;
+    const isolated = this.#sites[
+      this.#random.between(0, this.#sites.length - 1)
+    ] as Origin;
     const cut: string[] = [];
     for (const other of this.#sites) {
-      if (other === isolated || (!isPartitionTotal && this.#random.chance(0.3))) continue;
+      if (other === isolated || (!isPartitionTotal && this.#random.chance(0.3)))
+        continue;
       cut.push(`${isolated}-${other}`);
       if (!isPartitionOneWay) cut.push(`${other}-${isolated}`);
     }

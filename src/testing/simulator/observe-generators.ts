@@ -1,5 +1,11 @@
-/** Lets checkers see each run of a generator on the stable snapshot of a site, at its moment. */
-import { isCorrectableError, type CorrectableError } from '../../correctable/errors.ts';
+/**
+ * Lets checkers see each run of a generator on the stable snapshot of a site,
+ * at its moment.
+ */
+import {
+  isCorrectableError,
+  type CorrectableError,
+} from '../../correctable/errors.ts';
 import type { GeneratorInput } from '../../server/generator/generator-context.ts';
 import type { GeneratorOutcome } from '../../server/generator/generator-runner.ts';
 import type { Submission } from '../../server/records/submissions.ts';
@@ -9,8 +15,8 @@ import type { GeneratorRun } from './checkers/checker.ts';
 import type { Outcome } from './oracle/execute.ts';
 
 /**
- * Wraps the methods by which a site runs generators. `name` is that of the site's start, as in
- * drawn identifiers.
+ * Wraps the methods by which a site runs generators. `name` is that of the
+ * site's start, as in drawn identifiers.
  */
 export function observeGenerators(
   state: SiteState,
@@ -64,7 +70,8 @@ export function observeGenerators(
 }
 
 function toFailure({ code, message, domain }: CorrectableError): Outcome {
-  if (domain !== undefined) return { hasFailed: false, effects: [], domainError: domain };
+  if (domain !== undefined)
+    return { hasFailed: false, effects: [], domainError: domain };
   return { hasFailed: true, reason: `${code} ${message}`, effects: [] };
 }
 

@@ -1,16 +1,20 @@
 /**
- * How hostile a run is. Options are themselves drawn from the seed, so that runs differ in kind.
+ * How hostile a run is. Options are themselves drawn from the seed, so that
+ * runs differ in kind.
  */
 import { Random } from '../../server/collections/random.ts';
 import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
 
 /**
- * The services that runs are made with, where none is given: `generated` ones are drawn from the
- * seed.
+ * The services that runs are made with, where none is given: `generated` ones
+ * are drawn from the seed.
  */
 export type ScenarioName = 'classic' | 'roster' | 'generated' | 'rights';
 
-/** Circumstances of one run. Times are in virtual milliseconds, chances in [0, 1]. */
+/**
+ * Circumstances of one run. Times are in virtual milliseconds, chances in [0,
+ * 1].
+ */
 export interface SimulationOptions {
   readonly siteCount: number;
   readonly clientCount: number;
@@ -37,8 +41,8 @@ export interface SimulationOptions {
   readonly crashEveryMs: number;
   readonly downMeanMs: number;
   /**
-   * Mean time between pauses, in which a site does nothing and loses nothing. `Infinity` means
-   * none.
+   * Mean time between pauses, in which a site does nothing and loses nothing.
+   * `Infinity` means none.
    */
   readonly pauseEveryMs: number;
   readonly pauseMeanMs: number;
@@ -50,26 +54,37 @@ export interface SimulationOptions {
   readonly largeGroup: number;
   /** Bytes written to a site's logs after which it makes a checkpoint. */
   readonly checkpointBytes: number;
-  /** Mean time between moments when a site's disk is full. `Infinity` means none. */
+  /**
+   * Mean time between moments when a site's disk is full. `Infinity` means
+   * none.
+   */
   readonly fullEveryMs: number;
   readonly fullMeanMs: number;
   /** Chance that a crash damages the files of the site. */
   readonly damageChance: number;
   /** Maximum deviation of a site's clock. */
   readonly maxSkewMs: number;
-  /** How far the clock of one site is ahead, beyond what the others accept. 0 means none. */
+  /**
+   * How far the clock of one site is ahead, beyond what the others accept. 0
+   * means none.
+   */
   readonly wildClockAheadMs: number;
-  /** When that clock is set right. `Infinity` means at the end of all faults. */
+  /**
+   * When that clock is set right. `Infinity` means at the end of all faults.
+   */
   readonly wildClockUntilMs: number;
-  /** Mean time between moments when the clock of a site is set. `Infinity` means none. */
+  /**
+   * Mean time between moments when the clock of a site is set. `Infinity` means
+   * none.
+   */
   readonly clockStepEveryMs: number;
   /** Maximum step back of a clock. */
   readonly maxClockStepBackMs: number;
   /** Maximum drift of clocks, as a share of the time. */
   readonly maxDrift: number;
   /**
-   * When a site and its disks are lost for good. Never the leader, and a majority remains.
-   * `Infinity` means never.
+   * When a site and its disks are lost for good. Never the leader, and a
+   * majority remains. `Infinity` means never.
    */
   readonly loseSiteAtMs: number;
   /** Chance that a client moves to another site if it waits too long. */
@@ -77,44 +92,61 @@ export interface SimulationOptions {
   /** Chance that a client uses a session. */
   readonly sessionChance: number;
   readonly thinkMeanMs: number;
-  /** How long a client waits for a final view before it resends the operation. */
+  /**
+   * How long a client waits for a final view before it resends the operation.
+   */
   readonly clientTimeoutMs: number;
-  /** Chance that it gives the operation up instead and continues with the next. */
+  /**
+   * Chance that it gives the operation up instead and continues with the next.
+   */
   readonly giveUpChance: number;
   readonly maxAttempts: number;
   /** How long a site waits for data that a session has seen. */
   readonly sessionTimeoutMs: number;
   /**
-   * Commits that certification remembers, and operations in tables of identifiers: few, so that
-   * they are trimmed.
+   * Commits that certification remembers, and operations in tables of
+   * identifiers: few, so that they are trimmed.
    */
   readonly maxWindowCommits: number;
   readonly maxIdentifiers: number;
-  /** Maximum number of operations of one client. More are refused until it acknowledges. */
+  /**
+   * Maximum number of operations of one client. More are refused until it
+   * acknowledges.
+   */
   readonly maxOperationsPerClient: number;
   /** Bytes of retained replies. */
   readonly maxReplyBytes: number;
   /** Maximum number of operations that wait for the red order at a site. */
   readonly maxRedInFlight: number;
-  /** Removals between two low watermarks. Few, so that removals are forgotten within a run. */
+  /**
+   * Removals between two low watermarks. Few, so that removals are forgotten
+   * within a run.
+   */
   readonly removalsPerWatermark: number;
   /** Maximum number of operations and of entries in flight to a site. */
   readonly maxWindow: number;
-  /** Maximum number of undecided red operations of a site below the run of another. */
+  /**
+   * Maximum number of undecided red operations of a site below the run of
+   * another.
+   */
   readonly maxPipelineLength: number;
-  /** Chance that the red log repeats entries to a site, leaves some out, or comes back shorter. */
+  /**
+   * Chance that the red log repeats entries to a site, leaves some out, or
+   * comes back shorter.
+   */
   readonly redRepeatChance: number;
   readonly redJumpChance: number;
   readonly redRegressChance: number;
   /**
-   * Mean time between moments when another holder takes over a site's log. `Infinity` means none.
+   * Mean time between moments when another holder takes over a site's log.
+   * `Infinity` means none.
    */
   readonly deposeEveryMs: number;
   /** Whether sites check who the others are, as nodes of a cluster do. */
   readonly isCluster: boolean;
   /**
-   * When a site joins, one is retired, one loses its directory, and one goes away. `Infinity` means
-   * never.
+   * When a site joins, one is retired, one loses its directory, and one goes
+   * away. `Infinity` means never.
    */
   readonly joinAtMs: number;
   readonly retireAtMs: number;
@@ -122,29 +154,39 @@ export interface SimulationOptions {
   readonly awayAtMs: number;
   readonly awayForMs: number;
   /**
-   * When a directory is copied that is put back, or run by a second node, once all others know
-   * more.
+   * When a directory is copied that is put back, or run by a second node, once
+   * all others know more.
    */
   readonly oldDirectoryAtMs: number;
   readonly twinAtMs: number;
-  /** When a second node runs on a copy of a directory and no other site reaches it. */
+  /**
+   * When a second node runs on a copy of a directory and no other site reaches
+   * it.
+   */
   readonly distantTwinAtMs: number;
-  /** For how long sites keep what one lacks that is away, and how much of it. */
+  /**
+   * For how long sites keep what one lacks that is away, and how much of it.
+   */
   readonly keepForMs: number;
   readonly maxBacklogEntries: number;
   /** Whether an etcd keeps the red log, and its delay one way. */
   readonly isEtcd: boolean;
   readonly etcdDelayMeanMs: number;
   /**
-   * Chances that a request or its reply is lost, and that a write lands when its connection is
-   * over.
+   * Chances that a request or its reply is lost, and that a write lands when
+   * its connection is over.
    */
   readonly etcdLossChance: number;
   readonly etcdLateChance: number;
-  /** Mean time between faults of servers and connections, and how long they last. */
+  /**
+   * Mean time between faults of servers and connections, and how long they
+   * last.
+   */
   readonly etcdFaultEveryMs: number;
   readonly etcdFaultMeanMs: number;
-  /** When its disks are copied that are put back later. `Infinity` means never. */
+  /**
+   * When its disks are copied that are put back later. `Infinity` means never.
+   */
   readonly etcdPutBackAtMs: number;
   /** Chance that a watch leaves out an event, as etcd never should. */
   readonly etcdDropChance: number;
@@ -168,10 +210,17 @@ export const PROFILES = [
 export type Profile = (typeof PROFILES)[number];
 
 /** The options of a run, drawn from its seed within what its profile allows. */
-export function drawOptions(seed: number, profile: Profile = 'swarm'): SimulationOptions {
-  if (profile === 'cluster') return { ...drawOptions(seed, 'swarm'), ...drawCluster(seed) };
+export function drawOptions(
+  seed: number,
+  profile: Profile = 'swarm',
+): SimulationOptions {
+  if (profile === 'cluster')
+    return { ...drawOptions(seed, 'swarm'), ...drawCluster(seed) };
   if (profile === 'etcd')
-    return { ...drawOptions(seed, seed % 2 === 0 ? 'cluster' : 'swarm'), ...drawEtcd(seed) };
+    return {
+      ...drawOptions(seed, seed % 2 === 0 ? 'cluster' : 'swarm'),
+      ...drawEtcd(seed),
+    };
   const random = new Random(seed ^ 0x5eed);
   const has = (feature: Profile, chance = 0.6): boolean => {
     const isDrawn = random.chance(chance);
@@ -179,10 +228,13 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
   };
   // A client moves for a reason, and a site is lost at a bad moment.
   const lossy = has('lossy') || profile === 'loss';
-  const partitions = has('partitions') || profile === 'moves' || profile === 'leaving';
+  const partitions =
+    has('partitions') || profile === 'moves' || profile === 'leaving';
   const crashes = has('crashes') || profile === 'moves';
   const loses = has('loss', 0.15);
-  const siteCount = loses ? random.pick([3, 3, 5]) : random.pick([1, 2, 3, 3, 3, 5]);
+  const siteCount = loses
+    ? random.pick([3, 3, 5])
+    : random.pick([1, 2, 3, 3, 3, 5]);
   const generated = {
     siteCount,
     clientCount: random.between(2, 10),
@@ -200,7 +252,8 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     isPartitionTotal: random.chance(0.3),
     crashEveryMs: crashes ? random.between(200, 2000) : Infinity,
     downMeanMs: random.between(20, 600),
-    pauseEveryMs: partitions && random.chance(0.5) ? random.between(300, 3000) : Infinity,
+    pauseEveryMs:
+      partitions && random.chance(0.5) ? random.between(300, 3000) : Infinity,
     pauseMeanMs: random.between(50, 500),
     syncMeanMs: random.pick([0, 2, 10, 50, 150]),
     segmentBytes: random.pick([2_000, 8_000, 32_000]),
@@ -218,7 +271,12 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     largeGroup: random.pick([1, 3, 256]),
     instantWriteShare: random.pick([0, 0.5, 1]),
     maxWindow: random.pick([1, 2, 8, 1000]),
-    scenario: random.pick(['classic', 'classic', 'roster', 'generated'] as const),
+    scenario: random.pick([
+      'classic',
+      'classic',
+      'roster',
+      'generated',
+    ] as const),
     sessionTimeoutMs: random.pick([100, 300, 1000]),
     maxWindowCommits: random.pick([5, 20, 50]),
     maxIdentifiers: random.pick([40, 80]),
@@ -253,8 +311,8 @@ const NO_ETCD = {
 } as const;
 
 /**
- * What befalls an etcd and its clients. Sites do not judge each other's stamps before etcd has
- * them.
+ * What befalls an etcd and its clients. Sites do not judge each other's stamps
+ * before etcd has them.
  */
 function drawEtcd(seed: number): Partial<SimulationOptions> {
   const random = new Random(seed ^ 0xe7cd);
@@ -314,8 +372,8 @@ function drawCluster(seed: number): Partial<SimulationOptions> {
 }
 
 /**
- * For some runs, tables that forget nothing: then an operation that expires without an
- * acknowledgement is a fault.
+ * For some runs, tables that forget nothing: then an operation that expires
+ * without an acknowledgement is a fault.
  */
 function drawTables(seed: number): Partial<SimulationOptions> {
   if (!new Random(seed ^ 0x1d5).chance(0.25)) return {};
@@ -332,8 +390,8 @@ function drawTables(seed: number): Partial<SimulationOptions> {
 }
 
 /**
- * Limits that sites take from by rights; apart, for the same reason. In half of them sites are near
- * each other.
+ * Limits that sites take from by rights; apart, for the same reason. In half of
+ * them sites are near each other.
  */
 function drawRights(seed: number): Partial<SimulationOptions> {
   const random = new Random(seed ^ 0x219);
@@ -348,7 +406,10 @@ function drawRights(seed: number): Partial<SimulationOptions> {
   return random.chance(0.25) ? { ...near, ...CROWD_OPTIONS } : near;
 }
 
-/** Clients at all sites retry before an answer can arrive, so an operation is always in flight. */
+/**
+ * Clients at all sites retry before an answer can arrive, so an operation is
+ * always in flight.
+ */
 const CROWD_OPTIONS: Partial<SimulationOptions> = {
   delayMeanMs: 0.3,
   syncMeanMs: 0,
@@ -370,24 +431,32 @@ function drawEngines(seed: number, profile: Profile) {
     redRepeatChance: random.pick([0, 0.05, 0.5]),
     redJumpChance: isDrawn ? random.pick([0, 0, 0, 0.03]) : 0,
     redRegressChance: isDrawn ? random.pick([0, 0, 0, 0.02]) : 0,
-    deposeEveryMs: isDrawn && random.chance(0.3) ? random.between(300, 3000) : Infinity,
+    deposeEveryMs:
+      isDrawn && random.chance(0.3) ? random.between(300, 3000) : Infinity,
   };
 }
 
-/** Clients that do not wait for long, and no more than that; apart, for the same reason. */
+/**
+ * Clients that do not wait for long, and no more than that; apart, for the same
+ * reason.
+ */
 function drawLeaving(
   seed: number,
   profile: Profile,
 ): Pick<SimulationOptions, 'giveUpChance'> & Partial<SimulationOptions> {
   const random = new Random(seed ^ 0x1eaf);
-  const leaves = profile === 'leaving' || (profile === 'swarm' && random.chance(0.4));
+  const leaves =
+    profile === 'leaving' || (profile === 'swarm' && random.chance(0.4));
   if (!leaves) return { giveUpChance: 0 };
-  return { giveUpChance: random.pick([0.1, 0.3, 0.7]), clientTimeoutMs: random.between(5, 200) };
+  return {
+    giveUpChance: random.pick([0.1, 0.3, 0.7]),
+    clientTimeoutMs: random.between(5, 200),
+  };
 }
 
 /**
- * Rows that all write at once, and how far one stands on another; apart, so that what else a seed
- * gives stays so.
+ * Rows that all write at once, and how far one stands on another; apart, so
+ * that what else a seed gives stays so.
  */
 function drawChains(
   seed: number,

@@ -1,4 +1,7 @@
-/** Faults of sites, disks and clocks that a run plans by chance. They end when everything heals. */
+/**
+ * Faults of sites, disks and clocks that a run plans by chance. They end when
+ * everything heals.
+ */
 import type { Random } from '../../server/collections/random.ts';
 import { FULL_RETRY_MS } from '../../server/storage/disk/ordered-writes.ts';
 import type { NO_COUNTS } from './coverage.ts';
@@ -20,7 +23,10 @@ export interface PlannedFaultsOptions {
   isHealed(): boolean;
 }
 
-/** A clock is set forwards by less than sites may differ: by more, it would be wild. */
+/**
+ * A clock is set forwards by less than sites may differ: by more, it would be
+ * wild.
+ */
 const MAX_CLOCK_STEP_MS = 500;
 
 export class PlannedFaults {
@@ -32,8 +38,14 @@ export class PlannedFaults {
 
   planForSite(site: SimulatedSite, disk: SimulatedDisk): void {
     const { options, random, counts } = this.#parts;
-    const { crashEveryMs, downMeanMs, pauseEveryMs, pauseMeanMs, fullEveryMs, deposeEveryMs } =
-      options;
+    const {
+      crashEveryMs,
+      downMeanMs,
+      pauseEveryMs,
+      pauseMeanMs,
+      fullEveryMs,
+      deposeEveryMs,
+    } = options;
 
     this.#plan(crashEveryMs, () => site.crash(random.exponential(downMeanMs)));
     this.#plan(pauseEveryMs, () => {
@@ -56,12 +68,16 @@ export class PlannedFaults {
     });
   }
 
-  /** One clock may be wild for a while; the others are set, mostly back, and drift. */
+  /**
+   * One clock may be wild for a while; the others are set, mostly back, and
+   * drift.
+   */
   planClocks(wild: SimulatedSite, sites: readonly SimulatedSite[]): void {
     const { options, timeline, random } = this.#parts;
     const { wildClockAheadMs, wildClockUntilMs, maxDrift } = options;
     wild.setClock(wildClockAheadMs);
-    if (wildClockUntilMs !== Infinity) timeline.schedule(wildClockUntilMs, () => wild.setClock(0));
+    if (wildClockUntilMs !== Infinity)
+      timeline.schedule(wildClockUntilMs, () => wild.setClock(0));
 
     for (const site of sites) {
       if (maxDrift > 0) site.drift = (2 * random.fraction() - 1) * maxDrift;
@@ -88,10 +104,14 @@ export class PlannedFaults {
     const { options, timeline, random, counts } = this.#parts;
     counts.fullDisks += 1;
     disk.isFull = true;
-    timeline.schedule(random.exponential(options.fullMeanMs), () => this.makeRoom(disk));
+    timeline.schedule(random.exponential(options.fullMeanMs), () =>
+      this.makeRoom(disk),
+    );
   }
 
-  /** Something bad, now and then until everything heals: `Infinity` for never. */
+  /**
+   * Something bad, now and then until everything heals: `Infinity` for never.
+   */
   #plan(everyMs: number, run: () => void): void {
     if (everyMs === Infinity) return;
     const { timeline, random, isHealed } = this.#parts;

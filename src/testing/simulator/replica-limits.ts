@@ -1,6 +1,6 @@
 /**
- * The sites of a run: their first members, and their limits, drawn ones and those that all runs
- * share.
+ * The sites of a run: their first members, and their limits, drawn ones and
+ * those that all runs share.
  */
 import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
 import { Origins } from '../../server/records/origin.ts';
@@ -16,11 +16,24 @@ export const REPLICA_LIMITS = {
 
 export function createReplicaLimits(
   options: SimulationOptions,
-): Omit<SiteOptions, 'service' | 'deployment' | 'origins' | 'redLeader' | 'site' | 'epoch'> {
-  const { maxAttempts, maxWindowCommits, maxIdentifiers, maxOperationsPerClient, maxReplyBytes } =
-    options;
-  const { sessionTimeoutMs, removalsPerWatermark, maxRedInFlight, maxPipelineLength, maxWindow } =
-    options;
+): Omit<
+  SiteOptions,
+  'service' | 'deployment' | 'origins' | 'redLeader' | 'site' | 'epoch'
+> {
+  const {
+    maxAttempts,
+    maxWindowCommits,
+    maxIdentifiers,
+    maxOperationsPerClient,
+    maxReplyBytes,
+  } = options;
+  const {
+    sessionTimeoutMs,
+    removalsPerWatermark,
+    maxRedInFlight,
+    maxPipelineLength,
+    maxWindow,
+  } = options;
   const bytes = { maxBytes: maxReplyBytes, maxBytesPerClient: maxReplyBytes };
   const maxOutcomes = {
     ...ID_TABLE_LIMITS,
@@ -39,7 +52,12 @@ export function createReplicaLimits(
   const { isCluster, keepForMs, maxBacklogEntries } = options;
   const absence = { keepForMs, maxBacklogEntries };
   const cluster = isCluster
-    ? { absence, stopsOnUnknownStart: true, needsPeer: true, keepsReceivedReplies: true }
+    ? {
+        absence,
+        stopsOnUnknownStart: true,
+        needsPeer: true,
+        keepsReceivedReplies: true,
+      }
     : {};
   return {
     ...cluster,
@@ -53,5 +71,7 @@ export function createReplicaLimits(
 }
 
 export function createOrigins(siteCount: number): Origins {
-  return Origins.create(Array.from({ length: siteCount }, (_, place) => `s${place}`));
+  return Origins.create(
+    Array.from({ length: siteCount }, (_, place) => `s${place}`),
+  );
 }

@@ -1,5 +1,6 @@
 /**
- * What a run is about: a service, what its clients ask for, and what only its own checkers know.
+ * What a run is about: a service, what its clients ask for, and what only its
+ * own checkers know.
  */
 import type { Principal } from '../../correctable/binding.ts';
 import type { Origins } from '../../server/records/origin.ts';
@@ -10,7 +11,9 @@ import type { ClientOperation, OperationTraits } from './history.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Random } from '../../server/collections/random.ts';
 
-/** What a draw goes by; `own` is a text that no other operation of the run has. */
+/**
+ * What a draw goes by; `own` is a text that no other operation of the run has.
+ */
 export interface DrawOptions {
   readonly random: Random;
   readonly unique: string;
@@ -45,8 +48,10 @@ export interface Scenario {
 /** Of any service: what the simulation itself saw of the operations. */
 export function getObservedTraits({ contract }: Service): OperationTraits {
   return {
-    isRead: ({ operation }) => contract.operations[operation]?.access === 'read',
+    isRead: ({ operation }) =>
+      contract.operations[operation]?.access === 'read',
     isBlue: ({ shownColor }) => shownColor === 'blue',
-    hasEffect: ({ shownColor }) => shownColor === 'blue' || shownColor === 'red',
+    hasEffect: ({ shownColor }) =>
+      shownColor === 'blue' || shownColor === 'red',
   };
 }

@@ -1,9 +1,13 @@
 /**
- * From a run with a fault to a simpler one with the same fault: it tells what the fault needs, and
- * what it does not.
+ * From a run with a fault to a simpler one with the same fault: it tells what
+ * the fault needs, and what it does not.
  */
 import type { Profile, SimulationOptions } from './options.ts';
-import { simulate, type RunResult, type SimulateOptions } from './simulation.ts';
+import {
+  simulate,
+  type RunResult,
+  type SimulateOptions,
+} from './simulation.ts';
 
 /** What to do without, the most confusing first. */
 const SIMPLIFICATIONS: readonly Partial<SimulationOptions>[] = [
@@ -38,13 +42,19 @@ const SIMPLIFICATIONS: readonly Partial<SimulationOptions>[] = [
 /** Smaller numbers of these, by halves. */
 const HALVED_OPTIONS = ['clientCount', 'operationsPerClient'] as const;
 
-/** A simpler run with the same fault, and how it differs from what the seed draws. */
+/**
+ * A simpler run with the same fault, and how it differs from what the seed
+ * draws.
+ */
 export interface ShrunkRun {
   readonly result: RunResult;
   readonly overrides: Partial<SimulationOptions>;
 }
 
-/** Leaves out and makes smaller what the fault does not need, in at most `runsMax` runs. */
+/**
+ * Leaves out and makes smaller what the fault does not need, in at most
+ * `runsMax` runs.
+ */
 export function shrinkRun(
   faulty: RunResult,
   profile: Profile,
@@ -54,7 +64,8 @@ export function shrinkRun(
   let best: ShrunkRun = { result: faulty, overrides: options.overrides ?? {} };
   let runs = 0;
   const tries = (change: Partial<SimulationOptions>): boolean => {
-    if (runs >= maxRuns || !isEffective(best.result.options, change)) return false;
+    if (runs >= maxRuns || !isEffective(best.result.options, change))
+      return false;
     runs += 1;
     const overrides = { ...best.overrides, ...change };
     const result = simulate(faulty.seed, profile, { ...options, overrides });
@@ -62,8 +73,8 @@ export function shrinkRun(
     best = { result, overrides };
     return true;
   };
-  // Until no run is simpler: a repetition of the simplest run must show that run, and no simpler
-  // one.
+  // Until no run is simpler: a repetition of the simplest run must show that
+  // run, and no simpler one.
   for (let before: ShrunkRun | undefined; before !== best;) {
     before = best;
     for (const change of SIMPLIFICATIONS) tries(change);
@@ -76,8 +87,12 @@ export function shrinkRun(
   return best;
 }
 
-function isEffective(options: SimulationOptions, change: Partial<SimulationOptions>): boolean {
-  if (change.siteCount !== undefined && change.siteCount >= options.siteCount) return false;
+function isEffective(
+  options: SimulationOptions,
+  change: Partial<SimulationOptions>,
+): boolean {
+  if (change.siteCount !== undefined && change.siteCount >= options.siteCount)
+    return false;
   return Object.entries(change).some(
     ([name, value]) => options[name as keyof SimulationOptions] !== value,
   );

@@ -1,13 +1,17 @@
 /**
- * A client: one operation at a time, retried until it is answered, here or elsewhere. Old requests
- * may come late.
+ * A client: one operation at a time, retried until it is answered, here or
+ * elsewhere. Old requests may come late.
  */
 import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
 import type { Origin } from '../../server/records/origin.ts';
 import type { Submission } from '../../server/records/submissions.ts';
 import type { Vector } from '../../server/records/vector.ts';
 import { encodeValue } from '../../server/storage/format/value-text.ts';
-import type { ClientDomainError, ClientView, SubmissionEvent } from './checkers/checker.ts';
+import type {
+  ClientDomainError,
+  ClientView,
+  SubmissionEvent,
+} from './checkers/checker.ts';
 import type { ClientOperation, History } from './history.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Random } from '../../server/collections/random.ts';
@@ -57,14 +61,28 @@ const BACKOFF_FACTOR = 1.3;
 const MAX_TIMEOUT_MS = 10_000;
 /** Requests kept for coming late. */
 const MAX_RETAINED_REQUESTS = 8;
-/** Nothing was done: too much waits for the red order, or the red log has halted. */
-const NOT_EXECUTED_CODES: ReadonlySet<string> = new Set(['OVERLOADED', 'UNAVAILABLE']);
+/**
+ * Nothing was done: too much waits for the red order, or the red log has
+ * halted.
+ */
+const NOT_EXECUTED_CODES: ReadonlySet<string> = new Set([
+  'OVERLOADED',
+  'UNAVAILABLE',
+]);
 /** What only says that a request came late. */
 const LATE_CODES: ReadonlySet<string> = new Set(['ABORTED', 'REPLY_EXPIRED']);
 
 export class SimulatedClient {
   /** Counts of events by kind: moves, unknown results, and so on. */
-  readonly stats = { moves: 0, unknown: 0, late: 0, expired: 0, refused: 0, givenUp: 0, undone: 0 };
+  readonly stats = {
+    moves: 0,
+    unknown: 0,
+    late: 0,
+    expired: 0,
+    refused: 0,
+    givenUp: 0,
+    undone: 0,
+  };
   readonly #options: SimulatedClientOptions;
   readonly #requests: Request[] = [];
   #remainingOperations: number;
@@ -83,7 +101,11 @@ export class SimulatedClient {
     this.#seen = random.chance(options.options.sessionChance)
       ? sites.map(() => 0).concat(0)
       : undefined;
-    this.#path = { home: this.#currentSite.origin, hop: 0, sessionVector: undefined };
+    this.#path = {
+      home: this.#currentSite.origin,
+      hop: 0,
+      sessionVector: undefined,
+    };
     this.#think();
   }
 
@@ -93,15 +115,23 @@ export class SimulatedClient {
 
   #think(): void {
     const { timeline, random, options } = this.#options;
-    timeline.schedule(random.exponential(options.thinkMeanMs), () => this.#next());
+    timeline.schedule(random.exponential(options.thinkMeanMs), () =>
+      this.#next(),
+    );
   }
 
   #next(): void {
-    const { client, random, history, timeline, options, scenario } = this.#options;
-    const sequence = options.operationsPerClient - this.#remainingOperations + 1;
+    const { client, random, history, timeline, options, scenario } =
+      this.#options;
+    const sequence =
+      options.operationsPerClient - this.#remainingOperations + 1;
     const id = `c${client}/${sequence}`;
     if (random.chance(0.5)) this.#acknowledged = sequence - 1;
-    this.#path = { home: this.#currentSite.origin, hop: 0, sessionVector: this.#seen };
+    this.#path = {
+      home: this.#currentSite.origin,
+      hop: 0,
+      sessionVector: this.#seen,
+    };
     const operation: ClientOperation = {
       id,
       client,
@@ -116,8 +146,8 @@ export class SimulatedClient {
   }
 
   /**
-   * Submits, and again under the same identifier when no answer comes: a late answer counts all the
-   * same.
+   * Submits, and again under the same identifier when no answer comes: a late
+   * answer counts all the same.
    */
   #submit(operation: ClientOperation, waits = 0): void {
     const { timeline, random, options } = this.#options;
@@ -126,8 +156,12 @@ export class SimulatedClient {
     if (this.#requests.length > MAX_RETAINED_REQUESTS) this.#requests.shift();
     const sending = this.#send(request);
     const isUp = sending.serial !== undefined;
-    // It waits longer each time: a client that moves on before an answer can arrive never gets one.
-    const timeoutMs = Math.min(MAX_TIMEOUT_MS, options.clientTimeoutMs * BACKOFF_FACTOR ** waits);
+    // It waits longer each time: a client that moves on before an answer can
+    // arrive never gets one.
+    const timeoutMs = Math.min(
+      MAX_TIMEOUT_MS,
+      options.clientTimeoutMs * BACKOFF_FACTOR ** waits,
+    );
     timeline.schedule(isUp ? timeoutMs : RETRY_MS, () => {
       if (isOpen(operation)) {
         if (options.giveUpChance > 0 && random.chance(options.giveUpChance))
@@ -135,14 +169,17 @@ export class SimulatedClient {
         this.#maybeMove();
         this.#submit(operation, isUp ? waits + 1 : waits);
       } else if (random.chance(0.2)) {
-        this.#send(random.pick(this.#requests as [Request, ...Request[]]), true);
+        this.#send(
+          random.pick(this.#requests as [Request, ...Request[]]),
+          true,
+        );
       }
     });
   }
 
   /**
-   * Stops waiting, and notifies its site if that has the request. Replies that still arrive are
-   * noted.
+   * Stops waiting, and notifies its site if that has the request. Replies that
+   * still arrive are noted.
    */
   #giveUp(sending: SentRequest): void {
     const { serial, request } = sending;
@@ -162,8 +199,13 @@ export class SimulatedClient {
   #requestFor(operation: ClientOperation): Request {
     const { operation: name, args, id, level } = operation;
     const reads = this.#options.history.traits.isRead(operation);
-    const causal = reads && (level === 'causal' || this.#options.random.chance(0.5));
-    const wantedStages = { tentative: !reads, causal, strong: !reads || level === 'strong' };
+    const causal =
+      reads && (level === 'causal' || this.#options.random.chance(0.5));
+    const wantedStages = {
+      tentative: !reads,
+      causal,
+      strong: !reads || level === 'strong',
+    };
     const { home, hop, sessionVector } = this.#path;
     const identity = { id, home, hop, acknowledged: this.#acknowledged };
     const seed = this.#options.random.bits();
@@ -185,7 +227,12 @@ export class SimulatedClient {
 
   #send(request: Request, isLate = false): SentRequest {
     const { site, operation, submission } = request;
-    const sending: SentRequest = { request, isLate, serial: undefined, isAbandoned: false };
+    const sending: SentRequest = {
+      request,
+      isLate,
+      serial: undefined,
+      isAbandoned: false,
+    };
     this.#lastSent.set(operation, sending);
     operation.isCertainlyNotApplied = false;
     sending.serial = site.submit(operation, submission, (answer) =>
@@ -201,8 +248,10 @@ export class SimulatedClient {
   #maybeMove(): void {
     const { sites, random, options } = this.#options;
     const mustMove = this.#currentSite.isLost;
-    if (sites.length === 1 || !(mustMove || random.chance(options.moveChance))) return;
-    this.#site = (this.#site + random.between(1, sites.length - 1)) % sites.length;
+    if (sites.length === 1 || !(mustMove || random.chance(options.moveChance)))
+      return;
+    this.#site =
+      (this.#site + random.between(1, sites.length - 1)) % sites.length;
     this.#path.hop += 1;
     this.stats.moves += 1;
   }
@@ -231,12 +280,22 @@ export class SimulatedClient {
     } else if (answer.domain !== undefined) {
       this.#options.onDomainError({ ...about, stage, domain: answer.domain });
     }
-    // Of a level that failed the end is still to come, as it is after a preliminary view.
-    if (answer.kind === 'preliminary' || (answer.kind === 'failed' && stage !== undefined)) return;
+    // Of a level that failed the end is still to come, as it is after a
+    // preliminary view.
+    if (
+      answer.kind === 'preliminary' ||
+      (answer.kind === 'failed' && stage !== undefined)
+    )
+      return;
     const wasOpen = isOpen(operation);
     if (answer.kind !== 'failed') {
       const atMs = this.#options.timeline.nowMs;
-      operation.replies.push({ value: answer.value, stage: answer.stage, site: site.origin, atMs });
+      operation.replies.push({
+        value: answer.value,
+        stage: answer.stage,
+        site: site.origin,
+        atMs,
+      });
     } else {
       this.#noteNotExecuted(sending, answer.code);
       if (!this.#isFinalFailure(operation, answer)) return;
@@ -244,18 +303,29 @@ export class SimulatedClient {
     if (wasOpen) this.#end();
   }
 
-  /** Some rejections mean that nothing was done, nor will be, unless it is retried. */
+  /**
+   * Some rejections mean that nothing was done, nor will be, unless it is
+   * retried.
+   */
   #noteNotExecuted(sending: SentRequest, code: string): void {
     const { operation, submission } = sending.request;
-    const isStated = NOT_EXECUTED_CODES.has(code) || (code === 'ABORTED' && sending.isAbandoned);
-    if (!isStated || sending.isLate || this.#lastSent.get(operation) !== sending) return;
+    const isStated =
+      NOT_EXECUTED_CODES.has(code) ||
+      (code === 'ABORTED' && sending.isAbandoned);
+    if (
+      !isStated ||
+      sending.isLate ||
+      this.#lastSent.get(operation) !== sending
+    )
+      return;
     operation.isCertainlyNotApplied = true;
-    if (code === 'ABORTED' && submission.identity !== undefined) this.stats.undone += 1;
+    if (code === 'ABORTED' && submission.identity !== undefined)
+      this.stats.undone += 1;
   }
 
   /**
-   * Whether a failure ends the operation. It retries an unknown result, unless it can never be
-   * known.
+   * Whether a failure ends the operation. It retries an unknown result, unless
+   * it can never be known.
    */
   #isFinalFailure(
     operation: ClientOperation,
@@ -267,12 +337,14 @@ export class SimulatedClient {
       this.stats.late += 1;
       return false;
     }
-    // In a small table, operations of others may have replaced it: its result is unknown.
+    // In a small table, operations of others may have replaced it: its result
+    // is unknown.
     if (code === 'REPLY_EXPIRED' && hasSmallTables(options)) {
       operation.error ??= 'UNKNOWN';
       return true;
     }
-    // Not kept as an answer: what is refused so may be taken when it comes again.
+    // Not kept as an answer: what is refused so may be taken when it comes
+    // again.
     if (NOT_EXECUTED_CODES.has(code)) {
       this.stats.refused += code === 'OVERLOADED' ? 1 : 0;
       operation.error ??= 'UNKNOWN';
@@ -280,10 +352,13 @@ export class SimulatedClient {
     }
     if (code === 'UNKNOWN') {
       this.stats.unknown += 1;
-      if (!isOpen(operation) || !sites.some(({ isLost }) => isLost)) return false;
+      if (!isOpen(operation) || !sites.some(({ isLost }) => isLost))
+        return false;
     } else
       operation.failures.push(
-        domain === undefined ? code : `${domain.name} ${encodeValue(domain.data)}`,
+        domain === undefined
+          ? code
+          : `${domain.name} ${encodeValue(domain.data)}`,
       );
     operation.error ??= code;
     return true;
@@ -299,8 +374,8 @@ export class SimulatedClient {
 }
 
 /**
- * Whether a table forgets what its clients have not acknowledged, as it does by itself in no run
- * with the usual bounds.
+ * Whether a table forgets what its clients have not acknowledged, as it does by
+ * itself in no run with the usual bounds.
  */
 function hasSmallTables({
   maxIdentifiers,
@@ -312,7 +387,11 @@ function hasSmallTables({
     maxOperationsPerClient: item = Infinity,
     maxBytesPerClient: bytes = Infinity,
   } = ID_TABLE_LIMITS;
-  return maxIdentifiers < maxOperations || maxOperationsPerClient < item || maxReplyBytes < bytes;
+  return (
+    maxIdentifiers < maxOperations ||
+    maxOperationsPerClient < item ||
+    maxReplyBytes < bytes
+  );
 }
 
 function isOpen({ replies, error }: ClientOperation): boolean {

@@ -1,7 +1,11 @@
 /**
- * A model of etcd with three endpoints, one order of writes, and what can go wrong for a client.
+ * A model of etcd with three endpoints, one order of writes, and what can go
+ * wrong for a client.
  */
-import type { EtcdReply, EtcdRequest } from '../../server/log/etcd/etcd-requests.ts';
+import type {
+  EtcdReply,
+  EtcdRequest,
+} from '../../server/log/etcd/etcd-requests.ts';
 import type { ServerReply, ServerRequest } from '../../server/log/red-log.ts';
 import type { Random } from '../../server/collections/random.ts';
 import { EtcdStore } from './etcd-store.ts';
@@ -26,7 +30,9 @@ export type EtcdFaults = Pick<
 >;
 
 const ENDPOINTS = 3;
-/** Until a client is connected again, and until one notices that a write failed. */
+/**
+ * Until a client is connected again, and until one notices that a write failed.
+ */
 const [CONNECT_MS, TIMEOUT_MS] = [30, 400];
 /** How late a write may land whose connection is over. */
 const LATE_MEAN_MS = 600;
@@ -63,10 +69,15 @@ export class SimulatedEtcd {
   }
 
   connect(reply: (reply: ServerReply) => void): ServerConnection {
-    const client = new EtcdClient(this, reply, this.random.between(0, ENDPOINTS - 1));
+    const client = new EtcdClient(
+      this,
+      reply,
+      this.random.between(0, ENDPOINTS - 1),
+    );
     this.#clients.add(client);
     return {
-      request: (request: ServerRequest) => client.request(request as EtcdRequest),
+      request: (request: ServerRequest) =>
+        client.request(request as EtcdRequest),
       close: () => {
         client.close();
         this.#clients.delete(client);
@@ -113,14 +124,18 @@ export class SimulatedEtcd {
           this.timeline.schedule(forMs, () => (this.isFull = false));
           break;
         default:
-          for (const client of this.#clients) if (this.random.chance(0.5)) client.disconnect();
+          for (const client of this.#clients)
+            if (this.random.chance(0.5)) client.disconnect();
       }
       this.#planFault();
     });
   }
 }
 
-type Watch = Extract<EtcdRequest, { kind: 'etcd.watch' }> & { next: number; revision: number };
+type Watch = Extract<EtcdRequest, { kind: 'etcd.watch' }> & {
+  next: number;
+  revision: number;
+};
 
 /** One start of a site as a client, with the adapter that it would have. */
 class EtcdClient {
@@ -138,7 +153,11 @@ class EtcdClient {
   /** Until when the link is busy with values. */
   #sentAtMs = 0;
 
-  constructor(etcd: SimulatedEtcd, reply: (reply: ServerReply) => void, endpoint: number) {
+  constructor(
+    etcd: SimulatedEtcd,
+    reply: (reply: ServerReply) => void,
+    endpoint: number,
+  ) {
     [this.#etcd, this.#reply, this.#endpoint] = [etcd, reply, endpoint];
     this.#connect();
   }
@@ -150,7 +169,10 @@ class EtcdClient {
 
   disconnect(): void {
     this.#end();
-    this.#reply({ kind: 'etcd.disconnected', message: 'the connection was lost' } as EtcdReply);
+    this.#reply({
+      kind: 'etcd.disconnected',
+      message: 'the connection was lost',
+    } as EtcdReply);
     this.#connect();
   }
 
@@ -179,7 +201,8 @@ class EtcdClient {
     if (this.#watch === undefined || this.#isPumping) return;
     const connection = this.#connection;
     this.#isPumping = true;
-    const delayMs = (lagMs[this.#endpoint] ?? 0) + random.exponential(faults.etcdDelayMeanMs);
+    const delayMs =
+      (lagMs[this.#endpoint] ?? 0) + random.exponential(faults.etcdDelayMeanMs);
     this.#whenAwake(delayMs, () => {
       if (connection !== this.#connection) return;
       this.#isPumping = false;
@@ -190,7 +213,10 @@ class EtcdClient {
   #connect(): void {
     const connection = (this.#connection += 1);
     this.#whenAwake(CONNECT_MS, () =>
-      this.#answer({ kind: 'etcd.connected', endpoint: String(this.#endpoint) }, connection),
+      this.#answer(
+        { kind: 'etcd.connected', endpoint: String(this.#endpoint) },
+        connection,
+      ),
     );
   }
 
@@ -202,14 +228,19 @@ class EtcdClient {
   }
 
   /**
-   * A frozen endpoint executes requests later. A write may be held up longer than its connection
-   * lasts.
+   * A frozen endpoint executes requests later. A write may be held up longer
+   * than its connection lasts.
    */
-  #arrive(request: EtcdRequest, connection: number, isReplyLost: boolean): void {
+  #arrive(
+    request: EtcdRequest,
+    connection: number,
+    isReplyLost: boolean,
+  ): void {
     const { random, faults, isHealed, counts } = this.#etcd;
     this.#whenAwake(0, () => {
       if (request.kind !== 'etcd.create') {
-        if (connection === this.#connection) this.#execute(request, connection, isReplyLost);
+        if (connection === this.#connection)
+          this.#execute(request, connection, isReplyLost);
         return;
       }
       const isLate = !isHealed && random.chance(faults.etcdLateChance);
@@ -222,7 +253,11 @@ class EtcdClient {
     });
   }
 
-  #execute(request: EtcdRequest, connection: number, isReplyLost: boolean): void {
+  #execute(
+    request: EtcdRequest,
+    connection: number,
+    isReplyLost: boolean,
+  ): void {
     const reply = this.#perform(request);
     if (reply === undefined) return;
     if (!isReplyLost) return this.#answerLater(reply, connection);
@@ -233,25 +268,53 @@ class EtcdClient {
   #perform(request: EtcdRequest): EtcdReply | undefined {
     const { store, isFull, usedBytes, refused } = this.#etcd;
     if (refused.has(request.kind) && 'id' in request)
-      return { kind: 'etcd.failed', id: request.id, reason: 'other', message: 'permission denied' };
+      return {
+        kind: 'etcd.failed',
+        id: request.id,
+        reason: 'other',
+        message: 'permission denied',
+      };
     switch (request.kind) {
       case 'etcd.create':
         if (isFull)
-          return { kind: 'etcd.failed', id: request.id, reason: 'no-space', message: 'no space' };
+          return {
+            kind: 'etcd.failed',
+            id: request.id,
+            reason: 'no-space',
+            message: 'no space',
+          };
         store.create(request.key, request.value);
         this.#etcd.notify();
-        return { kind: 'etcd.created', id: request.id, revision: store.revision };
+        return {
+          kind: 'etcd.created',
+          id: request.id,
+          revision: store.revision,
+        };
       case 'etcd.delete':
         store.delete(request);
-        return { kind: 'etcd.deleted', id: request.id, revision: store.revision };
+        return {
+          kind: 'etcd.deleted',
+          id: request.id,
+          revision: store.revision,
+        };
       case 'etcd.compact':
         store.compact(request.revision);
         return { kind: 'etcd.compacted', id: request.id };
       case 'etcd.range': {
         const found = store.range(request, request.limit, request.revision);
         if (found === undefined)
-          return { kind: 'etcd.failed', id: request.id, reason: 'compacted', message: 'compacted' };
-        return { kind: 'etcd.range', id: request.id, revision: store.revision, ...found };
+          return {
+            kind: 'etcd.failed',
+            id: request.id,
+            reason: 'compacted',
+            message: 'compacted',
+          };
+        return {
+          kind: 'etcd.range',
+          id: request.id,
+          revision: store.revision,
+          ...found,
+        };
       }
       case 'etcd.watch':
         this.#watch = { ...request, next: request.fromRevision, revision: 0 };
@@ -260,7 +323,11 @@ class EtcdClient {
       case 'etcd.progress':
         // Up to the last event that was sent.
         if (this.#watch === undefined) return undefined;
-        return { kind: 'etcd.progress', id: request.id, revision: this.#watch.next - 1 };
+        return {
+          kind: 'etcd.progress',
+          id: request.id,
+          revision: this.#watch.next - 1,
+        };
       case 'etcd.status':
         return {
           kind: 'etcd.status',
@@ -288,18 +355,28 @@ class EtcdClient {
     const events = store.getEvents(watch, watch.next);
     const entries = events.slice(0, MAX_EVENTS);
     watch.next =
-      events.length > MAX_EVENTS ? (entries.at(-1)?.modRevision ?? 0) + 1 : store.revision + 1;
+      events.length > MAX_EVENTS
+        ? (entries.at(-1)?.modRevision ?? 0) + 1
+        : store.revision + 1;
     if (entries.length === 0) return;
     const isDropped = !isHealed && random.chance(faults.etcdDropChance);
     const sent = isDropped ? entries.slice(1) : entries;
     this.#answerLater(
-      { kind: 'etcd.events', id: watch.id, revision: watch.next - 1, entries: sent },
+      {
+        kind: 'etcd.events',
+        id: watch.id,
+        revision: watch.next - 1,
+        entries: sent,
+      },
       this.#connection,
     );
     if (events.length > MAX_EVENTS) this.pump();
   }
 
-  /** The client notices after a time, or never: then its own timeout ends the wait. */
+  /**
+   * The client notices after a time, or never: then its own timeout ends the
+   * wait.
+   */
   #fail(request: EtcdRequest, connection: number): void {
     if (!('id' in request) || this.#etcd.random.chance(0.5)) return;
     const reply = {
@@ -308,7 +385,9 @@ class EtcdClient {
       reason: 'other',
       message: 'timeout',
     } as const;
-    this.#etcd.timeline.schedule(TIMEOUT_MS, () => this.#answer(reply, connection));
+    this.#etcd.timeline.schedule(TIMEOUT_MS, () =>
+      this.#answer(reply, connection),
+    );
   }
 
   /** Replies of a connection come in order. */
@@ -320,8 +399,11 @@ class EtcdClient {
     );
     this.#sentAtMs = Math.max(this.#sentAtMs, this.#repliesAtMs);
     if ('entries' in reply)
-      for (const { value } of reply.entries) this.#sentAtMs += value.length / bytesPerMs;
-    timeline.schedule(this.#sentAtMs - timeline.nowMs, () => this.#answer(reply, connection));
+      for (const { value } of reply.entries)
+        this.#sentAtMs += value.length / bytesPerMs;
+    timeline.schedule(this.#sentAtMs - timeline.nowMs, () =>
+      this.#answer(reply, connection),
+    );
   }
 
   #answer(reply: EtcdReply, connection: number): void {

@@ -1,5 +1,6 @@
 /**
- * The red log of a run: of the built-in engine, which may be unsteady, or kept by a model of etcd.
+ * The red log of a run: of the built-in engine, which may be unsteady, or kept
+ * by a model of etcd.
  */
 import { Random } from '../../server/collections/random.ts';
 import { createEtcdEngine } from '../../server/log/etcd/engine.ts';
@@ -30,7 +31,10 @@ const MARK_EVERY = 4;
 const [PROBE_MS, RECOVERY_MS] = [20, 5000];
 /** How long operators take to notice an older state. */
 const PUT_BACK_MS = 800;
-/** How long sites that use one endpoint read nothing, before the disks are put back. */
+/**
+ * How long sites that use one endpoint read nothing, before the disks are put
+ * back.
+ */
 const FROZEN_MS = 2000;
 
 export class SimulatedRedLog {
@@ -47,7 +51,11 @@ export class SimulatedRedLog {
       return;
     }
     this.engine = createEtcdEngine(
-      { ...PLACE, describeProblem: describeRecordProblem, markEvery: MARK_EVERY },
+      {
+        ...PLACE,
+        describeProblem: describeRecordProblem,
+        markEvery: MARK_EVERY,
+      },
       Log,
     );
     this.etcd = new SimulatedEtcd(options, new Random(seed ^ 0xe7d), timeline);
@@ -75,8 +83,8 @@ export class SimulatedRedLog {
   }
 
   /**
-   * Copies the disks, and puts the copy back once most sites are ahead: fewer could be away while
-   * others go on.
+   * Copies the disks, and puts the copy back once most sites are ahead: fewer
+   * could be away while others go on.
    */
   #planPutBack(): void {
     const { etcd } = this;
@@ -96,10 +104,12 @@ export class SimulatedRedLog {
         logs.length === sites.length &&
         2 * ahead.length > sites.length &&
         logs.every((log) => !log.isBusy);
-      if (!isSettled || this.#has(old, ahead[0]?.last)) return timeline.schedule(PROBE_MS, look);
+      if (!isSettled || this.#has(old, ahead[0]?.last))
+        return timeline.schedule(PROBE_MS, look);
       const { store } = etcd;
       etcd.replaceStore(old);
-      if (ahead.length < sites.length) etcd.counts['etcd put back unseen by a site'] += 1;
+      if (ahead.length < sites.length)
+        etcd.counts['etcd put back unseen by a site'] += 1;
       timeline.schedule(PUT_BACK_MS, () => etcd.replaceStore(store));
     };
     look();
@@ -110,8 +120,8 @@ export class SimulatedRedLog {
     const { origin, epoch, sequence } = last;
     const key = this.#keys.formatGroup(origin, epoch, sequence);
     return (
-      (store.range({ key, end: this.#keys.getStartEnd(origin, epoch) }, 1, 0)?.entries.length ??
-        0) > 0
+      (store.range({ key, end: this.#keys.getStartEnd(origin, epoch) }, 1, 0)
+        ?.entries.length ?? 0) > 0
     );
   }
 }

@@ -1,8 +1,11 @@
 /**
- * One site of a run over its crashes: the same state machine as in production, on a virtual disk
- * and network.
+ * One site of a run over its crashes: the same state machine as in production,
+ * on a virtual disk and network.
  */
-import { isCorrectableError, type DomainErrorInfo } from '../../correctable/errors.ts';
+import {
+  isCorrectableError,
+  type DomainErrorInfo,
+} from '../../correctable/errors.ts';
 import { LOG_KINDS, type LogKind } from '../../server/log/local-log.ts';
 import type { ServerReply } from '../../server/log/red-log.ts';
 import { SEQUENCED_ENGINE } from '../../server/log/sequenced/engine.ts';
@@ -17,7 +20,10 @@ import {
   type RejectedMessageError,
 } from '../../server/messages/envelope.ts';
 import type { SiteMachine } from '../../server/site/site-machine.ts';
-import type { SiteOptions, SiteOutput } from '../../server/site/site-options.ts';
+import type {
+  SiteOptions,
+  SiteOutput,
+} from '../../server/site/site-options.ts';
 import {
   getSharedPart,
   type CheckpointCut,
@@ -33,7 +39,10 @@ import type {
 import type { Timing } from '../../server/storage/disk/files.ts';
 import { readCheckpoint } from '../../server/storage/format/checkpoint-file.ts';
 import { recoverSite } from '../../server/storage/recovery.ts';
-import { PropertyViolation, type ClientSubmission } from './checkers/checker.ts';
+import {
+  PropertyViolation,
+  type ClientSubmission,
+} from './checkers/checker.ts';
 import { Random } from '../../server/collections/random.ts';
 import { SimulatedDisk } from './disk.ts';
 import type { ClientOperation } from './history.ts';
@@ -60,7 +69,9 @@ export type SiteReply =
       readonly domain: DomainErrorInfo | undefined;
     };
 
-/** Makes the machine of a site: a run with a planted fault makes another one. */
+/**
+ * Makes the machine of a site: a run with a planted fault makes another one.
+ */
 export type MachineFactory = (
   options: SiteOptions,
   stored: RecoveredState,
@@ -69,7 +80,10 @@ export type MachineFactory = (
 ) => SiteMachine;
 
 export interface SimulatedSiteOptions {
-  readonly site: Omit<SiteOptions, 'origins' | 'epoch' | 'observer' | 'onMessageRejected'>;
+  readonly site: Omit<
+    SiteOptions,
+    'origins' | 'epoch' | 'observer' | 'onMessageRejected'
+  >;
   /** The table that each start begins with. */
   createOrigins(): Origins;
   readonly makeMachine: MachineFactory;
@@ -78,9 +92,14 @@ export interface SimulatedSiteOptions {
   readonly skewMs: number;
   readonly observer: ReplicaObserver;
   readonly disk: SimulatedDisk;
-  /** Small ones, so that files are changed and checkpoints made within a run. */
+  /**
+   * Small ones, so that files are changed and checkpoints made within a run.
+   */
   readonly storage: Required<
-    Pick<DurableStorageOptions, 'segmentBytes' | 'checkpointBytes' | 'largeGroup'>
+    Pick<
+      DurableStorageOptions,
+      'segmentBytes' | 'checkpointBytes' | 'largeGroup'
+    >
   >;
   readonly Storage: typeof DurableStorage;
   send(sent: SentMessage): void;
@@ -88,25 +107,33 @@ export interface SimulatedSiteOptions {
   onMessageAccepted(envelope: Envelope, start: number): void;
   /** It goes on after a pause. */
   onResumed(): void;
-  /** A site has started: empty, or again with the state that the checkers noted as `saved`. */
+  /**
+   * A site has started: empty, or again with the state that the checkers noted
+   * as `saved`.
+   */
   onStarted(saved: unknown): void;
   /**
-   * What checkers have noted of the site, to be given to `started` when it starts from this state.
+   * What checkers have noted of the site, to be given to `started` when it
+   * starts from this state.
    */
   save(): unknown;
   onSubmitted(submission: Omit<ClientSubmission, 'site'>): void;
   /**
-   * What a site says of itself and of the members, by `SiteOutput`; a site that was closed, or
-   * forked, has stopped.
+   * What a site says of itself and of the members, by `SiteOutput`; a site that
+   * was closed, or forked, has stopped.
    */
   onMembership(output: MembershipOutput, site: SimulatedSite): void;
   /** Connects a start to the server that keeps the red log, where one does. */
-  readonly connect?: ((reply: (reply: ServerReply) => void) => ServerConnection) | undefined;
+  readonly connect?:
+    | ((reply: (reply: ServerReply) => void) => ServerConnection)
+    | undefined;
   /** The state of another site that it begins with, if it does. */
   readonly copy?: InstalledCopy | undefined;
 }
 
-type OwnOutput = { readonly kind: 'send' | 'store' | 'request' | 'view' | 'halted' | 'failed' };
+type OwnOutput = {
+  readonly kind: 'send' | 'store' | 'request' | 'view' | 'halted' | 'failed';
+};
 export type MembershipOutput = Exclude<SiteOutput, OwnOutput>;
 
 const TICK_MS = 25;
@@ -114,11 +141,14 @@ const ENVELOPE_BYTES = 2000;
 /** What a clock that is right shows when a run begins. */
 export const EPOCH_MS = Date.UTC(2024);
 export const SITE_DIRECTORY = 'site';
-/** Its multiples, of which the whole part is left out, are spread evenly, and none comes twice. */
+/**
+ * Its multiples, of which the whole part is left out, are spread evenly, and
+ * none comes twice.
+ */
 const GOLDEN_RATIO_FRACTION = (Math.sqrt(5) - 1) / 2;
 /**
- * When a site is started again that cannot start on a full disk, and how long a halt of its red log
- * stays unnoticed.
+ * When a site is started again that cannot start on a full disk, and how long a
+ * halt of its red log stays unnoticed.
  */
 const [RESTART_MS, REPAIR_MS] = [50, 400];
 
@@ -134,7 +164,10 @@ export class SimulatedSite {
   readonly origin: Origin;
   machine: SiteMachine | undefined;
   crashes = 0;
-  /** How often another process took over its log, and how often its red log halted. */
+  /**
+   * How often another process took over its log, and how often its red log
+   * halted.
+   */
   fences = 0;
   halts = 0;
   /** Checkpoints made, and starts that had one. */
@@ -146,7 +179,8 @@ export class SimulatedSite {
   /** Gone for good, with its disks. */
   isLost = false;
   /**
-   * Neither crashes nor is deposed until it is stopped: another start would have another number.
+   * Neither crashes nor is deposed until it is stopped: another start would
+   * have another number.
    */
   isSpared = false;
   /** How much faster its clock runs than time, as a share of it. */
@@ -167,7 +201,10 @@ export class SimulatedSite {
   /** Inputs that wait for the end of a pause; absent when there is none. */
   #pausedInputs: (() => void)[] | undefined;
 
-  /** How often it was stopped for good: what would start it again after a crash does not then. */
+  /**
+   * How often it was stopped for good: what would start it again after a crash
+   * does not then.
+   */
   #stops = 0;
   /** How often it has started, whatever its disk remembers of that. */
   #starts = 0;
@@ -175,15 +212,26 @@ export class SimulatedSite {
   constructor(options: SimulatedSiteOptions) {
     this.#options = options;
     this.origin = options.site.site;
-    this.#codec = new EnvelopeCodec((options.site.redLog ?? SEQUENCED_ENGINE).messages);
+    this.#codec = new EnvelopeCodec(
+      (options.site.redLog ?? SEQUENCED_ENGINE).messages,
+    );
     this.#origins = options.createOrigins();
-    if (options.copy !== undefined) this.#checkerNotes.set(options.copy.note, options.copy.notes);
+    if (options.copy !== undefined)
+      this.#checkerNotes.set(options.copy.note, options.copy.notes);
     this.start();
     this.#planTick();
   }
 
   start(): void {
-    const { site, makeMachine, observer, disk, storage: sizes, timeline, Storage } = this.#options;
+    const {
+      site,
+      makeMachine,
+      observer,
+      disk,
+      storage: sizes,
+      timeline,
+      Storage,
+    } = this.#options;
     const timing = createTiming(timeline);
     const stops = this.#stops;
     if (disk.isFull) {
@@ -195,12 +243,21 @@ export class SimulatedSite {
     if (disk.tornWrites > this.#tornWrites) this.startsAfterTornWrites += 1;
     this.#tornWrites = disk.tornWrites;
     const storage = this.#open(
-      () => new Storage({ files: disk.mount(), timing, directory: SITE_DIRECTORY, ...sizes }),
+      () =>
+        new Storage({
+          files: disk.mount(),
+          timing,
+          directory: SITE_DIRECTORY,
+          ...sizes,
+        }),
     );
     this.#storage = storage;
     this.#starts += 1;
     // Each start has another chance, above or below that of the one before.
-    const epoch = createEpoch(storage.term, (this.#starts * GOLDEN_RATIO_FRACTION) % 1);
+    const epoch = createEpoch(
+      storage.term,
+      (this.#starts * GOLDEN_RATIO_FRACTION) % 1,
+    );
     this.#origins = this.#options.createOrigins();
     const options = {
       ...site,
@@ -210,10 +267,18 @@ export class SimulatedSite {
       onMessageRejected: failOnRejection,
     };
     this.#noteAhead();
-    const machine = makeMachine(options, this.#unpack(storage.stored), timeline.nowMs, this.wallMs);
+    const machine = makeMachine(
+      options,
+      this.#unpack(storage.stored),
+      timeline.nowMs,
+      this.wallMs,
+    );
     this.machine = machine;
     this.#server = this.#options.connect?.((reply) =>
-      this.#input((current) => current.onReply(reply, timeline.nowMs, this.wallMs), machine),
+      this.#input(
+        (current) => current.onReply(reply, timeline.nowMs, this.wallMs),
+        machine,
+      ),
     );
     storage.attach(
       {
@@ -230,7 +295,8 @@ export class SimulatedSite {
       {
         onSynced: (log, length) => {
           this.#input(
-            (current) => current.onSynced(log, length, timeline.nowMs, this.wallMs),
+            (current) =>
+              current.onSynced(log, length, timeline.nowMs, this.wallMs),
             machine,
           );
         },
@@ -244,7 +310,8 @@ export class SimulatedSite {
   }
 
   /**
-   * Opens the storage. On a damaged disk it has to refuse, or to have all that there was before.
+   * Opens the storage. On a damaged disk it has to refuse, or to have all that
+   * there was before.
    */
   #open(open: () => DurableStorage): DurableStorage {
     const { disk } = this.#options;
@@ -304,11 +371,14 @@ export class SimulatedSite {
   }
 
   proposeChange(change: MemberChange): void {
-    this.#input((machine) => machine.proposeChange(change, this.#options.timeline.nowMs));
+    this.#input((machine) =>
+      machine.proposeChange(change, this.#options.timeline.nowMs),
+    );
   }
 
   /**
-   * Makes a checkpoint and gives what of it is shared: later, or never if something comes between.
+   * Makes a checkpoint and gives what of it is shared: later, or never if
+   * something comes between.
    */
   takeShared(done: (copy: SharedCopy) => void): void {
     const { machine } = this;
@@ -316,7 +386,10 @@ export class SimulatedSite {
       if (snapshot === undefined || this.machine !== machine) return;
       const bytes = this.#options.disk.read(snapshot.paths[0] as string);
       snapshot.release();
-      const { checkpoint } = readCheckpoint(bytes.subarray(0, snapshot.bytes), snapshot.number);
+      const { checkpoint } = readCheckpoint(
+        bytes.subarray(0, snapshot.bytes),
+        snapshot.number,
+      );
       if (checkpoint === undefined) return;
       const { smallParts, notes } = this.#unpackParts(checkpoint);
       done({ shared: getSharedPart({ ...checkpoint, smallParts }), notes });
@@ -328,7 +401,10 @@ export class SimulatedSite {
     if (checkpoint === undefined) return logs;
     return {
       ...logs,
-      checkpoint: { ...checkpoint, smallParts: this.#unpackParts(checkpoint).smallParts },
+      checkpoint: {
+        ...checkpoint,
+        smallParts: this.#unpackParts(checkpoint).smallParts,
+      },
     };
   }
 
@@ -343,7 +419,9 @@ export class SimulatedSite {
     return this.unpackState(recoverSite(copy.mount(), SITE_DIRECTORY).stored);
   }
 
-  /** Loses the machine and what was not synced, and starts again after `downMs`. */
+  /**
+   * Loses the machine and what was not synced, and starts again after `downMs`.
+   */
   crash(downMs: number): void {
     if (this.machine === undefined || this.isSpared) return;
     this.crashes += 1;
@@ -360,11 +438,12 @@ export class SimulatedSite {
   }
 
   /**
-   * Another holder takes its log over: it notices when it writes, and the next start is that
-   * holder.
+   * Another holder takes its log over: it notices when it writes, and the next
+   * start is that holder.
    */
   depose(): void {
-    if (this.machine !== undefined && !this.isSpared) this.#options.disk.depose();
+    if (this.machine !== undefined && !this.isSpared)
+      this.#options.disk.depose();
   }
 
   /** It has said nothing of what it could not append. */
@@ -375,8 +454,8 @@ export class SimulatedSite {
   }
 
   /**
-   * Its red log does not continue as it should: after a while an operator fixes that and starts it
-   * again.
+   * Its red log does not continue as it should: after a while an operator fixes
+   * that and starts it again.
    */
   #onHalted(machine: SiteMachine | undefined): void {
     this.halts += 1;
@@ -397,13 +476,23 @@ export class SimulatedSite {
     });
   }
 
-  /** Whether it takes inputs, and all that they may need: room on its disk, and the red order. */
+  /**
+   * Whether it takes inputs, and all that they may need: room on its disk, and
+   * the red order.
+   */
   get isAwake(): boolean {
-    if (this.machine === undefined || this.#pausedInputs !== undefined) return false;
-    return this.#storage?.isFull !== true && this.machine.replica.red.halted === undefined;
+    if (this.machine === undefined || this.#pausedInputs !== undefined)
+      return false;
+    return (
+      this.#storage?.isFull !== true &&
+      this.machine.replica.red.halted === undefined
+    );
   }
 
-  /** Submits an operation; gives its serial, if the site is up and has room for it. */
+  /**
+   * Submits an operation; gives its serial, if the site is up and has room for
+   * it.
+   */
   submit(
     { client, id }: Pick<ClientOperation, 'client' | 'id'>,
     submission: Omit<Submission, 'serial' | 'submittedAtMs'>,
@@ -436,28 +525,45 @@ export class SimulatedSite {
   }
 
   /**
-   * No caller waits any more for the submission with this serial. Has no effect if a crash has
-   * forgotten it.
+   * No caller waits any more for the submission with this serial. Has no effect
+   * if a crash has forgotten it.
    */
   abandon(serial: number): void {
-    if (this.#answers.has(serial)) this.#input((machine) => machine.abandon(serial));
+    if (this.#answers.has(serial))
+      this.#input((machine) => machine.abandon(serial));
   }
 
-  /** As many bytes as came over the network: only what they say can reach the site. */
+  /**
+   * As many bytes as came over the network: only what they say can reach the
+   * site.
+   */
   receive({ bytes }: SentMessage): void {
-    const envelope = this.#codec.decode(bytes, this.#origins, this.#options.site.deployment);
+    const envelope = this.#codec.decode(
+      bytes,
+      this.#origins,
+      this.#options.site.deployment,
+    );
     const hasRoom = this.#storage?.isStuck !== true;
     const start = this.#starts;
     this.#input((machine) => {
       const before = countHarmless(machine);
-      machine.receive(envelope, this.#options.timeline.nowMs, this.wallMs, hasRoom);
+      machine.receive(
+        envelope,
+        this.#options.timeline.nowMs,
+        this.wallMs,
+        hasRoom,
+      );
       // What a start says of its node is heard before the start is accepted.
       if (isNodeMessage(envelope.message)) return;
-      if (countHarmless(machine) === before) this.#options.onMessageAccepted(envelope, start);
+      if (countHarmless(machine) === before)
+        this.#options.onMessageAccepted(envelope, start);
     });
   }
 
-  /** The site's clock, as people set it: in whole milliseconds, as machines tell it. */
+  /**
+   * The site's clock, as people set it: in whole milliseconds, as machines tell
+   * it.
+   */
   get wallMs(): number {
     return Math.floor(this.#correctWallMs + this.#aheadMs);
   }
@@ -474,13 +580,20 @@ export class SimulatedSite {
     this.#noteAhead();
   }
 
-  /** Between two settings a clock drifts one way: it is furthest ahead at one of them. */
+  /**
+   * Between two settings a clock drifts one way: it is furthest ahead at one of
+   * them.
+   */
   #noteAhead(): void {
     this.#maxAheadMs = Math.max(this.#maxAheadMs, this.#aheadMs);
   }
 
   get #aheadMs(): number {
-    return this.#options.skewMs + this.#clockAheadMs + this.drift * this.#options.timeline.nowMs;
+    return (
+      this.#options.skewMs +
+      this.#clockAheadMs +
+      this.drift * this.#options.timeline.nowMs
+    );
   }
 
   get #correctWallMs(): number {
@@ -488,8 +601,8 @@ export class SimulatedSite {
   }
 
   /**
-   * Gives the machine an input, now or after the pause; nothing, where it is not `for` this machine
-   * any more.
+   * Gives the machine an input, now or after the pause; nothing, where it is
+   * not `for` this machine any more.
    */
   #input(
     give: (machine: SiteMachine) => void,
@@ -509,13 +622,16 @@ export class SimulatedSite {
   #applyOutputs(): void {
     let end: MembershipOutput | undefined;
     for (const output of this.machine?.takeOutputs() ?? []) {
-      if (output.kind === 'send') this.#send({ ...output.envelope, sentAtMs: this.wallMs });
-      else if (output.kind === 'store') this.#storage?.append(output.log, output.entries);
+      if (output.kind === 'send')
+        this.#send({ ...output.envelope, sentAtMs: this.wallMs });
+      else if (output.kind === 'store')
+        this.#storage?.append(output.log, output.entries);
       else if (output.kind === 'view') this.#reply(output);
       else if (output.kind === 'request') this.#server?.request(output.request);
       else if (output.kind === 'halted') this.#onHalted(this.machine);
       else if (output.kind === 'failed') this.#fail(output);
-      else if (output.kind === 'retired' || output.kind === 'forked') end = output;
+      else if (output.kind === 'retired' || output.kind === 'forked')
+        end = output;
       else this.#options.onMembership(output, this);
     }
     // Last: a site that stops has given the views before that.
@@ -532,7 +648,12 @@ export class SimulatedSite {
   #send(envelope: Envelope): void {
     const { from, to, message } = envelope;
     for (const bytes of this.#codec.encode(envelope, ENVELOPE_BYTES)) {
-      this.#options.send({ from: from.site, to: to.site, kind: message.kind, bytes });
+      this.#options.send({
+        from: from.site,
+        to: to.site,
+        kind: message.kind,
+        bytes,
+      });
     }
   }
 
@@ -553,15 +674,28 @@ export class SimulatedSite {
     });
   }
 
-  #fail({ serial, stage, error: { code, domain } }: SiteOutput & { kind: 'failed' }): void {
-    this.#answers.get(serial)?.({ kind: 'failed', serial, stage, code, domain });
+  #fail({
+    serial,
+    stage,
+    error: { code, domain },
+  }: SiteOutput & { kind: 'failed' }): void {
+    this.#answers.get(serial)?.({
+      kind: 'failed',
+      serial,
+      stage,
+      code,
+      domain,
+    });
   }
 
   /** Lets the checkers' notes go with the checkpoint. */
   #pack({ smallParts, contained }: CheckpointCut): CheckpointCut {
     this.checkpoints += 1;
     this.#checkerNotes.set(this.checkpoints, this.#options.save());
-    return { smallParts: { note: this.checkpoints, rest: smallParts }, contained };
+    return {
+      smallParts: { note: this.checkpoints, rest: smallParts },
+      contained,
+    };
   }
 
   #unpack(stored: RecoveredState): RecoveredState {
@@ -573,7 +707,10 @@ export class SimulatedSite {
     const { smallParts, notes } = this.#unpackParts(checkpoint);
     this.startsFromCheckpoint += 1;
     this.#options.onStarted(notes);
-    return { ...stored, checkpoint: { sections: checkpoint.sections, smallParts } };
+    return {
+      ...stored,
+      checkpoint: { sections: checkpoint.sections, smallParts },
+    };
   }
 
   /** That of another site has its note among its parts. */
@@ -591,13 +728,18 @@ export class SimulatedSite {
   #planTick(): void {
     this.#options.timeline.schedule(TICK_MS, () => {
       if (this.isLost) return;
-      this.#input((machine) => machine.tick(this.#options.timeline.nowMs, this.wallMs));
+      this.#input((machine) =>
+        machine.tick(this.#options.timeline.nowMs, this.wallMs),
+      );
       this.#planTick();
     });
   }
 }
 
-/** Nothing is sent that should not be taken, but for what a restart has made late. */
+/**
+ * Nothing is sent that should not be taken, but for what a restart has made
+ * late.
+ */
 function failOnRejection({ message }: RejectedMessageError): never {
   throw new PropertyViolation(`a message was refused: ${message}`, 'messages');
 }
@@ -607,9 +749,11 @@ function getEnd(stored: RecoveredState, log: LogKind): number {
 }
 
 /**
- * Messages that were not taken though nothing was wrong with them: they came late, too early, or
- * without room.
+ * Messages that were not taken though nothing was wrong with them: they came
+ * late, too early, or without room.
  */
-function countHarmless({ rejections: { term, start, origin, room } }: SiteMachine): number {
+function countHarmless({
+  rejections: { term, start, origin, room },
+}: SiteMachine): number {
   return term + start + origin + room;
 }

@@ -1,21 +1,47 @@
 /**
- * One run: the replica on a virtual clock, network and disks. First with faults, then healed until
- * all is settled.
+ * One run: the replica on a virtual clock, network and disks. First with
+ * faults, then healed until all is settled.
  */
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
-import { createSiteFromShared, mergeSharedIntoSite } from '../../server/log/recovered-state.ts';
+import {
+  createSiteFromShared,
+  mergeSharedIntoSite,
+} from '../../server/log/recovered-state.ts';
 import { SiteMachine } from '../../server/site/site-machine.ts';
 import type { EtcdLog } from '../../server/log/etcd/etcd-log.ts';
-import { formatStartName, type Origin, type Origins } from '../../server/records/origin.ts';
+import {
+  formatStartName,
+  type Origin,
+  type Origins,
+} from '../../server/records/origin.ts';
 import { DurableStorage } from '../../server/storage/durable-storage.ts';
 import { ReplyChecker } from './checkers/submission-replies.ts';
-import { CausalOrderChecker, TotalOrderChecker } from './checkers/causal-order.ts';
+import {
+  CausalOrderChecker,
+  TotalOrderChecker,
+} from './checkers/causal-order.ts';
 import { ClockChecker, TermChecker } from './checkers/clocks.ts';
-import { Checkers, PropertyViolation, isRed, assertProperty } from './checkers/checker.ts';
-import type { AnyOperation, FinalState, ClientView } from './checkers/checker.ts';
-import { ConvergenceChecker, DurabilityChecker } from './checkers/durability.ts';
+import {
+  Checkers,
+  PropertyViolation,
+  isRed,
+  assertProperty,
+} from './checkers/checker.ts';
+import type {
+  AnyOperation,
+  FinalState,
+  ClientView,
+} from './checkers/checker.ts';
+import {
+  ConvergenceChecker,
+  DurabilityChecker,
+} from './checkers/durability.ts';
 import { ExactlyOnceChecker } from './checkers/exactly-once.ts';
-import { LowWatermarkChecker, isLowWatermark, isTransfer } from './checkers/low-watermarks.ts';
+import {
+  LowWatermarkChecker,
+  isLowWatermark,
+  isTransfer,
+} from './checkers/low-watermarks.ts';
 import { InvariantChecker } from './checkers/invariants.ts';
 import { MembersChecker } from './checkers/members.ts';
 import { OracleChecker } from './checkers/oracle.ts';
@@ -27,16 +53,31 @@ import { getCoverage, NO_COUNTS } from './coverage.ts';
 import { SimulatedDisk } from './disk.ts';
 import { History, type ClientOperation } from './history.ts';
 import { HostileNetwork, type SentMessage } from './network.ts';
-import { drawOptions, type Profile, type SimulationOptions } from './options.ts';
+import {
+  drawOptions,
+  type Profile,
+  type SimulationOptions,
+} from './options.ts';
 import { Random } from '../../server/collections/random.ts';
 import { observeGenerators } from './observe-generators.ts';
 import { PlannedFaults } from './planned-faults.ts';
-import { SimulatedClient, type SimulatedClientOptions } from './simulated-client.ts';
-import { SimulatedSite, type MachineFactory, type MembershipOutput } from './simulated-site.ts';
+import {
+  SimulatedClient,
+  type SimulatedClientOptions,
+} from './simulated-client.ts';
+import {
+  SimulatedSite,
+  type MachineFactory,
+  type MembershipOutput,
+} from './simulated-site.ts';
 import { TracedService } from './traced-service.ts';
 import { ClusterEvents, type ClusterHost } from './cluster-events.ts';
 import type { SiteBeginning } from './site-copies.ts';
-import { createOrigins, createReplicaLimits, REPLICA_LIMITS } from './replica-limits.ts';
+import {
+  createOrigins,
+  createReplicaLimits,
+  REPLICA_LIMITS,
+} from './replica-limits.ts';
 import { SimulatedRedLog } from './simulated-red-log.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -45,7 +86,10 @@ export interface RunResult {
   readonly options: SimulationOptions;
   /** The first property that did not hold. */
   readonly violation?: { readonly checker: string; readonly message: string };
-  /** What the run went through, by name: runs that go through nothing prove nothing. */
+  /**
+   * What the run went through, by name: runs that go through nothing prove
+   * nothing.
+   */
   readonly coverage: Readonly<Record<string, number>>;
   /** What the clients did, and which replies they got, for checkers outside. */
   readonly history: readonly ClientOperation[];
@@ -61,7 +105,10 @@ export class Simulation {
   readonly #replacements: RunReplacements;
   readonly #random: Random;
   readonly #timeline = new Timeline();
-  readonly #healthyPeriods = new HealthyPeriods(this.#timeline, () => this.#isInTheWay);
+  readonly #healthyPeriods = new HealthyPeriods(
+    this.#timeline,
+    () => this.#isInTheWay,
+  );
   readonly #scenario: Scenario;
   readonly #traced: TracedService;
   readonly #history: History;
@@ -78,7 +125,12 @@ export class Simulation {
   readonly #faults: PlannedFaults;
   #isHealed = false;
 
-  constructor(seed: number, options: SimulationOptions, world: Scenario, parts: RunReplacements) {
+  constructor(
+    seed: number,
+    options: SimulationOptions,
+    world: Scenario,
+    parts: RunReplacements,
+  ) {
     this.#seed = seed;
     this.#options = options;
     this.#replacements = parts;
@@ -88,7 +140,8 @@ export class Simulation {
     this.#random = new Random(seed);
     const receive = (sent: SentMessage): void => {
       const site = this.#sites.find(({ origin }) => origin === sent.to);
-      for (const receiver of this.#cluster.pickReceivers(site, sent.kind)) receiver.receive(sent);
+      for (const receiver of this.#cluster.pickReceivers(site, sent.kind))
+        receiver.receive(sent);
     };
     this.#network = new HostileNetwork(
       this.#options,
@@ -162,14 +215,18 @@ export class Simulation {
         () => 'the sites still exchange something, long after all have ended',
       );
     } catch (error) {
-      // Whatever is thrown is a finding: a broken replica may trip over itself before a checker
-      // notices.
+      // Whatever is thrown is a finding: a broken replica may trip over itself
+      // before a checker notices.
       const checker =
-        error instanceof PropertyViolation ? (error.noticedBy ?? this.#checkers.current) : 'crash';
+        error instanceof PropertyViolation
+          ? (error.noticedBy ?? this.#checkers.current)
+          : 'crash';
       return this.#result({
         checker,
         message:
-          error instanceof PropertyViolation ? error.message : String((error as Error).stack),
+          error instanceof PropertyViolation
+            ? error.message
+            : String((error as Error).stack),
       });
     }
     return this.#result();
@@ -180,7 +237,8 @@ export class Simulation {
   }
 
   #startSites(): void {
-    for (const site of this.#origins.sites) this.#addSite(site, this.#makeDisk());
+    for (const site of this.#origins.sites)
+      this.#addSite(site, this.#makeDisk());
     this.#faults.planLoss(this.#sites);
     this.#cluster.plan();
     const wild = this.#sites[this.#random.between(0, this.#sites.length - 1)];
@@ -202,7 +260,10 @@ export class Simulation {
         this.#network.addSite(site);
       },
       addTwin: (site, disk) =>
-        this.#makeSite(site.origin, disk, { directory: site.directory, isTwin: true }),
+        this.#makeSite(site.origin, disk, {
+          directory: site.directory,
+          isTwin: true,
+        }),
     };
   }
 
@@ -215,17 +276,32 @@ export class Simulation {
   #makeSite(
     site: Origin,
     disk: SimulatedDisk,
-    { copy, directory, isTwin = false }: SiteBeginning & { readonly isTwin?: boolean },
+    {
+      copy,
+      directory,
+      isTwin = false,
+    }: SiteBeginning & { readonly isTwin?: boolean },
   ): SimulatedSite {
-    const { maxSkewMs, siteCount, segmentBytes, checkpointBytes, largeGroup } = this.#options;
+    const { maxSkewMs, siteCount, segmentBytes, checkpointBytes, largeGroup } =
+      this.#options;
     const { service } = this.#traced;
-    const place = { deployment: 'simulated', redLeader: this.#origins.sites[LEADER] as Origin };
+    const place = {
+      deployment: 'simulated',
+      redLeader: this.#origins.sites[LEADER] as Origin,
+    };
     const { engine: redLog, connect } = this.#redLog;
     const notify: Checkers['notify'] = (...notice) => {
       if (!isTwin) this.#checkers.notify(...notice);
     };
     return new SimulatedSite({
-      site: { service, ...place, site, directory, redLog, ...createReplicaLimits(this.#options) },
+      site: {
+        service,
+        ...place,
+        site,
+        directory,
+        redLog,
+        ...createReplicaLimits(this.#options),
+      },
       createOrigins: () => createOrigins(siteCount),
       makeMachine: isTwin ? this.#makeMachine : this.#observeMachine(site),
       timeline: this.#timeline,
@@ -237,26 +313,34 @@ export class Simulation {
       storage: { segmentBytes, checkpointBytes, largeGroup },
       Storage: this.#replacements.Storage ?? DurableStorage,
       send: (sent) => this.#network.send(sent),
-      onMessageAccepted: (envelope, start) => notify('onMessageAccepted', site, envelope, start),
+      onMessageAccepted: (envelope, start) =>
+        notify('onMessageAccepted', site, envelope, start),
       save: () => this.#checkers.save(site),
       onResumed: () => this.#healthyPeriods.onDisturbed(),
       onStarted: (saved) => {
         this.#healthyPeriods.onDisturbed();
-        if (!isTwin) this.#checkers.start(site, saved as ReadonlyMap<string, unknown> | undefined);
+        if (!isTwin)
+          this.#checkers.start(
+            site,
+            saved as ReadonlyMap<string, unknown> | undefined,
+          );
       },
-      onSubmitted: (submission) => notify('onSubmitted', { ...submission, site }),
+      onSubmitted: (submission) =>
+        notify('onSubmitted', { ...submission, site }),
       onMembership: (output, made) => this.#onMembership(made, output),
     });
   }
 
   #onMembership(site: SimulatedSite, output: MembershipOutput): void {
     if (output.kind === 'forked') this.#cluster.onForked(site, output.message);
-    else if (output.kind === 'peer-forked') this.#cluster.onPeerForked(output.peer, output.message);
+    else if (output.kind === 'peer-forked')
+      this.#cluster.onPeerForked(output.peer, output.message);
     else if (output.kind === 'retired') this.#cluster.onRetired(site);
     else if (output.kind === 'behind') this.#cluster.onBehind(site);
     else if (output.kind === 'members') {
       const origins = site.machine?.replica.options.origins;
-      if (origins !== undefined) this.#checkers.notify('onMembers', site.origin, origins);
+      if (origins !== undefined)
+        this.#checkers.notify('onMembers', site.origin, origins);
     }
   }
 
@@ -269,7 +353,8 @@ export class Simulation {
       history: this.#history,
       options: this.#options,
       scenario: this.#scenario,
-      onSubmissionEvent: (reported) => this.#checkers.notify('onSubmissionEvent', reported),
+      onSubmissionEvent: (reported) =>
+        this.#checkers.notify('onSubmissionEvent', reported),
       onView: (view) => this.#onView(view),
       onDomainError: (rejection) => {
         this.#counts.refusals += 1;
@@ -344,9 +429,11 @@ export class Simulation {
 
   #count(site: Origin, operation: AnyOperation): void {
     if (isLowWatermark(operation)) this.#counts.floors += 1;
-    else if (isTransfer(operation)) this.#counts[isRed(operation) ? 'sharedOut' : 'transfers'] += 1;
+    else if (isTransfer(operation))
+      this.#counts[isRed(operation) ? 'sharedOut' : 'transfers'] += 1;
     else this.#counts['attempt' in operation ? 'red' : 'blue'] += 1;
-    if (operation.site === site && isPipelined(operation)) this.#counts.chainedApplied += 1;
+    if (operation.site === site && isPipelined(operation))
+      this.#counts.chainedApplied += 1;
   }
 
   #createRedLog(): SimulatedRedLog {
@@ -367,20 +454,31 @@ export class Simulation {
     });
   }
 
-  /** Whether something keeps a site from working, from others, or from taking what they say. */
+  /**
+   * Whether something keeps a site from working, from others, or from taking
+   * what they say.
+   */
   get #isInTheWay(): boolean {
     const isAway =
-      this.#sites.some((site) => !site.isAwake) || this.#disks.some(({ isFull }) => isFull);
+      this.#sites.some((site) => !site.isAwake) ||
+      this.#disks.some(({ isFull }) => isFull);
     const { wildClockAheadMs, clockStepEveryMs } = this.#options;
     const areClocksRight =
-      this.#isHealed || (wildClockAheadMs === 0 && clockStepEveryMs === Infinity);
-    return isAway || this.#network.isCut || !areClocksRight || this.#redLog.isInTheWay;
+      this.#isHealed ||
+      (wildClockAheadMs === 0 && clockStepEveryMs === Infinity);
+    return (
+      isAway ||
+      this.#network.isCut ||
+      !areClocksRight ||
+      this.#redLog.isInTheWay
+    );
   }
 
   #heal(): void {
     this.#isHealed = true;
     this.#healthyPeriods.onDisturbed(this.#redLog.recoveryMs);
-    for (const disk of this.#disks) if (disk.isFull) this.#faults.makeRoom(disk);
+    for (const disk of this.#disks)
+      if (disk.isFull) this.#faults.makeRoom(disk);
     this.#network.heal();
     this.#redLog.heal();
     for (const site of this.#sites) {
@@ -390,14 +488,15 @@ export class Simulation {
   }
 
   /**
-   * Lets late requests come and what is in flight between the sites end. Returns whether all of it
-   * has.
+   * Lets late requests come and what is in flight between the sites end.
+   * Returns whether all of it has.
    */
   #settle(): boolean {
     this.#timeline.run(this.#timeline.nowMs + SETTLE_MS);
     const untilMs = this.#timeline.nowMs + CONVERGE_MS;
     const hasSettled = (): boolean =>
-      this.#areSitesAlike && this.#remainingSites.every((site) => this.#isIdle(site));
+      this.#areSitesAlike &&
+      this.#remainingSites.every((site) => this.#isIdle(site));
     while (!hasSettled() && this.#timeline.nowMs < untilMs)
       this.#timeline.run(this.#timeline.nowMs + SETTLE_STEP_MS);
     return hasSettled();
@@ -407,14 +506,15 @@ export class Simulation {
     // Changes of the members are in no vector.
     const states = this.#remainingSites.map(
       ({ machine }) =>
-        machine && `${machine.replica.state.stable.join()} ${machine.replica.redDelivered}`,
+        machine &&
+        `${machine.replica.state.stable.join()} ${machine.replica.redDelivered}`,
     );
     return states.every((state) => state !== undefined && state === states[0]);
   }
 
   /**
-   * Whether nothing waits there, or is laid under what is to come; but for what a site that is lost
-   * will never have.
+   * Whether nothing waits there, or is laid under what is to come; but for what
+   * a site that is lost will never have.
    */
   #isIdle({ machine }: SimulatedSite): boolean {
     if (machine === undefined) return false;
@@ -440,14 +540,16 @@ export class Simulation {
     const open = this.#history.operations.filter(
       ({ replies, error }) => replies.length === 0 && error === undefined,
     );
-    const describe = (): string => open.map(({ id, operation }) => `${operation} ${id}`).join(', ');
+    const describe = (): string =>
+      open.map(({ id, operation }) => `${operation} ${id}`).join(', ');
     assertProperty(
       this.#areClientsDone,
       () => `not answered long after everything healed: ${describe()}`,
     );
     assertProperty(
       !this.#cluster.isBusy,
-      () => `not done long after everything healed: ${this.#cluster.describeTasks()}`,
+      () =>
+        `not done long after everything healed: ${this.#cluster.describeTasks()}`,
     );
   }
 
@@ -464,15 +566,23 @@ export class Simulation {
           origins: machine.replica.options.origins,
         });
     }
-    assertProperty(sites.length + lost.size === this.#sites.length, () => 'a site is still down');
-    this.#checkers.notify('onFinished', { sites, lost, history: this.#history });
+    assertProperty(
+      sites.length + lost.size === this.#sites.length,
+      () => 'a site is still down',
+    );
+    this.#checkers.notify('onFinished', {
+      sites,
+      lost,
+      history: this.#history,
+    });
     this.#checkers.current = 'leftovers';
     const busy = this.#sites.flatMap((site) =>
       site.isLost || this.#isIdle(site) ? [] : [site.origin],
     );
     assertProperty(
       busy.length === 0,
-      () => `something is left in flight at site ${busy.join()}, long after all have ended`,
+      () =>
+        `something is left in flight at site ${busy.join()}, long after all have ended`,
     );
   }
 
@@ -485,7 +595,10 @@ export class Simulation {
       leader: this.#sites[LEADER],
       counts: this.#counts,
       partitions: this.#network.partitions,
-      trimmedCommits: Math.max(0, this.#oracle.redCount - this.#options.maxWindowCommits),
+      trimmedCommits: Math.max(
+        0,
+        this.#oracle.redCount - this.#options.maxWindowCommits,
+      ),
     });
     Object.assign(
       coverage,
@@ -510,8 +623,8 @@ function isPipelined(operation: AnyOperation): boolean {
 }
 
 /**
- * What runs in the place of the code of production: parts with a fault in them, to see that it is
- * noticed.
+ * What runs in the place of the code of production: parts with a fault in them,
+ * to see that it is noticed.
  */
 export interface RunReplacements {
   readonly makeMachine?: MachineFactory | undefined;
@@ -523,16 +636,26 @@ export interface RunReplacements {
 }
 
 export interface SimulateOptions {
-  /** What the run is about; one that is drawn with the other circumstances is made of them. */
-  readonly scenario: Scenario | ((options: SimulationOptions, seed: number) => Scenario);
+  /**
+   * What the run is about; one that is drawn with the other circumstances is
+   * made of them.
+   */
+  readonly scenario:
+    | Scenario
+    | ((options: SimulationOptions, seed: number) => Scenario);
   /** Take the place of what the profile draws. */
   readonly overrides?: Partial<SimulationOptions> | undefined;
   readonly replacements?: RunReplacements | undefined;
 }
 
-export function simulate(seed: number, profile: Profile, value: SimulateOptions): RunResult {
+export function simulate(
+  seed: number,
+  profile: Profile,
+  value: SimulateOptions,
+): RunResult {
   const { scenario, overrides, replacements = {} } = value;
   const options = { ...drawOptions(seed, profile), ...overrides };
-  const made = typeof scenario === 'function' ? scenario(options, seed) : scenario;
+  const made =
+    typeof scenario === 'function' ? scenario(options, seed) : scenario;
   return new Simulation(seed, options, made, replacements).run();
 }

@@ -1,6 +1,6 @@
 /**
- * Virtual time: events in the order of their times, those of one time in the order in which they
- * were planned.
+ * Virtual time: events in the order of their times, those of one time in the
+ * order in which they were planned.
  */
 
 interface PlannedEvent {
@@ -44,14 +44,19 @@ export class Timeline {
     this.#heap[index] = planned;
   }
 
-  /** Puts it in the place of the first one, and moves up what comes before it. */
+  /**
+   * Puts it in the place of the first one, and moves up what comes before it.
+   */
   #sink(planned: PlannedEvent): void {
     const { length } = this.#heap;
     let index = 0;
     for (let child = 1; child < length; child = index * 2 + 1) {
       if (
         child + 1 < length &&
-        isBefore(this.#heap[child + 1] as PlannedEvent, this.#heap[child] as PlannedEvent)
+        isBefore(
+          this.#heap[child + 1] as PlannedEvent,
+          this.#heap[child] as PlannedEvent,
+        )
       )
         child += 1;
       const below = this.#heap[child] as PlannedEvent;
@@ -64,7 +69,10 @@ export class Timeline {
 }
 
 function isBefore(item: PlannedEvent, other: PlannedEvent): boolean {
-  return item.atMs < other.atMs || (item.atMs === other.atMs && item.order < other.order);
+  return (
+    item.atMs < other.atMs ||
+    (item.atMs === other.atMs && item.order < other.order)
+  );
 }
 
 /** What checkers go by that ask how long something takes. */
@@ -80,7 +88,10 @@ export class HealthyPeriods {
 
   /** Until now something was in the way, or is for so long. */
   onDisturbed(forMs = 0): void {
-    this.#disturbedAtMs = Math.max(this.#disturbedAtMs, this.#timeline.nowMs + forMs);
+    this.#disturbedAtMs = Math.max(
+      this.#disturbedAtMs,
+      this.#timeline.nowMs + forMs,
+    );
   }
 
   /** `Infinity` while something is. */

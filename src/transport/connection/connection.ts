@@ -1,9 +1,13 @@
 /**
- * One socket and what was agreed on it. A client submits on one line at a time; earlier ones may
- * still bring answers.
+ * One socket and what was agreed on it. A client submits on one line at a time;
+ * earlier ones may still bring answers.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
-import { canFitFrame, type Codec, type EncodedData } from '../../protocol/codec/codec.ts';
+import {
+  canFitFrame,
+  type Codec,
+  type EncodedData,
+} from '../../protocol/codec/codec.ts';
 import { FrameBatcher } from '../../protocol/codec/frame-batcher.ts';
 import type { ClientMessage } from '../../protocol/messages/client-messages.ts';
 import type { Welcome } from '../../protocol/messages/welcome.ts';
@@ -12,14 +16,20 @@ import {
   type ResolvedConnectionOptions,
   type ClientContract,
 } from '../options/options.ts';
-import type { OperationConnection, InFlightOperation } from '../operations/in-flight-operation.ts';
+import type {
+  OperationConnection,
+  InFlightOperation,
+} from '../operations/in-flight-operation.ts';
 import { createMessageFor } from '../operations/submit-message.ts';
 import type { WebSocketLike } from '../options/websocket.ts';
 
 export interface ConnectionEvents {
   onOpen(line: Connection): void;
   onFrame(line: Connection, frame: EncodedData): void;
-  /** Called once, also when the socket could not be opened; not once the line was dropped. */
+  /**
+   * Called once, also when the socket could not be opened; not once the line
+   * was dropped.
+   */
   onClose(line: Connection, code: number, reason: string): void;
 }
 
@@ -102,7 +112,9 @@ export class Connection implements OperationConnection {
     if (!canFitFrame(this.#codec, row, maxFrameBytes)) {
       const size = this.#codec.byteLength(row);
       const message = `args: the operation takes ${size} bytes, the server reads ${maxFrameBytes} at most`;
-      return new CorrectableError('INVALID_ARGUMENT', message, { field: 'args' });
+      return new CorrectableError('INVALID_ARGUMENT', message, {
+        field: 'args',
+      });
     }
     operation.connection = this;
     this.awaitedBytes += operation.largeBytes;
@@ -119,7 +131,8 @@ export class Connection implements OperationConnection {
 
   acknowledge(watermark: number): void {
     this.#unacknowledgedCount = 0;
-    if (watermark === this.#acknowledgedUpTo || this.welcome === undefined) return;
+    if (watermark === this.#acknowledgedUpTo || this.welcome === undefined)
+      return;
     this.#acknowledgedUpTo = watermark;
     this.push([watermark, 'ack']);
   }
@@ -144,7 +157,10 @@ export class Connection implements OperationConnection {
   }
 
   #createContractMismatchError(): CorrectableError {
-    const { name, hash } = this.welcome?.contract ?? { name: 'none', hash: 'none' };
+    const { name, hash } = this.welcome?.contract ?? {
+      name: 'none',
+      hash: 'none',
+    };
     const message = `operation: the server has another version of it, or none (contract ${name}, ${hash}): update the older of the two`;
     return new CorrectableError('UNSUPPORTED', message, { field: 'operation' });
   }
@@ -181,15 +197,21 @@ export class SocketHandle {
     this.#events = events;
     socket.binaryType = 'arraybuffer';
     socket.onopen = () => events.onOpen();
-    socket.onmessage = ({ data }: { readonly data: unknown }) => events.onFrame(toFrame(data));
-    // An error is always followed by a close. Browsers give no reason; `ws` gives it in the error's
-    // message.
+    socket.onmessage = ({ data }: { readonly data: unknown }) =>
+      events.onFrame(toFrame(data));
+    // An error is always followed by a close. Browsers give no reason; `ws`
+    // gives it in the error's message.
     let problem = '';
     socket.onerror = (event: SocketErrorEvent) => {
       problem = describeProblem(event);
     };
-    socket.onclose = ({ code, reason }: { readonly code: number; readonly reason: string }) =>
-      this.#handleClose(code, reason === '' ? problem : reason);
+    socket.onclose = ({
+      code,
+      reason,
+    }: {
+      readonly code: number;
+      readonly reason: string;
+    }) => this.#handleClose(code, reason === '' ? problem : reason);
   }
 
   send(frame: EncodedData): void {
@@ -197,7 +219,8 @@ export class SocketHandle {
     try {
       this.#socket.send(frame);
     } catch (error) {
-      // Reported after this tick: the caller may be in the middle of many operations.
+      // Reported after this tick: the caller may be in the middle of many
+      // operations.
       queueMicrotask(() =>
         this.#handleClose(
           ABNORMAL_CLOSE_CODE,
@@ -207,12 +230,16 @@ export class SocketHandle {
     }
   }
 
-  /** Closes in order: what was sent is delivered first, and `onClose` is called. */
+  /**
+   * Closes in order: what was sent is delivered first, and `onClose` is called.
+   */
   close(): void {
     try {
       this.#socket.close(1000);
     } catch {
-      queueMicrotask(() => this.#handleClose(ABNORMAL_CLOSE_CODE, 'closing failed'));
+      queueMicrotask(() =>
+        this.#handleClose(ABNORMAL_CLOSE_CODE, 'closing failed'),
+      );
     }
   }
 
@@ -238,12 +265,19 @@ export class SocketHandle {
 }
 
 /**
- * What went wrong: where several addresses were tried, the message may be empty and each attempt
- * has its own.
+ * What went wrong: where several addresses were tried, the message may be empty
+ * and each attempt has its own.
  */
 function describeProblem({ message, error }: SocketErrorEvent): string {
-  const texts = [message, error?.message, ...getInnerMessages(error?.errors), error?.code];
-  return String(texts.find((text) => typeof text === 'string' && text !== '') ?? '');
+  const texts = [
+    message,
+    error?.message,
+    ...getInnerMessages(error?.errors),
+    error?.code,
+  ];
+  return String(
+    texts.find((text) => typeof text === 'string' && text !== '') ?? '',
+  );
 }
 
 function getInnerMessages(errors: unknown): unknown[] {

@@ -1,22 +1,37 @@
-/** How client and server come to know each other on a new line: token, `hello`, `welcome`. */
-import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+/**
+ * How client and server come to know each other on a new line: token, `hello`,
+ * `welcome`.
+ */
+import {
+  CorrectableError,
+  isCorrectableError,
+} from '../../correctable/errors.ts';
 import { PROTOCOL_VERSION } from '../../protocol/codec/version.ts';
 import type { Welcome } from '../../protocol/messages/welcome.ts';
 import type { Credentials } from '../options/guard-callbacks.ts';
 import type { Connection } from './connection.ts';
-import type { ResolvedConnectionOptions, ConnectionTarget } from '../options/options.ts';
+import type {
+  ResolvedConnectionOptions,
+  ConnectionTarget,
+} from '../options/options.ts';
 
 /** 128 random bits as 32 hexadecimal digits. */
 function createClientId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(
+    '',
+  );
 }
 
-/** A question that is older than this is asked again, and an answer that is older is not used. */
+/**
+ * A question that is older than this is asked again, and an answer that is
+ * older is not used.
+ */
 const MAX_TOKEN_AGE_MS = 60_000;
 
 /**
- * An early token is not used if it is older than this: some last no longer than connecting takes.
+ * An early token is not used if it is older than this: some last no longer than
+ * connecting takes.
  */
 const MAX_EARLY_TOKEN_AGE_MS = 10_000;
 
@@ -28,27 +43,45 @@ export class Handshake {
   client = createClientId();
   /** For whom the last hello was, as the application says. */
   #helloPrincipal: string | undefined;
-  /** For whom the last server took the client, and who that was; none before the first welcome. */
+  /**
+   * For whom the last server took the client, and who that was; none before the
+   * first welcome.
+   */
   #lastServerIdentity:
-    | { readonly principal: string | undefined; readonly tag: string | undefined }
+    | {
+        readonly principal: string | undefined;
+        readonly tag: string | undefined;
+      }
     | undefined;
   /** Whether a token was asked for, ahead of the first line or by one. */
   #hasRequestedToken = false;
   #waitingConnection: Connection | undefined;
   #onNoToken: (reason: CorrectableError) => void = () => {};
-  /** When the application was asked last, unless that question was answered or has failed. */
+  /**
+   * When the application was asked last, unless that question was answered or
+   * has failed.
+   */
   #requestedAt = -Infinity;
-  /** An answer that came when no line waited for it, and until when it can be used. */
+  /**
+   * An answer that came when no line waited for it, and until when it can be
+   * used.
+   */
   #earlyToken: (Credentials & { readonly until: number }) | undefined;
-  /** How long such an answer can be used: not as long where no line has asked for it yet. */
+  /**
+   * How long such an answer can be used: not as long where no line has asked
+   * for it yet.
+   */
   #maxTokenAgeMs = MAX_EARLY_TOKEN_AGE_MS;
-  /** Counts the tokens that were used: answers to questions of before are too late. */
+  /**
+   * Counts the tokens that were used: answers to questions of before are too
+   * late.
+   */
   #round = 0;
   readonly #now: () => number;
 
   /**
-   * `identify` receives the principal of a token, and returns whether the client acts for this
-   * principal.
+   * `identify` receives the principal of a token, and returns whether the
+   * client acts for this principal.
    */
   constructor(
     { credentials, scheduling }: ResolvedConnectionOptions,
@@ -62,18 +95,25 @@ export class Handshake {
   }
 
   /**
-   * Whether the present line waits for a token: what goes wrong meanwhile is no fault of the site.
+   * Whether the present line waits for a token: what goes wrong meanwhile is no
+   * fault of the site.
    */
   get isWaitingForToken(): boolean {
     return this.#waitingConnection !== undefined;
   }
 
-  /** Asks for a token before there is a line for it, unless one was asked for already. */
+  /**
+   * Asks for a token before there is a line for it, unless one was asked for
+   * already.
+   */
   requestTokenEarly(): void {
     if (!this.#hasRequestedToken) this.#requestToken();
   }
 
-  /** Says `hello` as soon as there is a token; `onNoToken` receives the reason if there is none. */
+  /**
+   * Says `hello` as soon as there is a token; `onNoToken` receives the reason
+   * if there is none.
+   */
   begin(line: Connection, onNoToken: (reason: CorrectableError) => void): void {
     this.#waitingConnection = line;
     this.#onNoToken = onNoToken;
@@ -85,8 +125,8 @@ export class Handshake {
   }
 
   /**
-   * Requests a token unless a request is pending, and once more if that takes long. The first
-   * answer counts.
+   * Requests a token unless a request is pending, and once more if that takes
+   * long. The first answer counts.
    */
   #requestToken(): void {
     const round = this.#round;
@@ -97,13 +137,17 @@ export class Handshake {
       (credentials) => {
         if (round !== this.#round) return;
         this.#requestedAt = -Infinity;
-        this.#earlyToken = { ...credentials, until: this.#now() + this.#maxTokenAgeMs };
+        this.#earlyToken = {
+          ...credentials,
+          until: this.#now() + this.#maxTokenAgeMs,
+        };
         this.#sendHello(credentials);
       },
       (cause: unknown) => {
         if (round !== this.#round || askedAt !== this.#requestedAt) return;
         this.#requestedAt = -Infinity;
-        if (this.#waitingConnection !== undefined) this.#onNoToken(createNoTokenError(cause));
+        if (this.#waitingConnection !== undefined)
+          this.#onNoToken(createNoTokenError(cause));
       },
     );
   }
@@ -112,7 +156,8 @@ export class Handshake {
     const line = this.#waitingConnection;
     if (line === undefined) return;
     const isOurs = this.#setPrincipal(principal);
-    // A caller whose operation is abandoned may close the connection, or sign in as another.
+    // A caller whose operation is abandoned may close the connection, or sign
+    // in as another.
     if (line !== this.#waitingConnection) return;
     this.#earlyToken = undefined;
     this.#round++;
@@ -134,26 +179,35 @@ export class Handshake {
   }
 
   /**
-   * Whether the server sees another principal than the last one did, without a change by the
-   * application.
+   * Whether the server sees another principal than the last one did, without a
+   * change by the application.
    */
   isPrincipalChanged({ principal: tag }: Welcome): boolean {
     const known = this.#lastServerIdentity;
     this.#lastServerIdentity = { principal: this.#helloPrincipal, tag };
-    return known !== undefined && known.principal === this.#helloPrincipal && known.tag !== tag;
+    return (
+      known !== undefined &&
+      known.principal === this.#helloPrincipal &&
+      known.tag !== tag
+    );
   }
 
   /**
-   * What keeps the client from this server, if anything does. Contracts of one name may differ by
-   * their operations.
+   * What keeps the client from this server, if anything does. Contracts of one
+   * name may differ by their operations.
    */
-  findIncompatibility({ version, levels, contract }: Welcome): CorrectableError | undefined {
+  findIncompatibility({
+    version,
+    levels,
+    contract,
+  }: Welcome): CorrectableError | undefined {
     const { levels: own, contract: ownContract } = this.#target;
     if (version !== PROTOCOL_VERSION || levels.join('\n') !== own.join('\n')) {
       const message = `the server speaks version ${version} with levels ${levels.join()}; this client needs ${PROTOCOL_VERSION} with ${own.join()}`;
       return new CorrectableError('PROTOCOL', message);
     }
-    if (ownContract === undefined || ownContract.name === contract?.name) return undefined;
+    if (ownContract === undefined || ownContract.name === contract?.name)
+      return undefined;
     const message = `the server has the contract ${contract?.name ?? 'none'}; this client needs ${ownContract.name}`;
     return new CorrectableError('PROTOCOL', message);
   }
@@ -165,7 +219,9 @@ export class Handshake {
       client: this.client,
       attempt,
       levels,
-      ...(contract !== undefined && { contract: { name: contract.name, hash: contract.hash } }),
+      ...(contract !== undefined && {
+        contract: { name: contract.name, hash: contract.hash },
+      }),
     };
   }
 }
@@ -173,13 +229,20 @@ export class Handshake {
 export function createNoTokenError(cause: unknown): CorrectableError {
   const reason = cause instanceof Error ? `: ${cause.message}` : '';
   const retryable = !isSignedOut(cause);
-  return new CorrectableError('UNAUTHENTICATED', `token: no token could be had${reason}`, {
-    cause,
-    retryable,
-  });
+  return new CorrectableError(
+    'UNAUTHENTICATED',
+    `token: no token could be had${reason}`,
+    {
+      cause,
+      retryable,
+    },
+  );
 }
 
-/** Whether the application reports that no user is signed in. Other errors may be temporary. */
+/**
+ * Whether the application reports that no user is signed in. Other errors may
+ * be temporary.
+ */
 function isSignedOut(cause: unknown): boolean {
   return isCorrectableError(cause, 'UNAUTHENTICATED') && !cause.retryable;
 }

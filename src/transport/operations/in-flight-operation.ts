@@ -15,8 +15,8 @@ import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import { deepCopy } from '../../values/deep-copy.ts';
 
 /**
- * A view that may be confirmed: what the server gave, whatever its receivers have made of it
- * meanwhile.
+ * A view that may be confirmed: what the server gave, whatever its receivers
+ * have made of it meanwhile.
  */
 export class ConfirmableView {
   /** The sink's number for it. */
@@ -27,14 +27,22 @@ export class ConfirmableView {
   /** The same, as it was handed on. */
   readonly #deliveredValue: unknown;
 
-  constructor(seq: number, details: ViewDetails, own: unknown, handedOn: unknown) {
+  constructor(
+    seq: number,
+    details: ViewDetails,
+    own: unknown,
+    handedOn: unknown,
+  ) {
     this.seq = seq;
     this.details = details;
     this.#serverValue = own;
     this.#deliveredValue = handedOn;
   }
 
-  /** Whether what was handed on is what the server gave: what can no longer be read is not. */
+  /**
+   * Whether what was handed on is what the server gave: what can no longer be
+   * read is not.
+   */
   isUnmodified(): boolean {
     try {
       return structurallyEqual(this.#serverValue, this.#deliveredValue);
@@ -48,7 +56,10 @@ export class ConfirmableView {
     return deepCopy(this.#serverValue);
   }
 
-  /** The same view once it was confirmed, or handed on again with this number and value. */
+  /**
+   * The same view once it was confirmed, or handed on again with this number
+   * and value.
+   */
   withDetails(
     details: ViewDetails,
     seq = this.seq,
@@ -71,7 +82,10 @@ export interface OperationConnection {
   push(row: ClientMessage): void;
 }
 
-/** How many views can be confirmed, the latest: as many as a gateway keeps of an operation. */
+/**
+ * How many views can be confirmed, the latest: as many as a gateway keeps of an
+ * operation.
+ */
 const MAX_CONFIRMABLE_VIEWS = 1024;
 
 export type OperationParts = Pick<
@@ -79,12 +93,18 @@ export type OperationParts = Pick<
   'id' | 'name' | 'access' | 'strongest' | 'sink' | 'context'
 >;
 
-/** One operation in flight, and where it is: the application's side asks that when it gives up. */
+/**
+ * One operation in flight, and where it is: the application's side asks that
+ * when it gives up.
+ */
 export class InFlightOperation implements SubmissionStatus {
   readonly id: number;
   readonly name: string;
   readonly access: Access;
-  /** Index of the strongest requested level: a view at it or above ends the operation. */
+  /**
+   * Index of the strongest requested level: a view at it or above ends the
+   * operation.
+   */
   readonly strongest: number;
   readonly sink: Sink;
   readonly context: InvocationContext;
@@ -93,27 +113,30 @@ export class InFlightOperation implements SubmissionStatus {
   readonly #outage: Outage;
   /** Where its answer is to come from; none while it waits to be submitted. */
   connection: OperationConnection | undefined = undefined;
-  /** Whether it was submitted on an earlier line, which may have executed it. */
+  /**
+   * Whether it was submitted on an earlier line, which may have executed it.
+   */
   wasSentBefore = false;
   /**
-   * What the server remembered that it was sent to before; none, where that differed from one time
-   * to the next.
+   * What the server remembered that it was sent to before; none, where that
+   * differed from one time to the next.
    */
   memoryId: string | undefined = undefined;
   /**
-   * No caller wants the views any more. A sent update stays until the server is known to have it.
+   * No caller wants the views any more. A sent update stays until the server is
+   * known to have it.
    */
   isCancelled = false;
   /**
-   * Where it went: the site that it was sent to first, the one it was sent to last, and how often
-   * it moved.
+   * Where it went: the site that it was sent to first, the one it was sent to
+   * last, and how often it moved.
    */
   home: string | undefined = undefined;
   site: string | undefined = undefined;
   hop = 0;
   /**
-   * The first view that is not the last, of the present submission, and the server's number: mostly
-   * there are no others.
+   * The first view that is not the last, of the present submission, and the
+   * server's number: mostly there are no others.
    */
   #firstView: ConfirmableView | undefined = undefined;
   #firstViewSeq = 0;
@@ -140,15 +163,18 @@ export class InFlightOperation implements SubmissionStatus {
     return this.connection === undefined ? this.#outage.blockedBy : undefined;
   }
 
-  /** Its size, if it may take a slow link so long that nothing is heard meanwhile. */
+  /**
+   * Its size, if it may take a slow link so long that nothing is heard
+   * meanwhile.
+   */
   get largeBytes(): number {
     const { length } = this.message;
     return length < MIN_ANNOUNCED_BYTES ? 0 : length;
   }
 
   /**
-   * Whether a server that remembers under the name `memory` may not know of it although another one
-   * does.
+   * Whether a server that remembers under the name `memory` may not know of it
+   * although another one does.
    */
   isUnknownTo(memory: string | undefined): boolean {
     return this.wasSentBefore && this.memoryId !== memory;
@@ -162,7 +188,9 @@ export class InFlightOperation implements SubmissionStatus {
     this.detachFromConnection();
   }
 
-  /** It waits for another line, on which views of this one cannot be confirmed. */
+  /**
+   * It waits for another line, on which views of this one cannot be confirmed.
+   */
   detachFromConnection(): void {
     if (this.connection !== undefined) {
       this.connection.awaitedCount--;
@@ -183,7 +211,9 @@ export class InFlightOperation implements SubmissionStatus {
       this.#firstViewSeq = seq;
       return;
     }
-    this.#confirmableViews ??= new Map([[this.#firstViewSeq, this.#firstView as ConfirmableView]]);
+    this.#confirmableViews ??= new Map([
+      [this.#firstViewSeq, this.#firstView as ConfirmableView],
+    ]);
     this.#confirmableViews.delete(seq);
     this.#confirmableViews.set(seq, value);
     if (this.#confirmableViews.size <= MAX_CONFIRMABLE_VIEWS) return;
@@ -192,15 +222,15 @@ export class InFlightOperation implements SubmissionStatus {
   }
 
   /**
-   * The server's view `seq`, to be confirmed, if it came and is not too long ago: it counts as of
-   * now.
+   * The server's view `seq`, to be confirmed, if it came and is not too long
+   * ago: it counts as of now.
    */
   findView(seq: number): ConfirmableView | undefined {
     if (this.#confirmableViews === undefined)
       return this.#firstViewSeq === seq ? this.#firstView : undefined;
     const value = this.#confirmableViews.get(seq);
-    // A later view with the same value was not sent: the next one of that value refers to this one
-    // again.
+    // A later view with the same value was not sent: the next one of that value
+    // refers to this one again.
     if (value !== undefined) this.recordView(seq, value);
     return value;
   }

@@ -1,7 +1,13 @@
-/** The operations that have no final yet, by number, and what the server's rows do to them. */
+/**
+ * The operations that have no final yet, by number, and what the server's rows
+ * do to them.
+ */
 import { mergeDetails, type ViewDetails } from '../../correctable/binding.ts';
 import { CorrectableError, type ErrorCode } from '../../correctable/errors.ts';
-import { confirm, type ConfirmMessage } from '../../protocol/messages/confirm.ts';
+import {
+  confirm,
+  type ConfirmMessage,
+} from '../../protocol/messages/confirm.ts';
 import { KIND_AT } from '../../protocol/messages/define-message.ts';
 import { fail, type FailMessage } from '../../protocol/messages/fail.ts';
 import { SequenceMap } from '../../protocol/sequence-map.ts';
@@ -16,8 +22,8 @@ import { deepCopy } from '../../values/deep-copy.ts';
 import { WireSession } from './submit-message.ts';
 
 /**
- * The error of an operation that was not answered: an update that may have left may have taken
- * effect.
+ * The error of an operation that was not answered: an update that may have left
+ * may have taken effect.
  */
 function createNoReplyError(
   operation: InFlightOperation,
@@ -39,8 +45,8 @@ function createNoReplyError(
 }
 
 /**
- * Errors of admission, before a server checks what was done: no proof if another server may have
- * executed it.
+ * Errors of admission, before a server checks what was done: no proof if
+ * another server may have executed it.
  */
 const ADMISSION_ERROR_CODES: ReadonlySet<ErrorCode> = new Set([
   'OVERLOADED',
@@ -73,8 +79,8 @@ const NO_OPERATIONS: readonly InFlightOperation[] = [];
 const NO_DETAILS: ViewDetails = {};
 
 /**
- * All operations of one client that have no final yet. Rows count only on the line that an
- * operation was submitted on.
+ * All operations of one client that have no final yet. Rows count only on the
+ * line that an operation was submitted on.
  */
 export class InFlightOperations {
   readonly #levels: readonly string[];
@@ -107,8 +113,8 @@ export class InFlightOperations {
   }
 
   /**
-   * The number up to which all updates have ended; a read in flight holds nothing back, since it is
-   * resent.
+   * The number up to which all updates have ended; a read in flight holds
+   * nothing back, since it is resent.
    */
   get watermark(): number {
     while (
@@ -137,7 +143,10 @@ export class InFlightOperations {
   }
 
   /** The operation that a row on `line` is about. */
-  #findOnConnection(id: number, line: OperationConnection): InFlightOperation | undefined {
+  #findOnConnection(
+    id: number,
+    line: OperationConnection,
+  ): InFlightOperation | undefined {
     const operation = this.#operations.get(id);
     return operation?.connection === line ? operation : undefined;
   }
@@ -149,7 +158,10 @@ export class InFlightOperations {
     if (operation === undefined) return;
     const name = this.#levels[level];
     if (name === undefined)
-      return this.#failMalformed(operation, `a view at level ${level}, which does not exist`);
+      return this.#failMalformed(
+        operation,
+        `a view at level ${level}, which does not exist`,
+      );
     storeSessionToken(operation, row[at.token]);
     const isEarly = level < operation.strongest;
     const last = !isEarly || row[KIND_AT] === 'final';
@@ -160,7 +172,10 @@ export class InFlightOperations {
     if (last) return void operation.sink.view(value, name, input);
     const own = deepCopy(value);
     const seq = operation.sink.view(value, name, input);
-    operation.recordView(row[at.seq], new ConfirmableView(seq, input ?? NO_DETAILS, own, value));
+    operation.recordView(
+      row[at.seq],
+      new ConfirmableView(seq, input ?? NO_DETAILS, own, value),
+    );
   }
 
   handleConfirm(row: ConfirmMessage, line: OperationConnection): void {
@@ -170,7 +185,10 @@ export class InFlightOperations {
     if (operation === undefined) return;
     const name = this.#levels[level];
     if (name === undefined)
-      return this.#failMalformed(operation, `a view at level ${level}, which does not exist`);
+      return this.#failMalformed(
+        operation,
+        `a view at level ${level}, which does not exist`,
+      );
     storeSessionToken(operation, row[at.token]);
     const last = level >= operation.strongest;
     if (operation.isCancelled) {
@@ -187,14 +205,18 @@ export class InFlightOperations {
     const input = toViewDetails(row[at.version], row[at.meta]);
     if (known.isUnmodified()) {
       if (!last)
-        operation.recordView(row[at.seq], known.withDetails(mergeDetails(known.details, input)));
+        operation.recordView(
+          row[at.seq],
+          known.withDetails(mergeDetails(known.details, input)),
+        );
       operation.sink.confirm(name, known.seq, input);
       return;
     }
     const merged = mergeDetails(known.details, input);
     const value = known.copyValue();
     const seq = operation.sink.view(value, name, merged);
-    if (!last) operation.recordView(row[at.seq], known.withDetails(merged, seq, value));
+    if (!last)
+      operation.recordView(row[at.seq], known.withDetails(merged, seq, value));
   }
 
   handleFail(row: FailMessage, line: OperationConnection): void {
@@ -202,12 +224,18 @@ export class InFlightOperations {
     const level = row[at.level];
     const operation = this.#findOnConnection(row[at.id], line);
     if (operation === undefined) return;
-    const name = level === undefined || level === null ? undefined : this.#levels[level];
+    const name =
+      level === undefined || level === null ? undefined : this.#levels[level];
     const error = fromFailMessage(row, name, operation.name);
     if (name !== undefined && (level ?? 0) < operation.strongest) {
       if (!operation.isCancelled) operation.sink.fail(error, name);
-    } else if (line.isDraining && error.code === 'UNAVAILABLE' && !operation.isCancelled) {
-      // It crossed the `goaway`: that server has not begun with it, the next one may.
+    } else if (
+      line.isDraining &&
+      error.code === 'UNAVAILABLE' &&
+      !operation.isCancelled
+    ) {
+      // It crossed the `goaway`: that server has not begun with it, the next
+      // one may.
       operation.detachFromConnection();
       if (!operation.wasSentBefore) operation.home = operation.site = undefined;
       this.#rejected.push(operation);
@@ -216,11 +244,17 @@ export class InFlightOperations {
 
   /** Those that servers which go away would not take since the last call. */
   takeRejected(): readonly InFlightOperation[] {
-    return this.#rejected.length === 0 ? NO_OPERATIONS : this.#rejected.splice(0);
+    return this.#rejected.length === 0
+      ? NO_OPERATIONS
+      : this.#rejected.splice(0);
   }
 
   /** A row on `line` that seems to be about operation `id` makes no sense. */
-  handleMalformed(id: number, error: CorrectableError, line: OperationConnection): void {
+  handleMalformed(
+    id: number,
+    error: CorrectableError,
+    line: OperationConnection,
+  ): void {
     const operation = this.#findOnConnection(id, line);
     if (operation !== undefined) this.abandon(operation, error);
   }
@@ -232,7 +266,8 @@ export class InFlightOperations {
 
   /** Ends all that are in flight now. */
   abandonAll(cause: CorrectableError): void {
-    for (const operation of this.#select(() => true)) this.abandon(operation, cause);
+    for (const operation of this.#select(() => true))
+      this.abandon(operation, cause);
   }
 
   getUnsubmitted(): InFlightOperation[] {
@@ -240,8 +275,8 @@ export class InFlightOperations {
   }
 
   /**
-   * A connection is gone: its unanswered operations wait for another one, except abandoned ones,
-   * already reported.
+   * A connection is gone: its unanswered operations wait for another one,
+   * except abandoned ones, already reported.
    */
   handleConnectionLoss(line: OperationConnection): void {
     for (const operation of this.#select((item) => item.connection === line)) {
@@ -251,7 +286,9 @@ export class InFlightOperations {
   }
 
   // As a list, since those that end may lead to others that begin.
-  #select(requested: (operation: InFlightOperation) => boolean): InFlightOperation[] {
+  #select(
+    requested: (operation: InFlightOperation) => boolean,
+  ): InFlightOperation[] {
     const operations: InFlightOperation[] = [];
     this.#operations.forEach(
       (operation) => void (requested(operation) && operations.push(operation)),
@@ -269,7 +306,10 @@ export class InFlightOperations {
   }
 }
 
-function storeSessionToken({ context }: InFlightOperation, token: string | undefined): void {
+function storeSessionToken(
+  { context }: InFlightOperation,
+  token: string | undefined,
+): void {
   if (token !== undefined && context.session instanceof WireSession)
     context.session.addToken(token);
 }
@@ -281,7 +321,12 @@ function toViewDetails(
 ): ViewDetails | undefined {
   const hasVersion = version !== undefined && version !== null;
   if (isFinal)
-    return { version: version ?? undefined, meta: meta ?? undefined, final: true } as ViewDetails;
-  if (meta === undefined || meta === null) return hasVersion ? { version } : undefined;
+    return {
+      version: version ?? undefined,
+      meta: meta ?? undefined,
+      final: true,
+    } as ViewDetails;
+  if (meta === undefined || meta === null)
+    return hasVersion ? { version } : undefined;
   return hasVersion ? { version, meta } : { meta };
 }

@@ -1,13 +1,13 @@
 /**
- * How long there has been no connection, and why: the error of an operation that waits for one
- * until its timeout.
+ * How long there has been no connection, and why: the error of an operation
+ * that waits for one until its timeout.
  */
 import { CorrectableError, type ErrorCode } from '../../correctable/errors.ts';
 import { CloseCode } from '../../protocol/close-codes.ts';
 
 /**
- * The present time without a connection. One object for the life of the client: operations read it
- * when they must.
+ * The present time without a connection. One object for the life of the client:
+ * operations read it when they must.
  */
 export class Outage {
   /** Why there is no connection, or why there was none. */
@@ -23,7 +23,10 @@ export class Outage {
     this.#since = now();
   }
 
-  /** Why operations do not get on, since when; `undefined` while there is a connection. */
+  /**
+   * Why operations do not get on, since when; `undefined` while there is a
+   * connection.
+   */
   get blockedBy(): CorrectableError | undefined {
     if (this.#since === undefined) return undefined;
     const seconds = ((this.#now() - this.#since) / 1000).toFixed(1);
@@ -42,10 +45,14 @@ export class Outage {
   }
 
   /**
-   * Why the connection to `url` was lost or did not come about; `detail` says it where the address
-   * is known.
+   * Why the connection to `url` was lost or did not come about; `detail` says
+   * it where the address is known.
    */
-  setReason(url: string, reason: CorrectableError, detail: string = reason.message): void {
+  setReason(
+    url: string,
+    reason: CorrectableError,
+    detail: string = reason.message,
+  ): void {
     this.#url = url;
     this.reason = reason;
     this.#detail = detail;
@@ -64,7 +71,8 @@ const ERROR_CODES_BY_CLOSE_CODE: Readonly<Record<number, ErrorCode>> = {
 };
 
 /**
- * The error for a fatal close code; `reported` is what the server sent in a row before it closed.
+ * The error for a fatal close code; `reported` is what the server sent in a row
+ * before it closed.
  */
 export function createRejectionError(
   code: number,
@@ -72,17 +80,27 @@ export function createRejectionError(
   reported: CorrectableError | undefined,
 ): CorrectableError {
   const message = `the server refused the connection: ${reason} (${code})`;
-  return reported ?? new CorrectableError(ERROR_CODES_BY_CLOSE_CODE[code] ?? 'PROTOCOL', message);
+  return (
+    reported ??
+    new CorrectableError(ERROR_CODES_BY_CLOSE_CODE[code] ?? 'PROTOCOL', message)
+  );
 }
 
-/** The error for a connection that was lost, or could not be opened, and will be tried again. */
+/**
+ * The error for a connection that was lost, or could not be opened, and will be
+ * tried again.
+ */
 export function createLossError(url: string, detail: string): CorrectableError {
-  return new CorrectableError('UNAVAILABLE', `no connection to ${url}: ${detail}`);
+  return new CorrectableError(
+    'UNAVAILABLE',
+    `no connection to ${url}: ${detail}`,
+  );
 }
 
 /** The error for what another user than the present one has submitted. */
 export function createPrincipalChangedError(): CorrectableError {
-  const message = 'the principal has changed; submit again what is still needed';
+  const message =
+    'the principal has changed; submit again what is still needed';
   return new CorrectableError('UNAVAILABLE', message, { retryable: false });
 }
 

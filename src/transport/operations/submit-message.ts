@@ -1,5 +1,8 @@
 /** The row that submits an operation. */
-import type { BindingSession, InvocationContext } from '../../correctable/binding.ts';
+import type {
+  BindingSession,
+  InvocationContext,
+} from '../../correctable/binding.ts';
 import { createInvalidArgumentError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { MAX_NAME_LENGTH } from '../../protocol/messages/field-schemas.ts';
@@ -12,13 +15,13 @@ import type { InFlightOperation } from './in-flight-operation.ts';
 const MAX_SESSION_TOKENS = 64;
 
 /**
- * Keeps the newest token of each server, which its text before the first dot names; first ones stay
- * until then.
+ * Keeps the newest token of each server, which its text before the first dot
+ * names; first ones stay until then.
  */
 export class WireSession implements BindingSession {
   /**
-   * The id of the client that opened it: with another principal it takes another, and the session
-   * has ended.
+   * The id of the client that opened it: with another principal it takes
+   * another, and the session has ended.
    */
   readonly client: string | undefined;
   tokens: readonly string[];
@@ -28,14 +31,20 @@ export class WireSession implements BindingSession {
     this.tokens = [...new Set(tokens)].slice(-MAX_SESSION_TOKENS);
   }
 
-  /** Takes the token that came with a view: it contains all that was sent with the submission. */
+  /**
+   * Takes the token that came with a view: it contains all that was sent with
+   * the submission.
+   */
   addToken(token: string): void {
-    const others = this.tokens.filter((other) => getServer(other) !== getServer(token));
+    const others = this.tokens.filter(
+      (other) => getServer(other) !== getServer(token),
+    );
     this.tokens = [...others, token].slice(-MAX_SESSION_TOKENS);
   }
 }
 
-const getServer = (token: string): string => token.slice(0, Math.max(0, token.indexOf('.')));
+const getServer = (token: string): string =>
+  token.slice(0, Math.max(0, token.indexOf('.')));
 
 export interface SubmitMessageParts {
   readonly id: number;
@@ -46,11 +55,18 @@ export interface SubmitMessageParts {
 }
 
 /**
- * Throws for what a server would take for a malformed row, and after a few of those for a broken
- * client.
+ * Throws for what a server would take for a malformed row, and after a few of
+ * those for a broken client.
  */
-export function checkSendable({ name, access, key }: Operation, idempotencyKey = ''): void {
-  if (typeof name !== 'string' || name === '' || name.length > MAX_NAME_LENGTH) {
+export function checkSendable(
+  { name, access, key }: Operation,
+  idempotencyKey = '',
+): void {
+  if (
+    typeof name !== 'string' ||
+    name === '' ||
+    name.length > MAX_NAME_LENGTH
+  ) {
     throw createInvalidArgumentError(
       'name',
       `give an operation a name of 1 to ${MAX_NAME_LENGTH} characters`,
@@ -60,7 +76,8 @@ export function checkSendable({ name, access, key }: Operation, idempotencyKey =
     throw createInvalidArgumentError('access', "must be 'read' or 'write'");
   if (key !== undefined && typeof key !== 'string')
     throw createInvalidArgumentError('key', 'must be a text');
-  // The gateway in front of this binding may have put a long principal in front of a short key.
+  // The gateway in front of this binding may have put a long principal in front
+  // of a short key.
   if (idempotencyKey.length > MAX_NAME_LENGTH)
     throw createInvalidArgumentError('idempotencyKey', 'give a shorter one');
 }
@@ -76,13 +93,24 @@ export function createSubmitMessage({
   const { name, access, args, key } = operation;
   const { deadlineAt, trace, session, idempotencyKey } = context;
   const leftMs =
-    deadlineAt === undefined ? Infinity : Math.max(0, Math.round(deadlineAt - wallNowMs));
+    deadlineAt === undefined
+      ? Infinity
+      : Math.max(0, Math.round(deadlineAt - wallNowMs));
   // So long a limit is none.
   const timeoutMs = Number.isSafeInteger(leftMs) ? leftMs : null;
   const tokens = session instanceof WireSession ? session.tokens : null;
   if (idempotencyKey !== undefined) {
     const start = [id, 'submit', name, access, levels, args] as const;
-    return [...start, key ?? null, timeoutMs, trace ?? null, tokens, null, null, idempotencyKey];
+    return [
+      ...start,
+      key ?? null,
+      timeoutMs,
+      trace ?? null,
+      tokens,
+      null,
+      null,
+      idempotencyKey,
+    ];
   }
   if (tokens !== null)
     return [
@@ -98,22 +126,36 @@ export function createSubmitMessage({
       tokens,
     ];
   if (trace !== undefined)
-    return [id, 'submit', name, access, levels, args, key ?? null, timeoutMs, trace];
-  if (timeoutMs !== null) return [id, 'submit', name, access, levels, args, key ?? null, timeoutMs];
+    return [
+      id,
+      'submit',
+      name,
+      access,
+      levels,
+      args,
+      key ?? null,
+      timeoutMs,
+      trace,
+    ];
+  if (timeoutMs !== null)
+    return [id, 'submit', name, access, levels, args, key ?? null, timeoutMs];
   if (key !== undefined) return [id, 'submit', name, access, levels, args, key];
   return [id, 'submit', name, access, levels, args];
 }
 
 const MOVE_INDEX = submitFields.indexOf('move');
 
-/** Where a row is sent: the name of the site, and of what its server remembers. */
+/**
+ * Where a row is sent: the name of the site, and of what its server remembers.
+ */
 export interface Destination {
   readonly site: string | undefined;
   readonly memoryId: string | undefined;
 }
 
 /**
- * The row for this destination, with the moves of an update and whether another memory may know it.
+ * The row for this destination, with the moves of an update and whether another
+ * memory may know it.
  */
 export function createMessageFor(
   destination: Destination,
@@ -121,10 +163,14 @@ export function createMessageFor(
   codec: Codec,
 ): EncodedMessage {
   if (operation.access !== 'write') return operation.message;
-  const move = destination.site === undefined ? undefined : recordMove(destination.site, operation);
+  const move =
+    destination.site === undefined
+      ? undefined
+      : recordMove(destination.site, operation);
   const again = operation.isUnknownTo(destination.memoryId);
   if (move === undefined && !again) return operation.message;
-  // Read back, since the arguments may have changed in the hands of the application meanwhile.
+  // Read back, since the arguments may have changed in the hands of the
+  // application meanwhile.
   const [row] = codec.decode(codec.frame([operation.message])) as [unknown[]];
   while (row.length < MOVE_INDEX) row.push(null);
   row[MOVE_INDEX] = move ?? null;

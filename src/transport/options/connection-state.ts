@@ -1,5 +1,6 @@
 /**
- * The life of a connection as a pure state machine; docs/reference/wire-protocol.md has the table.
+ * The life of a connection as a pure state machine;
+ * docs/reference/wire-protocol.md has the table.
  */
 
 /**
@@ -7,7 +8,8 @@
  * - `handshaking`: the client sent `hello` and waits for `welcome`.
  * - `open`: operations flow.
  * - `probing`: the server was silent for a while, and the client sent a `ping`.
- * - `waiting`: there is no socket to submit on; the next attempt comes after a delay.
+ * - `waiting`: there is no socket to submit on; the next attempt comes after a
+ *   delay.
  * - `closing`: the client is done and waits for the socket to close.
  * - `closed`: for ever.
  */
@@ -51,7 +53,10 @@ export interface Transition {
 
 type TransitionRow = Partial<Record<ConnectionEvent, Transition>>;
 
-const createTransition = (state: ConnectionState, ...actions: ConnectionAction[]): Transition => ({
+const createTransition = (
+  state: ConnectionState,
+  ...actions: ConnectionAction[]
+): Transition => ({
   state,
   actions,
 });
@@ -59,7 +64,11 @@ const createTransition = (state: ConnectionState, ...actions: ConnectionAction[]
 const RETRY = createTransition('waiting', 'terminate');
 const RETIRE_AND_RETRY = createTransition('waiting', 'drain');
 // Retired first, so that what was said on it is sent.
-const RETIRE_AND_ABANDON = createTransition('waiting', 'drain', 'abandon-operations');
+const RETIRE_AND_ABANDON = createTransition(
+  'waiting',
+  'drain',
+  'abandon-operations',
+);
 const FAIL_AND_END = createTransition('closed', 'terminate', 'fail', 'end');
 const END = createTransition('closed', 'terminate', 'end');
 const CLOSE_SOCKET = createTransition('closing', 'fail', 'close-socket');
@@ -74,7 +83,11 @@ const TRANSITIONS: Readonly<Record<ConnectionState, TransitionRow>> = {
   },
   handshaking: {
     welcomed: createTransition('open', 'resume'),
-    'principal-changed': createTransition('waiting', 'terminate', 'abandon-operations'),
+    'principal-changed': createTransition(
+      'waiting',
+      'terminate',
+      'abandon-operations',
+    ),
     timeout: RETRY,
     lost: RETRY,
     rejected: FAIL_AND_END,
@@ -112,7 +125,13 @@ const TRANSITIONS: Readonly<Record<ConnectionState, TransitionRow>> = {
   closed: {},
 };
 
-/** The next state and what to do; an event without meaning in a state changes nothing. */
-export function getTransition(state: ConnectionState, event: ConnectionEvent): Transition {
+/**
+ * The next state and what to do; an event without meaning in a state changes
+ * nothing.
+ */
+export function getTransition(
+  state: ConnectionState,
+  event: ConnectionEvent,
+): Transition {
   return TRANSITIONS[state][event] ?? { state, actions: [] };
 }

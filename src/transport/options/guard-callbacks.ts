@@ -1,10 +1,13 @@
 /**
- * Calls the application's functions. A failure or an invalid result is reported as uncaught, and
- * has no other effect.
+ * Calls the application's functions. A failure or an invalid result is reported
+ * as uncaught, and has no other effect.
  */
 import { exponentialBackoff, type Backoff } from '../../correctable/backoff.ts';
 import { defaultEnvironment } from '../../correctable/environment.ts';
-import { CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
+import {
+  CorrectableError,
+  createInvalidArgumentError,
+} from '../../correctable/errors.ts';
 import { isThenable } from '../../correctable/validate.ts';
 import { MAX_TOKEN_LENGTH } from '../../protocol/messages/field-schemas.ts';
 import { isWellFormed } from '../../protocol/codec/tagged-values.ts';
@@ -14,7 +17,10 @@ export function reportUncaught(error: unknown): void {
   defaultEnvironment.reportUncaught(error);
 }
 
-/** A listener that neither throws nor, where it returns a promise, leaves a rejection behind. */
+/**
+ * A listener that neither throws nor, where it returns a promise, leaves a
+ * rejection behind.
+ */
 export function guardListener<A extends readonly unknown[]>(
   listener: (...args: A) => unknown,
 ): (...args: A) => void {
@@ -38,21 +44,24 @@ export function guardPrincipal(principal: () => unknown): () => string {
   };
 }
 
-/** Whom the client speaks for, where the application says, and the token that shows it. */
+/**
+ * Whom the client speaks for, where the application says, and the token that
+ * shows it.
+ */
 export interface Credentials {
   readonly principal: string | undefined;
   readonly token: string | undefined;
 }
 
 /**
- * How often to ask for a token in a row, where each time another principal has come before the
- * answer.
+ * How often to ask for a token in a row, where each time another principal has
+ * come before the answer.
  */
 const MAX_TOKEN_REQUESTS = 8;
 
 /**
- * Always returns a promise of the token and its principal, who was signed in at the request and at
- * the answer.
+ * Always returns a promise of the token and its principal, who was signed in at
+ * the request and at the answer.
  */
 export function guardToken(
   token: () => unknown,
@@ -62,7 +71,8 @@ export function guardToken(
     for (let asks = 0; asks < MAX_TOKEN_REQUESTS; asks++) {
       const whose = principal?.();
       const value: unknown = await token();
-      if (principal?.() === whose) return { principal: whose, token: checkToken(value) };
+      if (principal?.() === whose)
+        return { principal: whose, token: checkToken(value) };
     }
     throw new CorrectableError(
       'UNAVAILABLE',
@@ -87,7 +97,10 @@ function findTokenProblem(token: unknown): string | undefined {
     : 'has half of a surrogate pair: it was cut, or is no text';
 }
 
-/** A policy that always knows: where the one given does not, delays grow as they do by default. */
+/**
+ * A policy that always knows: where the one given does not, delays grow as they
+ * do by default.
+ */
 export function guardReconnect(
   policy: Backoff,
   random: () => number,
@@ -96,9 +109,15 @@ export function guardReconnect(
   return (attempt) => {
     try {
       const delayMs: unknown = policy.delayMs(attempt, random);
-      if (delayMs === undefined || (typeof delayMs === 'number' && delayMs >= 0)) return delayMs;
+      if (
+        delayMs === undefined ||
+        (typeof delayMs === 'number' && delayMs >= 0)
+      )
+        return delayMs;
       const message = `reconnect.delayMs: must give milliseconds or undefined, not ${String(delayMs)}`;
-      throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'reconnect' });
+      throw new CorrectableError('INVALID_ARGUMENT', message, {
+        field: 'reconnect',
+      });
     } catch (error) {
       reportUncaught(error);
       return fallback.delayMs(attempt, Math.random);

@@ -5,10 +5,19 @@ import type { OptionNamesOf } from '../../correctable/validate.ts';
 import type { Codec } from '../../protocol/codec/codec.ts';
 import { jsonCodec } from '../../protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../protocol/codec/msgpack-codec.ts';
-import { guardListener, guardPrincipal, guardToken, type Credentials } from './guard-callbacks.ts';
+import {
+  guardListener,
+  guardPrincipal,
+  guardToken,
+  type Credentials,
+} from './guard-callbacks.ts';
 import type { ConnectionState } from './connection-state.ts';
 import { createPlatformScheduling, type Scheduling } from './scheduling.ts';
-import { getWebSocketClass, toWebSocketUrls, type WebSocketConstructor } from './websocket.ts';
+import {
+  getWebSocketClass,
+  toWebSocketUrls,
+  type WebSocketConstructor,
+} from './websocket.ts';
 import type { OperationRegistry } from '../../protocol/contract/operation-registry.ts';
 import { hashOperations } from '../../protocol/contract/schema-hash.ts';
 import type { ServedContract } from '../../protocol/messages/welcome.ts';
@@ -16,64 +25,75 @@ import type { ServedContract } from '../../protocol/messages/welcome.ts';
 /** Options of a connection to a gateway. */
 export interface ConnectionOptions {
   /**
-   * Address of the gateway, for example `ws://127.0.0.1:7070/ireland`. An array lists the sites of
-   * one store, in order of preference. `findSites` returns one, the nearest first. If one is lost,
-   * its operations move to the next.
+   * Address of the gateway, for example `ws://127.0.0.1:7070/ireland`. An array
+   * lists the sites of one store, in order of preference. `findSites` returns
+   * one, the nearest first. If one is lost, its operations move to the next.
    */
   readonly url: string | URL | readonly (string | URL)[];
   /**
-   * The WebSocket class. Default: the platform's, in Node 20 that of `ws`. A class of your own may
-   * pass on what that takes beside an address, such as TLS options.
+   * The WebSocket class. Default: the platform's, in Node 20 that of `ws`. A
+   * class of your own may pass on what that takes beside an address, such as
+   * TLS options.
    */
   readonly WebSocket?: WebSocketConstructor | undefined;
   /**
-   * Sent in the first message of every connection. A function is called each time, and may return a
-   * fresh token. If it fails, the client retries it after a growing delay.
+   * Sent in the first message of every connection. A function is called each
+   * time, and may return a fresh token. If it fails, the client retries it
+   * after a growing delay.
    */
   readonly token?: string | (() => string | Promise<string>) | undefined;
   /**
-   * Name of the signed-in user, which changes with the `token`; `''` for none. A function is called
-   * at each submission and with each token. A submission belongs to the principal of that time, and
-   * is never sent over a connection that another has opened. When the principal changes, operations
-   * in flight fail with `UNAVAILABLE`, not `retryable`, and updates that were sent with `UNKNOWN`.
-   * Sessions end. The next connection has a fresh token and nothing in common with the one before.
+   * Name of the signed-in user, which changes with the `token`; `''` for none.
+   * A function is called at each submission and with each token. A submission
+   * belongs to the principal of that time, and is never sent over a connection
+   * that another has opened. When the principal changes, operations in flight
+   * fail with `UNAVAILABLE`, not `retryable`, and updates that were sent with
+   * `UNKNOWN`. Sessions end. The next connection has a fresh token and nothing
+   * in common with the one before.
    *
-   * Default: the client learns its principal from the gateway's welcome. See the guide's page on
-   * signing in.
+   * Default: the client learns its principal from the gateway's welcome. See
+   * the guide's page on signing in.
    */
   readonly principal?: string | (() => string) | undefined;
   /**
-   * When to reconnect. Default: `exponentialBackoff()`, without end. Attempts are counted from the
-   * last connection that held for 5 s.
+   * When to reconnect. Default: `exponentialBackoff()`, without end. Attempts
+   * are counted from the last connection that held for 5 s.
    */
   readonly reconnect?: Backoff | undefined;
-  /** Timeout for opening a connection and its handshake, in milliseconds. Default: 10 000 */
+  /**
+   * Timeout for opening a connection and its handshake, in milliseconds.
+   * Default: 10 000
+   */
   readonly connectTimeoutMs?: number | undefined;
   /**
-   * Silence of the server, in milliseconds, after which the client sends a heartbeat. While
-   * operations wait for a result, a fifth of that. Default: 15 000
+   * Silence of the server, in milliseconds, after which the client sends a
+   * heartbeat. While operations wait for a result, a fifth of that. Default: 15
+   * 000
    */
   readonly heartbeatIntervalMs?: number | undefined;
   /** Timeout for the reply to a heartbeat, in milliseconds. Default: 5000 */
   readonly pongTimeoutMs?: number | undefined;
-  /** Maximum of operations without a final; one more fails with `OVERLOADED`. Default: 16 384 */
+  /**
+   * Maximum of operations without a final; one more fails with `OVERLOADED`.
+   * Default: 16 384
+   */
   readonly maxInFlight?: number | undefined;
   /**
-   * Encoding of rows: `msgpack` is faster, `json` readable in a browser's network panel. Default:
-   * `msgpack`
+   * Encoding of rows: `msgpack` is faster, `json` readable in a browser's
+   * network panel. Default: `msgpack`
    */
   readonly codec?: 'msgpack' | 'json' | undefined;
   /**
-   * Called on every change of the connection's state, with its reason, for example to show that it
-   * is offline.
+   * Called on every change of the connection's state, with its reason, for
+   * example to show that it is offline.
    */
   readonly onStateChange?:
     | ((state: ConnectionState, reason: CorrectableError | undefined) => void)
     | undefined;
   /**
-   * Called each time the connection is open after it was lost, or could not be opened at first,
-   * once pending operations were resent. Changes of other clients meanwhile are not pushed: fetch
-   * here what a page shows.
+   * Called each time the connection is open after it was lost, or could not be
+   * opened at first, once pending operations were resent. Changes of other
+   * clients meanwhile are not pushed: fetch here what a page shows.
    *
    * @example
    * remote({ url, levels, onReconnect: () => void queryClient.invalidateQueries() });
@@ -81,7 +101,9 @@ export interface ConnectionOptions {
   readonly onReconnect?: (() => void) | undefined;
   /** Source of time; for tests. */
   readonly scheduling?: Scheduling | undefined;
-  /** Returns random numbers in [0, 1) for the jitter of reconnects; for tests. */
+  /**
+   * Returns random numbers in [0, 1) for the jitter of reconnects; for tests.
+   */
   readonly random?: (() => number) | undefined;
 }
 
@@ -110,7 +132,10 @@ export interface ConnectionTarget {
 
 type DefaultedOptions = {
   readonly [
-    K in Exclude<keyof ConnectionOptions, 'url' | 'token' | 'principal' | 'codec'>
+    K in Exclude<
+      keyof ConnectionOptions,
+      'url' | 'token' | 'principal' | 'codec'
+    >
   ]-?: NonNullable<ConnectionOptions[K]>;
 };
 
@@ -119,8 +144,8 @@ export interface ResolvedConnectionOptions extends DefaultedOptions {
   /** Asks for a token, and for whom it is. */
   readonly credentials: () => Promise<Credentials>;
   /**
-   * Returns the signed-in user; absent if the application has no such option. Throws what its
-   * function throws.
+   * Returns the signed-in user; absent if the application has no such option.
+   * Throws what its function throws.
    */
   readonly principal: (() => string) | undefined;
   /** The token is always the same: asking for it again gives no fresh one. */
@@ -128,8 +153,13 @@ export interface ResolvedConnectionOptions extends DefaultedOptions {
   readonly codec: Codec;
 }
 
-/** Fills in defaults. Throws `INVALID_ARGUMENT` or `UNSUPPORTED`, naming the field. */
-export function resolveConnectionOptions(options: ConnectionOptions): ResolvedConnectionOptions {
+/**
+ * Fills in defaults. Throws `INVALID_ARGUMENT` or `UNSUPPORTED`, naming the
+ * field.
+ */
+export function resolveConnectionOptions(
+  options: ConnectionOptions,
+): ResolvedConnectionOptions {
   const { token, reconnect, WebSocket } = options;
   const principal = resolvePrincipal(options);
   checkRandomness();
@@ -138,16 +168,31 @@ export function resolveConnectionOptions(options: ConnectionOptions): ResolvedCo
     'reconnect',
     'give a policy, as neverReconnect',
   );
-  check(WebSocket === undefined || typeof WebSocket === 'function', 'WebSocket', 'give a class');
+  check(
+    WebSocket === undefined || typeof WebSocket === 'function',
+    'WebSocket',
+    'give a class',
+  );
   return {
     urls: toWebSocketUrls(options.url),
     WebSocket: getWebSocketClass(options.WebSocket),
-    credentials: guardToken(typeof token === 'function' ? token : () => token, principal),
+    credentials: guardToken(
+      typeof token === 'function' ? token : () => token,
+      principal,
+    ),
     principal,
     isTokenFixed: typeof token === 'string',
     reconnect: reconnect ?? exponentialBackoff(),
-    connectTimeoutMs: checkPositive('connectTimeoutMs', options.connectTimeoutMs, 10_000),
-    heartbeatIntervalMs: checkPositive('heartbeatIntervalMs', options.heartbeatIntervalMs, 15_000),
+    connectTimeoutMs: checkPositive(
+      'connectTimeoutMs',
+      options.connectTimeoutMs,
+      10_000,
+    ),
+    heartbeatIntervalMs: checkPositive(
+      'heartbeatIntervalMs',
+      options.heartbeatIntervalMs,
+      15_000,
+    ),
     pongTimeoutMs: checkPositive('pongTimeoutMs', options.pongTimeoutMs, 5_000),
     maxInFlight: checkPositive('maxInFlight', options.maxInFlight, 16_384),
     codec: getCodec(options.codec),
@@ -162,9 +207,13 @@ function resolvePrincipal({
   principal: value,
   token,
 }: ConnectionOptions): (() => string) | undefined {
-  const isRight = value === undefined || typeof value === 'string' || typeof value === 'function';
+  const isRight =
+    value === undefined ||
+    typeof value === 'string' ||
+    typeof value === 'function';
   check(isRight, 'principal', 'must be a name, or a function that gives one');
-  if (typeof value !== 'function') return value === undefined ? value : () => value;
+  if (typeof value !== 'function')
+    return value === undefined ? value : () => value;
   check(
     typeof token !== 'string',
     'token',
@@ -174,7 +223,8 @@ function resolvePrincipal({
 }
 
 /**
- * Clients have random ids. Throws `UNSUPPORTED` if the platform has no randomness, as React Native.
+ * Clients have random ids. Throws `UNSUPPORTED` if the platform has no
+ * randomness, as React Native.
  */
 function checkRandomness(): void {
   const { crypto } = globalThis as Partial<typeof globalThis>;
@@ -185,18 +235,28 @@ function checkRandomness(): void {
 }
 
 /**
- * Whether the platform can read and write UTF-8, and refuse what is none: MessagePack needs that.
+ * Whether the platform can read and write UTF-8, and refuse what is none:
+ * MessagePack needs that.
  */
 function hasUtf8(): boolean {
   try {
-    return 'encodeInto' in TextEncoder.prototype && new TextDecoder('utf-8', { fatal: true }).fatal;
+    return (
+      'encodeInto' in TextEncoder.prototype &&
+      new TextDecoder('utf-8', { fatal: true }).fatal
+    );
   } catch {
     return false;
   }
 }
 
-function getCodec(name: ConnectionOptions['codec'] = hasUtf8() ? 'msgpack' : 'json'): Codec {
-  check(name === 'msgpack' || name === 'json', 'codec', "must be 'msgpack' or 'json'");
+function getCodec(
+  name: ConnectionOptions['codec'] = hasUtf8() ? 'msgpack' : 'json',
+): Codec {
+  check(
+    name === 'msgpack' || name === 'json',
+    'codec',
+    "must be 'msgpack' or 'json'",
+  );
   check(
     name === 'json' || hasUtf8(),
     'codec',
@@ -205,7 +265,11 @@ function getCodec(name: ConnectionOptions['codec'] = hasUtf8() ? 'msgpack' : 'js
   return name === 'json' ? jsonCodec : msgpackCodec;
 }
 
-function checkPositive(field: string, input: number | undefined, fallback: number): number {
+function checkPositive(
+  field: string,
+  input: number | undefined,
+  fallback: number,
+): number {
   const value = input ?? fallback;
   check(
     typeof value === 'number' && value > 0,
@@ -218,12 +282,19 @@ function checkPositive(field: string, input: number | undefined, fallback: numbe
 export interface ClientContract {
   readonly name: string;
   readonly hash: string;
-  /** The fingerprint of each of its operations; asked for where the server has another version. */
+  /**
+   * The fingerprint of each of its operations; asked for where the server has
+   * another version.
+   */
   readonly getOperationHashes: () => Readonly<Record<string, string>>;
 }
 
 /** What a client written for `catalogue` says of it. */
-export function toClientContract({ name, hash, operations }: OperationRegistry): ClientContract {
+export function toClientContract({
+  name,
+  hash,
+  operations,
+}: OperationRegistry): ClientContract {
   return { name, hash, getOperationHashes: () => hashOperations(operations) };
 }
 

@@ -1,20 +1,30 @@
-/** Time as the transport sees it: a clock, timers, and "after this tick". Injectable for tests. */
+/**
+ * Time as the transport sees it: a clock, timers, and "after this tick".
+ * Injectable for tests.
+ */
 import { getElapsedMs, systemClock } from '../../correctable/clock.ts';
 
 /** Time source of the transport. */
 export interface Scheduling {
-  /** Returns elapsed milliseconds. Never goes back, nor jumps when the machine's clock is set. */
+  /**
+   * Returns elapsed milliseconds. Never goes back, nor jumps when the machine's
+   * clock is set.
+   */
   now(): number;
   /**
-   * Returns milliseconds since the epoch by the machine's clock, as deadlines are. Default: `now`
+   * Returns milliseconds since the epoch by the machine's clock, as deadlines
+   * are. Default: `now`
    */
   wallNow?(): number;
   /**
-   * Calls `fn` once after `delayMs`, of any length; never after `Infinity`. The returned function
-   * prevents it.
+   * Calls `fn` once after `delayMs`, of any length; never after `Infinity`. The
+   * returned function prevents it.
    */
   setTimer(fn: () => void, delayMs: number): () => void;
-  /** Calls `fn` once everything that this tick has started, promise callbacks included, has run. */
+  /**
+   * Calls `fn` once everything that this tick has started, promise callbacks
+   * included, has run.
+   */
   afterTick(fn: () => void): void;
 }
 
@@ -34,15 +44,17 @@ function setPlatformTimer(fn: () => void, delayMs: number): () => void {
 }
 
 /**
- * Some platforms, as React Native, have no `timeOrigin`: what `now` counts from means nothing
- * there.
+ * Some platforms, as React Native, have no `timeOrigin`: what `now` counts from
+ * means nothing there.
  */
 function readSystemClock(): number {
   return (globalThis.performance?.timeOrigin ?? 0) + getElapsedMs();
 }
 
 function createAfterTick(): (fn: () => void) => void {
-  const { setImmediate, MessageChannel } = globalThis as Partial<typeof globalThis>;
+  const { setImmediate, MessageChannel } = globalThis as Partial<
+    typeof globalThis
+  >;
   if (setImmediate !== undefined) return (fn) => void setImmediate(fn);
   if (MessageChannel === undefined) return (fn) => void setTimeout(fn, 0);
   // In browsers a nested setTimeout(0) waits for 4 ms; a message does not.

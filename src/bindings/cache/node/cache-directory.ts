@@ -1,11 +1,17 @@
 /**
- * A directory with cached views in a LevelDB database. LevelDB opens a log whose end is lost
- * without a sign, and its repair may bring back what was replaced or removed. Then views from
- * before an own update would be shown again. So a damaged database is emptied: a view may be
- * absent, never old.
+ * A directory with cached views in a LevelDB database. LevelDB opens a log
+ * whose end is lost without a sign, and its repair may bring back what was
+ * replaced or removed. Then views from before an own update would be shown
+ * again. So a damaged database is emptied: a view may be absent, never old.
  */
 import { constants } from 'node:fs';
-import { mkdir, open, readFile, realpath, type FileHandle } from 'node:fs/promises';
+import {
+  mkdir,
+  open,
+  readFile,
+  realpath,
+  type FileHandle,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
@@ -17,13 +23,17 @@ import type { CacheChange, CacheEntry } from '../cache-store.ts';
 type Database = ClassicLevel<string, Uint8Array>;
 
 /**
- * A file beside the database: how many durable writes have ended. If the database has counted
- * fewer, it has lost some. The file also shows that the database is that of a cache.
+ * A file beside the database: how many durable writes have ended. If the
+ * database has counted fewer, it has lost some. The file also shows that the
+ * database is that of a cache.
  */
 const COUNT_FILE = 'correctables-cache';
 const COUNT_TEXT = /^correctables cache (\d{16})\n$/;
 
-/** All keys of a cache begin so. A database with others is that of another program. */
+/**
+ * All keys of a cache begin so. A database with others is that of another
+ * program.
+ */
 const FIRST_KEY = 'cache ';
 const AFTER_LAST_KEY = 'cache!';
 
@@ -36,9 +46,14 @@ const FORMAT = 1;
 const CHECKSUM_END = 5;
 
 /** What a system reports of a file that is missing, or shorter than it was. */
-const DAMAGED_FILE = /no such file|invalid argument|cannot find the file|end of the file/i;
+const DAMAGED_FILE =
+  /no such file|invalid argument|cannot find the file|end of the file/i;
 
-type OpenDirectory = readonly [database: Database, countFile: FileHandle, count: number];
+type OpenDirectory = readonly [
+  database: Database,
+  countFile: FileHandle,
+  count: number,
+];
 
 export class CacheDirectory {
   readonly #database: Database;
@@ -53,15 +68,17 @@ export class CacheDirectory {
   }
 
   /**
-   * Opens a directory, and creates it if it is missing. Empties it if it is damaged, and warns.
+   * Opens a directory, and creates it if it is missing. Empties it if it is
+   * damaged, and warns.
    *
-   * @throws CorrectableError `UNAVAILABLE` if the directory is in use or cannot be opened,
-   *   `INVALID_ARGUMENT` if another program keeps its data there
+   * @throws CorrectableError `UNAVAILABLE` if the directory is in use or cannot
+   * be opened, `INVALID_ARGUMENT` if another program keeps its data there
    */
   static async open(directory: string): Promise<CacheDirectory> {
     try {
       await mkdir(directory, { recursive: true });
-      // One process may open what it has open already by another name for it, and then both write.
+      // One process may open what it has open already by another name for it,
+      // and then both write.
       const location = await realpath(directory);
       return new CacheDirectory(...(await openLocation(location)));
     } catch (error) {
@@ -69,7 +86,10 @@ export class CacheDirectory {
     }
   }
 
-  /** Whether a call of the database has failed. It may acknowledge what it loses since. */
+  /**
+   * Whether a call of the database has failed. It may acknowledge what it loses
+   * since.
+   */
   get isBroken(): boolean {
     return this.#isBroken;
   }
@@ -80,17 +100,26 @@ export class CacheDirectory {
     await this.close().catch(() => {});
     try {
       const database = await emptyDatabase(location, cause, this.#count);
-      return new CacheDirectory(database, await openCountFile(location, this.#count), this.#count);
+      return new CacheDirectory(
+        database,
+        await openCountFile(location, this.#count),
+        this.#count,
+      );
     } catch (error) {
       throw toDirectoryError(location, error);
     }
   }
 
-  /** Returns everything that can be read. What cannot is a miss, and leaves the directory. */
+  /**
+   * Returns everything that can be read. What cannot is a miss, and leaves the
+   * directory.
+   */
   async readEntries(): Promise<[string, CacheEntry][]> {
     const entries: [string, CacheEntry][] = [];
     const unreadable: string[] = [];
-    for (const [key, bytes] of await this.#watch(this.#database.iterator().all())) {
+    for (const [key, bytes] of await this.#watch(
+      this.#database.iterator().all(),
+    )) {
       if (key === COUNT_KEY) continue;
       const entry = decodeEntry(key, bytes);
       if (entry === undefined) unreadable.push(key);
@@ -109,15 +138,23 @@ export class CacheDirectory {
       const bytes = stored[at];
       if (bytes === undefined) continue;
       const entry = decodeEntry(toKey(id), bytes);
-      // It was readable when the directory was opened. Without it, nothing tells what is old.
-      if (entry === undefined) throw createDamageError(`what it has of ${id} cannot be read`);
+      // It was readable when the directory was opened. Without it, nothing
+      // tells what is old.
+      if (entry === undefined)
+        throw createDamageError(`what it has of ${id} cannot be read`);
       found.set(id, entry);
     }
     return found;
   }
 
-  /** Writes all changes or none. Throws what `serialize` throws for a value that it cannot copy. */
-  async write(changes: readonly CacheChange[], isDurable: boolean): Promise<void> {
+  /**
+   * Writes all changes or none. Throws what `serialize` throws for a value that
+   * it cannot copy.
+   */
+  async write(
+    changes: readonly CacheChange[],
+    isDurable: boolean,
+  ): Promise<void> {
     const operations = changes.map(([id, entry]) => {
       const key = toKey(id);
       return entry === undefined
@@ -129,7 +166,8 @@ export class CacheDirectory {
     const count = this.#count + 1;
     const counted = [...operations, toCountOperation(count)];
     await this.#watch(this.#database.batch(counted, { sync: true }));
-    // Later than the database: a count that is too low hides nothing but a loss.
+    // Later than the database: a count that is too low hides nothing but a
+    // loss.
     await this.#watch(this.#countFile.write(formatCount(count), 0));
     this.#count = count;
   }
@@ -153,18 +191,26 @@ export class CacheDirectory {
 
   #warnOfUnreadable(count: number): void {
     const { location } = this.#database;
-    process.emitWarning(`cache: dropped what cannot be read in ${location}: ${count} views`);
+    process.emitWarning(
+      `cache: dropped what cannot be read in ${location}: ${count} views`,
+    );
   }
 }
 
-/** Whether an error of LevelDB is about damage, rather than about room or permissions. */
+/**
+ * Whether an error of LevelDB is about damage, rather than about room or
+ * permissions.
+ */
 export function isDamage(error: unknown): boolean {
   const { code, message } = findDatabaseError(error);
   if (code === 'LEVEL_CORRUPTION') return true;
   return code === 'LEVEL_IO_ERROR' && DAMAGED_FILE.test(String(message));
 }
 
-/** Names the directory in an error of the system or of the database, and what to do. */
+/**
+ * Names the directory in an error of the system or of the database, and what to
+ * do.
+ */
 export function toDirectoryError(directory: string, error: unknown): unknown {
   if (error instanceof CorrectableError) return error;
   const { code, message } = findDatabaseError(error);
@@ -187,11 +233,17 @@ interface DatabaseError {
   readonly cause?: unknown;
 }
 
-/** The error of the database itself is the cause of one that names the directory, or of opening. */
+/**
+ * The error of the database itself is the cause of one that names the
+ * directory, or of opening.
+ */
 function findDatabaseError(error: unknown): DatabaseError {
   const { code, cause } = error as DatabaseError;
-  const isOuter = error instanceof CorrectableError || code === 'LEVEL_DATABASE_NOT_OPEN';
-  return isOuter && isRecord(cause) ? findDatabaseError(cause) : (error as DatabaseError);
+  const isOuter =
+    error instanceof CorrectableError || code === 'LEVEL_DATABASE_NOT_OPEN';
+  return isOuter && isRecord(cause)
+    ? findDatabaseError(cause)
+    : (error as DatabaseError);
 }
 
 async function openLocation(location: string): Promise<OpenDirectory> {
@@ -203,7 +255,9 @@ async function openLocation(location: string): Promise<OpenDirectory> {
     await checkOwner(database);
     const counted = await readCount(database);
     if (counted < count)
-      throw createDamageError(`it has ${counted} of ${count} writes that were on disk`);
+      throw createDamageError(
+        `it has ${counted} of ${count} writes that were on disk`,
+      );
     count = counted;
   } catch (error) {
     await database?.close();
@@ -220,29 +274,44 @@ async function openLocation(location: string): Promise<OpenDirectory> {
 }
 
 async function openDatabase(location: string): Promise<Database> {
-  const database: Database = new ClassicLevel(location, { valueEncoding: 'view' });
+  const database: Database = new ClassicLevel(location, {
+    valueEncoding: 'view',
+  });
   await database.open();
   return database;
 }
 
-/** Removes the files of the database alone, while no other process has it open. */
-async function emptyDatabase(location: string, cause: unknown, count: number): Promise<Database> {
+/**
+ * Removes the files of the database alone, while no other process has it open.
+ */
+async function emptyDatabase(
+  location: string,
+  cause: unknown,
+  count: number,
+): Promise<Database> {
   await ClassicLevel.destroy(location);
   await mkdir(location, { recursive: true });
   const database = await openDatabase(location);
   await database.batch([toCountOperation(count)], { sync: true });
   const { message } = findDatabaseError(cause);
-  process.emitWarning(`cache: ${location} is damaged, and was emptied: ${String(message)}`);
+  process.emitWarning(
+    `cache: ${location} is damaged, and was emptied: ${String(message)}`,
+  );
   return database;
 }
 
-/** Throws if the database has keys that no cache writes: a cache would remove them. */
+/**
+ * Throws if the database has keys that no cache writes: a cache would remove
+ * them.
+ */
 async function checkOwner(database: Database): Promise<void> {
   const before = await database.keys({ lt: FIRST_KEY, limit: 1 }).all();
   const after = await database.keys({ gte: AFTER_LAST_KEY, limit: 1 }).all();
   if (before.length + after.length === 0) return;
   const explanation = `${database.location} has the database of another program. It was not changed. Give a directory that only caches use.`;
-  throw new CorrectableError('INVALID_ARGUMENT', `cache: ${explanation}`, { field: 'directory' });
+  throw new CorrectableError('INVALID_ARGUMENT', `cache: ${explanation}`, {
+    field: 'directory',
+  });
 }
 
 function createDamageError(message: string): Error {
@@ -255,23 +324,40 @@ async function readCount(database: Database): Promise<number> {
   return Number.isSafeInteger(count) ? count : 0;
 }
 
-function toCountOperation(count: number): { type: 'put'; key: string; value: Uint8Array } {
+function toCountOperation(count: number): {
+  type: 'put';
+  key: string;
+  value: Uint8Array;
+} {
   return { type: 'put', key: COUNT_KEY, value: Buffer.from(String(count)) };
 }
 
 /** `undefined` if there is no such file; 0 if it does not say. */
 async function readCountFile(location: string): Promise<number | undefined> {
   try {
-    return Number(COUNT_TEXT.exec(await readFile(join(location, COUNT_FILE), 'utf8'))?.[1] ?? 0);
+    return Number(
+      COUNT_TEXT.exec(
+        await readFile(join(location, COUNT_FILE), 'utf8'),
+      )?.[1] ?? 0,
+    );
   } catch (error) {
     if (isRecord(error) && error['code'] === 'ENOENT') return undefined;
     throw error;
   }
 }
 
-/** Opens the file to be overwritten in place: then it takes no room that a full disk has not. */
-async function openCountFile(location: string, found?: number): Promise<FileHandle> {
-  const file = await open(join(location, COUNT_FILE), constants.O_RDWR | constants.O_CREAT);
+/**
+ * Opens the file to be overwritten in place: then it takes no room that a full
+ * disk has not.
+ */
+async function openCountFile(
+  location: string,
+  found?: number,
+): Promise<FileHandle> {
+  const file = await open(
+    join(location, COUNT_FILE),
+    constants.O_RDWR | constants.O_CREAT,
+  );
   if (found === undefined) await file.write(formatCount(0), 0);
   return file;
 }
@@ -284,7 +370,10 @@ function toKey(id: string): string {
   return VIEW_PREFIX + id;
 }
 
-/** LevelDB does not check what it reads of a table, so a view has a checksum, with its key. */
+/**
+ * LevelDB does not check what it reads of a table, so a view has a checksum,
+ * with its key.
+ */
 function encodeEntry(key: string, entry: CacheEntry): Uint8Array {
   const value = serialize(entry);
   const head = Buffer.alloc(CHECKSUM_END);
@@ -296,7 +385,11 @@ function encodeEntry(key: string, entry: CacheEntry): Uint8Array {
 /** `undefined` for what cannot be read: it is damaged, or of another format. */
 function decodeEntry(key: string, bytes: Uint8Array): CacheEntry | undefined {
   if (bytes[0] !== FORMAT || bytes.length < CHECKSUM_END) return undefined;
-  const checksum = Buffer.from(bytes.buffer, bytes.byteOffset, CHECKSUM_END).readUInt32LE(1);
+  const checksum = Buffer.from(
+    bytes.buffer,
+    bytes.byteOffset,
+    CHECKSUM_END,
+  ).readUInt32LE(1);
   const value = bytes.subarray(CHECKSUM_END);
   if (crc32(value, crc32(key)) !== checksum) return undefined;
   try {

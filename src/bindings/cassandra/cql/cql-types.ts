@@ -2,8 +2,8 @@
 import { isPlain } from '../../../values/value-kinds.ts';
 
 /**
- * A type, in the shape in which `cassandra-driver` has it: of types made from others, `info` says
- * which ones.
+ * A type, in the shape in which `cassandra-driver` has it: of types made from
+ * others, `info` says which ones.
  */
 export interface CqlType {
   readonly code: number;
@@ -59,9 +59,12 @@ export interface VectorInfo {
 export const getItemType = ({ info }: CqlType): CqlType => info as CqlType;
 export const getEntryTypes = ({ info }: CqlType): readonly [CqlType, CqlType] =>
   info as [CqlType, CqlType];
-export const getTupleTypes = ({ info }: CqlType): readonly CqlType[] => info as CqlType[];
-export const getUserTypeInfo = ({ info }: CqlType): UserTypeInfo => info as UserTypeInfo;
-export const getVectorInfo = ({ info }: CqlType): VectorInfo => info as VectorInfo;
+export const getTupleTypes = ({ info }: CqlType): readonly CqlType[] =>
+  info as CqlType[];
+export const getUserTypeInfo = ({ info }: CqlType): UserTypeInfo =>
+  info as UserTypeInfo;
+export const getVectorInfo = ({ info }: CqlType): VectorInfo =>
+  info as VectorInfo;
 
 export function getTypeName(type: CqlType): string {
   if (type.code === TYPE.udt) return getUserTypeInfo(type).name;
@@ -82,14 +85,16 @@ const TEXTUAL_CODES: ReadonlySet<number> = new Set<number>([
 ]);
 
 /**
- * Whether the plain form of its values is a text (see `Row`): then they can be the keys of an
- * object.
+ * Whether the plain form of its values is a text (see `Row`): then they can be
+ * the keys of an object.
  */
 export function isTextual({ code }: CqlType): boolean {
   return TEXTUAL_CODES.has(code);
 }
 
 /** Whether a value is an object of no class. */
-export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isPlainObject(
+  value: unknown,
+): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && isPlain(value);
 }

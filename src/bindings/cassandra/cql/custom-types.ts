@@ -1,6 +1,6 @@
 /**
- * Types that version 4 of the protocol names by Java classes: vectors, what is in them, and
- * durations.
+ * Types that version 4 of the protocol names by Java classes: vectors, what is
+ * in them, and durations.
  */
 import { TYPE, type CqlType } from './cql-types.ts';
 
@@ -35,8 +35,8 @@ const MAX_PARSED_TYPES = 1_000;
 const parsedTypes = new Map<string, CqlType>();
 
 /**
- * The type itself; where the protocol has only the name of a class for it, what that stands for, if
- * it is known here.
+ * The type itself; where the protocol has only the name of a class for it, what
+ * that stands for, if it is known here.
  */
 export function resolveType(type: CqlType): CqlType {
   if (type.code !== TYPE.custom || typeof type.info !== 'string') return type;
@@ -53,13 +53,16 @@ function parseType(text: string, depth: number): CqlType | undefined {
   const named = open < 0 ? trimmed : trimmed.slice(0, open);
   const name = named.startsWith(PACKAGE) ? named.slice(PACKAGE.length) : named;
   if (open < 0) {
-    const code = Object.hasOwn(SIMPLE_TYPE_CODES, name) ? SIMPLE_TYPE_CODES[name] : undefined;
+    const code = Object.hasOwn(SIMPLE_TYPE_CODES, name)
+      ? SIMPLE_TYPE_CODES[name]
+      : undefined;
     return code === undefined ? undefined : { code };
   }
   if (!trimmed.endsWith(')')) return undefined;
   const parts = splitArguments(trimmed.slice(open + 1, -1));
   const [first = '', second = ''] = parts;
-  const inner = (part: string): CqlType | undefined => parseType(part, depth + 1);
+  const inner = (part: string): CqlType | undefined =>
+    parseType(part, depth + 1);
   switch (name) {
     case 'FrozenType':
     case 'ReversedType':
@@ -76,7 +79,10 @@ function parseType(text: string, depth: number): CqlType | undefined {
       return createType(TYPE.udt, parseUserType(parts, inner));
     case 'VectorType': {
       const of = inner(first);
-      return createType(TYPE.vector, of && { of, length: Number.parseInt(second, 10) });
+      return createType(
+        TYPE.vector,
+        of && { of, length: Number.parseInt(second, 10) },
+      );
     }
     default:
       return undefined;
@@ -87,11 +93,15 @@ function createType(code: number, info: unknown): CqlType | undefined {
   return info === undefined ? undefined : { code, info };
 }
 
-function requireAll<T>(items: readonly (T | undefined)[]): readonly T[] | undefined {
+function requireAll<T>(
+  items: readonly (T | undefined)[],
+): readonly T[] | undefined {
   return items.includes(undefined) ? undefined : (items as readonly T[]);
 }
 
-/** Keyspace, name and fields; all names but the first are in hexadecimal digits. */
+/**
+ * Keyspace, name and fields; all names but the first are in hexadecimal digits.
+ */
 function parseUserType(
   [, name = '', ...parts]: readonly string[],
   inner: (part: string) => CqlType | undefined,

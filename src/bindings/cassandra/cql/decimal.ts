@@ -1,6 +1,6 @@
 /**
- * Decimals as text and back, with all digits and the scale: `1E+3` is not `1000`, so that bytes
- * stay the same.
+ * Decimals as text and back, with all digits and the scale: `1E+3` is not
+ * `1000`, so that bytes stay the same.
  */
 import { decodeBigint, encodeBigint } from './integers.ts';
 
@@ -11,7 +11,10 @@ const MIN_SCALE = -(2 ** 31);
 const MAX_LEADING_ZEROS = 6;
 const DECIMAL_PATTERN = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,10}))?$/;
 
-/** The text of the bytes of a decimal: a scale of four bytes, then the digits as one integer. */
+/**
+ * The text of the bytes of a decimal: a scale of four bytes, then the digits as
+ * one integer.
+ */
 export function formatDecimal(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const scale = buffer.readInt32BE(0);
@@ -28,14 +31,20 @@ export function formatDecimal(bytes: Uint8Array): string {
   return `${sign}${digits[0]}${fraction}E${exponent < 0 ? '' : '+'}${exponent}`;
 }
 
-/** The bytes of a decimal written as text; `undefined` for a text that is none. */
+/**
+ * The bytes of a decimal written as text; `undefined` for a text that is none.
+ */
 export function encodeDecimal(text: string): Buffer | undefined {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] = DECIMAL_PATTERN.exec(text) ?? [];
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    DECIMAL_PATTERN.exec(text) ?? [];
   const digits = whole + fraction;
   const scale = fraction.length - Number(exponent);
   if (digits === '' || scale < MIN_SCALE || scale > MAX_SCALE) return undefined;
   const bytes = Buffer.alloc(SCALE_BYTES);
   bytes.writeInt32BE(scale);
   const unscaled = BigInt(digits);
-  return Buffer.concat([bytes, encodeBigint(sign === '-' ? -unscaled : unscaled)]);
+  return Buffer.concat([
+    bytes,
+    encodeBigint(sign === '-' ? -unscaled : unscaled),
+  ]);
 }

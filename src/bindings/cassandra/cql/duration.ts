@@ -1,6 +1,6 @@
 /**
- * Durations as text, and back: months, days and nanoseconds, which have no fixed relation to each
- * other.
+ * Durations as text, and back: months, days and nanoseconds, which have no
+ * fixed relation to each other.
  */
 import { encodeSignedVint } from './integers.ts';
 
@@ -14,7 +14,11 @@ export interface Duration {
 type DurationPart = keyof Duration;
 
 /** The largest first, as they stand in a text. */
-const UNITS: readonly (readonly [sign: string, part: DurationPart, size: bigint])[] = [
+const UNITS: readonly (readonly [
+  sign: string,
+  part: DurationPart,
+  size: bigint,
+])[] = [
   ['y', 'months', 12n],
   ['mo', 'months', 1n],
   ['w', 'days', 7n],
@@ -28,16 +32,22 @@ const UNITS: readonly (readonly [sign: string, part: DurationPart, size: bigint]
 ];
 const DURATION_PATTERN =
   /^(-?)(?:(\d+)y)?(?:(\d+)mo)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?(?:(\d+)[uµ]s)?(?:(\d+)ns)?$/i;
-const PART_BITS: Readonly<Record<DurationPart, number>> = { months: 32, days: 32, nanoseconds: 64 };
+const PART_BITS: Readonly<Record<DurationPart, number>> = {
+  months: 32,
+  days: 32,
+  nanoseconds: 64,
+};
 
 /** The duration as CQL writes it, without weeks. */
 export function formatDuration(duration: Duration): string {
-  const isNegative = duration.months < 0n || duration.days < 0n || duration.nanoseconds < 0n;
+  const isNegative =
+    duration.months < 0n || duration.days < 0n || duration.nanoseconds < 0n;
   const remaining = { ...duration };
   let text = '';
   for (const [sign, part, size] of UNITS) {
     if (sign === 'w') continue;
-    const count = (remaining[part] < 0n ? -remaining[part] : remaining[part]) / size;
+    const count =
+      (remaining[part] < 0n ? -remaining[part] : remaining[part]) / size;
     remaining[part] %= size;
     if (count > 0n) text += `${count}${sign}`;
   }
@@ -50,17 +60,26 @@ export function hasOneSign({ months, days, nanoseconds }: Duration): boolean {
   return parts.every((part) => part >= 0n) || parts.every((part) => part <= 0n);
 }
 
-/** The bytes of a duration written as text; `undefined` for a text that is none. */
+/**
+ * The bytes of a duration written as text; `undefined` for a text that is none.
+ */
 export function encodeDuration(text: string): Buffer | undefined {
   const [whole, minus, ...counts] = DURATION_PATTERN.exec(text) ?? [];
-  if (whole === undefined || counts.every((count) => count === undefined)) return undefined;
+  if (whole === undefined || counts.every((count) => count === undefined))
+    return undefined;
   const sum = { months: 0n, days: 0n, nanoseconds: 0n };
-  for (const [at, [, part, size]] of UNITS.entries()) sum[part] += BigInt(counts[at] ?? 0) * size;
-  const signed = (part: DurationPart): bigint => (minus === '-' ? -sum[part] : sum[part]);
+  for (const [at, [, part, size]] of UNITS.entries())
+    sum[part] += BigInt(counts[at] ?? 0) * size;
+  const signed = (part: DurationPart): bigint =>
+    minus === '-' ? -sum[part] : sum[part];
   const parts = (['months', 'days', 'nanoseconds'] as const).map(
     (part) => [part, signed(part)] as const,
   );
-  if (parts.some(([part, value]) => BigInt.asIntN(PART_BITS[part], value) !== value))
+  if (
+    parts.some(
+      ([part, value]) => BigInt.asIntN(PART_BITS[part], value) !== value,
+    )
+  )
     return undefined;
   return Buffer.concat(parts.map(([, value]) => encodeSignedVint(value)));
 }

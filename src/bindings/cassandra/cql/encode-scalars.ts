@@ -1,4 +1,7 @@
-/** Single values as the bytes of their type. What the type does not take is refused. */
+/**
+ * Single values as the bytes of their type. What the type does not take is
+ * refused.
+ */
 import { isIPv4, isIPv6 } from 'node:net';
 import { isBytes, isDate } from '../../../values/value-kinds.ts';
 import { encodeDecimal } from './decimal.ts';
@@ -6,21 +9,27 @@ import { encodeDuration } from './duration.ts';
 import { encodeBigint, encodeFixedInteger, toBigint } from './integers.ts';
 import { getTypeName, TYPE, type CqlType } from './cql-types.ts';
 
-/** A value that its type does not take. The message says which type, and what it takes. */
+/**
+ * A value that its type does not take. The message says which type, and what it
+ * takes.
+ */
 export class CqlTypeError extends TypeError {}
 
 /**
- * Years of other than four digits have a sign and six: what else there is, a `Date` reads in its
- * own way.
+ * Years of other than four digits have a sign and six: what else there is, a
+ * `Date` reads in its own way.
  */
 const ISO_PATTERN =
   /^(\d{4}|[+-]\d{6})-(\d\d)-(\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
 const DATE_PATTERN = /^(-?\d{4,6})-(\d\d)-(\d\d)$/;
 const TIME_PATTERN = /^([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?$/;
-const UUID_PATTERN = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+const UUID_PATTERN =
+  /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 const NUMBER_PATTERN = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const MS_PER_DAY = 86_400_000;
-/** The first day and the last that a `Date` holds are so many from the epoch. */
+/**
+ * The first day and the last that a `Date` holds are so many from the epoch.
+ */
 const MAX_DATE_DAYS = 100_000_000;
 /** The day of the epoch, in the bytes of a date. */
 const DAY_ZERO = 2 ** 31;
@@ -46,15 +55,20 @@ export function encodeScalar(value: unknown, type: CqlType): Uint8Array {
 }
 
 /**
- * What messages say that a type takes, and how a value is written; `undefined` for what is none of
- * the type.
+ * What messages say that a type takes, and how a value is written; `undefined`
+ * for what is none of the type.
  */
-type ScalarEncoder = readonly [takes: string, write: (value: unknown) => Uint8Array | undefined];
+type ScalarEncoder = readonly [
+  takes: string,
+  write: (value: unknown) => Uint8Array | undefined,
+];
 
 const BYTES: ScalarEncoder = [
   'bytes are',
   (value) =>
-    isBytes(value) ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : undefined,
+    isBytes(value)
+      ? Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+      : undefined,
 ];
 const TEXT: ScalarEncoder = [
   'a text is',
@@ -71,13 +85,17 @@ const UUID: ScalarEncoder = [
 const SCALARS: Readonly<Record<number, ScalarEncoder>> = {
   [TYPE.ascii]: [
     'a text of ASCII characters is',
-    (value) => (typeof value === 'string' && isAscii(value) ? Buffer.from(value) : undefined),
+    (value) =>
+      typeof value === 'string' && isAscii(value)
+        ? Buffer.from(value)
+        : undefined,
   ],
   [TYPE.text]: TEXT,
   [TYPE.varchar]: TEXT,
   [TYPE.boolean]: [
     'true or false is',
-    (value) => (typeof value === 'boolean' ? Buffer.of(value ? 1 : 0) : undefined),
+    (value) =>
+      typeof value === 'boolean' ? Buffer.of(value ? 1 : 0) : undefined,
   ],
   [TYPE.float]: ['a number of 32 bits is', encodeFloat],
   [TYPE.double]: ['a number is', encodeDouble],
@@ -101,9 +119,14 @@ const SCALARS: Readonly<Record<number, ScalarEncoder>> = {
   ],
 };
 
-function encodeInteger(value: unknown, width: number, type: CqlType): Uint8Array {
+function encodeInteger(
+  value: unknown,
+  width: number,
+  type: CqlType,
+): Uint8Array {
   const number = toBigint(value);
-  const bytes = number === undefined ? undefined : encodeFixedInteger(number, width);
+  const bytes =
+    number === undefined ? undefined : encodeFixedInteger(number, width);
   if (bytes !== undefined) return bytes;
   const most = 2n ** BigInt(8 * width - 1);
   // Numbers that large are not exact.
@@ -121,10 +144,14 @@ function isAscii(text: string): boolean {
 
 function toNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
-  if (typeof value === 'bigint') return BigInt(Number(value)) === value ? Number(value) : undefined;
+  if (typeof value === 'bigint')
+    return BigInt(Number(value)) === value ? Number(value) : undefined;
   const number =
-    typeof value === 'string' && NUMBER_PATTERN.test(value) ? Number(value) : undefined;
-  // The text says a number, and what is too large for one would become an infinite one.
+    typeof value === 'string' && NUMBER_PATTERN.test(value)
+      ? Number(value)
+      : undefined;
+  // The text says a number, and what is too large for one would become an
+  // infinite one.
   return Number.isFinite(number) ? number : undefined;
 }
 
@@ -144,7 +171,10 @@ function encodeVarint(value: unknown): Uint8Array | undefined {
 /** A number too large for 32 bits would become an infinite one. */
 function encodeFloat(value: unknown): Uint8Array | undefined {
   const number = toNumber(value);
-  if (number === undefined || (Number.isFinite(number) && !Number.isFinite(Math.fround(number))))
+  if (
+    number === undefined ||
+    (Number.isFinite(number) && !Number.isFinite(Math.fround(number)))
+  )
     return undefined;
   const bytes = Buffer.alloc(4);
   bytes.writeFloatBE(number);
@@ -161,8 +191,12 @@ function isNumberLike(value: unknown): boolean {
 
 function encodeTimestamp(value: unknown): Uint8Array | undefined {
   const at =
-    typeof value === 'string' && isValidDay(ISO_PATTERN.exec(value)) ? new Date(value) : value;
-  const ms = toBigint(isDate(at) ? at.getTime() : typeof at === 'string' ? undefined : at);
+    typeof value === 'string' && isValidDay(ISO_PATTERN.exec(value))
+      ? new Date(value)
+      : value;
+  const ms = toBigint(
+    isDate(at) ? at.getTime() : typeof at === 'string' ? undefined : at,
+  );
   return ms === undefined ? undefined : encodeFixedInteger(ms, 8);
 }
 
@@ -172,12 +206,13 @@ function isValidDay(parts: RegExpExecArray | null): boolean {
 }
 
 /**
- * Also as a number of days since the epoch: that is how dates are read which a `Date` cannot hold,
- * and only those.
+ * Also as a number of days since the epoch: that is how dates are read which a
+ * `Date` cannot hold, and only those.
  */
 function encodeDate(value: unknown): Uint8Array | undefined {
   const days = typeof value === 'string' ? parseDays(value) : undefined;
-  if (days === undefined || days < -DAY_ZERO || days >= DAY_ZERO) return undefined;
+  if (days === undefined || days < -DAY_ZERO || days >= DAY_ZERO)
+    return undefined;
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(days + DAY_ZERO);
   return bytes;
@@ -191,8 +226,8 @@ function parseDays(text: string): number | undefined {
 }
 
 /**
- * The day, counted from the epoch. There is no 30 February: the day after the last is another
- * month's.
+ * The day, counted from the epoch. There is no 30 February: the day after the
+ * last is another month's.
  */
 function toEpochDay(
   year: string,
@@ -201,7 +236,8 @@ function toEpochDay(
 ): number | undefined {
   const at = new Date(0);
   at.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
-  const isThere = at.getUTCMonth() === Number(month) - 1 && at.getUTCDate() === Number(day);
+  const isThere =
+    at.getUTCMonth() === Number(month) - 1 && at.getUTCDate() === Number(day);
   return isThere ? at.getTime() / MS_PER_DAY : undefined;
 }
 
@@ -209,7 +245,8 @@ function encodeTime(value: unknown): Uint8Array | undefined {
   const [, hours, minutes, seconds, fraction = ''] =
     typeof value === 'string' ? (TIME_PATTERN.exec(value) ?? []) : [];
   if (hours === undefined) return undefined;
-  const inSeconds = (Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds);
+  const inSeconds =
+    (Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds);
   return encodeFixedInteger(
     BigInt(inSeconds) * 1_000_000_000n + BigInt(fraction.padEnd(9, '0')),
     8,
@@ -218,16 +255,26 @@ function encodeTime(value: unknown): Uint8Array | undefined {
 
 const ADDRESS_GROUPS = 8;
 
-/** The bytes of an address written as text; `undefined` for a text that is none. */
+/**
+ * The bytes of an address written as text; `undefined` for a text that is none.
+ */
 function encodeAddress(text: string): Buffer | undefined {
   if (isIPv4(text)) return Buffer.from(text.split('.').map(Number));
   // A zone is of one machine.
   if (!isIPv6(text) || text.includes('%')) return undefined;
-  // A URL has all groups in hexadecimal digits, also those that were written as an address of IPv4.
-  const [front = '', back] = new URL(`http://[${text}]`).hostname.slice(1, -1).split('::');
+  // A URL has all groups in hexadecimal digits, also those that were written as
+  // an address of IPv4.
+  const [front = '', back] = new URL(`http://[${text}]`).hostname
+    .slice(1, -1)
+    .split('::');
   const [left, right] = [parseGroups(front), parseGroups(back ?? '')];
-  const zeros = Array.from({ length: ADDRESS_GROUPS - left.length - right.length }, () => '0');
-  const digits = [...left, ...zeros, ...right].map((group) => group.padStart(4, '0'));
+  const zeros = Array.from(
+    { length: ADDRESS_GROUPS - left.length - right.length },
+    () => '0',
+  );
+  const digits = [...left, ...zeros, ...right].map((group) =>
+    group.padStart(4, '0'),
+  );
   return Buffer.from(digits.join(''), 'hex');
 }
 
@@ -235,8 +282,14 @@ function parseGroups(text: string): string[] {
   return text === '' ? [] : text.split(':');
 }
 
-export function createCqlTypeError(value: unknown, type: CqlType, takes: string): CqlTypeError {
-  return new CqlTypeError(`${getTypeName(type)}: ${takes} due, not ${formatValue(value)}`);
+export function createCqlTypeError(
+  value: unknown,
+  type: CqlType,
+  takes: string,
+): CqlTypeError {
+  return new CqlTypeError(
+    `${getTypeName(type)}: ${takes} due, not ${formatValue(value)}`,
+  );
 }
 
 const MAX_FORMATTED_LENGTH = 40;
@@ -244,7 +297,9 @@ const MAX_FORMATTED_LENGTH = 40;
 function formatValue(value: unknown): string {
   if (typeof value === 'string')
     return JSON.stringify(
-      value.length > MAX_FORMATTED_LENGTH ? `${value.slice(0, MAX_FORMATTED_LENGTH)}…` : value,
+      value.length > MAX_FORMATTED_LENGTH
+        ? `${value.slice(0, MAX_FORMATTED_LENGTH)}…`
+        : value,
     );
   if (typeof value === 'object')
     return Array.isArray(value) ? 'an array' : `a ${getClassName(value)}`;
@@ -254,5 +309,6 @@ function formatValue(value: unknown): string {
 function getClassName(value: object | null): string {
   return value === null
     ? 'null'
-    : ((value.constructor as { readonly name: string } | undefined)?.name ?? 'Object');
+    : ((value.constructor as { readonly name: string } | undefined)?.name ??
+        'Object');
 }

@@ -1,4 +1,7 @@
-/** Converts values of the driver to plain ones (see `Row`), which can be compared and sent. */
+/**
+ * Converts values of the driver to plain ones (see `Row`), which can be
+ * compared and sent.
+ */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import type { CassandraDriver } from '../driver.ts';
 import { resolveType } from './custom-types.ts';
@@ -18,9 +21,14 @@ import {
 } from './cql-types.ts';
 
 type DriverTypes = CassandraDriver['types'];
-type DriverDuration = { readonly [part in 'months' | 'days' | 'nanoseconds']: unknown };
+type DriverDuration = {
+  readonly [part in 'months' | 'days' | 'nanoseconds']: unknown;
+};
 
-/** The plain form of a value; `given` is the type of its column, where it is known. */
+/**
+ * The plain form of a value; `given` is the type of its column, where it is
+ * known.
+ */
 export function toPlainValue(
   value: unknown,
   input: CqlType | undefined,
@@ -28,21 +36,28 @@ export function toPlainValue(
 ): unknown {
   if (typeof value !== 'object' || value === null) return value ?? null;
   if (value instanceof Date) return checkDate(value);
-  // Copy the bytes: a view would keep the whole answer in memory, and expose it through `buffer`.
+  // Copy the bytes: a view would keep the whole answer in memory, and expose it
+  // through `buffer`.
   if (value instanceof Uint8Array) return new Uint8Array(value);
   const type = input && resolveType(input);
   if (value instanceof Map)
-    return toPlainMap([...(value as ReadonlyMap<unknown, unknown>)], type, types);
+    return toPlainMap(
+      [...(value as ReadonlyMap<unknown, unknown>)],
+      type,
+      types,
+    );
   const items = getElements(value, types);
   if (items !== undefined)
-    return Array.from(items, (item, at) => toPlainValue(item, getItemTypeAt(type, at), types));
+    return Array.from(items, (item, at) =>
+      toPlainValue(item, getItemTypeAt(type, at), types),
+    );
   if (isPlainObject(value)) return toPlainObject(value, type, types);
   return toPlainScalar(value, types);
 }
 
 /**
- * Sets a property as one of the object's own, whatever its name: `__proto__` would change what the
- * object is.
+ * Sets a property as one of the object's own, whatever its name: `__proto__`
+ * would change what the object is.
  */
 export function setOwnProperty(
   object: Record<string, unknown>,
@@ -71,14 +86,18 @@ const SCALAR_CLASSES = [
 ] as const;
 
 /**
- * What an object of one of the driver's classes stands for: a plain single value, or items;
- * `undefined` for any other.
+ * What an object of one of the driver's classes stands for: a plain single
+ * value, or items; `undefined` for any other.
  */
 export function toPlainDriverValue(value: object, types: DriverTypes): unknown {
   if (isItemSequence(value, types)) return value.elements;
-  if (!SCALAR_CLASSES.some((name) => value instanceof types[name])) return undefined;
+  if (!SCALAR_CLASSES.some((name) => value instanceof types[name]))
+    return undefined;
   // Cassandra has none that goes both ways, and no text says it.
-  if (value instanceof types.Duration && !hasOneSign(getDurationParts(value as DriverDuration)))
+  if (
+    value instanceof types.Duration &&
+    !hasOneSign(getDurationParts(value as DriverDuration))
+  )
     return undefined;
   return toPlainScalar(value, types);
 }
@@ -86,8 +105,10 @@ export function toPlainDriverValue(value: object, types: DriverTypes): unknown {
 function toPlainScalar(value: object, types: DriverTypes): unknown {
   if (value instanceof types.Long) return BigInt(String(value));
   // Its own decimal text takes minutes for what a damaged answer may hold.
-  if (value instanceof types.Integer) return decodeBigint(types.Integer.toBuffer(value));
-  if (value instanceof types.BigDecimal) return formatDecimal(types.BigDecimal.toBuffer(value));
+  if (value instanceof types.Integer)
+    return decodeBigint(types.Integer.toBuffer(value));
+  if (value instanceof types.BigDecimal)
+    return formatDecimal(types.BigDecimal.toBuffer(value));
   if (value instanceof types.Duration)
     return formatDuration(getDurationParts(value as DriverDuration));
   // Uuid, InetAddress, LocalDate, LocalTime: each is written as CQL writes it.
@@ -96,7 +117,11 @@ function toPlainScalar(value: object, types: DriverTypes): unknown {
 
 function getDurationParts(duration: DriverDuration): Duration {
   const part = (name: keyof Duration): bigint => BigInt(String(duration[name]));
-  return { months: part('months'), days: part('days'), nanoseconds: part('nanoseconds') };
+  return {
+    months: part('months'),
+    days: part('days'),
+    nanoseconds: part('nanoseconds'),
+  };
 }
 
 /** Two that a Date cannot hold would look the same. */
@@ -107,8 +132,12 @@ function checkDate(date: Date): Date {
   throw new CorrectableError('INVALID_VALUE', message);
 }
 
-function getElements(value: object, types: DriverTypes): Iterable<unknown> | undefined {
-  if (Array.isArray(value) || value instanceof Set) return value as Iterable<unknown>;
+function getElements(
+  value: object,
+  types: DriverTypes,
+): Iterable<unknown> | undefined {
+  if (Array.isArray(value) || value instanceof Set)
+    return value as Iterable<unknown>;
   return isItemSequence(value, types) ? value.elements : undefined;
 }
 
@@ -116,26 +145,33 @@ function isItemSequence(
   value: object,
   { Tuple, Vector }: DriverTypes,
 ): value is { readonly elements: unknown[] } {
-  return value instanceof Tuple || (Vector !== undefined && value instanceof Vector);
+  return (
+    value instanceof Tuple || (Vector !== undefined && value instanceof Vector)
+  );
 }
 
-function getItemTypeAt(type: CqlType | undefined, at: number): CqlType | undefined {
+function getItemTypeAt(
+  type: CqlType | undefined,
+  at: number,
+): CqlType | undefined {
   if (type === undefined) return undefined;
-  if (type.code === TYPE.list || type.code === TYPE.set) return getItemType(type);
+  if (type.code === TYPE.list || type.code === TYPE.set)
+    return getItemType(type);
   if (type.code === TYPE.tuple) return getTupleTypes(type)[at];
   return type.code === TYPE.vector ? getVectorInfo(type).of : undefined;
 }
 
 /**
- * Keys that are no texts stay what they are: as the names of properties, two timestamps could be
- * the same.
+ * Keys that are no texts stay what they are: as the names of properties, two
+ * timestamps could be the same.
  */
 function toPlainMap(
   entries: readonly [unknown, unknown][],
   type: CqlType | undefined,
   types: DriverTypes,
 ): unknown {
-  const [keyType, valueType] = type?.code === TYPE.map ? getEntryTypes(type) : [];
+  const [keyType, valueType] =
+    type?.code === TYPE.map ? getEntryTypes(type) : [];
   const plain = entries.map(([key, value]): [unknown, unknown] => [
     toPlainValue(key, keyType, types),
     toPlainValue(value, valueType, types),
@@ -151,7 +187,8 @@ function toPlainMap(
 }
 
 /**
- * Fields that a user-defined type got after the value was written are null, as Cassandra has it.
+ * Fields that a user-defined type got after the value was written are null, as
+ * Cassandra has it.
  */
 function toPlainObject(
   value: object,
@@ -162,7 +199,11 @@ function toPlainObject(
   if (type?.code === TYPE.udt) {
     const input = value as Readonly<Record<string, unknown>>;
     for (const field of getUserTypeInfo(type).fields) {
-      setOwnProperty(plain, field.name, toPlainValue(input[field.name], field.type, types));
+      setOwnProperty(
+        plain,
+        field.name,
+        toPlainValue(input[field.name], field.type, types),
+      );
     }
     return plain;
   }

@@ -1,6 +1,6 @@
 /**
- * Reads the body of a response; what is cut short or longer than the body is refused before memory
- * is set aside.
+ * Reads the body of a response; what is cut short or longer than the body is
+ * refused before memory is set aside.
  */
 import { ByteReader } from '../../shared/byte-reader.ts';
 import { createProtocolError } from './cql-error.ts';

@@ -1,6 +1,6 @@
 /**
- * The columns of a result or of a statement's parameters, in the shape in which `cassandra-driver`
- * has them.
+ * The columns of a result or of a statement's parameters, in the shape in which
+ * `cassandra-driver` has them.
  */
 import { TYPE, type CqlType } from '../cql/cql-types.ts';
 import type { BodyReader } from './body-reader.ts';
@@ -38,11 +38,19 @@ export function readRowsMetadata(reader: BodyReader): RowsMetadata {
   const columnCount = reader.int();
   if (columnCount < 0) throw createProtocolError(`${columnCount} columns`);
   const pageState =
-    (flags & ROWS_FLAG.morePages) === 0 ? undefined : Buffer.from(reader.bytes() ?? []);
-  // The next versions of the protocol name the new set of columns; what counts is that they follow.
+    (flags & ROWS_FLAG.morePages) === 0
+      ? undefined
+      : Buffer.from(reader.bytes() ?? []);
+  // The next versions of the protocol name the new set of columns; what counts
+  // is that they follow.
   if ((flags & ROWS_FLAG.metadataChanged) !== 0) reader.shortBytes();
-  if ((flags & ROWS_FLAG.noMetadata) !== 0) return { columnCount, columns: undefined, pageState };
-  return { columnCount, columns: readColumns(reader, columnCount, flags), pageState };
+  if ((flags & ROWS_FLAG.noMetadata) !== 0)
+    return { columnCount, columns: undefined, pageState };
+  return {
+    columnCount,
+    columns: readColumns(reader, columnCount, flags),
+    pageState,
+  };
 }
 
 export function readParameters(reader: BodyReader): readonly Column[] {
@@ -53,7 +61,11 @@ export function readParameters(reader: BodyReader): readonly Column[] {
   return readColumns(reader, count, flags);
 }
 
-function readColumns(reader: BodyReader, count: number, flags: number): readonly Column[] {
+function readColumns(
+  reader: BodyReader,
+  count: number,
+  flags: number,
+): readonly Column[] {
   const isOneTable = (flags & ROWS_FLAG.globalTable) !== 0;
   if (isOneTable) {
     reader.string();
@@ -62,12 +74,18 @@ function readColumns(reader: BodyReader, count: number, flags: number): readonly
   return reader.readItems(count, MIN_COLUMN_BYTES, () => {
     if (isOneTable) return { name: reader.string(), type: readType(reader, 0) };
     const [ksname, tablename] = [reader.string(), reader.string()];
-    return { ksname, tablename, name: reader.string(), type: readType(reader, 0) };
+    return {
+      ksname,
+      tablename,
+      name: reader.string(),
+      type: readType(reader, 0),
+    };
   });
 }
 
 function readType(reader: BodyReader, depth: number): ColumnType {
-  if (depth > MAX_NESTING) throw createProtocolError(`types within types, ${MAX_NESTING} deep`);
+  if (depth > MAX_NESTING)
+    throw createProtocolError(`types within types, ${MAX_NESTING} deep`);
   const code = reader.short();
   const inner = (): ColumnType => readType(reader, depth + 1);
   switch (code) {
@@ -84,11 +102,19 @@ function readType(reader: BodyReader, depth: number): ColumnType {
         name: reader.string(),
         type: inner(),
       });
-      const fields = reader.readItems(reader.short(), MIN_COLUMN_BYTES, readField);
+      const fields = reader.readItems(
+        reader.short(),
+        MIN_COLUMN_BYTES,
+        readField,
+      );
       return { code, type: null, info: { keyspace, name, fields } };
     }
     case TYPE.tuple:
-      return { code, type: null, info: reader.readItems(reader.short(), MIN_TYPE_BYTES, inner) };
+      return {
+        code,
+        type: null,
+        info: reader.readItems(reader.short(), MIN_TYPE_BYTES, inner),
+      };
     default:
       return { code, type: null };
   }

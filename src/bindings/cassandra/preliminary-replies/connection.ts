@@ -1,6 +1,6 @@
 /**
- * One connection to a node: handshake, requests answered in any order, heartbeats that notice a
- * frozen node.
+ * One connection to a node: handshake, requests answered in any order,
+ * heartbeats that notice a frozen node.
  */
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -15,9 +15,15 @@ import { encodeOptions } from './requests.ts';
 import { readResponse, type Response } from './responses.ts';
 
 export interface Exchange {
-  /** @returns whether it was the last answer: then the request's number is free for others */
+  /**
+   * @returns whether it was the last answer: then the request's number is free
+   * for others
+   */
   handleResponse(response: Response): boolean;
-  /** The connection ended without the last answer; `PROTOCOL` where this answer was the reason. */
+  /**
+   * The connection ended without the last answer; `PROTOCOL` where this answer
+   * was the reason.
+   */
   handleLoss(error: CqlError): void;
 }
 
@@ -32,7 +38,8 @@ export interface ConnectionEvents {
 }
 
 /**
- * How many requests may be given up on one connection before it is: their answers may never come.
+ * How many requests may be given up on one connection before it is: their
+ * answers may never come.
  */
 const MAX_ORPHANS = 256;
 const CLOSE_TIMEOUT_MS = 1_000;
@@ -41,7 +48,10 @@ const HEARTBEATS_PER_TIMEOUT = 6;
 
 export class Connection {
   readonly node: string;
-  /** Whether the node gives preliminary replies; known once the connection is ready. */
+  /**
+   * Whether the node gives preliminary replies; known once the connection is
+   * ready.
+   */
   hasPreliminaryReplies = false;
   readonly #options: PluginOptions;
   readonly #events: ConnectionEvents;
@@ -67,7 +77,9 @@ export class Connection {
     this.#events = events;
     this.#frames = createResponseSplitter(options.maxFrameBytes);
     this.#socket =
-      tls === undefined ? connectTcp({ host, port }) : connectTls({ ...tls, host, port });
+      tls === undefined
+        ? connectTcp({ host, port })
+        : connectTls({ ...tls, host, port });
     this.#socket.setNoDelay(true);
     this.#socket.once(
       tls === undefined ? 'connect' : 'secureConnect',
@@ -75,12 +87,16 @@ export class Connection {
     );
     this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     this.#socket.on('drain', () => this.#unblock());
-    this.#socket.on('error', (error) => this.#end(this.#createLossError(error.message, error)));
+    this.#socket.on('error', (error) =>
+      this.#end(this.#createLossError(error.message, error)),
+    );
     this.#socket.on('close', () =>
       this.#end(this.#createLossError('the node closed the connection')),
     );
     this.#connectTimer = setTimeout(() => {
-      this.#end(this.#createLossError(`no answer within ${connectTimeoutMs} ms`));
+      this.#end(
+        this.#createLossError(`no answer within ${connectTimeoutMs} ms`),
+      );
     }, connectTimeoutMs);
   }
 
@@ -88,10 +104,15 @@ export class Connection {
     return this.#isReady && !this.#hasEnded;
   }
 
-  /** Whether one more request would neither run out of numbers nor pile up before a slow node. */
+  /**
+   * Whether one more request would neither run out of numbers nor pile up
+   * before a slow node.
+   */
   get hasCapacity(): boolean {
     const inFlight = this.#exchanges.length - this.#freeStreams.length;
-    return this.isReady && !this.#isBlocked && inFlight < this.#options.maxInFlight;
+    return (
+      this.isReady && !this.#isBlocked && inFlight < this.#options.maxInFlight
+    );
   }
 
   /** Sends a request; those of one tick leave together. */
@@ -104,12 +125,17 @@ export class Connection {
   }
 
   /**
-   * The caller of one request has left. Its number stays taken until the last answer has arrived.
+   * The caller of one request has left. Its number stays taken until the last
+   * answer has arrived.
    */
   abandon(): void {
     this.#orphanCount += 1;
     if (this.#orphanCount > MAX_ORPHANS)
-      this.#end(this.#createLossError(`${this.#orphanCount} requests without an answer in time`));
+      this.#end(
+        this.#createLossError(
+          `${this.#orphanCount} requests without an answer in time`,
+        ),
+      );
   }
 
   /** The last answer of an abandoned request has come after all. */
@@ -120,7 +146,9 @@ export class Connection {
   /** Ends the connection; what is in flight is lost with `reason`. */
   async close(reason: CqlError): Promise<void> {
     if (this.#hasEnded) return;
-    const isGone = new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));
+    const isGone = new Promise<void>((resolve) =>
+      this.#socket.once('close', () => resolve()),
+    );
     const timer = setTimeout(() => this.#socket.destroy(), CLOSE_TIMEOUT_MS);
     this.#end(reason);
     await isGone;
@@ -128,18 +156,23 @@ export class Connection {
   }
 
   /**
-   * Sends a request with one answer, and waits up to `timeoutMs`. Default: as long as the
-   * connection lasts.
+   * Sends a request with one answer, and waits up to `timeoutMs`. Default: as
+   * long as the connection lasts.
    */
   request(frame: Buffer, timeoutMs?: number): Promise<Response> {
     return new Promise((resolve, reject) => {
       let isGivenUp = false;
       const giveUp = (): void => {
         isGivenUp = true;
-        reject(new CqlError('TIMEOUT', `no answer within ${timeoutMs} ms`, { node: this.node }));
+        reject(
+          new CqlError('TIMEOUT', `no answer within ${timeoutMs} ms`, {
+            node: this.node,
+          }),
+        );
         this.abandon();
       };
-      const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, timeoutMs);
+      const timer =
+        timeoutMs === undefined ? undefined : setTimeout(giveUp, timeoutMs);
       const handleResponse = (response: Response): boolean => {
         clearTimeout(timer);
         if (isGivenUp) this.reclaim();
@@ -173,7 +206,9 @@ export class Connection {
   #flush(): void {
     if (this.#hasEnded || this.#outgoing.length === 0) return;
     const bytes =
-      this.#outgoing.length === 1 ? (this.#outgoing[0] as Buffer) : Buffer.concat(this.#outgoing);
+      this.#outgoing.length === 1
+        ? (this.#outgoing[0] as Buffer)
+        : Buffer.concat(this.#outgoing);
     this.#outgoing = [];
     this.#events.bytes.sent += bytes.length;
     if (!this.#socket.write(bytes)) this.#isBlocked = true;
@@ -230,10 +265,13 @@ export class Connection {
       maxSilenceMs,
       stallMs: maxSilenceMs / 2,
       onHeartbeatDue: (silentMs) => {
-        if (silentMs >= maxSilenceMs / 3 && !this.#isHeartbeatPending) this.#sendHeartbeat();
+        if (silentMs >= maxSilenceMs / 3 && !this.#isHeartbeatPending)
+          this.#sendHeartbeat();
       },
       onSilence: (silentMs) =>
-        this.#end(this.#createLossError(`silent for ${Math.round(silentMs)} ms`)),
+        this.#end(
+          this.#createLossError(`silent for ${Math.round(silentMs)} ms`),
+        ),
     });
   }
 
@@ -251,7 +289,8 @@ export class Connection {
   }
 
   #addNode(error: unknown): CqlError {
-    if (!(error instanceof CqlError)) return this.#createLossError('unreadable answer', error);
+    if (!(error instanceof CqlError))
+      return this.#createLossError('unreadable answer', error);
     if (error.node !== undefined) return error;
     return new CqlError(error.code, error.message, {
       node: this.node,
@@ -265,19 +304,24 @@ export class Connection {
     this.#hasEnded = true;
     clearTimeout(this.#connectTimer);
     this.#heartbeatMonitor?.stop();
-    // Requests that were written before may still leave. Their answers are ignored.
+    // Requests that were written before may still leave. Their answers are
+    // ignored.
     if (reason.code === 'CLOSED' && this.#isReady) this.#socket.end();
     else this.#socket.destroy();
     this.#events.onClosed(reason);
-    const isOurs = reason.code === 'CLOSED' || reason.code === 'CONNECTION_LOST';
-    const loss = isOurs ? reason : this.#createLossError(reason.message, reason);
-    for (const exchange of this.#exchanges.splice(0)) exchange?.handleLoss(loss);
+    const isOurs =
+      reason.code === 'CLOSED' || reason.code === 'CONNECTION_LOST';
+    const loss = isOurs
+      ? reason
+      : this.#createLossError(reason.message, reason);
+    for (const exchange of this.#exchanges.splice(0))
+      exchange?.handleLoss(loss);
   }
 }
 
 /**
- * A connection that stood shorter counts as one that failed: a node that drops everybody is not
- * hammered.
+ * A connection that stood shorter counts as one that failed: a node that drops
+ * everybody is not hammered.
  */
 const STABLE_AFTER_MS = 5_000;
 
@@ -305,12 +349,17 @@ export class ReconnectingConnection {
 
   /** Whether it stands, busy or not, and the node gives preliminary replies. */
   get isUp(): boolean {
-    return this.#connection?.isReady === true && this.#connection.hasPreliminaryReplies;
+    return (
+      this.#connection?.isReady === true &&
+      this.#connection.hasPreliminaryReplies
+    );
   }
 
   /** The connection, if it has room for a request. */
   getReady(): Connection | undefined {
-    return this.isUp && this.#connection?.hasCapacity === true ? this.#connection : undefined;
+    return this.isUp && this.#connection?.hasCapacity === true
+      ? this.#connection
+      : undefined;
   }
 
   async close(reason: CqlError): Promise<void> {
@@ -333,16 +382,21 @@ export class ReconnectingConnection {
   }
 
   #handleLoss(reason: CqlError): void {
-    const stoodMs = this.#readySince === undefined ? 0 : performance.now() - this.#readySince;
+    const stoodMs =
+      this.#readySince === undefined ? 0 : performance.now() - this.#readySince;
     this.#connection = undefined;
-    this.#failureCount = stoodMs >= STABLE_AFTER_MS ? 0 : this.#failureCount + 1;
+    this.#failureCount =
+      stoodMs >= STABLE_AFTER_MS ? 0 : this.#failureCount + 1;
     if (this.#isClosed) return;
     const { initialReconnectDelayMs, maxReconnectDelayMs } = this.#options;
     const ceilingMs = Math.min(
       maxReconnectDelayMs,
       initialReconnectDelayMs * 2 ** Math.max(0, this.#failureCount - 1),
     );
-    this.#timer = setTimeout(() => this.#open(), ceilingMs * (0.5 + Math.random() / 2));
+    this.#timer = setTimeout(
+      () => this.#open(),
+      ceilingMs * (0.5 + Math.random() / 2),
+    );
     this.#events.onDown(reason);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What can go wrong between this client and a node, as a code; the binding makes the application's
- * error of it.
+ * What can go wrong between this client and a node, as a code; the binding
+ * makes the application's error of it.
  */
 
 export type CqlErrorCode =
@@ -15,8 +15,8 @@ export type CqlErrorCode =
 
 export interface ServerError {
   /**
-   * As in the protocol, `0x1200` for a read time-out. What some codes have behind the message is in
-   * it, too.
+   * As in the protocol, `0x1200` for a read time-out. What some codes have
+   * behind the message is in it, too.
    */
   readonly code: number;
   readonly message: string;
@@ -31,8 +31,8 @@ export const SERVER_ERROR = {
 } as const;
 
 /**
- * Whether the replicas that were asked for are the reason: one alone may have answered all the
- * same.
+ * Whether the replicas that were asked for are the reason: one alone may have
+ * answered all the same.
  */
 export function isReplicaShortage({ code }: ServerError): boolean {
   return (
@@ -54,7 +54,11 @@ export class CqlError extends Error {
   readonly node: string | undefined;
   readonly server: ServerError | undefined;
 
-  constructor(code: CqlErrorCode, message: string, { node, server, cause }: CqlErrorDetails = {}) {
+  constructor(
+    code: CqlErrorCode,
+    message: string,
+    { node, server, cause }: CqlErrorDetails = {},
+  ) {
     super(
       node === undefined ? message : `${node}: ${message}`,
       cause === undefined ? undefined : { cause },
@@ -65,6 +69,9 @@ export class CqlError extends Error {
   }
 }
 
-export function createProtocolError(message: string, cause?: unknown): CqlError {
+export function createProtocolError(
+  message: string,
+  cause?: unknown,
+): CqlError {
   return new CqlError('PROTOCOL', message, { cause });
 }

@@ -1,5 +1,6 @@
 /**
- * Writes one request: big-endian numbers, and strings, bytes and maps with their lengths in front.
+ * Writes one request: big-endian numbers, and strings, bytes and maps with
+ * their lengths in front.
  */
 import { ByteWriter } from '../../shared/byte-writer.ts';
 import { HEADER_BYTES, NULL_LENGTH, VERSION } from './protocol.ts';
@@ -26,7 +27,9 @@ export class FrameWriter extends ByteWriter {
 
   /** Bytes; `null` is not the same as none. */
   bytes(value: Uint8Array | null): this {
-    return value === null ? this.int(NULL_LENGTH) : this.int(value.length).raw(value);
+    return value === null
+      ? this.int(NULL_LENGTH)
+      : this.int(value.length).raw(value);
   }
 
   shortBytes(value: Uint8Array): this {

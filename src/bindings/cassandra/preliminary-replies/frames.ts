@@ -3,7 +3,10 @@ import { FrameSplitter } from '../../shared/frame-splitter.ts';
 import { createProtocolError } from './cql-error.ts';
 import { HEADER_BYTES, RESPONSE_BIT, VERSION } from './protocol.ts';
 
-/** A whole frame. The body is a part of what arrived: it is read at once or copied. */
+/**
+ * A whole frame. The body is a part of what arrived: it is read at once or
+ * copied.
+ */
 export interface Frame {
   readonly flags: number;
   /** The stream of the request that is answered; negative for events. */
@@ -12,11 +15,17 @@ export interface Frame {
   readonly body: Buffer;
 }
 
-const HEADER_OFFSETS = { version: 0, flags: 1, stream: 2, opcode: 4, length: 5 } as const;
+const HEADER_OFFSETS = {
+  version: 0,
+  flags: 1,
+  stream: 2,
+  opcode: 4,
+  length: 5,
+} as const;
 
 /**
- * Splits answers of at most `maxBytes`. Throws a `PROTOCOL` error for another version or an
- * impossible length.
+ * Splits answers of at most `maxBytes`. Throws a `PROTOCOL` error for another
+ * version or an impossible length.
  */
 export function createResponseSplitter(maxBytes: number): FrameSplitter<Frame> {
   return new FrameSplitter({
@@ -38,9 +47,13 @@ function readBodyLength(bytes: Buffer, at: number, maxBytes: number): number {
       (version & RESPONSE_BIT) === 0
         ? 'no answers of CQL'
         : `protocol version ${version & ~RESPONSE_BIT}`;
-    throw createProtocolError(`the server speaks ${spoken}; version ${VERSION} is needed`);
+    throw createProtocolError(
+      `the server speaks ${spoken}; version ${VERSION} is needed`,
+    );
   }
   const length = bytes.readInt32BE(at + HEADER_OFFSETS.length);
   if (length >= 0 && length <= maxBytes) return length;
-  throw createProtocolError(`a frame of ${length} bytes: more than maxFrameBytes (${maxBytes})`);
+  throw createProtocolError(
+    `a frame of ${length} bytes: more than maxFrameBytes (${maxBytes})`,
+  );
 }

@@ -7,7 +7,8 @@ import type { HandshakeOptions } from './handshake.ts';
 /** Bounds that no application sets, and tests make small. */
 const DEFAULT_LIMITS = {
   /**
-   * Most requests in flight on the connection; more wait. The protocol has 32 768 numbers for them.
+   * Most requests in flight on the connection; more wait. The protocol has 32
+   * 768 numbers for them.
    */
   maxInFlight: 2_048,
   /** Most reads in flight or waiting; more are refused. */
@@ -17,13 +18,13 @@ const DEFAULT_LIMITS = {
   /** How long connecting and the handshake may take, in milliseconds. */
   connectTimeoutMs: 5_000,
   /**
-   * Maximum silence of the node in milliseconds, longer than any read. It gets a heartbeat after a
-   * third of it.
+   * Maximum silence of the node in milliseconds, longer than any read. It gets
+   * a heartbeat after a third of it.
    */
   maxSilenceMs: 6_000,
   /**
-   * Upper bound of the first pause before connecting again, in milliseconds; each is twice the one
-   * before.
+   * Upper bound of the first pause before connecting again, in milliseconds;
+   * each is twice the one before.
    */
   initialReconnectDelayMs: 50,
   /** Upper bound of every such pause, in milliseconds. */
@@ -32,7 +33,8 @@ const DEFAULT_LIMITS = {
 
 export type PluginLimits = Readonly<typeof DEFAULT_LIMITS>;
 
-export interface PluginOptions extends PluginLimits, HandshakeOptions, ServerAddress {
+export interface PluginOptions
+  extends PluginLimits, HandshakeOptions, ServerAddress {
   readonly tls: TlsOptions | undefined;
   readonly requestTimeoutMs: number;
 }
@@ -41,7 +43,17 @@ export function resolvePluginOptions(
   settings: ReadStrategyOptions,
   limits: Partial<PluginLimits>,
 ): PluginOptions {
-  const { contactPoints, credentials, keyspace, tls, requestTimeoutMs } = settings;
+  const { contactPoints, credentials, keyspace, tls, requestTimeoutMs } =
+    settings;
   const { host, port } = contactPoints[0] as ServerAddress;
-  return { ...DEFAULT_LIMITS, ...limits, host, port, credentials, keyspace, tls, requestTimeoutMs };
+  return {
+    ...DEFAULT_LIMITS,
+    ...limits,
+    host,
+    port,
+    credentials,
+    keyspace,
+    tls,
+    requestTimeoutMs,
+  };
 }

@@ -1,11 +1,17 @@
 /**
- * One read in flight: two views in order, over another connection if one is lost, or through the
- * driver.
+ * One read in flight: two views in order, over another connection if one is
+ * lost, or through the driver.
  */
 import { isCorrectableError } from '../../../correctable/errors.ts';
 import { CONSISTENCY_CODES } from '../consistency-levels.ts';
 import { setOwnProperty } from '../cql/plain-values.ts';
-import type { Page, ReadRequest, ReadSink, ReadStatement, Row } from '../read-strategy.ts';
+import type {
+  Page,
+  ReadRequest,
+  ReadSink,
+  ReadStatement,
+  Row,
+} from '../read-strategy.ts';
 import type { ValueConverter } from '../value-converter.ts';
 import type { Column } from './columns.ts';
 import type { Connection, Exchange } from './connection.ts';
@@ -19,7 +25,10 @@ import {
 } from './cql-error.ts';
 import { ICG_KEY, encodeParameters, encodeExecute } from './requests.ts';
 import type { RawRows, Response } from './responses.ts';
-import type { PreparedStatement, PreparedStatements } from './prepared-statements.ts';
+import type {
+  PreparedStatement,
+  PreparedStatements,
+} from './prepared-statements.ts';
 
 type ResponseContent =
   /** What one replica has; more is to come. */
@@ -30,11 +39,19 @@ type ResponseContent =
   /** An answer that this request cannot have. */
   | { readonly kind: 'nonsense'; readonly error: CqlError };
 
-const ICG_FLAG = { preliminary: 1, confirmed: 2, differs: 3, equals: 4 } as const;
+const ICG_FLAG = {
+  preliminary: 1,
+  confirmed: 2,
+  differs: 3,
+  equals: 4,
+} as const;
 const NONE = 0;
 
 /** @param hasPreliminary whether one has come before */
-function interpretResponse(response: Response, hasPreliminary: boolean): ResponseContent {
+function interpretResponse(
+  response: Response,
+  hasPreliminary: boolean,
+): ResponseContent {
   const icg = getIcgFlag(response);
   const { kind } = response;
   if (kind === 'error') return { kind, error: response.error };
@@ -46,9 +63,15 @@ function interpretResponse(response: Response, hasPreliminary: boolean): Respons
       : icg === NONE;
     if (isFinal) return { kind: 'final', rows: response.rows };
   }
-  if (kind === 'void' && icg === ICG_FLAG.confirmed && hasPreliminary) return { kind: 'confirmed' };
-  const after = hasPreliminary ? 'after a preliminary view' : 'as the first answer';
-  return { kind: 'nonsense', error: createProtocolError(`"${kind}" with icg ${icg} ${after}`) };
+  if (kind === 'void' && icg === ICG_FLAG.confirmed && hasPreliminary)
+    return { kind: 'confirmed' };
+  const after = hasPreliminary
+    ? 'after a preliminary view'
+    : 'as the first answer';
+  return {
+    kind: 'nonsense',
+    error: createProtocolError(`"${kind}" with icg ${icg} ${after}`),
+  };
 }
 
 /** The byte of the entry; 0 where there is none, -1 where it is no byte. */
@@ -61,22 +84,31 @@ function getIcgFlag({ payload }: Response): number {
 const LENGTH_BYTES = 4;
 
 /**
- * Reads the values by the column types in the answer itself. The columns of a prepared statement
- * may have been dropped and made again with other types, and version 4 of the protocol does not
- * report that.
+ * Reads the values by the column types in the answer itself. The columns of a
+ * prepared statement may have been dropped and made again with other types, and
+ * version 4 of the protocol does not report that.
  *
  * @throws CqlError `PROTOCOL` for what are no rows
  */
-export function readPage({ metadata, rowCount, reader }: RawRows, values: ValueConverter): Page {
+export function readPage(
+  { metadata, rowCount, reader }: RawRows,
+  values: ValueConverter,
+): Page {
   const { columns } = metadata;
   if (columns === undefined)
-    throw createProtocolError('rows without their columns, which was not requested');
+    throw createProtocolError(
+      'rows without their columns, which was not requested',
+    );
   reader.checkCount(rowCount, Math.max(1, LENGTH_BYTES * columns.length));
   const rows: Row[] = [];
   for (let n = 0; n < rowCount; n += 1) {
     const row: Record<string, unknown> = {};
     for (const column of columns)
-      setOwnProperty(row, column.name, decodeValue(reader.bytes(), column, values));
+      setOwnProperty(
+        row,
+        column.name,
+        decodeValue(reader.bytes(), column, values),
+      );
     rows.push(row);
   }
   return { rows, pageState: metadata.pageState?.toString('hex') };
@@ -98,19 +130,24 @@ function decodeValue(
   }
 }
 
-/** How often its statement is prepared again because the node knows it no more. */
+/**
+ * How often its statement is prepared again because the node knows it no more.
+ */
 const MAX_REPREPARES = 1;
 
 /** What a read needs of the path that it goes. */
 export interface ReadHost {
   readonly statements: PreparedStatements;
   readonly values: ValueConverter;
-  /** Has a read sent: calls `start` with a connection, at once or when one has room. */
+  /**
+   * Has a read sent: calls `start` with a connection, at once or when one has
+   * room.
+   */
   schedule(read: PendingRead): void;
   handleFinished(read: PendingRead): void;
   /**
-   * The coordinator refused the read before it gave a preliminary view: has one fetched, then tells
-   * the sink.
+   * The coordinator refused the read before it gave a preliminary view: has one
+   * fetched, then tells the sink.
    */
   fetchPreliminary(read: PendingRead, rejection: CqlError): void;
 }
@@ -123,7 +160,10 @@ export class PendingRead implements Exchange {
   #prepared: PreparedStatement | undefined;
   #connection: Connection | undefined;
   #reprepareCount = 0;
-  /** What became of the preliminary view, whichever attempt it came from: there is one at most. */
+  /**
+   * What became of the preliminary view, whichever attempt it came from: there
+   * is one at most.
+   */
   #preliminary: 'none' | 'delivered' | 'failed' = 'none';
   #hasPreliminary = false;
   #hasEnded = false;
@@ -147,7 +187,9 @@ export class PendingRead implements Exchange {
       : { ...this.#request, preliminaryConsistency: undefined };
   }
 
-  /** Sends the read; prepares its statement first where that has not been done. */
+  /**
+   * Sends the read; prepares its statement first where that has not been done.
+   */
   start(connection: Connection): void {
     const prepared = this.#host.statements.getPrepared(this.statement.cql);
     if (prepared === undefined) this.#prepare(connection);
@@ -158,7 +200,10 @@ export class PendingRead implements Exchange {
     const meaning = interpretResponse(response, this.#hasPreliminary);
     const isLast = meaning.kind !== 'preliminary';
     if (!isLast) this.#hasPreliminary = true;
-    if (response.kind === 'rows' && this.remainingRequest.preliminaryConsistency !== undefined)
+    if (
+      response.kind === 'rows' &&
+      this.remainingRequest.preliminaryConsistency !== undefined
+    )
       this.#availability?.recordReply(!isLast);
     if (this.#hasEnded) {
       if (isLast && this.#isOrphaned) this.#connection?.reclaim();
@@ -215,9 +260,10 @@ export class PendingRead implements Exchange {
         else this.#host.schedule(this);
       },
       (error: CqlError) => {
-        // The answer was lost on the way: in what is left of the read's own time the statement is
-        // asked for again.
-        if (error.code === 'TIMEOUT' && !this.#hasEnded) this.#host.schedule(this);
+        // The answer was lost on the way: in what is left of the read's own
+        // time the statement is asked for again.
+        if (error.code === 'TIMEOUT' && !this.#hasEnded)
+          this.#host.schedule(this);
         else this.handleLoss(error);
       },
     );
@@ -239,10 +285,15 @@ export class PendingRead implements Exchange {
       return encodeExecute({
         id: prepared.id,
         consistency: CONSISTENCY_CODES[consistency],
-        values: encodeParameters(params, prepared.parameters, this.#host.values),
+        values: encodeParameters(
+          params,
+          prepared.parameters,
+          this.#host.values,
+        ),
         isIncremental: preliminaryConsistency !== undefined,
         pageSize,
-        pageState: pageState === undefined ? undefined : Buffer.from(pageState, 'hex'),
+        pageState:
+          pageState === undefined ? undefined : Buffer.from(pageState, 'hex'),
       });
     } catch (error) {
       this.fail(error as Error);
@@ -264,7 +315,12 @@ export class PendingRead implements Exchange {
 
   #confirm(): void {
     if (this.#preliminary !== 'delivered') {
-      return this.fail(new CqlError('PROTOCOL', 'the view that is confirmed could not be read'));
+      return this.fail(
+        new CqlError(
+          'PROTOCOL',
+          'the view that is confirmed could not be read',
+        ),
+      );
     }
     if (this.#finish()) this.sink.confirm();
   }
@@ -281,8 +337,14 @@ export class PendingRead implements Exchange {
 
   #handleServerError(server: ServerError): void {
     if (server.code === SERVER_ERROR.unprepared) return this.#reprepare(server);
-    const error = new CqlError('SERVER', server.message, { node: this.#connection?.node, server });
-    if (this.remainingRequest.preliminaryConsistency !== undefined && isReplicaShortage(server))
+    const error = new CqlError('SERVER', server.message, {
+      node: this.#connection?.node,
+      server,
+    });
+    if (
+      this.remainingRequest.preliminaryConsistency !== undefined &&
+      isReplicaShortage(server)
+    )
       this.#host.fetchPreliminary(this, error);
     else this.fail(error);
   }
@@ -294,7 +356,12 @@ export class PendingRead implements Exchange {
       this.#reprepareCount += 1;
       return this.#prepare(connection);
     }
-    this.fail(new CqlError('SERVER', server.message, { node: connection?.node, server }));
+    this.fail(
+      new CqlError('SERVER', server.message, {
+        node: connection?.node,
+        server,
+      }),
+    );
   }
 
   get #availability(): PreliminaryAvailability | undefined {

@@ -1,6 +1,6 @@
 /**
- * Way 3: one read, two views (Correctables, OSDI 2016, §5.2; docs/spec/cassandra-icg.md). Without a
- * coordinator: way 1.
+ * Way 3: one read, two views (Correctables, OSDI 2016, §5.2;
+ * docs/spec/cassandra-icg.md). Without a coordinator: way 1.
  */
 import { formatAddress } from '../../shared/server-address.ts';
 import type { CassandraDriver } from '../driver.ts';
@@ -14,22 +14,26 @@ import type {
 import { ValueConverter } from '../value-converter.ts';
 import { ReconnectingConnection, type Connection } from './connection.ts';
 import { CqlError } from './cql-error.ts';
-import { resolvePluginOptions, type PluginLimits, type PluginOptions } from './options.ts';
+import {
+  resolvePluginOptions,
+  type PluginLimits,
+  type PluginOptions,
+} from './options.ts';
 import { PendingRead, type ReadHost } from './pending-read.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 
 /** A path to a coordinator that gives preliminary replies. */
 export interface PluginReadStrategy extends ReadStrategy {
   /**
-   * Bytes exchanged with the coordinator so far, heartbeats and handshakes included, without what
-   * TLS adds.
+   * Bytes exchanged with the coordinator so far, heartbeats and handshakes
+   * included, without what TLS adds.
    */
   readonly bytes: { readonly sent: number; readonly received: number };
 }
 
 /**
- * Opens a path to the first contact point; `undefined` for an ordinary node or a driver without an
- * encoder.
+ * Opens a path to the first contact point; `undefined` for an ordinary node or
+ * a driver without an encoder.
  */
 export async function openPluginReads(
   driver: CassandraDriver,
@@ -56,8 +60,8 @@ class PluginReads implements PluginReadStrategy, ReadHost {
   readonly statements: PreparedStatements;
   readonly values: ValueConverter;
   /**
-   * Resolves with the first connection: whether it is to a coordinator that gives preliminary
-   * replies.
+   * Resolves with the first connection: whether it is to a coordinator that
+   * gives preliminary replies.
    */
   readonly whenOpened: Promise<boolean>;
   readonly #options: PluginOptions;
@@ -69,14 +73,23 @@ class PluginReads implements PluginReadStrategy, ReadHost {
   #timer: NodeJS.Timeout | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(options: PluginOptions, plain: ReadStrategy, values: ValueConverter) {
+  constructor(
+    options: PluginOptions,
+    plain: ReadStrategy,
+    values: ValueConverter,
+  ) {
     this.#options = options;
     this.#driverReads = plain;
     this.values = values;
     // A read whose PREPARE was lost has time for another.
     this.statements = new PreparedStatements(options.requestTimeoutMs / 2);
-    let settle!: { resolve(isUp: boolean): void; reject(reason: CqlError): void };
-    this.whenOpened = new Promise((resolve, reject) => (settle = { resolve, reject }));
+    let settle!: {
+      resolve(isUp: boolean): void;
+      reject(reason: CqlError): void;
+    };
+    this.whenOpened = new Promise(
+      (resolve, reject) => (settle = { resolve, reject }),
+    );
     this.#nodeConnection = new ReconnectingConnection(options, {
       onCapacity: () => {
         settle.resolve(this.#nodeConnection.isUp);
@@ -95,7 +108,10 @@ class PluginReads implements PluginReadStrategy, ReadHost {
 
   read(statement: ReadStatement, request: ReadRequest, sink: ReadSink): void {
     if (this.#closing !== undefined) return sink.fail(createClosedError());
-    if (!this.#nodeConnection.isUp || this.#isNotWorthRequesting(statement, request))
+    if (
+      !this.#nodeConnection.isUp ||
+      this.#isNotWorthRequesting(statement, request)
+    )
       return this.#driverReads.read(statement, request, sink);
     const { maxReads } = this.#options;
     if (this.#inFlight.size >= maxReads) {
@@ -103,8 +119,12 @@ class PluginReads implements PluginReadStrategy, ReadHost {
       return sink.fail(new CqlError('OVERLOADED', message));
     }
     const read = new PendingRead(statement, request, { host: this, sink });
-    this.#inFlight.set(read, performance.now() + this.#options.requestTimeoutMs);
-    if (this.#timer === undefined) this.#startTimeoutTimer(this.#options.requestTimeoutMs);
+    this.#inFlight.set(
+      read,
+      performance.now() + this.#options.requestTimeoutMs,
+    );
+    if (this.#timer === undefined)
+      this.#startTimeoutTimer(this.#options.requestTimeoutMs);
     this.schedule(read);
   }
 
@@ -128,7 +148,10 @@ class PluginReads implements PluginReadStrategy, ReadHost {
     if (preliminaryConsistency === undefined) return read.fail(rejection);
     read.handOverToDriver();
     const { statement, sink } = read;
-    const request = { consistency: preliminaryConsistency, preliminaryConsistency: undefined };
+    const request = {
+      consistency: preliminaryConsistency,
+      preliminaryConsistency: undefined,
+    };
     this.#driverReads.read(statement, request, {
       deliverFinal(page) {
         sink.deliverPreliminary(page);
@@ -161,14 +184,20 @@ class PluginReads implements PluginReadStrategy, ReadHost {
     }
   }
 
-  /** Whether two requests are needed for two views: a coordinator answers some statements once. */
+  /**
+   * Whether two requests are needed for two views: a coordinator answers some
+   * statements once.
+   */
   #isNotWorthRequesting(
     statement: ReadStatement,
     { preliminaryConsistency }: ReadRequest,
   ): boolean {
     if (preliminaryConsistency === undefined) return false;
     const prepared = this.statements.getPrepared(statement.cql);
-    return prepared !== undefined && !prepared.availability.get(statement).isWorthRequesting();
+    return (
+      prepared !== undefined &&
+      !prepared.availability.get(statement).isWorthRequesting()
+    );
   }
 
   #readWithDriver(read: PendingRead): void {
@@ -184,7 +213,11 @@ class PluginReads implements PluginReadStrategy, ReadHost {
       for (const [read, deadline] of this.#inFlight) {
         if (deadline > now) return this.#startTimeoutTimer(deadline - now);
         const message = `no final answer within ${this.#options.requestTimeoutMs} ms`;
-        read.abandon(new CqlError('TIMEOUT', message, { node: formatAddress(this.#options) }));
+        read.abandon(
+          new CqlError('TIMEOUT', message, {
+            node: formatAddress(this.#options),
+          }),
+        );
       }
     }, delayMs);
     // The connections keep the process alive, not this.

@@ -1,6 +1,6 @@
 /**
- * Whether a coordinator gives preliminary views of a statement, learnt from its answers: some have
- * none by chance.
+ * Whether a coordinator gives preliminary views of a statement, learnt from its
+ * answers: some have none by chance.
  */
 import { structurallyEqual } from '../../../correctable/structural-equality.ts';
 import type { ReadStatement } from '../read-strategy.ts';
@@ -10,8 +10,8 @@ const MAX_MISSES = 8;
 /** So many in a row after one that had it: neither is that. */
 const MAX_CONSECUTIVE_MISSES = 64;
 /**
- * Of so many reads one asks again: it may have been chance all the same, or the replication has
- * changed.
+ * Of so many reads one asks again: it may have been chance all the same, or the
+ * replication has changed.
  */
 const SKIPS_BEFORE_RETRY = 256;
 
@@ -29,7 +29,10 @@ export class PreliminaryAvailability {
     }
   }
 
-  /** Whether the next read is to ask for a preliminary view; counts those that do not. */
+  /**
+   * Whether the next read is to ask for a preliminary view; counts those that
+   * do not.
+   */
   isWorthRequesting(): boolean {
     if (this.#misses < this.#maxMisses) return true;
     this.#skipped = (this.#skipped + 1) % SKIPS_BEFORE_RETRY;
@@ -38,15 +41,18 @@ export class PreliminaryAvailability {
 }
 
 /**
- * What is known of one statement: of first pages and later ones, of one partition and of several
- * (`IN ?`).
+ * What is known of one statement: of first pages and later ones, of one
+ * partition and of several (`IN ?`).
  */
 export class StatementAvailability {
   readonly #first = new PreliminaryAvailability();
   readonly #firstOfSeveral = new PreliminaryAvailability();
   readonly #later = new PreliminaryAvailability();
 
-  get({ params, pageState }: Pick<ReadStatement, 'params' | 'pageState'>): PreliminaryAvailability {
+  get({
+    params,
+    pageState,
+  }: Pick<ReadStatement, 'params' | 'pageState'>): PreliminaryAvailability {
     if (pageState !== undefined) return this.#later;
     return params.some(hasMultipleValues) ? this.#firstOfSeveral : this.#first;
   }

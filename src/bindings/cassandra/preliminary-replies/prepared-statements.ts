@@ -1,4 +1,7 @@
-/** Prepared statements: asked for once, and again where a node has forgotten one. */
+/**
+ * Prepared statements: asked for once, and again where a node has forgotten
+ * one.
+ */
 import { RecentMap } from '../../shared/recent-map.ts';
 import type { Column } from './columns.ts';
 import type { Connection } from './connection.ts';
@@ -12,17 +15,23 @@ export interface PreparedStatement {
   readonly availability: StatementAvailability;
 }
 
-/** Most statements that are remembered; the oldest is forgotten first. Every node keeps its own. */
+/**
+ * Most statements that are remembered; the oldest is forgotten first. Every
+ * node keeps its own.
+ */
 const MAX_STATEMENTS = 1_000;
 
 export class PreparedStatements {
   readonly #prepareTimeoutMs: number;
   readonly #prepared = new RecentMap<PreparedStatement>(MAX_STATEMENTS);
-  readonly #preparing = new WeakMap<Connection, Map<string, Promise<PreparedStatement>>>();
+  readonly #preparing = new WeakMap<
+    Connection,
+    Map<string, Promise<PreparedStatement>>
+  >();
 
   /**
-   * `prepareTimeoutMs`: after that an answer counts as lost, and the next who wants the statement
-   * asks again.
+   * `prepareTimeoutMs`: after that an answer counts as lost, and the next who
+   * wants the statement asks again.
    */
   constructor(prepareTimeoutMs: number) {
     this.#prepareTimeoutMs = prepareTimeoutMs;
@@ -32,28 +41,47 @@ export class PreparedStatements {
     return this.#prepared.get(cql);
   }
 
-  /** Prepares a statement, also a known one. Concurrent callers share one request. */
+  /**
+   * Prepares a statement, also a known one. Concurrent callers share one
+   * request.
+   */
   prepare(connection: Connection, cql: string): Promise<PreparedStatement> {
     const inFlight =
-      this.#preparing.get(connection) ?? new Map<string, Promise<PreparedStatement>>();
+      this.#preparing.get(connection) ??
+      new Map<string, Promise<PreparedStatement>>();
     this.#preparing.set(connection, inFlight);
     const existing = inFlight.get(cql);
     if (existing !== undefined) return existing;
-    const preparing = this.#requestPrepare(connection, cql).finally(() => inFlight.delete(cql));
+    const preparing = this.#requestPrepare(connection, cql).finally(() =>
+      inFlight.delete(cql),
+    );
     inFlight.set(cql, preparing);
     return preparing;
   }
 
-  async #requestPrepare(connection: Connection, cql: string): Promise<PreparedStatement> {
-    const response = await connection.request(encodePrepare(cql), this.#prepareTimeoutMs);
+  async #requestPrepare(
+    connection: Connection,
+    cql: string,
+  ): Promise<PreparedStatement> {
+    const response = await connection.request(
+      encodePrepare(cql),
+      this.#prepareTimeoutMs,
+    );
     if (response.kind === 'error') {
       const { error } = response;
-      throw new CqlError('SERVER', error.message, { node: connection.node, server: error });
+      throw new CqlError('SERVER', error.message, {
+        node: connection.node,
+        server: error,
+      });
     }
     if (response.kind !== 'prepared') {
-      throw new CqlError('PROTOCOL', `"${response.kind}" where a prepared statement was due`, {
-        node: connection.node,
-      });
+      throw new CqlError(
+        'PROTOCOL',
+        `"${response.kind}" where a prepared statement was due`,
+        {
+          node: connection.node,
+        },
+      );
     }
     const { id, parameters } = response;
     const statement: PreparedStatement = {

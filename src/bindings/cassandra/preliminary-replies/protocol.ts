@@ -29,7 +29,12 @@ export const FRAME_FLAG = {
   warning: 0x08,
 } as const;
 
-export const RESULT_KIND = { void: 1, rows: 2, setKeyspace: 3, prepared: 4 } as const;
+export const RESULT_KIND = {
+  void: 1,
+  rows: 2,
+  setKeyspace: 3,
+  prepared: 4,
+} as const;
 
 export const ROWS_FLAG = {
   globalTable: 0x01,
@@ -38,7 +43,11 @@ export const ROWS_FLAG = {
   metadataChanged: 0x08,
 } as const;
 
-export const QUERY_FLAG = { values: 0x01, pageSize: 0x04, pagingState: 0x08 } as const;
+export const QUERY_FLAG = {
+  values: 0x01,
+  pageSize: 0x04,
+  pagingState: 0x08,
+} as const;
 
 /** The length of a value that is null, and of one that is not to be touched. */
 export const NULL_LENGTH = -1;

@@ -6,7 +6,10 @@ import { FrameWriter } from './frame-writer.ts';
 import { FRAME_FLAG, OPCODE, QUERY_FLAG, UNSET_LENGTH } from './protocol.ts';
 
 const CQL_VERSION = '3.0.0';
-/** The key of the custom payload that requests incremental reads and marks their answers. */
+/**
+ * The key of the custom payload that requests incremental reads and marks their
+ * answers.
+ */
 export const ICG_KEY = 'icg';
 /** Consistency of what this client sends beside reads: `ONE`. */
 const CONSISTENCY_ONE = 0x0001;
@@ -33,7 +36,11 @@ export function encodePrepare(query: string): Buffer {
 
 export function encodeUse(keyspace: string): Buffer {
   const query = `USE "${keyspace.replaceAll('"', '""')}"`;
-  return new FrameWriter().longString(query).short(CONSISTENCY_ONE).byte(0).frame(OPCODE.query);
+  return new FrameWriter()
+    .longString(query)
+    .short(CONSISTENCY_ONE)
+    .byte(0)
+    .frame(OPCODE.query);
 }
 
 /** Asks for two views, and for a confirmation where they are equal. */
@@ -80,8 +87,8 @@ export function encodeExecute({
 }
 
 /**
- * The parameters as bytes. Throws `INVALID_ARGUMENT` for a wrong one, `BAD_VALUE` for too many or
- * too few.
+ * The parameters as bytes. Throws `INVALID_ARGUMENT` for a wrong one,
+ * `BAD_VALUE` for too many or too few.
  */
 export function encodeParameters(
   value: readonly unknown[],

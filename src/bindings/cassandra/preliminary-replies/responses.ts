@@ -1,6 +1,11 @@
 /** What a node answers: the bodies of responses. */
 import { BodyReader } from './body-reader.ts';
-import { readParameters, readRowsMetadata, type Column, type RowsMetadata } from './columns.ts';
+import {
+  readParameters,
+  readRowsMetadata,
+  type Column,
+  type RowsMetadata,
+} from './columns.ts';
 import { createProtocolError, type ServerError } from './cql-error.ts';
 import type { Frame } from './frames.ts';
 import { FRAME_FLAG, OPCODE, RESULT_KIND } from './protocol.ts';
@@ -14,12 +19,26 @@ export interface RawRows {
 }
 
 type ResponseVariant =
-  | { readonly kind: 'ready' | 'authChallenge' | 'authSuccess' | 'setKeyspace' | 'void' }
+  | {
+      readonly kind:
+        | 'ready'
+        | 'authChallenge'
+        | 'authSuccess'
+        | 'setKeyspace'
+        | 'void';
+    }
   | { readonly kind: 'error'; readonly error: ServerError }
   | { readonly kind: 'authenticate'; readonly authenticator: string }
-  | { readonly kind: 'supported'; readonly options: ReadonlyMap<string, readonly string[]> }
+  | {
+      readonly kind: 'supported';
+      readonly options: ReadonlyMap<string, readonly string[]>;
+    }
   | { readonly kind: 'rows'; readonly rows: RawRows }
-  | { readonly kind: 'prepared'; readonly id: Buffer; readonly parameters: readonly Column[] };
+  | {
+      readonly kind: 'prepared';
+      readonly id: Buffer;
+      readonly parameters: readonly Column[];
+    };
 
 export type Response = ResponseVariant & {
   /** What stands in the custom payload; undefined where there is none. */
@@ -38,7 +57,8 @@ export function readResponse({ opcode, flags, body }: Frame): Response {
   if ((flags & FRAME_FLAG.tracing) !== 0) reader.raw(TRACE_ID_BYTES);
   // Warnings are for the operator of the node, who has them in its log.
   if ((flags & FRAME_FLAG.warning) !== 0) reader.stringList();
-  const payload = (flags & FRAME_FLAG.payload) === 0 ? undefined : readPayload(reader);
+  const payload =
+    (flags & FRAME_FLAG.payload) === 0 ? undefined : readPayload(reader);
   return opcode === OPCODE.result
     ? readResult(reader, payload)
     : readOther(opcode, reader, payload);
@@ -48,14 +68,23 @@ function readPayload(reader: BodyReader): Payload {
   const count = reader.short();
   reader.checkCount(count, 6);
   const payload = new Map<string, Buffer | null>();
-  for (let n = 0; n < count; n += 1) payload.set(reader.string(), reader.bytes());
+  for (let n = 0; n < count; n += 1)
+    payload.set(reader.string(), reader.bytes());
   return payload;
 }
 
-function readOther(opcode: number, reader: BodyReader, payload: Payload | undefined): Response {
+function readOther(
+  opcode: number,
+  reader: BodyReader,
+  payload: Payload | undefined,
+): Response {
   switch (opcode) {
     case OPCODE.error:
-      return { kind: 'error', payload, error: { code: reader.int(), message: reader.string() } };
+      return {
+        kind: 'error',
+        payload,
+        error: { code: reader.int(), message: reader.string() },
+      };
     case OPCODE.ready:
       return { kind: 'ready', payload };
     case OPCODE.authenticate:
@@ -65,7 +94,10 @@ function readOther(opcode: number, reader: BodyReader, payload: Payload | undefi
     case OPCODE.authSuccess:
       return { kind: 'authSuccess', payload };
     case OPCODE.supported: {
-      const readOption = (): [string, string[]] => [reader.string(), reader.stringList()];
+      const readOption = (): [string, string[]] => [
+        reader.string(),
+        reader.stringList(),
+      ];
       return {
         kind: 'supported',
         payload,
@@ -77,7 +109,10 @@ function readOther(opcode: number, reader: BodyReader, payload: Payload | undefi
   }
 }
 
-function readResult(reader: BodyReader, payload: Payload | undefined): Response {
+function readResult(
+  reader: BodyReader,
+  payload: Payload | undefined,
+): Response {
   const kind = reader.int();
   switch (kind) {
     case RESULT_KIND.void:
@@ -86,12 +121,17 @@ function readResult(reader: BodyReader, payload: Payload | undefined): Response 
       return {
         kind: 'rows',
         payload,
-        rows: { metadata: readRowsMetadata(reader), rowCount: reader.int(), reader },
+        rows: {
+          metadata: readRowsMetadata(reader),
+          rowCount: reader.int(),
+          reader,
+        },
       };
     case RESULT_KIND.setKeyspace:
       return { kind: 'setKeyspace', payload };
     case RESULT_KIND.prepared:
-      // What follows are the columns of its rows, which come with the rows again.
+      // What follows are the columns of its rows, which come with the rows
+      // again.
       return {
         kind: 'prepared',
         payload,

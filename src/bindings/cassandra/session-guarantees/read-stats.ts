@@ -1,6 +1,6 @@
 /**
- * What came of the reads of a binding: how often early views were right, and finals known to be
- * stale.
+ * What came of the reads of a binding: how often early views were right, and
+ * finals known to be stale.
  */
 import { structurallyEqual } from '../../../correctable/structural-equality.ts';
 import type { ReadResult } from '../statement-plan.ts';
@@ -12,18 +12,22 @@ export interface ReadStats {
   readonly finals: number;
   /** How many of `finals` had a preliminary view before them. */
   readonly withPreliminary: number;
-  /** How many of `withPreliminary` had another value than their preliminary view. */
+  /**
+   * How many of `withPreliminary` had another value than their preliminary
+   * view.
+   */
   readonly diverged: number;
   /**
-   * How many of `diverged` were older: one replica had a write that the others lacked, not
-   * acknowledged yet.
+   * How many of `diverged` were older: one replica had a write that the others
+   * lacked, not acknowledged yet.
    */
   readonly regressed: number;
   /**
-   * Stale final views of `get` and `getMany`. Before such a read, this binding had written a newer
-   * value or shown one in a final view, or another value of the same time. Removed values are not
-   * counted: nothing shows their age. At level `strong`, more than 0 means that others write with a
-   * lower consistency, or at the same microsecond.
+   * Stale final views of `get` and `getMany`. Before such a read, this binding
+   * had written a newer value or shown one in a final view, or another value of
+   * the same time. Removed values are not counted: nothing shows their age. At
+   * level `strong`, more than 0 means that others write with a lower
+   * consistency, or at the same microsecond.
    */
   readonly staleFinals: number;
 }
@@ -46,9 +50,16 @@ export class ReadStatsCollector {
     return { ...this.#stats };
   }
 
-  /** A read of these objects begins: what is known of them by now its final view must show. */
+  /**
+   * A read of these objects begins: what is known of them by now its final view
+   * must show.
+   */
   beginRead(ids: readonly string[]): ReadObservation {
-    return new ReadObservation(this.#stats, this.#seenVersions, this.#seenVersions.getFloors(ids));
+    return new ReadObservation(
+      this.#stats,
+      this.#seenVersions,
+      this.#seenVersions.getFloors(ids),
+    );
   }
 
   recordWrite({ objects }: ReadResult): void {
@@ -74,8 +85,11 @@ export class ReadObservation {
 
   recordFinal(meaning: ReadResult): void {
     this.#stats.finals++;
-    if (this.preliminary !== undefined) this.#compare(this.preliminary, meaning);
-    const isStale = meaning.objects?.some((object) => isOlder(object, this.#floors.get(object.id)));
+    if (this.preliminary !== undefined)
+      this.#compare(this.preliminary, meaning);
+    const isStale = meaning.objects?.some((object) =>
+      isOlder(object, this.#floors.get(object.id)),
+    );
     if (isStale === true) this.#stats.staleFinals++;
     meaning.objects?.forEach((object) => this.#seenVersions.learn(object));
   }

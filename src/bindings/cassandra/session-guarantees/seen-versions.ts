@@ -1,22 +1,34 @@
-/** The newest version of each object that was seen, of so many objects at most. */
+/**
+ * The newest version of each object that was seen, of so many objects at most.
+ */
 import type { ObjectVersion } from '../statement-plan.ts';
 import { RecentMap } from '../../shared/recent-map.ts';
 
 export interface SeenVersion {
-  /** The newest that was seen, and not found gone since; `undefined` where there is none. */
+  /**
+   * The newest that was seen, and not found gone since; `undefined` where there
+   * is none.
+   */
   readonly version: number | undefined;
   /**
-   * Distinguishes its value from another one of the same version; `undefined` if that is unknown.
+   * Distinguishes its value from another one of the same version; `undefined`
+   * if that is unknown.
    */
   readonly content: string | undefined;
-  /** Whether every final view of level `strong` shows this version, or what came after it. */
+  /**
+   * Whether every final view of level `strong` shows this version, or what came
+   * after it.
+   */
   readonly isSettled: boolean;
   /**
-   * What was written up to then may be of before the object was found gone, or of before it was
-   * forgotten.
+   * What was written up to then may be of before the object was found gone, or
+   * of before it was forgotten.
    */
   readonly uncertainUpTo: number;
-  /** There were more objects than are kept: this one may be among those that are not. */
+  /**
+   * There were more objects than are kept: this one may be among those that are
+   * not.
+   */
   readonly isForgotten: boolean;
 }
 
@@ -48,8 +60,13 @@ export class SeenVersions {
 
   get(id: string): SeenVersion | undefined {
     const sighting = this.#versions.get(id);
-    if (sighting !== undefined || this.#forgottenUpTo === undefined) return sighting;
-    return { ...NOTHING_SEEN, uncertainUpTo: this.#forgottenUpTo, isForgotten: true };
+    if (sighting !== undefined || this.#forgottenUpTo === undefined)
+      return sighting;
+    return {
+      ...NOTHING_SEEN,
+      uncertainUpTo: this.#forgottenUpTo,
+      isForgotten: true,
+    };
   }
 
   /** What is known by now of these objects, of those of which anything is. */
@@ -63,16 +80,16 @@ export class SeenVersions {
   }
 
   /**
-   * The object was seen. Of two values with one version the one seen last is the one that Cassandra
-   * keeps.
+   * The object was seen. Of two values with one version the one seen last is
+   * the one that Cassandra keeps.
    */
   learn(object: ObjectVersion, isSettled = false): void {
     this.#learn(object, isSettled, this.get(object.id) ?? NOTHING_SEEN);
   }
 
   /**
-   * An authoritative read: what it lacks was gone by `upTo`. What was learnt since the read began
-   * stays beside it.
+   * An authoritative read: what it lacks was gone by `upTo`. What was learnt
+   * since the read began stays beside it.
    */
   learnCertain(
     object: ObjectVersion,
@@ -90,11 +107,19 @@ export class SeenVersions {
       return this.#learn(object, isSettled, known);
     if (version === undefined) {
       const uncertainUpTo = Math.max(upTo, known.uncertainUpTo, versionBefore);
-      const isNewer = known.version !== undefined && known.version > versionBefore;
-      return this.#store(id, { ...(isNewer ? known : NOTHING_SEEN), uncertainUpTo });
+      const isNewer =
+        known.version !== undefined && known.version > versionBefore;
+      return this.#store(id, {
+        ...(isNewer ? known : NOTHING_SEEN),
+        uncertainUpTo,
+      });
     }
     const isNoDoubt = !isKept || known.uncertainUpTo === doubtBefore;
-    this.#learn(object, isSettled, isNoDoubt ? { ...known, uncertainUpTo: -Infinity } : known);
+    this.#learn(
+      object,
+      isSettled,
+      isNoDoubt ? { ...known, uncertainUpTo: -Infinity } : known,
+    );
   }
 
   clear(): void {
@@ -102,8 +127,16 @@ export class SeenVersions {
     this.#forgottenUpTo = undefined;
   }
 
-  #learn({ id, version, content }: ObjectVersion, isSettled: boolean, known: SeenVersion): void {
-    if (version === undefined || (known.version !== undefined && version < known.version)) return;
+  #learn(
+    { id, version, content }: ObjectVersion,
+    isSettled: boolean,
+    known: SeenVersion,
+  ): void {
+    if (
+      version === undefined ||
+      (known.version !== undefined && version < known.version)
+    )
+      return;
     const wasSettled = known.isSettled && known.version === version;
     this.#store(id, {
       ...known,
@@ -119,13 +152,17 @@ export class SeenVersions {
     const forgotten = this.#versions.set(id, sighting);
     if (forgotten === undefined) return;
     const { version = -Infinity, uncertainUpTo } = forgotten;
-    this.#forgottenUpTo = Math.max(this.#forgottenUpTo ?? -Infinity, version, uncertainUpTo);
+    this.#forgottenUpTo = Math.max(
+      this.#forgottenUpTo ?? -Infinity,
+      version,
+      uncertainUpTo,
+    );
   }
 }
 
 /**
- * Whether an object is older than it was seen, or has another value of the same time (of another
- * writer).
+ * Whether an object is older than it was seen, or has another value of the same
+ * time (of another writer).
  */
 export function isOlder(
   { version, content }: ObjectVersion,
@@ -133,5 +170,9 @@ export function isOlder(
 ): boolean {
   if (seen?.version === undefined || version === undefined) return false;
   if (version !== seen.version) return version < seen.version;
-  return content !== undefined && seen.content !== undefined && content !== seen.content;
+  return (
+    content !== undefined &&
+    seen.content !== undefined &&
+    content !== seen.content
+  );
 }

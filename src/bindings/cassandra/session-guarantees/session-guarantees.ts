@@ -1,27 +1,36 @@
 /**
- * What an application's session has seen of each key. No later view may be older.
+ * What an application's session has seen of each key. No later view may be
+ * older.
  *
- * A replica may be behind, and absence has no version. A missing key was never written, is not
- * there yet, or was deleted. Only an authoritative answer shows which. So one answer about a key is
- * judged by what was known when its read began:
+ * A replica may be behind, and absence has no version. A missing key was never
+ * written, is not there yet, or was deleted. Only an authoritative answer shows
+ * which. So one answer about a key is judged by what was known when its read
+ * began:
  *
- * - *behind*: older than what was seen. One replica's is not shown. Several are read once more,
- *   then it is reported.
- * - *missing*: absent, though it was seen. At `strong` that is accepted for what the session wrote,
- *   or saw at `strong`: every quorum has it. Otherwise all replicas are read, and accepted.
- * - *doubted*: perhaps from before the key was found gone, or a key that the session has seen and
- *   forgotten. One replica's is not shown. `strong` is accepted. Otherwise all replicas are read,
- *   and accepted.
+ * - *behind*: older than what was seen. One replica's is not shown. Several are
+ *   read once more, then it is reported.
+ * - *missing*: absent, though it was seen. At `strong` that is accepted for
+ *   what the session wrote, or saw at `strong`: every quorum has it. Otherwise
+ *   all replicas are read, and accepted.
+ * - *doubted*: perhaps from before the key was found gone, or a key that the
+ *   session has seen and forgotten. One replica's is not shown. `strong` is
+ *   accepted. Otherwise all replicas are read, and accepted.
  * - *fine*: anything else.
  *
- * When an authoritative answer finds a key gone, what was seen of it is void. Versions written up
- * to then are doubted, until an authoritative answer shows the key. What was learned of a key while
- * a read was in flight stays, whatever the read shows. For a forgotten key, `strong` knows earlier
- * answers, but not what one replica alone has shown.
+ * When an authoritative answer finds a key gone, what was seen of it is void.
+ * Versions written up to then are doubted, until an authoritative answer shows
+ * the key. What was learned of a key while a read was in flight stays, whatever
+ * the read shows. For a forgotten key, `strong` knows earlier answers, but not
+ * what one replica alone has shown.
  */
 import type { BindingSession } from '../../../correctable/binding.ts';
 import type { ObjectVersion } from '../statement-plan.ts';
-import { isOlder, NOTHING_SEEN, SeenVersions, type SeenVersion } from './seen-versions.ts';
+import {
+  isOlder,
+  NOTHING_SEEN,
+  SeenVersions,
+  type SeenVersion,
+} from './seen-versions.ts';
 import { writeClock } from './write-clock.ts';
 
 const MAX_KEYS = 10_000;
@@ -30,7 +39,10 @@ export class SessionGuarantees implements BindingSession {
   readonly #isStrong: boolean;
   readonly #seenVersions: SeenVersions;
 
-  /** `isStrong`: final views show every write that was answered before they were asked for. */
+  /**
+   * `isStrong`: final views show every write that was answered before they were
+   * asked for.
+   */
   constructor(isStrong: boolean, maxKeys = MAX_KEYS) {
     this.#isStrong = isStrong;
     this.#seenVersions = new SeenVersions(maxKeys);
@@ -40,13 +52,18 @@ export class SessionGuarantees implements BindingSession {
     this.#seenVersions.clear();
   }
 
-  /** A read of these objects begins: what is known of them by now its views must not be behind. */
+  /**
+   * A read of these objects begins: what is known of them by now its views must
+   * not be behind.
+   */
   beginRead(ids: readonly string[]): SessionRead {
     return new SessionRead(this.#seenVersions, ids);
   }
 
   recordWrite(objects: readonly ObjectVersion[] | undefined): void {
-    objects?.forEach((object) => this.#seenVersions.learn(object, this.#isStrong));
+    objects?.forEach((object) =>
+      this.#seenVersions.learn(object, this.#isStrong),
+    );
   }
 }
 
@@ -74,14 +91,20 @@ export class SessionRead {
   }
 
   /**
-   * Whether an answer of one replica shows nothing older than what was seen. An undecidable answer
-   * is not admitted.
+   * Whether an answer of one replica shows nothing older than what was seen. An
+   * undecidable answer is not admitted.
    */
   canShow(objects: readonly ObjectVersion[] | undefined): boolean {
-    return objects?.every((object) => this.#compareToFloor(object) === 'current') === true;
+    return (
+      objects?.every((object) => this.#compareToFloor(object) === 'current') ===
+      true
+    );
   }
 
-  /** Whether only all replicas can tell that an answer is none of before what was seen. */
+  /**
+   * Whether only all replicas can tell that an answer is none of before what
+   * was seen.
+   */
   needsAllReplicas(
     objects: readonly ObjectVersion[],
     { isCertain }: Pick<ReadCertainty, 'isCertain'>,
@@ -99,14 +122,17 @@ export class SessionRead {
     return objects.some((object) => this.#compareToFloor(object) === 'behind');
   }
 
-  /** A view that may still be corrected was shown: the read itself must not go back behind it. */
+  /**
+   * A view that may still be corrected was shown: the read itself must not go
+   * back behind it.
+   */
   recordPreliminary(objects: readonly ObjectVersion[] | undefined): void {
     for (const object of objects ?? []) {
       this.#seenVersions.learn(object);
       const { id, version } = object;
       const floor = this.#floors.get(id) ?? NOTHING_SEEN;
-      // The same version with another value is then the later of two writes of one time, and no
-      // step back.
+      // The same version with another value is then the later of two writes of
+      // one time, and no step back.
       if (version === undefined || floor.version === version) continue;
       this.#floors.set(id, {
         ...floor,
@@ -128,7 +154,8 @@ export class SessionRead {
         seenVersion: this.#floors.get(object.id),
         learnedCount: this.#learnedBefore,
       };
-      if (isCertain) this.#seenVersions.learnCertain(object, isSettled, before, now);
+      if (isCertain)
+        this.#seenVersions.learnCertain(object, isSettled, before, now);
       else this.#seenVersions.learn(object);
     }
   }

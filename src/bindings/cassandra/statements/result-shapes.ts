@@ -1,12 +1,20 @@
 /**
- * How the rows of a statement become its result. More rows than requested are an error or a page,
- * never cut off.
+ * How the rows of a statement become its result. More rows than requested are
+ * an error or a page, never cut off.
  */
-import { check, CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
+import {
+  check,
+  CorrectableError,
+  isCorrectableError,
+} from '../../../correctable/errors.ts';
 import { checkCount } from '../../shared/check-number.ts';
 import { checkOptionNames } from '../../../correctable/validate.ts';
 import type { Page, Row } from '../read-strategy.ts';
-import { validateWithSchema, type AnySchema, type SchemaOutput } from './standard-schema.ts';
+import {
+  validateWithSchema,
+  type AnySchema,
+  type SchemaOutput,
+} from './standard-schema.ts';
 
 /** Converts a row to a value: a function, or a schema that the row fits. */
 export type RowMapper<T> = ((row: Row) => T) | AnySchema;
@@ -21,13 +29,16 @@ export type MappedRow<M> = M extends AnySchema
 /** One page of a result that may be longer. */
 export interface ResultPage<T> {
   readonly rows: T[];
-  /** Pass it to the same statement as `pageState` to get the next page. Absent on the last page. */
+  /**
+   * Pass it to the same statement as `pageState` to get the next page. Absent
+   * on the last page.
+   */
   readonly pageState?: string;
 }
 
 /**
- * Converts a statement's rows to its result `T`. Made by `oneRow`, `rows`, `page`, `wasApplied` and
- * `noResult`.
+ * Converts a statement's rows to its result `T`. Made by `oneRow`, `rows`,
+ * `page`, `wasApplied` and `noResult`.
  */
 export interface ResultShape<out T> {
   readonly kind: 'oneRow' | 'rows' | 'page' | 'wasApplied' | 'noResult';
@@ -36,8 +47,8 @@ export interface ResultShape<out T> {
   /** The column with the version of the result, if any. */
   readonly versionColumn: string | undefined;
   /**
-   * Returns the result of the statement called `name`. @throws CorrectableError if the rows do not
-   * fit
+   * Returns the result of the statement called `name`. @throws CorrectableError
+   * if the rows do not fit
    */
   readonly buildResult: (page: Page, name: string) => T;
 }
@@ -45,8 +56,9 @@ export interface ResultShape<out T> {
 /** The option that selects the version of a result. */
 export interface VersionOption {
   /**
-   * The column with the time of the write in microseconds, for example `written` of
-   * `SELECT …, WRITETIME(refs) AS written`. It lets the binding detect older views.
+   * The column with the time of the write in microseconds, for example
+   * `written` of `SELECT …, WRITETIME(refs) AS written`. It lets the binding
+   * detect older views.
    */
   readonly version?: string;
 }
@@ -55,8 +67,8 @@ const DEFAULT_MAX_ROWS = 5_000;
 const PAGE_SIZE = 100;
 
 /**
- * Returns the shape whose result is the only row, `undefined` if none. More than one fails with
- * `INVALID_VALUE`.
+ * Returns the shape whose result is the only row, `undefined` if none. More
+ * than one fails with `INVALID_VALUE`.
  *
  * @example
  * oneRow((row) => ({ name: row['name'] as string }));
@@ -66,7 +78,12 @@ export function oneRow<const M extends RowMapper<unknown>>(
   mapper: M,
   options: VersionOption = {},
 ): ResultShape<MappedRow<M> | undefined> {
-  checkShapeArguments('oneRow', { mapper, options, name: 'version', example: "'written'" });
+  checkShapeArguments('oneRow', {
+    mapper,
+    options,
+    name: 'version',
+    example: "'written'",
+  });
   const { version } = options;
   return {
     kind: 'oneRow',
@@ -74,7 +91,8 @@ export function oneRow<const M extends RowMapper<unknown>>(
     versionColumn: version,
     buildResult({ rows: [row, another], pageState }, name) {
       if (row === undefined) return undefined;
-      if (another === undefined && pageState === undefined) return mapRow(mapper, row, name);
+      if (another === undefined && pageState === undefined)
+        return mapRow(mapper, row, name);
       throw new CorrectableError(
         'INVALID_VALUE',
         `${name}: more than one row: add LIMIT 1, or give the result as rows()`,
@@ -84,8 +102,8 @@ export function oneRow<const M extends RowMapper<unknown>>(
 }
 
 /**
- * Returns the shape for all rows. More than `max` fail with `INVALID_VALUE`: use `page` if they
- * grow. Default: 5 000.
+ * Returns the shape for all rows. More than `max` fail with `INVALID_VALUE`:
+ * use `page` if they grow. Default: 5 000.
  *
  * @example
  * rows((row) => row['ad'] as string, { max: 40 });
@@ -110,8 +128,9 @@ export function rows<const M extends RowMapper<unknown>>(
 }
 
 /**
- * Returns the shape whose result is one page, with the position of the next one. The arguments may
- * have `pageState`, from the page before, and `pageSize`, up to `size`. Default of `size`: 100.
+ * Returns the shape whose result is one page, with the position of the next
+ * one. The arguments may have `pageState`, from the page before, and
+ * `pageSize`, up to `size`. Default of `size`: 100.
  *
  * @example
  * const { rows, pageState } = await store.invoke(posts.timeline({ user: 'ada' }));
@@ -135,7 +154,8 @@ export function page<const M extends RowMapper<unknown>>(
 }
 
 /**
- * Returns the shape whose result is whether a conditional write (`IF …`) was applied.
+ * Returns the shape whose result is whether a conditional write (`IF …`) was
+ * applied.
  *
  * @example
  * implement: { cql: 'INSERT INTO users (name) VALUES (:name) IF NOT EXISTS', result: wasApplied() }
@@ -178,7 +198,8 @@ function checkShapeArguments(
   { mapper, options, name, example }: ShapeArguments,
 ): void {
   const call = `${shape}((row) => row['name'], { ${name}: ${example} })`;
-  const isSchema = typeof mapper === 'object' && mapper !== null && '~standard' in mapper;
+  const isSchema =
+    typeof mapper === 'object' && mapper !== null && '~standard' in mapper;
   check(
     isSchema || typeof mapper === 'function',
     'mapper',
@@ -187,7 +208,11 @@ function checkShapeArguments(
   checkOptionNames(options, { call }, { [name]: true });
 }
 
-function mapRow<M extends RowMapper<unknown>>(mapper: M, row: Row, name: string): MappedRow<M> {
+function mapRow<M extends RowMapper<unknown>>(
+  mapper: M,
+  row: Row,
+  name: string,
+): MappedRow<M> {
   if (typeof mapper !== 'function') {
     return validateWithSchema(mapper, row, {
       code: 'INVALID_VALUE',

@@ -1,9 +1,14 @@
-/** The Standard Schema interface (standardschema.dev), which zod, valibot and arktype have. */
+/**
+ * The Standard Schema interface (standardschema.dev), which zod, valibot and
+ * arktype have.
+ */
 import { CorrectableError } from '../../../correctable/errors.ts';
 
 export interface Issue {
   readonly message: string;
-  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+  readonly path?:
+    | readonly (PropertyKey | { readonly key: PropertyKey })[]
+    | undefined;
 }
 
 type ValidationResult<T> =
@@ -15,16 +20,25 @@ export interface AnySchema {
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
-    // Parameters and results are compared method-wise here, so that every schema fits.
-    validate(value: unknown): ValidationResult<unknown> | Promise<ValidationResult<unknown>>;
-    readonly types?: { readonly input: unknown; readonly output: unknown } | undefined;
+    // Parameters and results are compared method-wise here, so that every
+    // schema fits.
+    validate(
+      value: unknown,
+    ): ValidationResult<unknown> | Promise<ValidationResult<unknown>>;
+    readonly types?:
+      | { readonly input: unknown; readonly output: unknown }
+      | undefined;
   };
 }
 
 /** The input type of a schema. */
-export type SchemaInput<S extends AnySchema> = NonNullable<S['~standard']['types']>['input'];
+export type SchemaInput<S extends AnySchema> = NonNullable<
+  S['~standard']['types']
+>['input'];
 /** The output type of a schema. */
-export type SchemaOutput<S extends AnySchema> = NonNullable<S['~standard']['types']>['output'];
+export type SchemaOutput<S extends AnySchema> = NonNullable<
+  S['~standard']['types']
+>['output'];
 
 export interface MismatchContext {
   readonly code: 'INVALID_ARGUMENT' | 'INVALID_VALUE';
@@ -35,8 +49,8 @@ export interface MismatchContext {
 }
 
 /**
- * The value as the schema gives it back. @throws CorrectableError as `misfit` says, with the path
- * of the first issue.
+ * The value as the schema gives it back. @throws CorrectableError as `misfit`
+ * says, with the path of the first issue.
  */
 export function validateWithSchema(
   schema: AnySchema,
@@ -57,11 +71,17 @@ export function validateWithSchema(
   if (outcome.issues === undefined) return outcome.value;
   const [issue] = outcome.issues;
   const field = [root, ...(issue?.path ?? []).map(formatPathStep)].join('.');
-  throw new CorrectableError(code, `${subject}: ${field}: ${issue?.message ?? 'does not fit'}`, {
-    field,
-  });
+  throw new CorrectableError(
+    code,
+    `${subject}: ${field}: ${issue?.message ?? 'does not fit'}`,
+    {
+      field,
+    },
+  );
 }
 
-function formatPathStep(step: PropertyKey | { readonly key: PropertyKey }): string {
+function formatPathStep(
+  step: PropertyKey | { readonly key: PropertyKey },
+): string {
   return String(typeof step === 'object' ? step.key : step);
 }

@@ -1,6 +1,6 @@
 /**
- * The application's prepared statements as operations, by name: CQL stays with the author of the
- * binding.
+ * The application's prepared statements as operations, by name: CQL stays with
+ * the author of the binding.
  */
 import {
   check,
@@ -31,37 +31,45 @@ import {
 /** How a statement is executed. */
 export interface StatementText<Args, R> {
   /**
-   * The CQL text. Named markers (`:user`) stand for the arguments of these names. Markers `?`
-   * require `params`.
+   * The CQL text. Named markers (`:user`) stand for the arguments of these
+   * names. Markers `?` require `params`.
    */
   readonly cql: string;
   /** Converts rows to the result. Required for reads. */
   readonly result?: ResultShape<R> | undefined;
   /**
-   * Returns a value for each marker, in their order. Default: the arguments with the markers'
-   * names.
+   * Returns a value for each marker, in their order. Default: the arguments
+   * with the markers' names.
    */
   params?(args: Args): readonly unknown[];
   /**
-   * Whether a write may be resent if its outcome is unknown. Not for counters, lists that grow,
-   * `now()` and conditions. Default: `false`. Reads may always be resent.
+   * Whether a write may be resent if its outcome is unknown. Not for counters,
+   * lists that grow, `now()` and conditions. Default: `false`. Reads may always
+   * be resent.
    */
   readonly isIdempotent?: boolean | undefined;
 }
 
 /** One statement: its interface for callers, and how it is executed. */
-export interface StatementSpec<A extends AnySchema = AnySchema, R = unknown> extends StatementText<
-  SchemaOutput<A>,
-  R
-> {
+export interface StatementSpec<
+  A extends AnySchema = AnySchema,
+  R = unknown,
+> extends StatementText<SchemaOutput<A>, R> {
   readonly access: Access;
   /**
-   * The arguments: a schema of zod, valibot or another library with the Standard Schema interface.
+   * The arguments: a schema of zod, valibot or another library with the
+   * Standard Schema interface.
    */
   readonly args: A;
-  /** The object that the operation is about: used for routing, caching and ordering. */
+  /**
+   * The object that the operation is about: used for routing, caching and
+   * ordering.
+   */
   key?(args: SchemaInput<A>): string;
-  /** Returns whether two results mean the same to the application. Default: structural equality. */
+  /**
+   * Returns whether two results mean the same to the application. Default:
+   * structural equality.
+   */
   equals?(a: R, b: R): boolean;
 }
 
@@ -73,8 +81,8 @@ export interface Statement {
   readonly isIdempotent: boolean;
   readonly result: ResultShape<unknown>;
   /**
-   * Returns checked arguments and marker values. @throws CorrectableError `INVALID_ARGUMENT` if
-   * they do not fit
+   * Returns checked arguments and marker values. @throws CorrectableError
+   * `INVALID_ARGUMENT` if they do not fit
    */
   readonly bind: (args: unknown) => BoundStatement;
 }
@@ -86,7 +94,9 @@ export interface BoundStatement {
   readonly pageSize: number;
 }
 
-const STATEMENTS_KEY: unique symbol = Symbol.for('correctables.cassandra.statements');
+const STATEMENTS_KEY: unique symbol = Symbol.for(
+  'correctables.cassandra.statements',
+);
 
 /** A catalog of statements, to pass to a binding. */
 export interface Statements {
@@ -94,9 +104,9 @@ export interface Statements {
 }
 
 export function getStatements(statements: Statements): readonly Statement[] {
-  const list: readonly Statement[] | undefined = (statements as Statements | null | undefined)?.[
-    STATEMENTS_KEY
-  ];
+  const list: readonly Statement[] | undefined = (
+    statements as Statements | null | undefined
+  )?.[STATEMENTS_KEY];
   if (list !== undefined) return list;
   throw createInvalidArgumentError(
     'statements',
@@ -106,7 +116,9 @@ export function getStatements(statements: Statements): readonly Statement[] {
 
 /** A typed builder for each statement: `ads.profile({ user })`. */
 export type StatementBuilders<S extends AnySpecs> = {
-  readonly [K in keyof S]: (args: SchemaInput<S[K]['args']>) => Operation<ResultOfSpec<S[K]>>;
+  readonly [K in keyof S]: (
+    args: SchemaInput<S[K]['args']>,
+  ) => Operation<ResultOfSpec<S[K]>>;
 };
 
 type ResultOfSpec<S> = 'result' extends keyof S
@@ -131,8 +143,8 @@ export interface AnySpec {
 export type AnySpecs = Readonly<Record<string, AnySpec>>;
 
 /**
- * Returns a statement with inferred types: `params`, `key` and `equals` get theirs from the schema
- * and the result.
+ * Returns a statement with inferred types: `params`, `key` and `equals` get
+ * theirs from the schema and the result.
  *
  * @example
  * const profile = statement({
@@ -142,7 +154,9 @@ export type AnySpecs = Readonly<Record<string, AnySpec>>;
  *   result: oneRow((row) => row['refs'] as string[], { version: 'written' }),
  * });
  */
-export function statement<A extends AnySchema, R>(spec: SpecWithResult<A, R>): SpecWithResult<A, R>;
+export function statement<A extends AnySchema, R>(
+  spec: SpecWithResult<A, R>,
+): SpecWithResult<A, R>;
 export function statement<A extends AnySchema>(
   spec: StatementSpec<A, void>,
 ): StatementSpec<A, void>;
@@ -158,7 +172,8 @@ type SpecWithResult<A extends AnySchema, R> = StatementSpec<A, R> & {
 /**
  * Creates a catalog of statements with a typed builder for each.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the invalid field
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the
+ * invalid field
  * @example const ads = defineStatements({ profile: { access: 'read', cql: 'SELECT refs FROM
  * profiles WHERE user = :user', args: z.object({ user: z.string() }), result: oneRow((row) =>
  * row['refs'] as string[]), }, }); const store = createClient(cassandra({ contactPoints:
@@ -186,33 +201,48 @@ export function defineStatements<const S extends AnySpecs>(
       ...(equals !== undefined && { equals }),
     });
   }
-  return Object.assign(builders, { [STATEMENTS_KEY]: list }) as unknown as StatementBuilders<S> &
-    Statements;
+  return Object.assign(builders, {
+    [STATEMENTS_KEY]: list,
+  }) as unknown as StatementBuilders<S> & Statements;
 }
 
-/** The part of a service contract that is needed, as `defineContract` returns it. */
+/**
+ * The part of a service contract that is needed, as `defineContract` returns
+ * it.
+ */
 export interface ContractLike {
   readonly operations: Readonly<
     Record<
       string,
-      { readonly access: Access; readonly args: AnySchema; readonly result: AnySchema }
+      {
+        readonly access: Access;
+        readonly args: AnySchema;
+        readonly result: AnySchema;
+      }
     >
   >;
 }
 
-/** How each operation of a contract is executed. Those of the portable vocabulary are built in. */
+/**
+ * How each operation of a contract is executed. Those of the portable
+ * vocabulary are built in.
+ */
 export type Implementations<C extends ContractLike> = {
-  readonly [K in Exclude<keyof C['operations'], 'get' | 'put' | 'getMany'>]: StatementText<
+  readonly [
+    K in Exclude<keyof C['operations'], 'get' | 'put' | 'getMany'>
+  ]: StatementText<
     SchemaOutput<C['operations'][K]['args']>,
     SchemaOutput<C['operations'][K]['result']>
   >;
 };
 
 /**
- * Creates the statements behind a contract. Pages and other clients share the contract, and name
- * its operations. The statements stay on the server that hosts the binding.
+ * Creates the statements behind a contract. Pages and other clients share the
+ * contract, and name its operations. The statements stay on the server that
+ * hosts the binding.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the invalid field
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the
+ * invalid field
  * @example const statements = implementStatements(contract, { profile: { cql: 'SELECT refs FROM
  * profiles WHERE user = :user', result: oneRow((row) => row['refs'] as string[]) }, });
  */
@@ -222,19 +252,31 @@ export function implementStatements<C extends ContractLike>(
 ): Statements {
   const call = 'implementStatements(contract, { profile: { cql, result } })';
   const isContract = isRecord(contract) && isRecord(contract.operations);
-  check(isContract, 'contract', `must be one made by defineContract: write ${call}`);
+  check(
+    isContract,
+    'contract',
+    `must be one made by defineContract: write ${call}`,
+  );
   checkRecord(implementations, { call, field: 'implementations' });
   const { operations } = contract;
-  const list = Object.entries<Omit<AnySpec, 'access' | 'args'>>(implementations).map(
-    ([name, text]) => {
-      const { access, args } = operations[name] ?? {};
-      if (access === undefined || args === undefined)
-        throw createInvalidArgumentError(name, 'the contract has no such operation');
-      checkRecord(text, { call: '{ cql, result }', field: name });
-      return createStatement(name, { ...text, access, args });
-    },
-  );
-  const built = new Set(['get', 'put', 'getMany', ...list.map(({ name }) => name)]);
+  const list = Object.entries<Omit<AnySpec, 'access' | 'args'>>(
+    implementations,
+  ).map(([name, text]) => {
+    const { access, args } = operations[name] ?? {};
+    if (access === undefined || args === undefined)
+      throw createInvalidArgumentError(
+        name,
+        'the contract has no such operation',
+      );
+    checkRecord(text, { call: '{ cql, result }', field: name });
+    return createStatement(name, { ...text, access, args });
+  });
+  const built = new Set([
+    'get',
+    'put',
+    'getMany',
+    ...list.map(({ name }) => name),
+  ]);
   const missing = Object.keys(operations).find((name) => !built.has(name));
   if (missing !== undefined)
     throw createInvalidArgumentError(
@@ -263,13 +305,25 @@ function checkSpec(name: string, value: unknown): void {
   checkOptionNames(value, { call: SPEC_EXAMPLE, field: name }, SPEC_FIELDS);
   const spec = value as Readonly<Record<string, unknown>>;
   const { access, cql, args, result } = spec;
-  check(access === 'read' || access === 'write', `${name}.access`, "must be 'read' or 'write'");
-  check(isNonEmptyString(cql), `${name}.cql`, 'must be the text of a statement');
+  check(
+    access === 'read' || access === 'write',
+    `${name}.access`,
+    "must be 'read' or 'write'",
+  );
+  check(
+    isNonEmptyString(cql),
+    `${name}.cql`,
+    'must be the text of a statement',
+  );
   const isSchema =
     (typeof args === 'object' || typeof args === 'function') &&
     args !== null &&
     '~standard' in args;
-  check(isSchema, `${name}.args`, 'must be a schema, as z.object({ user: z.string() })');
+  check(
+    isSchema,
+    `${name}.args`,
+    'must be a schema, as z.object({ user: z.string() })',
+  );
   check(
     result === undefined || hasMethods(result, 'buildResult'),
     `${name}.result`,
@@ -290,7 +344,10 @@ function createStatement(name: string, spec: AnySpec): Statement {
   if (access === 'write' && isSelect(cql))
     throw createInvalidArgumentError(`${name}.access`, "a SELECT is a 'read'");
   const result = spec.result ?? noResult();
-  if (access === 'read' && (result.kind === 'noResult' || result.kind === 'wasApplied')) {
+  if (
+    access === 'read' &&
+    (result.kind === 'noResult' || result.kind === 'wasApplied')
+  ) {
     throw createInvalidArgumentError(
       `${name}.result`,
       'say how rows become the result: oneRow(), rows() or page()',
@@ -326,7 +383,10 @@ interface BindContext {
   readonly result: ResultShape<unknown>;
 }
 
-function bindArgs({ name, spec, markers, result }: BindContext, input: unknown): BoundStatement {
+function bindArgs(
+  { name, spec, markers, result }: BindContext,
+  input: unknown,
+): BoundStatement {
   const args = validateWithSchema(spec.args, input, {
     code: 'INVALID_ARGUMENT',
     root: 'args',
@@ -337,16 +397,20 @@ function bindArgs({ name, spec, markers, result }: BindContext, input: unknown):
     markers.map((marker) => getMarkerValue(marker as string, args, name));
   if (params.length !== markers.length) {
     const message = `${name}: params: ${params.length} values for ${markers.length} markers`;
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'params' });
+    throw new CorrectableError('INVALID_ARGUMENT', message, {
+      field: 'params',
+    });
   }
-  for (const [at, value] of params.entries()) checkWellFormed(value, `args.${markers[at] ?? at}`);
-  if (result.kind !== 'page') return { params, pageState: undefined, pageSize: result.pageSize };
+  for (const [at, value] of params.entries())
+    checkWellFormed(value, `args.${markers[at] ?? at}`);
+  if (result.kind !== 'page')
+    return { params, pageState: undefined, pageSize: result.pageSize };
   return { params, ...readPageArgs(name, input, args, result.pageSize) };
 }
 
 /**
- * A marker without a value would silently leave a column as it is: `null` has to be said, a choice
- * is for `params`.
+ * A marker without a value would silently leave a column as it is: `null` has
+ * to be said, a choice is for `params`.
  */
 function getMarkerValue(marker: string, args: unknown, name: string): unknown {
   const value =
@@ -378,10 +442,15 @@ function readPageArgs(
   const requested = (value ?? {}) as PageArgs;
   const { pageState, pageSize = maxSize } = (args ?? {}) as PageArgs;
   const wrong = (field: string, advice: string): CorrectableError =>
-    new CorrectableError('INVALID_ARGUMENT', `${name}: args.${field}: ${advice}`, {
-      field: `args.${field}`,
-    });
-  // A schema may drop what it does not name: the first page would be given again and again.
+    new CorrectableError(
+      'INVALID_ARGUMENT',
+      `${name}: args.${field}: ${advice}`,
+      {
+        field: `args.${field}`,
+      },
+    );
+  // A schema may drop what it does not name: the first page would be given
+  // again and again.
   if (requested.pageState !== undefined && pageState === undefined) {
     throw wrong(
       'pageState',

@@ -1,20 +1,32 @@
 /**
- * One connection to a server: handshake, requests answered in order, heartbeats that notice a
- * frozen server.
+ * One connection to a server: handshake, requests answered in order, heartbeats
+ * that notice a frozen server.
  */
 import { connect, type Socket } from 'node:net';
-import { formatAddress, type ServerAddress } from '../../shared/server-address.ts';
+import {
+  formatAddress,
+  type ServerAddress,
+} from '../../shared/server-address.ts';
 import { HeartbeatMonitor } from '../../shared/heartbeat-monitor.ts';
-import { getZooKeeperErrorCode, isUndecided, ZooKeeperError } from './errors.ts';
-import { createJuteSplitter, JuteReader, JuteWriter, LENGTH_BYTES } from './jute.ts';
+import {
+  getZooKeeperErrorCode,
+  isUndecided,
+  ZooKeeperError,
+} from './errors.ts';
+import {
+  createJuteSplitter,
+  JuteReader,
+  JuteWriter,
+  LENGTH_BYTES,
+} from './jute.ts';
 import type { Credentials } from './options.ts';
 import { OP, type Request } from './requests.ts';
 
 /** Numbers of frames that answer no request of the application. */
 const XID = { watch: -1, ping: -2, auth: -4, setWatches: -8 } as const;
 /**
- * Asks for a preliminary reply, which then has the sign bit too. Servers without such replies send
- * the bit back.
+ * Asks for a preliminary reply, which then has the sign bit too. Servers
+ * without such replies send the bit back.
  */
 const WANTS_PRELIMINARY = 2 ** 30;
 const PRELIMINARY_FLAGS = 0x6000_0000;
@@ -30,7 +42,10 @@ export function encodeFrame({ type, write }: Request<unknown>): Buffer {
 
 export interface PendingRequest<T = unknown> {
   readonly request: Request<T>;
-  /** As it goes out but for its number: the length, four bytes for the number, the rest. */
+  /**
+   * As it goes out but for its number: the length, four bytes for the number,
+   * the rest.
+   */
   readonly frame: Buffer;
   readonly resolve: (value: T) => void;
   readonly reject: (error: ZooKeeperError) => void;
@@ -67,7 +82,8 @@ export class Connection {
   readonly #options: ConnectionOptions;
   readonly #socket: Socket;
   readonly #frames: ReturnType<typeof createJuteSplitter>;
-  #sentRequests: { readonly xid: number; readonly pending: PendingRequest }[] = [];
+  #sentRequests: { readonly xid: number; readonly pending: PendingRequest }[] =
+    [];
   #head = 0;
   #outgoing: Buffer[] = [];
   #isAccepted = false;
@@ -84,12 +100,18 @@ export class Connection {
     this.#socket = connect({ host, port, noDelay: true });
     this.#socket.once('connect', () => this.#sendConnectRequest());
     this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk));
-    this.#socket.on('error', (error) => this.#end(this.#createLossError(error.message, error)));
+    this.#socket.on('error', (error) =>
+      this.#end(this.#createLossError(error.message, error)),
+    );
     this.#socket.on('close', () =>
       this.#end(this.#createLossError('the server closed the connection')),
     );
     this.#connectTimer = setTimeout(() => {
-      this.#end(this.#createLossError(`no answer within ${options.connectTimeoutMs} ms`));
+      this.#end(
+        this.#createLossError(
+          `no answer within ${options.connectTimeoutMs} ms`,
+        ),
+      );
     }, options.connectTimeoutMs);
   }
 
@@ -100,16 +122,25 @@ export class Connection {
   /** Sends a request; those of one tick leave together. */
   send(pending: PendingRequest): void {
     const number = this.#options.nextRequestNumber();
-    const xid = pending.request.readPreliminary === undefined ? number : number | WANTS_PRELIMINARY;
+    const xid =
+      pending.request.readPreliminary === undefined
+        ? number
+        : number | WANTS_PRELIMINARY;
     this.#sentRequests.push({ xid, pending });
     pending.frame.writeInt32BE(xid, LENGTH_BYTES);
     this.#enqueue(pending.frame);
   }
 
-  /** Sends what belongs to the session and answers no caller: identities, watches. */
+  /**
+   * Sends what belongs to the session and answers no caller: identities,
+   * watches.
+   */
   sendSetup(request: Request<void>): void {
     const frame = encodeFrame(request);
-    frame.writeInt32BE(request.type === OP.auth ? XID.auth : XID.setWatches, LENGTH_BYTES);
+    frame.writeInt32BE(
+      request.type === OP.auth ? XID.auth : XID.setWatches,
+      LENGTH_BYTES,
+    );
     this.#enqueue(frame);
   }
 
@@ -136,7 +167,9 @@ export class Connection {
   #flush(): void {
     if (this.#hasEnded || this.#outgoing.length === 0) return;
     const bytes =
-      this.#outgoing.length === 1 ? (this.#outgoing[0] as Buffer) : Buffer.concat(this.#outgoing);
+      this.#outgoing.length === 1
+        ? (this.#outgoing[0] as Buffer)
+        : Buffer.concat(this.#outgoing);
     this.#outgoing = [];
     this.#lastSentAt = performance.now();
     this.#options.bytes.sent += bytes.length;
@@ -147,10 +180,14 @@ export class Connection {
     this.#heartbeatMonitor?.recordReceived();
     this.#options.bytes.received += chunk.length;
     try {
-      this.#frames.push(chunk, (content) => this.#handleFrame(new JuteReader(content)));
+      this.#frames.push(chunk, (content) =>
+        this.#handleFrame(new JuteReader(content)),
+      );
     } catch (error) {
       this.#end(
-        error instanceof ZooKeeperError ? error : this.#createLossError('unreadable reply', error),
+        error instanceof ZooKeeperError
+          ? error
+          : this.#createLossError('unreadable reply', error),
       );
     }
   }
@@ -165,7 +202,8 @@ export class Connection {
     if (xid === XID.watch) return this.#options.onWatchEvent(reader);
     if (xid === XID.auth && error !== 0) return this.#options.onAuthFailed();
     if (xid < 0) {
-      // The server's own negative numbers are small: they have all of these bits.
+      // The server's own negative numbers are small: they have all of these
+      // bits.
       if ((xid & PRELIMINARY_FLAGS) === WANTS_PRELIMINARY)
         this.#deliverPreliminary(xid & 0x7fff_ffff, reader);
       return;
@@ -183,18 +221,24 @@ export class Connection {
     this.#isAccepted = true;
     clearTimeout(this.#connectTimer);
     // We never ask for one: what it shows may be as old as its partition.
-    if (isReadOnly) return this.#end(this.#createLossError('the server is read-only'));
+    if (isReadOnly)
+      return this.#end(this.#createLossError('the server is read-only'));
     if (sessionTimeoutMs > MAX_TIMEOUT_MS) {
       const hint = `a session of ${sessionTimeoutMs} ms was offered: no ZooKeeper`;
       return this.#end(new ZooKeeperError('PROTOCOL_ERROR', { hint }));
     }
-    if (sessionTimeoutMs > 0) this.#heartbeatMonitor = this.#startHeartbeat(sessionTimeoutMs);
+    if (sessionTimeoutMs > 0)
+      this.#heartbeatMonitor = this.#startHeartbeat(sessionTimeoutMs);
     this.#options.onAccepted({ sessionTimeoutMs, sessionId, password });
   }
 
   #handleReply(
     reader: JuteReader,
-    { xid, zxid, error }: { readonly xid: number; readonly zxid: bigint; readonly error: number },
+    {
+      xid,
+      zxid,
+      error,
+    }: { readonly xid: number; readonly zxid: bigint; readonly error: number },
   ): void {
     const expected = this.#sentRequests[this.#head];
     if (expected === undefined || expected.xid !== xid) {
@@ -209,13 +253,20 @@ export class Connection {
       try {
         value = request.read(reader);
       } catch (thrown) {
-        if (!(thrown instanceof ZooKeeperError) || thrown.code === 'PROTOCOL_ERROR') throw thrown;
+        if (
+          !(thrown instanceof ZooKeeperError) ||
+          thrown.code === 'PROTOCOL_ERROR'
+        )
+          throw thrown;
         failure = thrown;
       }
     } else {
       const code = getZooKeeperErrorCode(error);
       const mayHaveTakenEffect = request.isWrite && isUndecided(code);
-      failure = new ZooKeeperError(code, { path: request.path, mayHaveTakenEffect });
+      failure = new ZooKeeperError(code, {
+        path: request.path,
+        mayHaveTakenEffect,
+      });
     }
     this.#head += 1;
     if (this.#head === this.#sentRequests.length) {
@@ -229,13 +280,14 @@ export class Connection {
   #deliverPreliminary(xid: number, reader: JuteReader): void {
     for (let at = this.#head; at < this.#sentRequests.length; at += 1) {
       const sent = this.#sentRequests[at];
-      if (sent?.xid === xid) return sent.pending.request.readPreliminary?.(reader);
+      if (sent?.xid === xid)
+        return sent.pending.request.readPreliminary?.(reader);
     }
   }
 
   /**
-   * A ping after a third of the session's time without a word, the end after two thirds without an
-   * answer.
+   * A ping after a third of the session's time without a word, the end after
+   * two thirds without an answer.
    */
   #startHeartbeat(sessionTimeoutMs: number): HeartbeatMonitor {
     const intervalMs = sessionTimeoutMs / 6;
@@ -244,18 +296,25 @@ export class Connection {
       maxSilenceMs: (2 * sessionTimeoutMs) / 3,
       stallMs: sessionTimeoutMs / 2,
       onHeartbeatDue: (silentMs) => {
-        const isQuiet = performance.now() - this.#lastSentAt >= sessionTimeoutMs / 3 - intervalMs;
+        const isQuiet =
+          performance.now() - this.#lastSentAt >=
+          sessionTimeoutMs / 3 - intervalMs;
         const isUnanswered = silentMs >= sessionTimeoutMs / 3;
         if (isQuiet || isUnanswered)
           this.#enqueue(new JuteWriter().int(XID.ping).int(OP.ping).frame());
       },
       onSilence: (silentMs) =>
-        this.#end(this.#createLossError(`silent for ${Math.round(silentMs)} ms`)),
+        this.#end(
+          this.#createLossError(`silent for ${Math.round(silentMs)} ms`),
+        ),
     });
   }
 
   #createLossError(reason: string, cause?: unknown): ZooKeeperError {
-    return new ZooKeeperError('CONNECTION_LOSS', { hint: `${this.server}: ${reason}`, cause });
+    return new ZooKeeperError('CONNECTION_LOSS', {
+      hint: `${this.server}: ${reason}`,
+      cause,
+    });
   }
 
   #end(reason: ZooKeeperError): void {
@@ -269,7 +328,12 @@ export class Connection {
     this.#sentRequests = [];
     for (const { pending } of lost) {
       const { path, isWrite } = pending.request;
-      const details = { path, mayHaveTakenEffect: isWrite, hint: reason.hint, cause: reason };
+      const details = {
+        path,
+        mayHaveTakenEffect: isWrite,
+        hint: reason.hint,
+        cause: reason,
+      };
       pending.reject(new ZooKeeperError('CONNECTION_LOSS', details));
     }
   }

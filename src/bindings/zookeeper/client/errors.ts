@@ -1,6 +1,6 @@
 /**
- * What can go wrong with a request, as a code with the path that it is about and a hint at what to
- * do.
+ * What can go wrong with a request, as a code with the path that it is about
+ * and a hint at what to do.
  */
 
 const CODES = {
@@ -42,17 +42,22 @@ const HINTS: { readonly [code in ZooKeeperErrorCode]?: string } = {
   NO_NODE: 'create it, or its parent, first',
   NO_AUTH: 'add the identity that the ACL names with addAuth()',
   BAD_VERSION: 'another client changed it: read it again, then decide again',
-  NO_CHILDREN_FOR_EPHEMERALS: 'ephemeral nodes have no children: choose a persistent parent',
-  NODE_EXISTS: 'another client created it before: use it as it is, or choose another name',
+  NO_CHILDREN_FOR_EPHEMERALS:
+    'ephemeral nodes have no children: choose a persistent parent',
+  NODE_EXISTS:
+    'another client created it before: use it as it is, or choose another name',
   NOT_EMPTY: 'delete its children first',
-  SESSION_EXPIRED: 'the ensemble gave the session up, with its ephemeral nodes: make a new client',
+  SESSION_EXPIRED:
+    'the ensemble gave the session up, with its ephemeral nodes: make a new client',
   INVALID_ACL:
     'give at least one entry with a known scheme, and addAuth() before the scheme "auth"',
   AUTH_FAILED: 'the server refused the identity of addAuth()',
-  SESSION_MOVED: 'the session has been taken over by another connection: repeat the request',
+  SESSION_MOVED:
+    'the session has been taken over by another connection: repeat the request',
   UNIMPLEMENTED:
     'the server is too old, or the feature is switched off (time to live: extendedTypesEnabled)',
-  CONNECTION_LOSS: 'the client reconnects by itself; repeat what may be repeated',
+  CONNECTION_LOSS:
+    'the client reconnects by itself; repeat what may be repeated',
   TOO_MANY_REQUESTS: 'wait for some of the requests in flight',
   CLIENT_CLOSED: 'make a new client',
   QUOTA_EXCEEDED: 'the path has a quota (zookeeper.enforceQuota)',
@@ -64,8 +69,8 @@ export interface ZooKeeperErrorDetails {
   /** The index of the part of a `multi` that failed, from 0. */
   readonly part?: number | undefined;
   /**
-   * Whether the request was sent and may have been executed, although no reply or no decisive one
-   * came.
+   * Whether the request was sent and may have been executed, although no reply
+   * or no decisive one came.
    */
   readonly mayHaveTakenEffect?: boolean | undefined;
   readonly hint?: string | undefined;
@@ -90,15 +95,16 @@ export class ZooKeeperError extends Error {
   readonly part: number | undefined;
   readonly hint: string | undefined;
   /**
-   * True if a write was sent and no reply reported its outcome: it may have been executed, or may
-   * still be.
+   * True if a write was sent and no reply reported its outcome: it may have
+   * been executed, or may still be.
    */
   readonly mayHaveTakenEffect: boolean;
 
   constructor(code: ZooKeeperErrorCode, details: ZooKeeperErrorDetails = {}) {
     const hint = details.hint ?? HINTS[code];
     const where = details.path === undefined ? '' : ` ${details.path}`;
-    const part = details.part === undefined ? '' : ` (part ${details.part} of the multi)`;
+    const part =
+      details.part === undefined ? '' : ` (part ${details.part} of the multi)`;
     super(`${code}${where}${part}${hint === undefined ? '' : `: ${hint}`}`, {
       cause: details.cause,
     });
@@ -111,8 +117,8 @@ export class ZooKeeperError extends Error {
 }
 
 /**
- * What a server answers that does not know what became of the request, or is not known to this
- * client.
+ * What a server answers that does not know what became of the request, or is
+ * not known to this client.
  */
 const UNDECIDED_CODES: ReadonlySet<ZooKeeperErrorCode> = new Set([
   'SYSTEM_ERROR',
@@ -124,14 +130,16 @@ const UNDECIDED_CODES: ReadonlySet<ZooKeeperErrorCode> = new Set([
   'UNKNOWN_ERROR',
 ]);
 
-/** Whether an update that was answered so may have been executed all the same. */
+/**
+ * Whether an update that was answered so may have been executed all the same.
+ */
 export function isUndecided(code: ZooKeeperErrorCode): boolean {
   return UNDECIDED_CODES.has(code);
 }
 
 /**
- * Returns whether `error` is a `ZooKeeperError`, with `code` if you pass one. Works across copies
- * of the package.
+ * Returns whether `error` is a `ZooKeeperError`, with `code` if you pass one.
+ * Works across copies of the package.
  */
 export function isZooKeeperError(
   error: unknown,
@@ -145,8 +153,14 @@ export function isZooKeeperError(
   );
 }
 
-/** For `catch` of a promise: `value` instead of an error of `code`; throws any other on. */
-export function replaceErrorWith<T>(code: ZooKeeperErrorCode, value: T): (error: unknown) => T {
+/**
+ * For `catch` of a promise: `value` instead of an error of `code`; throws any
+ * other on.
+ */
+export function replaceErrorWith<T>(
+  code: ZooKeeperErrorCode,
+  value: T,
+): (error: unknown) => T {
   return (error) => {
     if (isZooKeeperError(error, code)) return value;
     throw error;
@@ -154,5 +168,8 @@ export function replaceErrorWith<T>(code: ZooKeeperErrorCode, value: T): (error:
 }
 
 export function getZooKeeperErrorCode(number: number): ZooKeeperErrorCode {
-  return (CODES as Readonly<Record<number, ZooKeeperErrorCode>>)[number] ?? 'UNKNOWN_ERROR';
+  return (
+    (CODES as Readonly<Record<number, ZooKeeperErrorCode>>)[number] ??
+    'UNKNOWN_ERROR'
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * Jute, ZooKeeper's serialisation: big-endian numbers, and strings, buffers and lists with a 32-bit
- * length in front.
+ * Jute, ZooKeeper's serialisation: big-endian numbers, and strings, buffers and
+ * lists with a 32-bit length in front.
  */
 import { ByteReader } from '../../shared/byte-reader.ts';
 import { ByteWriter } from '../../shared/byte-writer.ts';
@@ -13,7 +13,9 @@ export const LENGTH_BYTES = 4;
 /** The least that an element of a list takes. */
 const ELEMENT_BYTES = 4;
 
-/** Writes one frame: the four bytes of its length are kept free at the start. */
+/**
+ * Writes one frame: the four bytes of its length are kept free at the start.
+ */
 export class JuteWriter extends ByteWriter {
   constructor() {
     super(LENGTH_BYTES);
@@ -47,8 +49,8 @@ export class JuteWriter extends ByteWriter {
 }
 
 /**
- * Reads the content of one frame. What does not fit is a `PROTOCOL_ERROR`, never an exception of
- * another kind.
+ * Reads the content of one frame. What does not fit is a `PROTOCOL_ERROR`,
+ * never an exception of another kind.
  */
 export class JuteReader extends ByteReader {
   /** A 64-bit number that is a time or a count, small enough to be exact. */
@@ -73,7 +75,9 @@ export class JuteReader extends ByteReader {
 
   /** A length below zero is a list that is not there: it has no elements. */
   list<T>(read: (reader: this) => T): T[] {
-    return this.readItems(Math.max(0, this.int()), ELEMENT_BYTES, () => read(this));
+    return this.readItems(Math.max(0, this.int()), ELEMENT_BYTES, () =>
+      read(this),
+    );
   }
 
   protected createError(description: string): ZooKeeperError {
@@ -84,8 +88,8 @@ export class JuteReader extends ByteReader {
 }
 
 /**
- * Cuts what arrives into the contents of frames. Throws a ZooKeeperError `PROTOCOL_ERROR` for a
- * length that cannot be.
+ * Cuts what arrives into the contents of frames. Throws a ZooKeeperError
+ * `PROTOCOL_ERROR` for a length that cannot be.
  */
 export function createJuteSplitter(maxBytes: number): FrameSplitter<Buffer> {
   return new FrameSplitter({

@@ -12,7 +12,8 @@ import {
 } from './requests.ts';
 
 /**
- * One part of a transaction. If you pass `version`, the node must have it. Default: any version.
+ * One part of a transaction. If you pass `version`, the node must have it.
+ * Default: any version.
  */
 export type MultiPart =
   | {
@@ -29,7 +30,11 @@ export type MultiPart =
       readonly data: Uint8Array | string | null;
       readonly version?: number;
     }
-  | { readonly type: 'delete'; readonly path: string; readonly version?: number }
+  | {
+      readonly type: 'delete';
+      readonly path: string;
+      readonly version?: number;
+    }
   | { readonly type: 'check'; readonly path: string; readonly version: number };
 
 /** The result of one part. Results have the order of the parts. */
@@ -50,7 +55,10 @@ const ERROR_TYPE = -1;
 /** What parts get that were not to blame. */
 const NOT_EXECUTED_CODES: readonly number[] = [0, -2];
 
-export function writeMulti(writer: JuteWriter, parts: readonly ResolvedPart[]): void {
+export function writeMulti(
+  writer: JuteWriter,
+  parts: readonly ResolvedPart[],
+): void {
   for (const part of parts) {
     writer.int(getOpCode(part)).bool(false).int(-1);
     writePart(writer, part);
@@ -74,8 +82,20 @@ function getOpCode(part: ResolvedPart): number {
 function writePart(writer: JuteWriter, part: ResolvedPart): void {
   switch (part.type) {
     case 'create': {
-      const { serverPath, bytes, resolvedAcl: acl, mode = 'persistent', ttlMs = 0 } = part;
-      return writeCreate(writer, { path: serverPath, data: bytes, acl, mode, ttlMs });
+      const {
+        serverPath,
+        bytes,
+        resolvedAcl: acl,
+        mode = 'persistent',
+        ttlMs = 0,
+      } = part;
+      return writeCreate(writer, {
+        path: serverPath,
+        data: bytes,
+        acl,
+        mode,
+        ttlMs,
+      });
     }
     case 'set':
       writer
@@ -91,7 +111,10 @@ function writePart(writer: JuteWriter, part: ResolvedPart): void {
 }
 
 /** @throws ZooKeeperError of the part that failed, with its number and path */
-export function readMulti(reader: JuteReader, parts: readonly ResolvedPart[]): MultiResult[] {
+export function readMulti(
+  reader: JuteReader,
+  parts: readonly ResolvedPart[],
+): MultiResult[] {
   const results: MultiResult[] = [];
   const failures: number[] = [];
   for (;;) {
@@ -102,7 +125,9 @@ export function readMulti(reader: JuteReader, parts: readonly ResolvedPart[]): M
     if (type === ERROR_TYPE) failures.push(reader.int());
     else results.push(readResult(reader, type, parts[results.length]));
   }
-  const at = failures.findIndex((number) => !NOT_EXECUTED_CODES.includes(number));
+  const at = failures.findIndex(
+    (number) => !NOT_EXECUTED_CODES.includes(number),
+  );
   if (at >= 0)
     throw new ZooKeeperError(getZooKeeperErrorCode(failures[at] as number), {
       part: at,
@@ -112,9 +137,14 @@ export function readMulti(reader: JuteReader, parts: readonly ResolvedPart[]): M
   return results;
 }
 
-function readResult(reader: JuteReader, type: number, part: ResolvedPart | undefined): MultiResult {
+function readResult(
+  reader: JuteReader,
+  type: number,
+  part: ResolvedPart | undefined,
+): MultiResult {
   // Whatever kind of node it was, a create is answered as one with a stat.
-  const expected = part?.type === 'create' ? OP.create2 : part && getOpCode(part);
+  const expected =
+    part?.type === 'create' ? OP.create2 : part && getOpCode(part);
   if (part === undefined || type !== expected) {
     const hint = `a multi was answered with a part of type ${type}, which it does not have there`;
     throw new ZooKeeperError('PROTOCOL_ERROR', { hint });
@@ -127,7 +157,10 @@ function readResult(reader: JuteReader, type: number, part: ResolvedPart | undef
       return { type: part.type };
     case 'create': {
       const { serverPath, mode = 'persistent' } = part;
-      return { type: 'create', ...readCreated(reader, type, { path: serverPath, mode }) };
+      return {
+        type: 'create',
+        ...readCreated(reader, type, { path: serverPath, mode }),
+      };
     }
   }
 }

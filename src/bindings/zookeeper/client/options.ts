@@ -2,7 +2,10 @@
 import { isRecord } from '../../../correctable/validate.ts';
 import { ZooKeeperError } from './errors.ts';
 
-/** The credentials with which a client resumes a session. The password is a secret. */
+/**
+ * The credentials with which a client resumes a session. The password is a
+ * secret.
+ */
 export interface Credentials {
   readonly sessionId: bigint;
   readonly password: Uint8Array;
@@ -10,32 +13,40 @@ export interface Credentials {
 
 export interface ZooKeeperOptions {
   /**
-   * How long the ensemble keeps a session without messages, in ms; servers may change it. Default:
-   * 12 000.
+   * How long the ensemble keeps a session without messages, in ms; servers may
+   * change it. Default: 12 000.
    */
   readonly sessionTimeoutMs?: number;
-  /** The server, `host:port`, to which the client connects whenever possible. */
+  /**
+   * The server, `host:port`, to which the client connects whenever possible.
+   */
   readonly preferredServer?: string;
   /**
-   * Maximum number of requests in flight or waiting; more fail with `TOO_MANY_REQUESTS`. Default:
-   * 10 000.
+   * Maximum number of requests in flight or waiting; more fail with
+   * `TOO_MANY_REQUESTS`. Default: 10 000.
    */
   readonly maxRequests?: number;
   /**
-   * Maximum request size in bytes. Above its `jute.maxbuffer`, a server closes the connection.
-   * Default: 1 000 000.
+   * Maximum request size in bytes. Above its `jute.maxbuffer`, a server closes
+   * the connection. Default: 1 000 000.
    */
   readonly maxRequestBytes?: number;
   /** Maximum reply size in bytes. Default: 16 MiB. */
   readonly maxReplyBytes?: number;
-  /** The session to resume, of a client that was not closed. Default: a new session. */
+  /**
+   * The session to resume, of a client that was not closed. Default: a new
+   * session.
+   */
   readonly credentials?: Credentials;
   /**
-   * Returns a transaction that the client must not fall behind, besides its own: of a session for
-   * which it reads.
+   * Returns a transaction that the client must not fall behind, besides its
+   * own: of a session for which it reads.
    */
   readonly getMinZxid?: () => bigint;
-  /** Called with errors that listeners throw. Default: they become uncaught exceptions. */
+  /**
+   * Called with errors that listeners throw. Default: they become uncaught
+   * exceptions.
+   */
   readonly onUncaught?: (error: unknown) => void;
 }
 
@@ -47,7 +58,10 @@ export type ResolvedOptions = Required<
 };
 
 const MIB = 1024 * 1024;
-/** Largest request unless given: servers refuse more than 1 MiB, headers included. */
+/**
+ * Largest request unless given: servers refuse more than 1 MiB, headers
+ * included.
+ */
 export const DEFAULT_MAX_REQUEST_BYTES = 1_000_000;
 
 /** @throws ZooKeeperError `BAD_ARGUMENTS` that names the field */
@@ -63,14 +77,22 @@ export function resolveOptions(options: ZooKeeperOptions): ResolvedOptions {
     preferredServer: options.preferredServer,
     credentials: options.credentials,
     maxRequests: checkPositive(options, 'maxRequests', 10_000),
-    maxRequestBytes: checkPositive(options, 'maxRequestBytes', DEFAULT_MAX_REQUEST_BYTES),
+    maxRequestBytes: checkPositive(
+      options,
+      'maxRequestBytes',
+      DEFAULT_MAX_REQUEST_BYTES,
+    ),
     maxReplyBytes: checkPositive(options, 'maxReplyBytes', 16 * MIB),
     getMinZxid: options.getMinZxid ?? (() => 0n),
     onUncaught: options.onUncaught ?? throwAsync,
   };
 }
 
-type NumberField = 'sessionTimeoutMs' | 'maxRequests' | 'maxRequestBytes' | 'maxReplyBytes';
+type NumberField =
+  | 'sessionTimeoutMs'
+  | 'maxRequests'
+  | 'maxRequestBytes'
+  | 'maxReplyBytes';
 
 function checkPositive(
   options: ZooKeeperOptions,
@@ -79,7 +101,9 @@ function checkPositive(
 ): number {
   const value = options[field] ?? defaultValue;
   if (Number.isInteger(value) && value > 0 && value < 2 ** 31) return value;
-  throw new ZooKeeperError('BAD_ARGUMENTS', { hint: `${field}: give an integer above 0` });
+  throw new ZooKeeperError('BAD_ARGUMENTS', {
+    hint: `${field}: give an integer above 0`,
+  });
 }
 
 function throwAsync(error: unknown): void {

@@ -1,10 +1,12 @@
 /**
- * Paths of nodes, checked before anything is sent: what the server finds wrong it answers by
- * closing the connection.
+ * Paths of nodes, checked before anything is sent: what the server finds wrong
+ * it answers by closing the connection.
  */
 import { ZooKeeperError } from './errors.ts';
 
-/** @throws ZooKeeperError `BAD_ARGUMENTS` unless `path` is absolute and normal. */
+/**
+ * @throws ZooKeeperError `BAD_ARGUMENTS` unless `path` is absolute and normal.
+ */
 export function checkPath(path: string, isSequential = false): string {
   const problem = findPathProblem(isSequential ? `${path}1` : path);
   if (problem === undefined) return path;
@@ -12,18 +14,23 @@ export function checkPath(path: string, isSequential = false): string {
 }
 
 function findPathProblem(path: string): string | undefined {
-  if (typeof path !== 'string' || !path.startsWith('/')) return 'give one that starts with "/"';
+  if (typeof path !== 'string' || !path.startsWith('/'))
+    return 'give one that starts with "/"';
   if (path === '/') return undefined;
   const names = path.slice(1).split('/');
   if (names.includes('')) return 'leave out empty names and a "/" at the end';
-  if (names.some((name) => name === '.' || name === '..')) return 'leave out "." and ".."';
+  if (names.some((name) => name === '.' || name === '..'))
+    return 'leave out "." and ".."';
   if ([...path].some(isForbidden)) {
     return 'leave out control characters, and characters beyond the basic plane';
   }
   return undefined;
 }
 
-/** As the server has it: control characters, private use, and what takes two code units. */
+/**
+ * As the server has it: control characters, private use, and what takes two
+ * code units.
+ */
 function isForbidden(character: string): boolean {
   const code = character.codePointAt(0) as number;
   return (
@@ -34,7 +41,10 @@ function isForbidden(character: string): boolean {
   );
 }
 
-/** The subtree that a client takes for the whole: a prefix of all paths that are sent. */
+/**
+ * The subtree that a client takes for the whole: a prefix of all paths that are
+ * sent.
+ */
 export class Chroot {
   readonly #prefix: string;
 
@@ -49,6 +59,8 @@ export class Chroot {
 
   toClientPath(path: string): string {
     if (path === this.#prefix) return '/';
-    return path.startsWith(`${this.#prefix}/`) ? path.slice(this.#prefix.length) : path;
+    return path.startsWith(`${this.#prefix}/`)
+      ? path.slice(this.#prefix.length)
+      : path;
   }
 }

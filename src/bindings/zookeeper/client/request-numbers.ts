@@ -1,6 +1,6 @@
 /**
- * Numbers the requests of a session over all its connections: servers match late answers by session
- * and number.
+ * Numbers the requests of a session over all its connections: servers match
+ * late answers by session and number.
  */
 
 /** Numbers stay below the bits that say something else. */
@@ -16,7 +16,8 @@ export function createRequestNumbers(first = 1): () => number {
 }
 
 /**
- * For a session that another client began. Its last number is unknown, so this one begins anywhere.
+ * For a session that another client began. Its last number is unknown, so this
+ * one begins anywhere.
  */
 export function createRandomRequestNumbers(): () => number {
   return createRequestNumbers(1 + Math.floor(Math.random() * MAX_NUMBER));

@@ -1,10 +1,16 @@
 /**
- * Requests: how each kind is written and its reply read. Paths are those of the server, the
- * client's chroot included.
+ * Requests: how each kind is written and its reply read. Paths are those of the
+ * server, the client's chroot included.
  */
 import { ZooKeeperError } from './errors.ts';
 import type { JuteReader, JuteWriter } from './jute.ts';
-import { readAcl, readStat, writeAcl, type Acl, type Stat } from './stat-and-acl.ts';
+import {
+  readAcl,
+  readStat,
+  writeAcl,
+  type Acl,
+  type Stat,
+} from './stat-and-acl.ts';
 
 export const OP = {
   create: 1,
@@ -43,8 +49,9 @@ export interface Request<T> {
    */
   readPreliminary?(reader: JuteReader): void;
   /**
-   * Called when the reply comes, before anything that came after it, with its error number (0:
-   * none) and the last transaction that the server had applied.
+   * Called when the reply comes, before anything that came after it, with its
+   * error number (0: none) and the last transaction that the server had
+   * applied.
    */
   onReply?(error: number, zxid: bigint): void;
 }
@@ -53,8 +60,8 @@ export interface Request<T> {
 export const NO_NODE = -101;
 
 /**
- * The life of a node: until deleted, until its session ends, until its last child goes, or until
- * idle for a time.
+ * The life of a node: until deleted, until its session ends, until its last
+ * child goes, or until idle for a time.
  */
 export type CreateMode =
   | 'persistent'
@@ -89,11 +96,16 @@ const SEQUENCE = /^-?\d{10}$/;
 
 export interface CreateResult {
   readonly path: string;
-  /** Present for containers and nodes with a time to live, and in all results of `multi`. */
+  /**
+   * Present for containers and nodes with a time to live, and in all results of
+   * `multi`.
+   */
   readonly stat: Stat | undefined;
 }
 
-/** The number of a create request: only the plain ones may leave out the stat. */
+/**
+ * The number of a create request: only the plain ones may leave out the stat.
+ */
 export function getCreateOpCode(mode: CreateMode, withStat: boolean): number {
   if (mode === 'container') return OP.createContainer;
   if (mode === 'ttl' || mode === 'ttl-sequential') return OP.createTtl;
@@ -109,8 +121,8 @@ export function writeCreate(
 }
 
 /**
- * Reads the result of a create. Throws `PROTOCOL_ERROR` if the path is that of another one than the
- * server got.
+ * Reads the result of a create. Throws `PROTOCOL_ERROR` if the path is that of
+ * another one than the server got.
  */
 export function readCreated(
   reader: JuteReader,
@@ -119,7 +131,8 @@ export function readCreated(
 ): CreateResult {
   const path = reader.string();
   const isOwn = requested.mode.endsWith('sequential')
-    ? path.startsWith(requested.path) && SEQUENCE.test(path.slice(requested.path.length))
+    ? path.startsWith(requested.path) &&
+      SEQUENCE.test(path.slice(requested.path.length))
     : path === requested.path;
   if (!isOwn) {
     const hint = `a create of ${requested.path} was answered with ${path}: the reply is that of another request`;

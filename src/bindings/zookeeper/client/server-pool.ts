@@ -1,5 +1,9 @@
 /** The servers of an ensemble, and which one to try next. */
-import { formatAddress, parseAddress, type ServerAddress } from '../../shared/server-address.ts';
+import {
+  formatAddress,
+  parseAddress,
+  type ServerAddress,
+} from '../../shared/server-address.ts';
 import { ZooKeeperError } from './errors.ts';
 
 const DEFAULT_PORT = 2181;
@@ -11,8 +15,8 @@ export interface ConnectString {
 }
 
 /**
- * Parses `host:port,host:port/chroot`, IPv6 in brackets. Throws `BAD_ARGUMENTS` that names the
- * wrong part.
+ * Parses `host:port,host:port/chroot`, IPv6 in brackets. Throws `BAD_ARGUMENTS`
+ * that names the wrong part.
  */
 export function parseConnectString(text: string): ConnectString {
   if (typeof text !== 'string') {
@@ -36,7 +40,9 @@ function parseServer(text: string): ServerAddress {
   });
 }
 
-/** Goes round the servers; where one is preferred, every round begins with it. */
+/**
+ * Goes round the servers; where one is preferred, every round begins with it.
+ */
 export class ServerPool {
   readonly #servers: readonly ServerAddress[];
   #preferred: string | undefined;
@@ -44,7 +50,10 @@ export class ServerPool {
   #triedInRound = new Set<string>();
 
   /** `preferred` need not be one of the servers: it is tried all the same. */
-  constructor(servers: readonly ServerAddress[], preferred: string | undefined) {
+  constructor(
+    servers: readonly ServerAddress[],
+    preferred: string | undefined,
+  ) {
     this.#servers = servers;
     this.#preferred = preferred;
   }
@@ -58,10 +67,15 @@ export class ServerPool {
     this.#triedInRound.clear();
   }
 
-  /** The next server to try; `isNewRound` when all have been tried since the last success. */
+  /**
+   * The next server to try; `isNewRound` when all have been tried since the
+   * last success.
+   */
   getNext(): { readonly server: ServerAddress; readonly isNewRound: boolean } {
     const candidates = this.#getCandidates();
-    const isNewRound = candidates.every((item) => this.#triedInRound.has(formatAddress(item)));
+    const isNewRound = candidates.every((item) =>
+      this.#triedInRound.has(formatAddress(item)),
+    );
     if (isNewRound) this.#triedInRound.clear();
     const server = candidates.find(
       (item) => !this.#triedInRound.has(formatAddress(item)),
@@ -73,16 +87,22 @@ export class ServerPool {
   /** A connection stands: the next round begins after this server. */
   recordSuccess(server: string): void {
     this.#triedInRound.clear();
-    const at = this.#servers.findIndex((item) => formatAddress(item) === server);
+    const at = this.#servers.findIndex(
+      (item) => formatAddress(item) === server,
+    );
     this.#next = at + 1;
   }
 
   #getCandidates(): readonly ServerAddress[] {
     const turned = this.#servers.map(
-      (_, n) => this.#servers[(n + this.#next) % this.#servers.length] as ServerAddress,
+      (_, n) =>
+        this.#servers[(n + this.#next) % this.#servers.length] as ServerAddress,
     );
     if (this.#preferred === undefined) return turned;
     const preferred = this.#preferred;
-    return [parseServer(preferred), ...turned.filter((item) => formatAddress(item) !== preferred)];
+    return [
+      parseServer(preferred),
+      ...turned.filter((item) => formatAddress(item) !== preferred),
+    ];
   }
 }

@@ -1,4 +1,7 @@
-/** The watches of each node. The client keeps them, so that a new connection can set them again. */
+/**
+ * The watches of each node. The client keeps them, so that a new connection can
+ * set them again.
+ */
 import type { Chroot } from './path.ts';
 import type { JuteReader } from './jute.ts';
 
@@ -10,8 +13,15 @@ export interface WatchEvent {
 
 export type WatchListener = (event: WatchEvent) => void;
 
-/** What is watched: once each (`data`, `exists`, `children`) or until removed. */
-export type WatchKind = 'data' | 'exists' | 'children' | 'persistent' | 'recursive';
+/**
+ * What is watched: once each (`data`, `exists`, `children`) or until removed.
+ */
+export type WatchKind =
+  | 'data'
+  | 'exists'
+  | 'children'
+  | 'persistent'
+  | 'recursive';
 
 const EVENT_TYPES: Readonly<Record<number, WatchEvent['type']>> = {
   1: 'created',
@@ -20,7 +30,9 @@ const EVENT_TYPES: Readonly<Record<number, WatchEvent['type']>> = {
   4: 'children-changed',
 };
 
-const CONSUMED_WATCH_KINDS: Readonly<Record<WatchEvent['type'], readonly WatchKind[]>> = {
+const CONSUMED_WATCH_KINDS: Readonly<
+  Record<WatchEvent['type'], readonly WatchKind[]>
+> = {
   created: ['data', 'exists'],
   deleted: ['data', 'exists', 'children'],
   'data-changed': ['data', 'exists'],
@@ -41,7 +53,9 @@ const MAX_REARM_BYTES = 128 * 1024;
 export type RearmBatch = Readonly<Record<WatchKind, string[]>>;
 
 export class Watches {
-  readonly #listeners: Readonly<Record<WatchKind, Map<string, Set<WatchListener>>>> = {
+  readonly #listeners: Readonly<
+    Record<WatchKind, Map<string, Set<WatchListener>>>
+  > = {
     data: new Map(),
     exists: new Map(),
     children: new Map(),
@@ -49,8 +63,8 @@ export class Watches {
     recursive: new Map(),
   };
   /**
-   * How many questions are in flight that leave a watch at a path: the server may have it before
-   * the answer is here.
+   * How many questions are in flight that leave a watch at a path: the server
+   * may have it before the answer is here.
    */
   readonly #requestCounts = new Map<string, number>();
   readonly #onUncaught: (error: unknown) => void;
@@ -61,7 +75,8 @@ export class Watches {
 
   add(kind: WatchKind, path: string, listener: WatchListener): void {
     const listeners = this.#listeners[kind].get(path);
-    if (listeners === undefined) this.#listeners[kind].set(path, new Set([listener]));
+    if (listeners === undefined)
+      this.#listeners[kind].set(path, new Set([listener]));
     else listeners.add(listener);
   }
 
@@ -72,7 +87,8 @@ export class Watches {
   }
 
   /**
-   * A question that leaves a watch is about to be asked. Returns what to call when it has ended.
+   * A question that leaves a watch is about to be asked. Returns what to call
+   * when it has ended.
    */
   beginRequest(path: string): () => void {
     this.#requestCounts.set(path, (this.#requestCounts.get(path) ?? 0) + 1);
@@ -90,7 +106,8 @@ export class Watches {
   /** Whether the path has no watch, and no pending request for one. */
   isUnused(path: string): boolean {
     return (
-      !this.#requestCounts.has(path) && !WATCH_KINDS.some((kind) => this.isWatched(path, kind))
+      !this.#requestCounts.has(path) &&
+      !WATCH_KINDS.some((kind) => this.isWatched(path, kind))
     );
   }
 
@@ -98,14 +115,17 @@ export class Watches {
   dispatch(event: WatchEvent): void {
     const reported = new Set<WatchListener>();
     for (const kind of CONSUMED_WATCH_KINDS[event.type]) {
-      for (const listener of this.#listeners[kind].get(event.path) ?? []) reported.add(listener);
+      for (const listener of this.#listeners[kind].get(event.path) ?? [])
+        reported.add(listener);
       this.#listeners[kind].delete(event.path);
     }
-    for (const listener of this.#listeners.persistent.get(event.path) ?? []) reported.add(listener);
+    for (const listener of this.#listeners.persistent.get(event.path) ?? [])
+      reported.add(listener);
     // A recursive watch hears of nodes, not of their being in a list.
     if (event.type !== 'children-changed') {
       for (const path of getSelfAndAncestors(event.path)) {
-        for (const listener of this.#listeners.recursive.get(path) ?? []) reported.add(listener);
+        for (const listener of this.#listeners.recursive.get(path) ?? [])
+          reported.add(listener);
       }
     }
     for (const listener of reported) {
@@ -141,14 +161,24 @@ function createEmptyBatch(): RearmBatch {
 
 function getSelfAndAncestors(path: string): string[] {
   const paths = [path];
-  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
+  for (
+    let at = path.lastIndexOf('/');
+    at > 0;
+    at = path.lastIndexOf('/', at - 1)
+  )
     paths.push(path.slice(0, at));
   if (path !== '/') paths.push('/');
   return paths;
 }
 
-/** Reads a notification; undefined for one of a kind that says nothing about a node. */
-export function readWatchEvent(reader: JuteReader, chroot: Chroot): WatchEvent | undefined {
+/**
+ * Reads a notification; undefined for one of a kind that says nothing about a
+ * node.
+ */
+export function readWatchEvent(
+  reader: JuteReader,
+  chroot: Chroot,
+): WatchEvent | undefined {
   const type = EVENT_TYPES[reader.int()];
   reader.int();
   const path = chroot.toClientPath(reader.string());

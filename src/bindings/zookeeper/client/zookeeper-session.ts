@@ -1,4 +1,7 @@
-/** A session outlives connections. It ends when the ensemble expires it, or when it is closed. */
+/**
+ * A session outlives connections. It ends when the ensemble expires it, or when
+ * it is closed.
+ */
 import { waitUntilSettled } from '../wait-until-settled.ts';
 import {
   Connection,
@@ -10,22 +13,35 @@ import { ZooKeeperError } from './errors.ts';
 import type { JuteReader, JuteWriter } from './jute.ts';
 import type { Credentials, ResolvedOptions } from './options.ts';
 import { Chroot } from './path.ts';
-import { createRandomRequestNumbers, createRequestNumbers } from './request-numbers.ts';
+import {
+  createRandomRequestNumbers,
+  createRequestNumbers,
+} from './request-numbers.ts';
 import { OP, type Request } from './requests.ts';
 import { ServerPool, type ConnectString } from './server-pool.ts';
-import { readWatchEvent, Watches, WATCH_KINDS, type RearmBatch } from './watches.ts';
+import {
+  readWatchEvent,
+  Watches,
+  WATCH_KINDS,
+  type RearmBatch,
+} from './watches.ts';
 
 /**
- * `connecting`: before the first connection and between two. `expired`, `auth-failed` and `closed`
- * are permanent.
+ * `connecting`: before the first connection and between two. `expired`,
+ * `auth-failed` and `closed` are permanent.
  */
-export type SessionState = 'connecting' | 'connected' | 'expired' | 'auth-failed' | 'closed';
+export type SessionState =
+  | 'connecting'
+  | 'connected'
+  | 'expired'
+  | 'auth-failed'
+  | 'closed';
 
 /** An event of a session. */
 export type SessionEvent =
   /**
-   * `isNew`: the session has just begun; otherwise it goes on over another connection, its
-   * ephemeral nodes alive.
+   * `isNew`: the session has just begun; otherwise it goes on over another
+   * connection, its ephemeral nodes alive.
    */
   | {
       readonly type: 'connected';
@@ -33,8 +49,15 @@ export type SessionEvent =
       readonly isNew: boolean;
       readonly timeoutMs: number;
     }
-  | { readonly type: 'disconnected'; readonly server: string; readonly reason: ZooKeeperError }
-  /** The ensemble gave the session up, its ephemeral nodes are gone: a new client is needed. */
+  | {
+      readonly type: 'disconnected';
+      readonly server: string;
+      readonly reason: ZooKeeperError;
+    }
+  /**
+   * The ensemble gave the session up, its ephemeral nodes are gone: a new
+   * client is needed.
+   */
   | { readonly type: 'expired' }
   | { readonly type: 'auth-failed' }
   | { readonly type: 'closed' };
@@ -59,11 +82,16 @@ const END_ERROR_CODES = {
 } as const;
 type EndState = keyof typeof END_ERROR_CODES;
 
-/** Returns the code of the error with which the requests of a session fail that is over. */
+/**
+ * Returns the code of the error with which the requests of a session fail that
+ * is over.
+ */
 export function getEndErrorCode(
   state: SessionState,
 ): (typeof END_ERROR_CODES)[EndState] | undefined {
-  return state === 'connecting' || state === 'connected' ? undefined : END_ERROR_CODES[state];
+  return state === 'connecting' || state === 'connected'
+    ? undefined
+    : END_ERROR_CODES[state];
 }
 
 export class ZooKeeperSession {
@@ -76,7 +104,10 @@ export class ZooKeeperSession {
   credentials: Credentials | undefined;
   /** As negotiated, once it has been. */
   timeoutMs: number;
-  /** Why there is no connection; undefined while there is one, and before the first has failed. */
+  /**
+   * Why there is no connection; undefined while there is one, and before the
+   * first has failed.
+   */
   blockedBy: ZooKeeperError | undefined;
   readonly #options: ResolvedOptions;
   readonly #serverPool: ServerPool;
@@ -94,7 +125,9 @@ export class ZooKeeperSession {
     this.#options = options;
     this.credentials = options.credentials;
     this.#nextRequestNumber =
-      options.credentials === undefined ? createRequestNumbers() : createRandomRequestNumbers();
+      options.credentials === undefined
+        ? createRequestNumbers()
+        : createRandomRequestNumbers();
     this.chroot = new Chroot(chroot);
     this.watches = new Watches(options.onUncaught);
     this.#serverPool = new ServerPool(servers, options.preferredServer);
@@ -130,14 +163,16 @@ export class ZooKeeperSession {
         reject,
         startedAtMs: performance.now(),
       };
-      if (this.state === 'connected') this.#connection?.send(pending as PendingRequest);
+      if (this.state === 'connected')
+        this.#connection?.send(pending as PendingRequest);
       else this.#enqueue(pending as PendingRequest);
     });
   }
 
   addIdentity(identity: AuthIdentity): void {
     this.#identities.push(identity);
-    if (this.state === 'connected') this.#connection?.sendSetup(createAuthRequest(identity));
+    if (this.state === 'connected')
+      this.#connection?.sendSetup(createAuthRequest(identity));
   }
 
   preferServer(server: string | undefined): void {
@@ -151,7 +186,10 @@ export class ZooKeeperSession {
     }
   }
 
-  /** Cuts the connection as a failing network would; the session goes on over another. */
+  /**
+   * Cuts the connection as a failing network would; the session goes on over
+   * another.
+   */
   dropConnection(): void {
     this.#connection?.destroy('cut');
   }
@@ -180,18 +218,25 @@ export class ZooKeeperSession {
   #getRejection({ path }: Request<unknown>): ZooKeeperError | undefined {
     const code = getEndErrorCode(this.#isClosing ? 'closed' : this.state);
     if (code !== undefined) return new ZooKeeperError(code, { path });
-    const inFlight = this.#waitingRequests.length + (this.#connection?.pendingCount ?? 0);
+    const inFlight =
+      this.#waitingRequests.length + (this.#connection?.pendingCount ?? 0);
     return inFlight < this.#options.maxRequests
       ? undefined
       : new ZooKeeperError('TOO_MANY_REQUESTS', { path });
   }
 
-  #createTooLargeError({ path }: Request<unknown>, bytes: number): ZooKeeperError {
+  #createTooLargeError(
+    { path }: Request<unknown>,
+    bytes: number,
+  ): ZooKeeperError {
     const hint = `${bytes} bytes are over maxRequestBytes; servers refuse what exceeds their jute.maxbuffer (1 MB)`;
     return new ZooKeeperError('BAD_ARGUMENTS', { path, hint });
   }
 
-  /** Between connections requests wait, unsent, for as long as the session could last. */
+  /**
+   * Between connections requests wait, unsent, for as long as the session could
+   * last.
+   */
   #enqueue(pending: PendingRequest): void {
     this.#waitingRequests.push(pending);
     this.#waitTimer ??= setTimeout(() => this.#failWaiting(), this.timeoutMs);
@@ -200,15 +245,24 @@ export class ZooKeeperSession {
   #failWaiting(): void {
     this.#waitTimer = undefined;
     const since = performance.now() - this.timeoutMs;
-    const late = this.#waitingRequests.filter((pending) => pending.startedAtMs <= since);
-    this.#waitingRequests = this.#waitingRequests.filter((pending) => pending.startedAtMs > since);
+    const late = this.#waitingRequests.filter(
+      (pending) => pending.startedAtMs <= since,
+    );
+    this.#waitingRequests = this.#waitingRequests.filter(
+      (pending) => pending.startedAtMs > since,
+    );
     for (const { request, reject } of late) {
       const hint = `no server could be reached for ${this.timeoutMs} ms; the request was not sent`;
-      reject(new ZooKeeperError('CONNECTION_LOSS', { path: request.path, hint }));
+      reject(
+        new ZooKeeperError('CONNECTION_LOSS', { path: request.path, hint }),
+      );
     }
     const next = this.#waitingRequests[0];
     if (next !== undefined) {
-      const leftMs = Math.max(1, next.startedAtMs + this.timeoutMs - performance.now());
+      const leftMs = Math.max(
+        1,
+        next.startedAtMs + this.timeoutMs - performance.now(),
+      );
       this.#waitTimer = setTimeout(() => this.#failWaiting(), leftMs);
     }
   }
@@ -219,7 +273,10 @@ export class ZooKeeperSession {
     if (isNewRound) {
       this.#roundCount += 1;
       const pauseMs =
-        Math.min(RECONNECT_INTERVAL_MS * 2 ** (this.#roundCount - 1), MAX_RECONNECT_INTERVAL_MS) *
+        Math.min(
+          RECONNECT_INTERVAL_MS * 2 ** (this.#roundCount - 1),
+          MAX_RECONNECT_INTERVAL_MS,
+        ) *
         (0.5 + Math.random());
       this.#retryTimer = setTimeout(() => this.#open(server), pauseMs);
     } else this.#open(server);
@@ -232,10 +289,14 @@ export class ZooKeeperSession {
       server,
       nextRequestNumber: this.#nextRequestNumber,
       credentials: this.credentials,
-      // A server that has seen less than we have refuses: views never go back in time.
+      // A server that has seen less than we have refuses: views never go back
+      // in time.
       lastZxid: floor > this.lastZxid ? floor : this.lastZxid,
       sessionTimeoutMs: this.#options.sessionTimeoutMs,
-      connectTimeoutMs: Math.max(100, this.timeoutMs / Math.max(2, this.#serverPool.size)),
+      connectTimeoutMs: Math.max(
+        100,
+        this.timeoutMs / Math.max(2, this.#serverPool.size),
+      ),
       maxReplyBytes,
       onAccepted: (accepted) => this.#handleAccepted(connection, accepted),
       onZxid: (zxid) => {
@@ -262,11 +323,13 @@ export class ZooKeeperSession {
     this.#serverPool.recordSuccess(connection.server);
     clearTimeout(this.#waitTimer);
     this.#waitTimer = undefined;
-    for (const identity of this.#identities) connection.sendSetup(createAuthRequest(identity));
+    for (const identity of this.#identities)
+      connection.sendSetup(createAuthRequest(identity));
     for (const portion of this.watches.getRearmBatches())
       connection.sendSetup(this.#createRearmRequest(portion));
     this.state = 'connected';
-    for (const pending of this.#waitingRequests.splice(0)) connection.send(pending);
+    for (const pending of this.#waitingRequests.splice(0))
+      connection.send(pending);
     this.#notifyListeners({
       type: 'connected',
       server: connection.server,
@@ -276,17 +339,24 @@ export class ZooKeeperSession {
   }
 
   /**
-   * A request to watch again: the server reports at once what has changed since the last
-   * transaction seen.
+   * A request to watch again: the server reports at once what has changed since
+   * the last transaction seen.
    */
   #createRearmRequest(batch: RearmBatch): Request<void> {
     const withPersistent = batch.persistent.length + batch.recursive.length > 0;
-    const kinds = withPersistent ? WATCH_KINDS : (['data', 'exists', 'children'] as const);
-    return createSetupRequest(withPersistent ? OP.setWatches2 : OP.setWatches, (writer) => {
-      writer.long(this.lastZxid);
-      for (const kind of kinds)
-        writer.list(batch[kind], (to, path) => to.string(this.chroot.toServerPath(path)));
-    });
+    const kinds = withPersistent
+      ? WATCH_KINDS
+      : (['data', 'exists', 'children'] as const);
+    return createSetupRequest(
+      withPersistent ? OP.setWatches2 : OP.setWatches,
+      (writer) => {
+        writer.long(this.lastZxid);
+        for (const kind of kinds)
+          writer.list(batch[kind], (to, path) =>
+            to.string(this.chroot.toServerPath(path)),
+          );
+      },
+    );
   }
 
   #handleWatchEvent(reader: JuteReader): void {
@@ -302,7 +372,11 @@ export class ZooKeeperSession {
     this.state = 'connecting';
     if (!this.#isClosing) this.#connect();
     if (wasConnected)
-      this.#notifyListeners({ type: 'disconnected', server: connection.server, reason });
+      this.#notifyListeners({
+        type: 'disconnected',
+        server: connection.server,
+        reason,
+      });
   }
 
   get #hasEnded(): boolean {
@@ -334,10 +408,16 @@ export class ZooKeeperSession {
 }
 
 function createAuthRequest({ scheme, secret }: AuthIdentity): Request<void> {
-  return createSetupRequest(OP.auth, (writer) => void writer.int(0).string(scheme).buffer(secret));
+  return createSetupRequest(
+    OP.auth,
+    (writer) => void writer.int(0).string(scheme).buffer(secret),
+  );
 }
 
 /** A request about the session itself, whose reply says nothing more. */
-function createSetupRequest(type: number, write: (writer: JuteWriter) => void): Request<void> {
+function createSetupRequest(
+  type: number,
+  write: (writer: JuteWriter) => void,
+): Request<void> {
   return { type, path: undefined, isWrite: false, write, read: () => {} };
 }

@@ -1,5 +1,6 @@
 /**
- * Removes delivered items with their claims: several at a time, again and again until it is done.
+ * Removes delivered items with their claims: several at a time, again and again
+ * until it is done.
  */
 import { replaceErrorWith, isZooKeeperError } from '../client/errors.ts';
 import type { MultiPart } from '../client/multi.ts';
@@ -24,13 +25,20 @@ export class ClaimCleanup {
   #timer: NodeJS.Timeout | undefined;
   readonly #inFlight = new Set<Promise<void>>();
 
-  constructor(sessions: SessionPair, paths: QueuePaths, onError: (error: unknown) => void) {
+  constructor(
+    sessions: SessionPair,
+    paths: QueuePaths,
+    onError: (error: unknown) => void,
+  ) {
     this.#sessions = sessions;
     this.#paths = paths;
     this.#onError = onError;
   }
 
-  /** After `flush` no claim is removed any more: it is unknown whether the item was delivered. */
+  /**
+   * After `flush` no claim is removed any more: it is unknown whether the item
+   * was delivered.
+   */
   add(claim: Claim): void {
     if (this.#isClosed) return;
     this.#waiting.push(claim);
@@ -38,7 +46,10 @@ export class ClaimCleanup {
     else this.#timer ??= setTimeout(() => this.#send(), BATCH_DELAY_MS);
   }
 
-  /** Resolves when all is removed, or after a time: what is left is found by a janitor. */
+  /**
+   * Resolves when all is removed, or after a time: what is left is found by a
+   * janitor.
+   */
   async flush(): Promise<void> {
     this.#isClosed = true;
     if (this.#waiting.length > 0) this.#send();
@@ -52,7 +63,9 @@ export class ClaimCleanup {
     this.#waiting = [];
     const work = this.#remove(batch)
       .catch((error: unknown) => {
-        if (!(isConnectionLost(error) || isZooKeeperError(error, 'CLIENT_CLOSED')))
+        if (
+          !(isConnectionLost(error) || isZooKeeperError(error, 'CLIENT_CLOSED'))
+        )
           this.#onError(error);
       })
       .finally(() => this.#inFlight.delete(work));
@@ -66,19 +79,23 @@ export class ClaimCleanup {
       );
     } catch (error) {
       if (!isZooKeeperError(error, 'NO_NODE')) throw error;
-      // One of them is gone: removed by an attempt whose answer was lost, or by a janitor. Each by
-      // itself, then.
-      if (batch.length > 1) await Promise.all(batch.map((claim) => this.#remove([claim])));
-      else if (error.part === ITEM_PART_INDEX) await this.#removeClaim(batch[0] as Claim);
+      // One of them is gone: removed by an attempt whose answer was lost, or by
+      // a janitor. Each by itself, then.
+      if (batch.length > 1)
+        await Promise.all(batch.map((claim) => this.#remove([claim])));
+      else if (error.part === ITEM_PART_INDEX)
+        await this.#removeClaim(batch[0] as Claim);
     }
   }
 
   /**
-   * Removes a claim whose item is gone. The item's number may belong to a queue that was made
-   * again: it stays.
+   * Removes a claim whose item is gone. The item's number may belong to a queue
+   * that was made again: it stays.
    */
   async #removeClaim({ name }: Claim): Promise<void> {
-    const removing = this.#sessions.retryBusy('writer', (zk) => zk.delete(this.#paths.claim(name)));
+    const removing = this.#sessions.retryBusy('writer', (zk) =>
+      zk.delete(this.#paths.claim(name)),
+    );
     await removing.catch(replaceErrorWith('NO_NODE', undefined));
   }
 

@@ -1,6 +1,6 @@
 /**
- * Claim n takes item n (Correctables, OSDI 2016, §6.2.2). A claim is one sequential node, so no
- * consumer retries.
+ * Claim n takes item n (Correctables, OSDI 2016, §6.2.2). A claim is one
+ * sequential node, so no consumer retries.
  */
 import { isZooKeeperError, type ZooKeeperError } from '../client/errors.ts';
 import { isConnectionLost, throwNotApplied } from '../errors.ts';
@@ -24,8 +24,9 @@ export class ClaimCreator {
   }
 
   /**
-   * Makes a claim. If the answer is lost, its unique name shows whether it was made. Calls `onSend`
-   * right before each time that the claim is sent; what that throws keeps it from being sent.
+   * Makes a claim. If the answer is lost, its unique name shows whether it was
+   * made. Calls `onSend` right before each time that the claim is sent; what
+   * that throws keeps it from being sent.
    */
   async create(
     onSend: () => void,
@@ -46,21 +47,30 @@ export class ClaimCreator {
         );
         return parseClaim(path.slice(path.lastIndexOf('/') + 1));
       } catch (error) {
-        if (!isZooKeeperError(error) || !(isConnectionLost(error) || error.mayHaveTakenEffect))
+        if (
+          !isZooKeeperError(error) ||
+          !(isConnectionLost(error) || error.mayHaveTakenEffect)
+        )
           throw error;
         failure = error;
       }
-      const mine = failure.mayHaveTakenEffect ? await this.#find(prefix, failure) : undefined;
+      const mine = failure.mayHaveTakenEffect
+        ? await this.#find(prefix, failure)
+        : undefined;
       if (mine !== undefined) return parseClaim(mine);
-      // Now it is certain that it was not made. The session may be another one by the next attempt.
+      // Now it is certain that it was not made. The session may be another one
+      // by the next attempt.
     }
   }
 
   /**
-   * The name of the claim with this prefix. Where that cannot be found out, it is `failure` that is
-   * true.
+   * The name of the claim with this prefix. Where that cannot be found out, it
+   * is `failure` that is true.
    */
-  async #find(prefix: string, failure: ZooKeeperError): Promise<string | undefined> {
+  async #find(
+    prefix: string,
+    failure: ZooKeeperError,
+  ): Promise<string | undefined> {
     try {
       return (await this.#list()).find((name) => name.startsWith(prefix));
     } catch (error) {
@@ -70,11 +80,13 @@ export class ClaimCreator {
   }
 
   /**
-   * All claims, after a `sync`. Those who ask at the same time, as after a lost connection, share
-   * one list.
+   * All claims, after a `sync`. Those who ask at the same time, as after a lost
+   * connection, share one list.
    */
   #list(): Promise<readonly string[]> {
-    this.#listing ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+    this.#listing ??= new Promise<void>((resolve) =>
+      setImmediate(resolve),
+    ).then(() => {
       this.#listing = undefined;
       return this.#sessions.retryBusy('writer', async (zk) => {
         const [, { children }] = await Promise.all([

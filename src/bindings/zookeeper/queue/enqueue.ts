@@ -1,6 +1,6 @@
 /**
- * One enqueue. Preliminary view: the number that the item would get; final view: the number that it
- * has.
+ * One enqueue. Preliminary view: the number that the item would get; final
+ * view: the number that it has.
  */
 import { toNotAppliedError } from '../errors.ts';
 import { checkItemSize } from './items.ts';
@@ -16,7 +16,10 @@ export async function executeEnqueue(
   const { queue, sessions, codec, appender } = access;
   const bytes = codec.encode(item);
   checkItemSize(bytes, queue.paths);
-  const [isWeakWanted, isStrongWanted] = [isRequested(call, 'weak'), isRequested(call, 'strong')];
+  const [isWeakWanted, isStrongWanted] = [
+    isRequested(call, 'weak'),
+    isRequested(call, 'strong'),
+  ];
   const inFlight = queue.beginEnqueue();
   let number: number | undefined;
   let seq: number | undefined;
@@ -25,13 +28,14 @@ export async function executeEnqueue(
       seq = call.sink.view(undefined, 'weak', { meta: { number: predicted } });
     }
   };
-  // Where nothing but a guess was asked for, the final view answers in its place.
+  // Where nothing but a guess was asked for, the final view answers in its
+  // place.
   const noGuess = (error: unknown): void => {
     if (isStrongWanted) call.sink.fail(toNotAppliedError(error), 'weak');
   };
   try {
-    // The read goes out first, since a caller waits for it. A server with preliminary replies needs
-    // none.
+    // The read goes out first, since a caller waits for it. A server with
+    // preliminary replies needs none.
     if (isWeakWanted && sessions.hasPreliminaryReplies !== true)
       predictNumber(access, inFlight).then(showGuess, noGuess);
     number = await appender.add(bytes, isWeakWanted ? showGuess : undefined);
@@ -40,7 +44,8 @@ export async function executeEnqueue(
   }
   call.session?.advanceTo(sessions.writer.lastZxid);
   if (!isStrongWanted && seq !== undefined) return;
-  if (seq === undefined) call.sink.view(undefined, 'strong', { meta: { number } });
+  if (seq === undefined)
+    call.sink.view(undefined, 'strong', { meta: { number } });
   else call.sink.confirm('strong', seq, { meta: { number } });
 }
 
@@ -49,5 +54,8 @@ async function predictNumber(
   { queue, sessions }: QueueContext,
   inFlight: InFlightWrite,
 ): Promise<number> {
-  return (await queue.readTail(sessions.reader)) + queue.countEnqueuesBefore(inFlight);
+  return (
+    (await queue.readTail(sessions.reader)) +
+    queue.countEnqueuesBefore(inFlight)
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * Adds items in order. The queue is created on first use: one item goes ahead, the others wait for
- * it.
+ * Adds items in order. The queue is created on first use: one item goes ahead,
+ * the others wait for it.
  */
 import { isZooKeeperError, ZooKeeperError } from '../client/errors.ts';
 import { toNotAppliedError } from '../errors.ts';
@@ -31,16 +31,29 @@ export class ItemAppender {
   }
 
   /**
-   * Adds an item and gives its number; `onPreliminary` hears of it before, from a server that says
-   * so.
+   * Adds an item and gives its number; `onPreliminary` hears of it before, from
+   * a server that says so.
    */
-  add(bytes: Uint8Array, onPreliminary?: (number: number) => void): Promise<number> {
+  add(
+    bytes: Uint8Array,
+    onPreliminary?: (number: number) => void,
+  ): Promise<number> {
     return new Promise((resolve, reject) => {
-      const append: PendingAppend = { order: this.#order++, bytes, onPreliminary, resolve, reject };
+      const append: PendingAppend = {
+        order: this.#order++,
+        bytes,
+        onPreliminary,
+        resolve,
+        reject,
+      };
       if (this.#state === 'unknown') void this.#sendFirst(append);
       else if (this.#state === 'exists') void this.#send(append);
-      else if (this.#waiting.length < MAX_WAITING_APPENDS) this.#waiting.push(append);
-      else reject(new ZooKeeperError('TOO_MANY_REQUESTS', { path: this.#paths.items }));
+      else if (this.#waiting.length < MAX_WAITING_APPENDS)
+        this.#waiting.push(append);
+      else
+        reject(
+          new ZooKeeperError('TOO_MANY_REQUESTS', { path: this.#paths.items }),
+        );
     });
   }
 
@@ -72,7 +85,10 @@ export class ItemAppender {
     }
   }
 
-  /** All that were sent before come back meanwhile: answers come in the order of the requests. */
+  /**
+   * All that were sent before come back meanwhile: answers come in the order of
+   * the requests.
+   */
   async #createNodesAndResume(): Promise<void> {
     this.#state = 'creating';
     try {
@@ -80,13 +96,16 @@ export class ItemAppender {
       this.#resume();
     } catch (error) {
       this.#state = 'unknown';
-      for (const { reject } of this.#waiting.splice(0)) reject(toNotAppliedError(error));
+      for (const { reject } of this.#waiting.splice(0))
+        reject(toNotAppliedError(error));
     }
   }
 
   #resume(): void {
     this.#state = 'exists';
-    for (const append of this.#waiting.splice(0).sort((a, b) => a.order - b.order))
+    for (const append of this.#waiting
+      .splice(0)
+      .sort((a, b) => a.order - b.order))
       void this.#send(append);
   }
 }

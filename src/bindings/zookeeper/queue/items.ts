@@ -10,34 +10,45 @@ import { computeNextNumber } from './next-number.ts';
 export interface Item {
   readonly number: number;
   /**
-   * The transaction that made it. Distinguishes it from an item of this number in a queue that was
-   * made again.
+   * The transaction that made it. Distinguishes it from an item of this number
+   * in a queue that was made again.
    */
   readonly czxid: bigint;
   readonly bytes: Uint8Array;
   readonly isPlaceholder: boolean;
 }
 
-/** What the request that puts an item back says beside the item and its paths. */
+/**
+ * What the request that puts an item back says beside the item and its paths.
+ */
 const REQUEUE_OVERHEAD_BYTES = 512;
 /** Its paths: of the claim, of the item, of the item to be. */
 const REQUEUE_PATH_COUNT = 3;
 
-/** The item with a number, as the server has it; undefined where it has none. */
+/**
+ * The item with a number, as the server has it; undefined where it has none.
+ */
 export async function readItem(
   zk: ZooKeeper,
   paths: QueuePaths,
   number: number,
 ): Promise<Item | undefined> {
-  const node = await zk.get(paths.item(number)).catch(replaceErrorWith('NO_NODE', undefined));
+  const node = await zk
+    .get(paths.item(number))
+    .catch(replaceErrorWith('NO_NODE', undefined));
   if (node === undefined) return undefined;
   const bytes = node.data ?? new Uint8Array(0);
-  return { number, czxid: node.stat.czxid, bytes, isPlaceholder: bytes.length === 0 };
+  return {
+    number,
+    czxid: node.stat.czxid,
+    bytes,
+    isPlaceholder: bytes.length === 0,
+  };
 }
 
 /**
- * Looks for an item after a sync. The tail is read first: a missing item before it was taken, one
- * behind it never made.
+ * Looks for an item after a sync. The tail is read first: a missing item before
+ * it was taken, one behind it never made.
  */
 export async function findItem(
   zk: ZooKeeper,
@@ -53,7 +64,8 @@ export async function findItem(
 }
 
 /**
- * An item must fit in the request that puts it back, which is larger. Throws `INVALID_ARGUMENT`.
+ * An item must fit in the request that puts it back, which is larger. Throws
+ * `INVALID_ARGUMENT`.
  */
 export function checkItemSize(bytes: Uint8Array, { base }: QueuePaths): void {
   const max =

@@ -1,6 +1,6 @@
 /**
- * The number of a node's next child, from all answers so far. A recreated node, seen by its czxid,
- * counts from 0.
+ * The number of a node's next child, from all answers so far. A recreated node,
+ * seen by its czxid, counts from 0.
  */
 import type { Stat } from '../client/stat-and-acl.ts';
 
@@ -10,12 +10,15 @@ export class NextNumber {
   /** The transaction that made the node which is counted. */
   #czxid = 0n;
   #isGone = false;
-  /** As far as it is known; undefined before the first answer, and after the end of the node. */
+  /**
+   * As far as it is known; undefined before the first answer, and after the end
+   * of the node.
+   */
   value: number | undefined;
 
   /**
-   * Takes an answer in, `null` if there is no node. Returns whether it is about a node that was
-   * made again.
+   * Takes an answer in, `null` if there is no node. Returns whether it is about
+   * a node that was made again.
    */
   observeStat(stat: ChildCounters | null): boolean {
     if (stat === null || this.#isStale(stat)) {
@@ -36,7 +39,10 @@ export class NextNumber {
     this.value = Math.max(number, this.value ?? 0);
   }
 
-  /** The node is gone: answers of servers that still have it say nothing any more. */
+  /**
+   * The node is gone: answers of servers that still have it say nothing any
+   * more.
+   */
   reset(): void {
     this.#isGone = true;
     this.value = undefined;
@@ -47,7 +53,12 @@ export class NextNumber {
   }
 }
 
-/** (cversion + numChildren) / 2: cversion counts creations and deletions, in 32 bits. */
-export function computeNextNumber(stat: Omit<ChildCounters, 'czxid'> | null): number {
+/**
+ * (cversion + numChildren) / 2: cversion counts creations and deletions, in 32
+ * bits.
+ */
+export function computeNextNumber(
+  stat: Omit<ChildCounters, 'czxid'> | null,
+): number {
   return stat === null ? 0 : ((stat.cversion + stat.numChildren) | 0) >>> 1;
 }

@@ -1,6 +1,6 @@
 /**
- * Recovers what dead consumers had claimed and not cleaned up. Any number of janitors may run at
- * once.
+ * Recovers what dead consumers had claimed and not cleaned up. Any number of
+ * janitors may run at once.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { ItemAppender } from './item-appender.ts';
@@ -16,7 +16,8 @@ import type { Paths, QueuePaths } from '../paths.ts';
 import type { SessionPair } from '../session-pair.ts';
 
 /**
- * Looks at all queues, once. What cannot be recovered keeps nothing else from being.
+ * Looks at all queues, once. What cannot be recovered keeps nothing else from
+ * being.
  *
  * @returns how many claims it has ended
  * @throws CorrectableError of those that could not be, when all others are done
@@ -34,8 +35,14 @@ export async function recoverOrphans(
   return round.getResult();
 }
 
-/** Puts the item of a claim back at the end of the queue, and ends the claim. */
-export async function requeueClaim(zk: ZooKeeper, paths: QueuePaths, claim: Claim): Promise<void> {
+/**
+ * Puts the item of a claim back at the end of the queue, and ends the claim.
+ */
+export async function requeueClaim(
+  zk: ZooKeeper,
+  paths: QueuePaths,
+  claim: Claim,
+): Promise<void> {
   await endClaim(zk, paths, { claim, delivery: 'at-least-once' });
 }
 
@@ -46,18 +53,26 @@ class RecoveryRound {
   readonly #failures: unknown[] = [];
   #recoveredCount = 0;
 
-  constructor(sessions: SessionPair, paths: Paths, delivery: DeliveryGuarantee) {
+  constructor(
+    sessions: SessionPair,
+    paths: Paths,
+    delivery: DeliveryGuarantee,
+  ) {
     this.#sessions = sessions;
     this.#paths = paths;
     this.#delivery = delivery;
   }
 
-  /** Does what may fail; a lost connection ends the round, everything else goes into the result. */
+  /**
+   * Does what may fail; a lost connection ends the round, everything else goes
+   * into the result.
+   */
   async attempt(work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      if (isConnectionLost(error) || isZooKeeperError(error, 'CLIENT_CLOSED')) throw error;
+      if (isConnectionLost(error) || isZooKeeperError(error, 'CLIENT_CLOSED'))
+        throw error;
       this.#failures.push(error);
     }
   }
@@ -74,18 +89,22 @@ class RecoveryRound {
     const late: Claim[] = [];
     for (const claim of dead) {
       await this.attempt(async () => {
-        if (!(await this.#endOrphanedClaim(queue, claim, this.#delivery))) late.push(claim);
+        if (!(await this.#endOrphanedClaim(queue, claim, this.#delivery)))
+          late.push(claim);
       });
     }
     if (late.length === 0) return;
-    // No live consumer adds fillers for these numbers. Items added meanwhile go back: no consumer
-    // can have got them.
+    // No live consumer adds fillers for these numbers. Items added meanwhile go
+    // back: no consumer can have got them.
     const appends = new ItemAppender(this.#sessions, queue);
-    const fillers = new Placeholders(this.#sessions, queue, (bytes) => appends.add(bytes));
+    const fillers = new Placeholders(this.#sessions, queue, (bytes) =>
+      appends.add(bytes),
+    );
     await Promise.all(late.map(({ number }) => fillers.fillUpTo(number)));
     for (const claim of late)
       await this.attempt(
-        async () => void (await this.#endOrphanedClaim(queue, claim, 'at-least-once')),
+        async () =>
+          void (await this.#endOrphanedClaim(queue, claim, 'at-least-once')),
       );
   }
 
@@ -94,10 +113,15 @@ class RecoveryRound {
     if (first === undefined) return this.#recoveredCount;
     const reason = first instanceof Error ? first.message : String(first);
     const counts = `${this.#failures.length} could not be recovered (${this.#recoveredCount} were)`;
-    const cause = this.#failures.length === 1 ? first : new AggregateError(this.#failures);
-    throw new CorrectableError('FINAL_FAILED', `claims of dead consumers: ${counts}: ${reason}`, {
-      cause,
-    });
+    const cause =
+      this.#failures.length === 1 ? first : new AggregateError(this.#failures);
+    throw new CorrectableError(
+      'FINAL_FAILED',
+      `claims of dead consumers: ${counts}: ${reason}`,
+      {
+        cause,
+      },
+    );
   }
 
   /** Returns false where there is no item yet. */
@@ -106,17 +130,26 @@ class RecoveryRound {
     claim: Claim,
     delivery: DeliveryGuarantee,
   ): Promise<boolean> {
-    const outcome = await endClaim(this.#sessions.writer, queue, { claim, delivery });
+    const outcome = await endClaim(this.#sessions.writer, queue, {
+      claim,
+      delivery,
+    });
     if (outcome === 'ended') this.#recoveredCount += 1;
     return outcome !== 'late';
   }
 }
 
-/** `gone`: another consumer was first. `late`: there is no item with this number yet. */
+/**
+ * `gone`: another consumer was first. `late`: there is no item with this number
+ * yet.
+ */
 async function endClaim(
   zk: ZooKeeper,
   paths: QueuePaths,
-  { claim, delivery }: { readonly claim: Claim; readonly delivery: DeliveryGuarantee },
+  {
+    claim,
+    delivery,
+  }: { readonly claim: Claim; readonly delivery: DeliveryGuarantee },
 ): Promise<'ended' | 'gone' | 'late'> {
   let item = await readItem(zk, paths, claim.number);
   if (item === undefined) {
@@ -124,8 +157,11 @@ async function endClaim(
     if (found.item === undefined && found.tail <= claim.number) return 'late';
     item = found.item;
   }
-  const parts: MultiPart[] = [{ type: 'delete', path: paths.claim(claim.name) }];
-  if (item !== undefined) parts.push({ type: 'delete', path: paths.item(claim.number) });
+  const parts: MultiPart[] = [
+    { type: 'delete', path: paths.claim(claim.name) },
+  ];
+  if (item !== undefined)
+    parts.push({ type: 'delete', path: paths.item(claim.number) });
   if (item?.isPlaceholder === false && delivery === 'at-least-once') {
     parts.push({
       type: 'create',
@@ -138,8 +174,13 @@ async function endClaim(
   return ending.catch(replaceErrorWith('NO_NODE', 'gone' as const));
 }
 
-async function listNames(zk: ZooKeeper, path: string): Promise<readonly string[]> {
-  return (await zk.children(path).catch(replaceErrorWith('NO_NODE', { children: [] }))).children;
+async function listNames(
+  zk: ZooKeeper,
+  path: string,
+): Promise<readonly string[]> {
+  return (
+    await zk.children(path).catch(replaceErrorWith('NO_NODE', { children: [] }))
+  ).children;
 }
 
 /** Looks again and again. Returns how to stop. */
@@ -154,7 +195,10 @@ export function runPeriodically(
     look()
       .catch((error: unknown) => {
         // A lost connection is tried again in the next round.
-        if (!isConnectionLost(error) && !isZooKeeperError(error, 'CLIENT_CLOSED'))
+        if (
+          !isConnectionLost(error) &&
+          !isZooKeeperError(error, 'CLIENT_CLOSED')
+        )
           onBackgroundError(error);
       })
       .finally(schedule);

@@ -1,6 +1,6 @@
 /**
- * Ends claims that came before their items: each adds one filler, later also those of consumers
- * that have ended.
+ * Ends claims that came before their items: each adds one filler, later also
+ * those of consumers that have ended.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isBusy, isConnectionLost } from '../errors.ts';
@@ -37,10 +37,18 @@ export class Placeholders {
     this.#append = append;
   }
 
-  /** For a claim that is late: resolves when something has been made that has its number. */
+  /**
+   * For a claim that is late: resolves when something has been made that has
+   * its number.
+   */
   fillUpTo(number: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#lateClaims.push({ number, isPlaceholderDue: true, resolve, reject });
+      this.#lateClaims.push({
+        number,
+        isPlaceholderDue: true,
+        resolve,
+        reject,
+      });
       if (!this.#isWorking) void this.#work();
     });
   }
@@ -57,7 +65,9 @@ export class Placeholders {
   }
 
   async #step(): Promise<void> {
-    const owed = this.#lateClaims.filter(({ isPlaceholderDue }) => isPlaceholderDue);
+    const owed = this.#lateClaims.filter(
+      ({ isPlaceholderDue }) => isPlaceholderDue,
+    );
     if (owed.length > 0) {
       for (const item of owed) item.isPlaceholderDue = false;
       return this.#resolveUpTo(await this.#appendPlaceholders(owed.length));
@@ -68,10 +78,15 @@ export class Placeholders {
     await pause(WAIT_INTERVAL_MS * (1 + Math.random()));
     const after = await this.#readTail();
     this.#resolveUpTo(after);
-    // The queue was made again: waiting claims look again, and find that they are gone.
+    // The queue was made again: waiting claims look again, and find that they
+    // are gone.
     if (after < before) return this.#resolveUpTo(Infinity);
     // Another consumer adds fillers, or has become late meanwhile.
-    if (after > before || this.#lateClaims.some(({ isPlaceholderDue }) => isPlaceholderDue)) return;
+    if (
+      after > before ||
+      this.#lateClaims.some(({ isPlaceholderDue }) => isPlaceholderDue)
+    )
+      return;
     const missing = this.#lateClaims.reduce(
       (most, { number }) => Math.max(most, number + 1 - after),
       0,
@@ -81,20 +96,26 @@ export class Placeholders {
 
   async #readTail(): Promise<number> {
     const { number = 0 } = this.#lateClaims[0] ?? {};
-    return (await this.#sessions.retryBusy('writer', (zk) => findItem(zk, this.#paths, number)))
-      .tail;
+    return (
+      await this.#sessions.retryBusy('writer', (zk) =>
+        findItem(zk, this.#paths, number),
+      )
+    ).tail;
   }
 
   /**
-   * Adds fillers and tells where the queue ends, as far as the answers tell. One that was lost does
-   * no harm.
+   * Adds fillers and tells where the queue ends, as far as the answers tell.
+   * One that was lost does no harm.
    */
   async #appendPlaceholders(count: number): Promise<number> {
     let tail = 0;
-    const fillers = Array.from({ length: count }, () => this.#append(new Uint8Array(0)));
+    const fillers = Array.from({ length: count }, () =>
+      this.#append(new Uint8Array(0)),
+    );
     for (const item of await Promise.allSettled(fillers)) {
       if (item.status === 'fulfilled') tail = Math.max(tail, item.value + 1);
-      else if (!isConnectionLost(item.reason) && !isBusy(item.reason)) throw item.reason;
+      else if (!isConnectionLost(item.reason) && !isBusy(item.reason))
+        throw item.reason;
     }
     return tail;
   }

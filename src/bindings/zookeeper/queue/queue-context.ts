@@ -31,7 +31,10 @@ export class QueueContext {
   readonly sessions: SessionPair;
   readonly consumers: ConsumerRegistry;
   readonly codec: ValueCodec;
-  /** Claims whose item could not be brought when it was wanted: the next dequeues take them. */
+  /**
+   * Claims whose item could not be brought when it was wanted: the next
+   * dequeues take them.
+   */
   readonly undeliveredClaims: OwnClaim[] = [];
   readonly #onError: (error: unknown) => void;
   /** Claims in flight and not delivered yet, to be waited for. */
@@ -64,8 +67,8 @@ export class QueueContext {
   }
 
   /**
-   * Whether no item was seen or may be in flight, put in or taken. Only valid while no caller uses
-   * the queue.
+   * Whether no item was seen or may be in flight, put in or taken. Only valid
+   * while no caller uses the queue.
    */
   get isForgettable(): boolean {
     return (
@@ -76,14 +79,17 @@ export class QueueContext {
     );
   }
 
-  /** Another one once the queue may be another than before, or we may not have heard that it is. */
+  /**
+   * Another one once the queue may be another than before, or we may not have
+   * heard that it is.
+   */
   get incarnation(): number {
     return this.queue.incarnation + this.sessions.writerCount;
   }
 
   /**
-   * Has the writer notice a deletion of the queue before any answer about a new one. One request a
-   * session.
+   * Has the writer notice a deletion of the queue before any answer about a new
+   * one. One request a session.
    */
   watchDeletion(): void {
     const { writer } = this.sessions;
@@ -110,7 +116,10 @@ export class QueueContext {
       );
   }
 
-  /** A claim begins: `settled` waits for it until the returned function is called. */
+  /**
+   * A claim begins: `settled` waits for it until the returned function is
+   * called.
+   */
   beginClaim(): () => void {
     let resolve: () => void = () => {};
     const claiming = new Promise<void>((done) => (resolve = done));
@@ -122,14 +131,17 @@ export class QueueContext {
   }
 
   /**
-   * Resolves when the claims in flight now have been delivered, or their items are left over
-   * (`unread`).
+   * Resolves when the claims in flight now have been delivered, or their items
+   * are left over (`unread`).
    */
   async waitForClaims(): Promise<void> {
     await Promise.all(this.#pendingClaims);
   }
 
-  /** At the end of the binding: puts undelivered items back, and removes delivered ones. */
+  /**
+   * At the end of the binding: puts undelivered items back, and removes
+   * delivered ones.
+   */
   async close(): Promise<void> {
     const unread = this.undeliveredClaims.splice(0);
     const work = unread.map(({ claim }) =>

@@ -3,18 +3,31 @@ import { CorrectableError } from '../../../correctable/errors.ts';
 import type { ZooKeeper } from '../client/zookeeper.ts';
 import { readItem } from './items.ts';
 import type { QueueContext } from './queue-context.ts';
-import { readAtBothLevels, type ZooKeeperReadResult } from '../read-at-both-levels.ts';
+import {
+  readAtBothLevels,
+  type ZooKeeperReadResult,
+} from '../read-at-both-levels.ts';
 import type { OperationCall } from '../operation-call.ts';
 
-/** How often a look is repeated whose item was taken before it could be read. */
+/**
+ * How often a look is repeated whose item was taken before it could be read.
+ */
 const MAX_READ_ATTEMPTS = 10;
 
 /** Reads the first item that is not taken, and the number of items. */
-export function executePeek(access: QueueContext, call: OperationCall): Promise<void> {
-  return readAtBothLevels(access.sessions, call, (zk, isSynced) => readFirst(access, zk, isSynced));
+export function executePeek(
+  access: QueueContext,
+  call: OperationCall,
+): Promise<void> {
+  return readAtBothLevels(access.sessions, call, (zk, isSynced) =>
+    readFirst(access, zk, isSynced),
+  );
 }
 
-export function executeLength(access: QueueContext, call: OperationCall): Promise<void> {
+export function executeLength(
+  access: QueueContext,
+  call: OperationCall,
+): Promise<void> {
   return readAtBothLevels(access.sessions, call, (zk, isSynced) =>
     countRemaining(access, zk, isSynced),
   );
@@ -32,7 +45,10 @@ async function countRemaining(
   const { tail, head, zxid } = await queue.readBounds(zk);
   const value = Math.max(
     0,
-    tail + queue.countEnqueuesBefore(undefined) - head - queue.countClaimsBefore(undefined),
+    tail +
+      queue.countEnqueuesBefore(undefined) -
+      head -
+      queue.countClaimsBefore(undefined),
   );
   return { value, zxid };
 }
@@ -47,7 +63,8 @@ async function readFirst(
     const { tail, head, zxid } = isSynced
       ? await queue.readSyncedBounds(zk)
       : await queue.readBounds(zk);
-    const number = head + skip + (isSynced ? 0 : queue.countClaimsBefore(undefined));
+    const number =
+      head + skip + (isSynced ? 0 : queue.countClaimsBefore(undefined));
     if (number >= tail) return { value: null, zxid, meta: { remaining: 0 } };
     const item = await readItem(zk, queue.paths, number);
     const isStanding = item !== undefined && !item.isPlaceholder;
@@ -57,7 +74,8 @@ async function readFirst(
         zxid,
         meta: { remaining: tail - number },
       };
-    // A filler stands for nothing; an item that is gone was taken since we counted.
+    // A filler stands for nothing; an item that is gone was taken since we
+    // counted.
     if (item?.isPlaceholder === true) skip += 1;
     if (attempt < MAX_READ_ATTEMPTS) continue;
     throw new CorrectableError(

@@ -1,25 +1,38 @@
-/** One queue as this binding knows it, from two answers of constant size (`next-number.ts`). */
+/**
+ * One queue as this binding knows it, from two answers of constant size
+ * (`next-number.ts`).
+ */
 import type { ZooKeeper } from '../client/zookeeper.ts';
 import type { QueuePaths } from '../paths.ts';
 import { readItem, type Item } from './items.ts';
-import { NextNumber, computeNextNumber, type ChildCounters } from './next-number.ts';
+import {
+  NextNumber,
+  computeNextNumber,
+  type ChildCounters,
+} from './next-number.ts';
 
 /** Where a queue begins and ends, in the state of one server. */
 export interface QueueBounds {
   readonly tail: number;
   /** The number of the next claim: that of the first item that is not taken. */
   readonly head: number;
-  /** The server had applied all transactions up to this one when it answered first. */
+  /**
+   * The server had applied all transactions up to this one when it answered
+   * first.
+   */
   readonly zxid: bigint;
 }
 
-/** An update of this binding that is in flight, by its place among those that were begun. */
+/**
+ * An update of this binding that is in flight, by its place among those that
+ * were begun.
+ */
 export type InFlightWrite = number;
 
 const LEARNING_RATE = 0.25;
 /**
- * Predictions are given up when fewer come true, and taken up again when more do: now and then one
- * does by chance.
+ * Predictions are given up when fewer come true, and taken up again when more
+ * do: now and then one does by chance.
  */
 const MIN_HIT_RATE = 0.5;
 const RESUME_HIT_RATE = 0.75;
@@ -30,8 +43,8 @@ const MAX_READ_AHEAD_ITEMS = 1024;
 export class QueueState {
   readonly paths: QueuePaths;
   /**
-   * Changes once the queue has, or may have, been deleted and made again: earlier numbers do not
-   * count then.
+   * Changes once the queue has, or may have, been deleted and made again:
+   * earlier numbers do not count then.
    */
   incarnation = 0;
   readonly #claims = new Set<InFlightWrite>();
@@ -49,7 +62,8 @@ export class QueueState {
   #tailSeenAt = -Infinity;
   readonly #head = new NextNumber();
   /**
-   * Items made before this transaction may be of the queue before; not known yet where undefined.
+   * Items made before this transaction may be of the queue before; not known
+   * yet where undefined.
    */
   #minZxid: bigint | undefined = 0n;
 
@@ -68,8 +82,8 @@ export class QueueState {
   }
 
   /**
-   * The queue may be another one: what was read of the one before is not to be taken for what is in
-   * this one.
+   * The queue may be another one: what was read of the one before is not to be
+   * taken for what is in this one.
    */
   reset(): void {
     this.incarnation += 1;
@@ -81,8 +95,8 @@ export class QueueState {
   }
 
   /**
-   * Whether nothing is known of it that could not be asked for again: nothing was ever put in or
-   * taken, as far as was seen.
+   * Whether nothing is known of it that could not be asked for again: nothing
+   * was ever put in or taken, as far as was seen.
    */
   get isUnknown(): boolean {
     return (this.#tail.value ?? 0) === 0 && (this.#head.value ?? 0) === 0;
@@ -104,12 +118,13 @@ export class QueueState {
 
   endEnqueue(enqueue: InFlightWrite, number?: number): void {
     this.#enqueues.delete(enqueue);
-    if (number !== undefined && this.#tail.value !== undefined) this.#tail.advanceTo(number + 1);
+    if (number !== undefined && this.#tail.value !== undefined)
+      this.#tail.advanceTo(number + 1);
   }
 
   /**
-   * Claims of this binding in flight that were begun before `claim`, which the server may not have
-   * executed yet.
+   * Claims of this binding in flight that were begun before `claim`, which the
+   * server may not have executed yet.
    */
   countClaimsBefore(claim: InFlightWrite | undefined): number {
     return countBefore(this.#claims, claim);
@@ -120,12 +135,14 @@ export class QueueState {
   }
 
   /**
-   * How many items are left by what was seen last, all claims in flight counted; undefined if
-   * nothing was seen yet.
+   * How many items are left by what was seen last, all claims in flight
+   * counted; undefined if nothing was seen yet.
    */
   get remaining(): number | undefined {
     const tail = this.#tail.value;
-    return tail === undefined ? undefined : tail - (this.#head.value ?? 0) - this.#claims.size;
+    return tail === undefined
+      ? undefined
+      : tail - (this.#head.value ?? 0) - this.#claims.size;
   }
 
   /** How many items came after number `number`, by what was seen last. */
@@ -134,8 +151,8 @@ export class QueueState {
   }
 
   /**
-   * Asks where the queue begins and ends. The tail is read first: a change in between never makes
-   * it look longer.
+   * Asks where the queue begins and ends. The tail is read first: a change in
+   * between never makes it look longer.
    */
   async readBounds(zk: ZooKeeper): Promise<QueueBounds> {
     const { paths } = this;
@@ -147,8 +164,8 @@ export class QueueState {
   }
 
   /**
-   * The number of the next item. A known one errs to the safe side, and is refreshed in the
-   * background if it is old.
+   * The number of the next item. A known one errs to the safe side, and is
+   * refreshed in the background if it is old.
    */
   async getTailAfter(zk: ZooKeeper, number: number): Promise<number> {
     const tail = this.#tail.value;
@@ -172,8 +189,8 @@ export class QueueState {
   }
 
   /**
-   * The bounds after a sync. The head is read first: if it has reached the tail, the queue was
-   * empty at that moment.
+   * The bounds after a sync. The head is read first: if it has reached the
+   * tail, the queue was empty at that moment.
    */
   async readSyncedBounds(zk: ZooKeeper): Promise<QueueBounds> {
     const { paths } = this;
@@ -184,20 +201,28 @@ export class QueueState {
       zk.exists(paths.items),
     ]);
     this.#recordStats(items, claims);
-    return { tail: computeNextNumber(items), head: computeNextNumber(claims), zxid };
-  }
-
-  /** Whether the number that was predicted for a claim was the one that it got. */
-  recordPrediction(isHit: boolean): void {
-    this.#hitRate += LEARNING_RATE * (Number(isHit) - this.#hitRate);
-    this.#isPredicting = this.#hitRate >= (this.#isPredicting ? MIN_HIT_RATE : RESUME_HIT_RATE);
+    return {
+      tail: computeNextNumber(items),
+      head: computeNextNumber(claims),
+      zxid,
+    };
   }
 
   /**
-   * The item to show for a dequeue that should get `number`: that very item, as long as predictions
-   * come true; the final view then needs no further question. Where many take at once they mostly
-   * do not, and the item at the tail, which is taken last, stands in (§4.3: "peeking at the queue
-   * tail"). Either way an item is read once for each dequeue.
+   * Whether the number that was predicted for a claim was the one that it got.
+   */
+  recordPrediction(isHit: boolean): void {
+    this.#hitRate += LEARNING_RATE * (Number(isHit) - this.#hitRate);
+    this.#isPredicting =
+      this.#hitRate >= (this.#isPredicting ? MIN_HIT_RATE : RESUME_HIT_RATE);
+  }
+
+  /**
+   * The item to show for a dequeue that should get `number`: that very item, as
+   * long as predictions come true; the final view then needs no further
+   * question. Where many take at once they mostly do not, and the item at the
+   * tail, which is taken last, stands in (§4.3: "peeking at the queue tail").
+   * Either way an item is read once for each dequeue.
    */
   async readPreliminaryItem(
     zk: ZooKeeper,
@@ -218,8 +243,8 @@ export class QueueState {
   }
 
   /**
-   * Whether fillers, which no consumer gets, count as left behind `number`. They come last, so the
-   * end is read.
+   * Whether fillers, which no consumer gets, count as left behind `number`.
+   * They come last, so the end is read.
    */
   async hasPlaceholders(
     zk: ZooKeeper,
@@ -236,8 +261,8 @@ export class QueueState {
   }
 
   /**
-   * The item with a number; undefined where there is none. Items never change, so one that was read
-   * stays valid.
+   * The item with a number; undefined where there is none. Items never change,
+   * so one that was read stays valid.
    */
   readAhead(zk: ZooKeeper, number: number): Promise<Item | undefined> {
     const known = this.#readAhead.get(number);
@@ -245,7 +270,8 @@ export class QueueState {
     const reading = readItem(zk, this.paths, number);
     this.#readAhead.set(number, reading);
     const forget = (): void => {
-      if (this.#readAhead.get(number) === reading) this.#readAhead.delete(number);
+      if (this.#readAhead.get(number) === reading)
+        this.#readAhead.delete(number);
     };
     reading.then((item) => item === undefined && forget(), forget);
     for (const oldest of this.#readAhead.keys()) {
@@ -261,8 +287,8 @@ export class QueueState {
   }
 
   /**
-   * Whether an item is surely of this queue, not of an earlier one; `zxid`: what the session has
-   * seen since.
+   * Whether an item is surely of this queue, not of an earlier one; `zxid`:
+   * what the session has seen since.
    */
   isOfThisQueue({ czxid }: Item, zxid: bigint): boolean {
     this.#minZxid ??= zxid;
@@ -279,7 +305,10 @@ export class QueueState {
     return this.#order;
   }
 
-  #recordStats(items: ChildCounters | null, claims: ChildCounters | null): void {
+  #recordStats(
+    items: ChildCounters | null,
+    claims: ChildCounters | null,
+  ): void {
     this.recordItems(items);
     if (this.#head.observeStat(claims)) this.reset();
   }

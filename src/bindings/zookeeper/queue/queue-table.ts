@@ -1,12 +1,12 @@
 /**
- * For each new name so many old ones are looked at: more than one, so that those that may go become
- * fewer.
+ * For each new name so many old ones are looked at: more than one, so that
+ * those that may go become fewer.
  */
 const CHECKS_PER_INSERT = 2;
 
 /**
- * The queues by name. One that was only read may be forgotten (`isForgettable`); one with state
- * stays.
+ * The queues by name. One that was only read may be forgotten
+ * (`isForgettable`); one with state stays.
  */
 export class QueueTable<T extends { readonly isForgettable: boolean }> {
   readonly #createQueue: (name: string) => T;
@@ -43,7 +43,8 @@ export class QueueTable<T extends { readonly isForgettable: boolean }> {
       looked += 1;
       this.#queues.delete(name);
       // To the end: it has its turn again when all others have had theirs.
-      if (entry.users > 0 || !entry.queue.isForgettable) this.#queues.set(name, entry);
+      if (entry.users > 0 || !entry.queue.isForgettable)
+        this.#queues.set(name, entry);
     }
   }
 }

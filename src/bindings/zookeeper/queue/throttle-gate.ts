@@ -1,6 +1,6 @@
 /**
- * Lets so many in at a time, the others in the order in which they came, and each place once in a
- * turn.
+ * Lets so many in at a time, the others in the order in which they came, and
+ * each place once in a turn.
  */
 import type { InvocationContext } from '../../../correctable/binding.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
@@ -9,7 +9,8 @@ import type { Throttle } from '../../../correctable/throttle/concurrent-writes.t
 import { createAbandonedError } from '../errors.ts';
 
 const MAX_WAITING = 10_000;
-const TOO_LATE_MESSAGE = 'its turn came too late to be answered in time: nothing was taken';
+const TOO_LATE_MESSAGE =
+  'its turn came too late to be answered in time: nothing was taken';
 
 /** The signal and the deadline of a caller that waits. */
 type WaitContext = Pick<InvocationContext, 'signal' | 'deadlineAt'>;
@@ -28,23 +29,26 @@ export class ThrottleGate {
   #timer: NodeJS.Timeout | undefined;
   #closeReason: { readonly error: unknown } | undefined;
 
-  /** @param estimateMs how long an operation that enters now is likely to take */
+  /**
+   * @param estimateMs how long an operation that enters now is likely to take
+   */
   constructor(pace: Throttle, neededMs: () => number) {
     this.#slots = new ThrottleSlots(pace);
     this.#estimateMs = neededMs;
   }
 
   /**
-   * Resolves when there is room, and returns undefined if there is room now. A caller that gives up
-   * leaves the line, and so does one that would give up before its end. Otherwise first come, first
-   * served would serve only these.
+   * Resolves when there is room, and returns undefined if there is room now. A
+   * caller that gives up leaves the line, and so does one that would give up
+   * before its end. Otherwise first come, first served would serve only these.
    *
-   * @throws CorrectableError `ABORTED` for a caller that gives up, `OVERLOADED` if too many wait or
-   * it is too late; the error that was passed to `close`
+   * @throws CorrectableError `ABORTED` for a caller that gives up, `OVERLOADED`
+   * if too many wait or it is too late; the error that was passed to `close`
    */
   enter(context: WaitContext): Promise<void> | undefined {
     if (this.#closeReason !== undefined) throw this.#closeReason.error;
-    if (this.#waiting.size === 0 && this.#slots.tryAcquire(performance.now())) return undefined;
+    if (this.#waiting.size === 0 && this.#slots.tryAcquire(performance.now()))
+      return undefined;
     if (this.#waiting.size >= MAX_WAITING) {
       throw new CorrectableError(
         'OVERLOADED',
@@ -63,7 +67,10 @@ export class ThrottleGate {
     });
   }
 
-  /** Whether no place rests, so that a new window would admit no more than this one. */
+  /**
+   * Whether no place rests, so that a new window would admit no more than this
+   * one.
+   */
   get isIdle(): boolean {
     return this.#slots.isIdle(performance.now());
   }
@@ -91,10 +98,13 @@ export class ThrottleGate {
 
   #admitWaiting(): void {
     for (const waiter of this.#waiting) {
-      const isTooLate = (waiter.context.deadlineAt ?? Infinity) - Date.now() < this.#estimateMs();
+      const isTooLate =
+        (waiter.context.deadlineAt ?? Infinity) - Date.now() <
+        this.#estimateMs();
       if (!isTooLate && !this.#slots.tryAcquire(performance.now())) break;
       this.#remove(waiter);
-      if (isTooLate) waiter.reject(new CorrectableError('OVERLOADED', TOO_LATE_MESSAGE));
+      if (isTooLate)
+        waiter.reject(new CorrectableError('OVERLOADED', TOO_LATE_MESSAGE));
       else waiter.enter();
     }
     this.#scheduleAdmission();
@@ -103,7 +113,12 @@ export class ThrottleGate {
   /** Admits again when the next place has rested, if a caller waits for it. */
   #scheduleAdmission(): void {
     const { nextFreeAtMs } = this.#slots;
-    if (this.#waiting.size === 0 || nextFreeAtMs === undefined || this.#timer !== undefined) return;
+    if (
+      this.#waiting.size === 0 ||
+      nextFreeAtMs === undefined ||
+      this.#timer !== undefined
+    )
+      return;
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;

@@ -1,6 +1,10 @@
 /** What one commit checks and writes, and the `multi` that does it. */
 import { check, CorrectableError } from '../../../correctable/errors.ts';
-import { commit, type CommitArgs, type Version } from '../../../operations/versioned.ts';
+import {
+  commit,
+  type CommitArgs,
+  type Version,
+} from '../../../operations/versioned.ts';
 import { DEFAULT_MAX_REQUEST_BYTES } from '../client/options.ts';
 import type { MultiPart } from '../client/multi.ts';
 import type { Paths } from '../paths.ts';
@@ -13,7 +17,9 @@ export interface CommitKey {
   readonly path: string;
   /** The version that was read; `undefined` if the key is written only. */
   readonly version: Version | undefined;
-  /** The data version that the node must have; `null` if there must be no node. */
+  /**
+   * The data version that the node must have; `null` if there must be no node.
+   */
   readonly dataVersion: number | null;
   /** The value to write; `undefined` if the key is read only. */
   readonly bytes: Uint8Array | undefined;
@@ -29,9 +35,12 @@ export function createCommitKeys(
   paths: Paths,
   codec: ValueCodec,
 ): readonly CommitKey[] {
-  // The builder checks the names: behind a gateway without a contract, anything may come.
+  // The builder checks the names: behind a gateway without a contract, anything
+  // may come.
   commit(args.reads, args.writes);
-  const writes = new Map(args.writes.map(({ key, value }) => [key, codec.encode(value)]));
+  const writes = new Map(
+    args.writes.map(({ key, value }) => [key, codec.encode(value)]),
+  );
   const reads = new Map<string, CommitKey>();
   for (const [at, { key, version }] of args.reads.entries()) {
     const dataVersion = parseDataVersion(version, `reads[${at}].version`);
@@ -40,19 +49,31 @@ export function createCommitKeys(
       `reads[${at}].version`,
       'the key has another version before. Give each key once',
     );
-    reads.set(key, { key, path: paths.key(key), version, dataVersion, bytes: writes.get(key) });
+    reads.set(key, {
+      key,
+      path: paths.key(key),
+      version,
+      dataVersion,
+      bytes: writes.get(key),
+    });
   }
 
   const unread = [...writes].filter(([key]) => !reads.has(key));
   const keys = [
     ...reads.values(),
-    ...unread.map(([key, bytes]) => createUnreadKey(key, paths.key(key), bytes)),
+    ...unread.map(([key, bytes]) =>
+      createUnreadKey(key, paths.key(key), bytes),
+    ),
   ];
   checkSize(keys);
   return keys;
 }
 
-function createUnreadKey(key: string, path: string, bytes: Uint8Array): CommitKey {
+function createUnreadKey(
+  key: string,
+  path: string,
+  bytes: Uint8Array,
+): CommitKey {
   return { key, path, version: undefined, dataVersion: null, bytes };
 }
 
@@ -66,13 +87,20 @@ export interface CommitPart {
   readonly part: MultiPart;
 }
 
-/** Returns the parts for `owner`. `isPresent`: whether the node of an unread key exists. */
-export function createCommitParts(owner: CommitKey, isPresent: boolean): CommitPart[] {
+/**
+ * Returns the parts for `owner`. `isPresent`: whether the node of an unread key
+ * exists.
+ */
+export function createCommitParts(
+  owner: CommitKey,
+  isPresent: boolean,
+): CommitPart[] {
   const { path, bytes, dataVersion } = owner;
   const toCommitPart = (part: MultiPart): CommitPart => ({ owner, part });
   if (isUnread(owner) && isPresent)
     return [toCommitPart({ type: 'set', path, data: bytes ?? null })];
-  if (dataVersion === null) return createAbsentParts(path, bytes).map(toCommitPart);
+  if (dataVersion === null)
+    return createAbsentParts(path, bytes).map(toCommitPart);
   return [
     toCommitPart(
       bytes === undefined
@@ -83,11 +111,14 @@ export function createCommitParts(owner: CommitKey, isPresent: boolean): CommitP
 }
 
 /**
- * A `multi` has no check that a node does not exist. A `create` fails if it does. If nothing is to
- * be written, a `delete` takes the node away again in the same transaction, so no client ever reads
- * it.
+ * A `multi` has no check that a node does not exist. A `create` fails if it
+ * does. If nothing is to be written, a `delete` takes the node away again in
+ * the same transaction, so no client ever reads it.
  */
-function createAbsentParts(path: string, bytes: Uint8Array | undefined): MultiPart[] {
+function createAbsentParts(
+  path: string,
+  bytes: Uint8Array | undefined,
+): MultiPart[] {
   if (bytes !== undefined) return [{ type: 'create', path, data: bytes }];
   return [
     { type: 'create', path, data: null },
@@ -102,7 +133,10 @@ const PART_OVERHEAD_BYTES = 64;
 function checkSize(keys: readonly CommitKey[]): void {
   const bytes = keys
     .flatMap((key) => createCommitParts(key, false))
-    .map(({ part, owner }) => Buffer.byteLength(part.path) + (owner.bytes?.length ?? 0))
+    .map(
+      ({ part, owner }) =>
+        Buffer.byteLength(part.path) + (owner.bytes?.length ?? 0),
+    )
     .reduce((sum, size) => sum + size + PART_OVERHEAD_BYTES, 0);
   if (bytes <= DEFAULT_MAX_REQUEST_BYTES) return;
   const message = `commit: it takes ${bytes} bytes, and a ZooKeeper request at most ${DEFAULT_MAX_REQUEST_BYTES} (jute.maxbuffer). Nothing was written. Split the transaction, or keep large values elsewhere.`;

@@ -1,12 +1,20 @@
 /**
- * Certifies a transaction and applies its writes in one `multi`, so all parts hold and take effect
- * at one place in the ensemble's order, or none does.
+ * Certifies a transaction and applies its writes in one `multi`, so all parts
+ * hold and take effect at one place in the ensemble's order, or none does.
  */
 import type { SubmissionStatus } from '../../../correctable/binding.ts';
-import type { CommitArgs, CommitResult, Version } from '../../../operations/versioned.ts';
+import type {
+  CommitArgs,
+  CommitResult,
+  Version,
+} from '../../../operations/versioned.ts';
 import { isZooKeeperError, type ZooKeeperErrorCode } from '../client/errors.ts';
 import type { ZooKeeper } from '../client/zookeeper.ts';
-import { createAbandonedError, throwNotApplied, toNotAppliedError } from '../errors.ts';
+import {
+  createAbandonedError,
+  throwNotApplied,
+  toNotAppliedError,
+} from '../errors.ts';
 import { isRequested, type OperationCall } from '../operation-call.ts';
 import type { Paths } from '../paths.ts';
 import type { SessionPair } from '../session-pair.ts';
@@ -20,7 +28,10 @@ import {
 } from './commit-plan.ts';
 import { formatVersion } from './node-version.ts';
 
-/** How a server answers if a node is not as the part requires. Nothing is applied then. */
+/**
+ * How a server answers if a node is not as the part requires. Nothing is
+ * applied then.
+ */
 const REFUSAL_CODES: ReadonlySet<ZooKeeperErrorCode> = new Set([
   'BAD_VERSION',
   'NO_NODE',
@@ -29,7 +40,10 @@ const REFUSAL_CODES: ReadonlySet<ZooKeeperErrorCode> = new Set([
 
 const COMMITTED: CommitResult = { committed: true, changed: [] };
 
-/** The versions of keys at one server, which had applied all transactions up to `zxid`. */
+/**
+ * The versions of keys at one server, which had applied all transactions up to
+ * `zxid`.
+ */
 interface PresentVersions {
   readonly versions: ReadonlyMap<string, Version>;
   readonly zxid: bigint;
@@ -38,28 +52,45 @@ interface PresentVersions {
 export async function executeCommit(
   sessions: SessionPair,
   args: CommitArgs,
-  { call, paths, codec }: { call: OperationCall; paths: Paths; codec: ValueCodec },
+  {
+    call,
+    paths,
+    codec,
+  }: { call: OperationCall; paths: Paths; codec: ValueCodec },
 ): Promise<void> {
   const keys = createCommitKeys(args, paths, codec);
   const isWeakWanted = isRequested(call, 'weak');
-  const near = isWeakWanted || keys.some(isUnread) ? readPresent(sessions.reader, keys) : undefined;
+  const near =
+    isWeakWanted || keys.some(isUnread)
+      ? readPresent(sessions.reader, keys)
+      : undefined;
   const weakView = new WeakView(call, keys);
   if (isWeakWanted && near !== undefined) void weakView.show(near);
 
   const { signal } = call.context;
-  const run = new CommitRun(sessions, { keys, keysPath: paths.keys, near, signal });
+  const run = new CommitRun(sessions, {
+    keys,
+    keysPath: paths.keys,
+    near,
+    signal,
+  });
   call.context.submissionStatus = run;
   try {
     const result = await run.run();
-    // If it was refused, the next read of the session must show what refused it.
+    // If it was refused, the next read of the session must show what refused
+    // it.
     call.session?.advanceTo(sessions.writer.lastZxid);
-    if (isRequested(call, 'strong') || !weakView.isShown) call.sink.view(result, 'strong');
+    if (isRequested(call, 'strong') || !weakView.isShown)
+      call.sink.view(result, 'strong');
   } finally {
     weakView.close();
   }
 }
 
-/** The same check on the near server's state. It never delays the commit and never fails it. */
+/**
+ * The same check on the near server's state. It never delays the commit and
+ * never fails it.
+ */
 class WeakView {
   readonly #call: OperationCall;
   readonly #keys: readonly CommitKey[];
@@ -106,7 +137,10 @@ class CommitRun implements SubmissionStatus {
   readonly #sessions: SessionPair;
   readonly #options: CommitRunOptions;
   #isSent = false;
-  /** Whether a caller that gives up may have been notified that nothing was sent. */
+  /**
+   * Whether a caller that gives up may have been notified that nothing was
+   * sent.
+   */
   #isReportedUnsent = false;
 
   constructor(sessions: SessionPair, options: CommitRunOptions) {
@@ -115,24 +149,29 @@ class CommitRun implements SubmissionStatus {
   }
 
   /**
-   * As long as a server is there the commit is on its way, and a submitted update runs to its end.
+   * As long as a server is there the commit is on its way, and a submitted
+   * update runs to its end.
    */
   get mayHaveBeenSent(): boolean {
-    if (!this.#isSent && this.#sessions.writer.server === undefined) this.#isReportedUnsent = true;
+    if (!this.#isSent && this.#sessions.writer.server === undefined)
+      this.#isReportedUnsent = true;
     return !this.#isReportedUnsent;
   }
 
   /**
-   * A `multi` must say of each write whether it creates its node, so the present nodes are looked
-   * up first. If that was out of date, the ensemble has refused the whole `multi`, and it is sent
-   * again: it never takes effect twice. A `multi` whose answer is lost is never sent again.
+   * A `multi` must say of each write whether it creates its node, so the
+   * present nodes are looked up first. If that was out of date, the ensemble
+   * has refused the whole `multi`, and it is sent again: it never takes effect
+   * twice. A `multi` whose answer is lost is never sent again.
    */
   async run(): Promise<CommitResult> {
     const { keys, keysPath } = this.#options;
     if (keys.length === 0) return COMMITTED;
     let versions = await this.#lookUp().catch(throwNotApplied);
     for (;;) {
-      const parts = keys.flatMap((key) => createCommitParts(key, isPresent(key, versions)));
+      const parts = keys.flatMap((key) =>
+        createCommitParts(key, isPresent(key, versions)),
+      );
       this.#markSent();
       const refused = await this.#send(parts);
       if (refused === undefined) return COMMITTED;
@@ -141,7 +180,8 @@ class CommitRun implements SubmissionStatus {
         continue;
       }
 
-      // The server has applied what the refusal is based on, so it shows which keys have changed.
+      // The server has applied what the refusal is based on, so it shows which
+      // keys have changed.
       ({ versions } = await this.#readPresent(keys).catch(throwNotApplied));
       const changed = findChanged(keys, versions, refused.owner);
       if (changed.length > 0) return { committed: false, changed };
@@ -149,32 +189,37 @@ class CommitRun implements SubmissionStatus {
   }
 
   /**
-   * The writer's server may answer late, behind earlier writes, and the reader's may fail: the
-   * first answer counts.
+   * The writer's server may answer late, behind earlier writes, and the
+   * reader's may fail: the first answer counts.
    */
   async #lookUp(): Promise<ReadonlyMap<string, Version>> {
     const { keys, near } = this.#options;
     if (near === undefined || !keys.some(isUnread)) return new Map();
     const unread = keys.filter(isUnread);
     const atWriter = this.#readPresent(unread);
-    const { versions } = await Promise.any([near, atWriter]).catch(() => atWriter);
+    const { versions } = await Promise.any([near, atWriter]).catch(
+      () => atWriter,
+    );
     return versions;
   }
 
   #markSent(): void {
-    if (this.#isReportedUnsent && this.#options.signal.aborted) throw createAbandonedError();
+    if (this.#isReportedUnsent && this.#options.signal.aborted)
+      throw createAbandonedError();
     this.#isSent = true;
     this.#isReportedUnsent = false;
   }
 
   /**
-   * Waits for a server as long as it takes, but not for a caller that has given up: its writes must
-   * not appear when the ensemble can be reached again, however late that is.
+   * Waits for a server as long as it takes, but not for a caller that has given
+   * up: its writes must not appear when the ensemble can be reached again,
+   * however late that is.
    */
   #readPresent(keys: readonly CommitKey[]): Promise<PresentVersions> {
     let isRepeated = false;
     return this.#sessions.retryLost('writer', (zk) => {
-      if (isRepeated && this.#options.signal.aborted) throw createAbandonedError();
+      if (isRepeated && this.#options.signal.aborted)
+        throw createAbandonedError();
       isRepeated = true;
       return readPresent(zk, keys);
     });
@@ -182,14 +227,18 @@ class CommitRun implements SubmissionStatus {
 
   /** Returns what was refused; `undefined` if all parts took effect. */
   async #send(parts: readonly CommitPart[]): Promise<RefusedPart | undefined> {
-    const send = (zk: ZooKeeper): Promise<unknown> => zk.multi(parts.map(({ part }) => part));
+    const send = (zk: ZooKeeper): Promise<unknown> =>
+      zk.multi(parts.map(({ part }) => part));
     const isWrite = this.#options.keys.some(({ bytes }) => bytes !== undefined);
     try {
       // Checks alone may be repeated.
-      await (isWrite ? send(this.#sessions.writer) : this.#sessions.retryLost('writer', send));
+      await (isWrite
+        ? send(this.#sessions.writer)
+        : this.#sessions.retryLost('writer', send));
       return undefined;
     } catch (error) {
-      if (!isZooKeeperError(error) || !REFUSAL_CODES.has(error.code)) throw error;
+      if (!isZooKeeperError(error) || !REFUSAL_CODES.has(error.code))
+        throw error;
       const part = parts[error.part ?? -1];
       if (part === undefined) throw error;
       return { ...part, code: error.code };
@@ -206,7 +255,10 @@ function isWithoutParent({ code, part }: RefusedPart): boolean {
   return code === 'NO_NODE' && part.type === 'create';
 }
 
-function isPresent({ key }: CommitKey, versions: ReadonlyMap<string, Version>): boolean {
+function isPresent(
+  { key }: CommitKey,
+  versions: ReadonlyMap<string, Version>,
+): boolean {
   const version = versions.get(key);
   return version !== undefined && version !== formatVersion(null);
 }
@@ -219,11 +271,16 @@ function findChanged(
 ): string[] {
   return keys
     .filter((item) => !isUnread(item))
-    .filter((item) => item === refused || versions.get(item.key) !== item.version)
+    .filter(
+      (item) => item === refused || versions.get(item.key) !== item.version,
+    )
     .map(({ key }) => key);
 }
 
-async function readPresent(zk: ZooKeeper, keys: readonly CommitKey[]): Promise<PresentVersions> {
+async function readPresent(
+  zk: ZooKeeper,
+  keys: readonly CommitKey[],
+): Promise<PresentVersions> {
   let zxid = zk.lastZxid;
   const stats = await Promise.all(
     keys.map(({ path }, at) =>
@@ -231,5 +288,10 @@ async function readPresent(zk: ZooKeeper, keys: readonly CommitKey[]): Promise<P
       zk.exists(path, at === 0 ? { onZxid: (seen) => (zxid = seen) } : {}),
     ),
   );
-  return { versions: new Map(stats.map((stat, at) => [keys[at]!.key, formatVersion(stat)])), zxid };
+  return {
+    versions: new Map(
+      stats.map((stat, at) => [keys[at]!.key, formatVersion(stat)]),
+    ),
+    zxid,
+  };
 }

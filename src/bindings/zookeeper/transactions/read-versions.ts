@@ -1,7 +1,8 @@
 /**
- * Values and versions of several keys, all from one state. ZooKeeper has no read of several nodes
- * at once, and another client's write may be applied between two of them. So each trip reads the
- * nodes and then, behind that, all versions again: if none differs, all values held in between.
+ * Values and versions of several keys, all from one state. ZooKeeper has no
+ * read of several nodes at once, and another client's write may be applied
+ * between two of them. So each trip reads the nodes and then, behind that, all
+ * versions again: if none differs, all values held in between.
  */
 import { check, CorrectableError } from '../../../correctable/errors.ts';
 import {
@@ -14,14 +15,18 @@ import { isZooKeeperError } from '../client/errors.ts';
 import type { ZooKeeper } from '../client/zookeeper.ts';
 import type { OperationCall } from '../operation-call.ts';
 import type { Paths } from '../paths.ts';
-import { readAtBothLevels, type ZooKeeperReadResult } from '../read-at-both-levels.ts';
+import {
+  readAtBothLevels,
+  type ZooKeeperReadResult,
+} from '../read-at-both-levels.ts';
 import type { SessionPair } from '../session-pair.ts';
 import type { ValueCodec } from '../value-codec.ts';
 import { formatVersion } from './node-version.ts';
 
 /**
- * A trip fails only if a key is written within the microseconds that a server needs for it, so this
- * many never fail in a row unless the keys are written all the time.
+ * A trip fails only if a key is written within the microseconds that a server
+ * needs for it, so this many never fail in a row unless the keys are written
+ * all the time.
  */
 const MAX_TRIPS = 20;
 
@@ -35,7 +40,11 @@ interface KnownKey {
 export async function executeReadVersions(
   sessions: SessionPair,
   args: ReadVersionsArgs,
-  { call, paths, codec }: { call: OperationCall; paths: Paths; codec: ValueCodec },
+  {
+    call,
+    paths,
+    codec,
+  }: { call: OperationCall; paths: Paths; codec: ValueCodec },
 ): Promise<void> {
   const keys = checkArgs(args, paths);
   await readAtBothLevels(sessions, call, async (zk, isSynced) => {
@@ -47,25 +56,40 @@ export async function executeReadVersions(
   });
 }
 
-function checkArgs({ keys, known }: ReadVersionsArgs, paths: Paths): readonly KnownKey[] {
-  // The builder checks the keys: behind a gateway without a contract, anything may come.
+function checkArgs(
+  { keys, known }: ReadVersionsArgs,
+  paths: Paths,
+): readonly KnownKey[] {
+  // The builder checks the keys: behind a gateway without a contract, anything
+  // may come.
   readVersions(keys);
   check(
-    known === undefined || (Array.isArray(known) && known.length === keys.length),
+    known === undefined ||
+      (Array.isArray(known) && known.length === keys.length),
     'args.known',
     'give a list with a version or null for each key',
   );
-  return keys.map((key, at) => ({ key, path: paths.key(key), known: known?.[at] ?? null }));
+  return keys.map((key, at) => ({
+    key,
+    path: paths.key(key),
+    known: known?.[at] ?? null,
+  }));
 }
 
 class StateReading {
   readonly #zk: ZooKeeper;
   readonly #keys: readonly KnownKey[];
   readonly #codec: ValueCodec;
-  /** The latest value of each key, and the latest version: together a state, once they match. */
+  /**
+   * The latest value of each key, and the latest version: together a state,
+   * once they match.
+   */
   readonly #values: (VersionedValue | undefined)[];
   readonly #versions: (Version | null)[];
-  /** The server had applied all transactions up to this one when it answered for the values. */
+  /**
+   * The server had applied all transactions up to this one when it answered for
+   * the values.
+   */
   #zxid: bigint;
 
   constructor(zk: ZooKeeper, keys: readonly KnownKey[], codec: ValueCodec) {
@@ -80,32 +104,46 @@ class StateReading {
 
   async read(): Promise<ZooKeeperReadResult> {
     for (let trip = 1; this.#findStale() !== undefined; trip += 1) {
-      if (trip > MAX_TRIPS) throw createUnstableError(this.#keys[this.#findStale()!]!.key);
+      if (trip > MAX_TRIPS)
+        throw createUnstableError(this.#keys[this.#findStale()!]!.key);
       await this.#makeTrip();
     }
     return { value: this.#values, zxid: this.#zxid };
   }
 
-  /** Sends all requests of a trip at once: the server executes them in their order. */
+  /**
+   * Sends all requests of a trip at once: the server executes them in their
+   * order.
+   */
   async #makeTrip(): Promise<void> {
-    const stale = this.#keys.map((_, at) => at).filter((at) => this.#isStale(at));
+    const stale = this.#keys
+      .map((_, at) => at)
+      .filter((at) => this.#isStale(at));
     const reading = Promise.all(stale.map((at) => this.#readNode(at)));
     // The value of one key is always from one state.
     const again = this.#keys.length === 1 ? [] : this.#keys;
-    const checking = Promise.all(again.map(({ path }) => this.#zk.exists(path)));
+    const checking = Promise.all(
+      again.map(({ path }) => this.#zk.exists(path)),
+    );
 
     const [, stats] = await Promise.all([reading, checking]);
     stats.forEach((stat, at) => (this.#versions[at] = formatVersion(stat)));
   }
 
-  /** Reads the version alone, if it seems to be the one of which the caller has the value. */
+  /**
+   * Reads the version alone, if it seems to be the one of which the caller has
+   * the value.
+   */
   async #readNode(at: number): Promise<void> {
     const item = this.#keys[at]!;
     const { known } = item;
     const isExpected = known !== null && this.#versions[at] === known;
-    const result = await (isExpected ? this.#readVersion(item) : this.#readValue(item));
+    const result = await (isExpected
+      ? this.#readVersion(item)
+      : this.#readValue(item));
     this.#versions[at] = result.version;
-    this.#values[at] = isExpected && result.version !== known ? undefined : result;
+    this.#values[at] =
+      isExpected && result.version !== known ? undefined : result;
   }
 
   async #readVersion({ path }: KnownKey): Promise<VersionedValue> {
@@ -115,16 +153,24 @@ class StateReading {
 
   async #readValue({ key, path }: KnownKey): Promise<VersionedValue> {
     try {
-      const { data, stat } = await this.#zk.get(path, { onZxid: this.#recordZxid });
+      const { data, stat } = await this.#zk.get(path, {
+        onZxid: this.#recordZxid,
+      });
       const version = formatVersion(stat);
-      return data === null ? { version } : { version, value: this.#decode(key, data) };
+      return data === null
+        ? { version }
+        : { version, value: this.#decode(key, data) };
     } catch (error) {
-      if (isZooKeeperError(error, 'NO_NODE')) return { version: formatVersion(null) };
+      if (isZooKeeperError(error, 'NO_NODE'))
+        return { version: formatVersion(null) };
       throw error;
     }
   }
 
-  /** Other tools write what they like. Of many keys, the error must name the one. */
+  /**
+   * Other tools write what they like. Of many keys, the error must name the
+   * one.
+   */
   #decode(key: string, data: Uint8Array): unknown {
     try {
       return this.#codec.decode(data);

@@ -1,6 +1,7 @@
 /**
- * What a returning site has of the red log beyond the end of the copy with which the log went on
- * elsewhere: the site drops it, so it is kept for people, who may want to do it again.
+ * What a returning site has of the red log beyond the end of the copy with
+ * which the log went on elsewhere: the site drops it, so it is kept for people,
+ * who may want to do it again.
  */
 import { createAlarmRaiser, type OnAlarm } from '../../alarms/site-alarm.ts';
 import type { RecoveredState } from '../../log/recovered-state.ts';
@@ -21,7 +22,10 @@ export interface DroppedRecordsOptions {
   readonly onAlarm: OnAlarm;
 }
 
-/** Writes down the records that are about to be dropped, and raises an alarm that names it. */
+/**
+ * Writes down the records that are about to be dropped, and raises an alarm
+ * that names it.
+ */
 export function saveDroppedRecords(
   { red }: Pick<RecoveredState, 'red'>,
   { generation, leader, base, copy }: FollowedLog,

@@ -1,6 +1,6 @@
 /**
- * The engine of the red log of a node, as `cluster.json` has it, and the way to the servers of
- * etcd.
+ * The engine of the red log of a node, as `cluster.json` has it, and the way to
+ * the servers of etcd.
  */
 import { EtcdAdapter } from '../../etcd/etcd-adapter.ts';
 import type { EtcdServers } from '../../etcd/etcd-channel.ts';
@@ -8,7 +8,10 @@ import { loadGrpc, type GrpcModule } from '../../etcd/load-grpc.ts';
 import { createEtcdEngine } from '../../log/etcd/engine.ts';
 import { ETCD_MESSAGE_FORMAT } from '../../log/etcd/etcd-messages.ts';
 import type { EtcdReply, EtcdRequest } from '../../log/etcd/etcd-requests.ts';
-import type { LogMessageFormat, RedLogEngine } from '../../log/red-log-engine.ts';
+import type {
+  LogMessageFormat,
+  RedLogEngine,
+} from '../../log/red-log-engine.ts';
 import type { ServerReply, ServerRequest } from '../../log/red-log.ts';
 import { SEQUENCED_ENGINE } from '../../log/sequenced/engine.ts';
 import { describeRecordProblem } from '../../messages/message-schemas.ts';
@@ -18,14 +21,17 @@ import { readEtcdServers, type RedLogSettings } from './red-log-settings.ts';
 /** The server of the red log as a node sees it, for operators. */
 export interface RedLogStatus {
   readonly engine: 'built-in' | 'etcd';
-  /** The server that is asked, and whether it can be reached. Of etcd, as all that follows. */
+  /**
+   * The server that is asked, and whether it can be reached. Of etcd, as all
+   * that follows.
+   */
   readonly endpoint?: string;
   readonly isConnected?: boolean;
   /** Why it is not connected, if it is not. */
   readonly problem?: string | undefined;
   /**
-   * The size of the database, the part of it that is used, and its quota, as etcd has last
-   * reported.
+   * The size of the database, the part of it that is used, and its quota, as
+   * etcd has last reported.
    */
   readonly sizeBytes?: number | undefined;
   readonly usedBytes?: number | undefined;
@@ -52,22 +58,32 @@ export class NodeRedLog {
   }
 
   get messages(): LogMessageFormat {
-    return this.#settings.engine === 'etcd' ? ETCD_MESSAGE_FORMAT : SEQUENCED_ENGINE.messages;
+    return this.#settings.engine === 'etcd'
+      ? ETCD_MESSAGE_FORMAT
+      : SEQUENCED_ENGINE.messages;
   }
 
   get status(): RedLogStatus {
-    return { engine: this.#settings.engine, ...this.#adapter?.status, ...this.#size };
+    return {
+      engine: this.#settings.engine,
+      ...this.#adapter?.status,
+      ...this.#size,
+    };
   }
 
   /**
-   * Returns the site or engine that orders red operations: a site, or etcd; `null` while the log is
-   * sealed.
+   * Returns the site or engine that orders red operations: a site, or etcd;
+   * `null` while the log is sealed.
    */
   getLeader({ leader }: RedGeneration): string | null {
-    return this.#settings.engine === 'etcd' && leader !== null ? 'etcd' : leader;
+    return this.#settings.engine === 'etcd' && leader !== null
+      ? 'etcd'
+      : leader;
   }
 
-  /** @throws CorrectableError if a package or a file that etcd needs is missing */
+  /**
+   * @throws CorrectableError if a package or a file that etcd needs is missing
+   */
   async load(): Promise<void> {
     if (this.#settings.engine !== 'etcd') return;
     this.#servers = readEtcdServers(this.#settings);
@@ -76,9 +92,17 @@ export class NodeRedLog {
 
   /** What a site needs for its node of the log. */
   createParts({ generation, base }: RedGeneration): RedLogParts {
-    if (this.#settings.engine !== 'etcd') return { generation, redLog: SEQUENCED_ENGINE };
-    const place = { deployment: this.#deployment, generation, baseLength: base?.length };
-    const redLog = createEtcdEngine({ ...place, describeProblem: describeRecordProblem });
+    if (this.#settings.engine !== 'etcd')
+      return { generation, redLog: SEQUENCED_ENGINE };
+    const place = {
+      deployment: this.#deployment,
+      generation,
+      baseLength: base?.length,
+    };
+    const redLog = createEtcdEngine({
+      ...place,
+      describeProblem: describeRecordProblem,
+    });
     return {
       generation,
       redLog,
@@ -87,16 +111,20 @@ export class NodeRedLog {
   }
 
   /**
-   * Connects to the servers, if there are any, for a site that has started. `onReply` gets what
-   * they reply.
+   * Connects to the servers, if there are any, for a site that has started.
+   * `onReply` gets what they reply.
    */
   connect(onReply: (reply: ServerReply) => void): void {
     if (this.#grpc === undefined || this.#servers === undefined) return;
-    const adapter = (this.#adapter = new EtcdAdapter(this.#grpc, this.#servers, (reply) => {
-      if (this.#adapter !== adapter) return;
-      if (reply.kind === 'etcd.status') this.#noteSize(reply);
-      onReply(reply);
-    }));
+    const adapter = (this.#adapter = new EtcdAdapter(
+      this.#grpc,
+      this.#servers,
+      (reply) => {
+        if (this.#adapter !== adapter) return;
+        if (reply.kind === 'etcd.status') this.#noteSize(reply);
+        onReply(reply);
+      },
+    ));
   }
 
   disconnect(): void {

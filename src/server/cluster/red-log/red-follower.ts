@@ -1,4 +1,7 @@
-/** Which generation of the red log a node follows, as operators and other sites change it. */
+/**
+ * Which generation of the red log a node follows, as operators and other sites
+ * change it.
+ */
 import { isRecord } from '../../../correctable/validate.ts';
 import {
   OPEN_RED,
@@ -19,8 +22,8 @@ export interface RedFollowerHost {
   save(red: StoredGeneration): void;
   readonly isRunning: boolean;
   /**
-   * Whether the site takes the state of another one, or has none yet: then its copy of the log says
-   * nothing.
+   * Whether the site takes the state of another one, or has none yet: then its
+   * copy of the log says nothing.
    */
   readonly isTransferring: boolean;
   /** Sends clients to other sites, and stops the site. */
@@ -29,20 +32,28 @@ export interface RedFollowerHost {
   /** The site cannot start. */
   onFailed(error: Error): void;
   /**
-   * Takes the room on the disk that the site needs to start again; `releaseRoom` gives it back.
-   * Throws if there is none.
+   * Takes the room on the disk that the site needs to start again;
+   * `releaseRoom` gives it back. Throws if there is none.
    */
   reserveRoom(): void;
   releaseRoom(): void;
-  /** The site is down until the log is opened. Called when that begins, and if it lasts. */
+  /**
+   * The site is down until the log is opened. Called when that begins, and if
+   * it lasts.
+   */
   onSealed(message: string, isLasting: boolean): void;
   /** Entries of the red log on the disk of a site that is stopped. */
   countEntries(): number;
   /**
-   * Takes the state of another site, calls `onCopied` once it is on the disk, and starts. `to` is
-   * the generation that takes the place of the one of the own copy.
+   * Takes the state of another site, calls `onCopied` once it is on the disk,
+   * and starts. `to` is the generation that takes the place of the one of the
+   * own copy.
    */
-  catchUp(message: string, to: FollowedLog, onCopied: () => void): Promise<void>;
+  catchUp(
+    message: string,
+    to: FollowedLog,
+    onCopied: () => void,
+  ): Promise<void>;
   getConnectedPeers(): readonly string[];
   request(peer: string, kind: string, body: unknown): Promise<unknown>;
 }
@@ -53,9 +64,15 @@ export interface FollowedLog extends RedGeneration {
 }
 
 const RETRY_MS = 200;
-/** To restore the log takes a moment: a site that is sealed for longer reports it. */
+/**
+ * To restore the log takes a moment: a site that is sealed for longer reports
+ * it.
+ */
 const SEALED_ALARM_MS = 3000;
-/** How often peers are asked: a link may stay up while the log is restored without this site. */
+/**
+ * How often peers are asked: a link may stay up while the log is restored
+ * without this site.
+ */
 const ASK_INTERVAL_MS = 5000;
 
 export class RedFollower {
@@ -63,8 +80,8 @@ export class RedFollower {
   readonly #signal: AbortSignal;
   #red: RedGeneration;
   /**
-   * The generation of the copy of the log on the disk. Before the state was taken it is an earlier
-   * one.
+   * The generation of the copy of the log on the disk. Before the state was
+   * taken it is an earlier one.
    */
   #copy: number;
   /** Whether the site was to run once: before that, no other code starts it. */
@@ -75,7 +92,11 @@ export class RedFollower {
   #reported: string | undefined;
   #sealCount = 0;
 
-  constructor({ copy, ...red }: StoredGeneration, host: RedFollowerHost, signal: AbortSignal) {
+  constructor(
+    { copy, ...red }: StoredGeneration,
+    host: RedFollowerHost,
+    signal: AbortSignal,
+  ) {
     this.#red = red;
     this.#copy = getCopyGeneration({ copy, ...red });
     this.#host = host;
@@ -89,8 +110,8 @@ export class RedFollower {
   }
 
   /**
-   * Whether the site is being stopped to seal the log. It is started again after that, so nothing
-   * else may restart it.
+   * Whether the site is being stopped to seal the log. It is started again
+   * after that, so nothing else may restart it.
    */
   get isSealing(): boolean {
     return this.#sealCount > 0;
@@ -110,15 +131,19 @@ export class RedFollower {
   }
 
   /** Answers a request, if it is about generations; `undefined` if not. */
-  answer(kind: string, body: unknown): ReadReply | Promise<RedGeneration> | undefined {
-    if (kind === READ_RED) return this.#read(isRecord(body) && body['isCopyAsked'] === true);
+  answer(
+    kind: string,
+    body: unknown,
+  ): ReadReply | Promise<RedGeneration> | undefined {
+    if (kind === READ_RED)
+      return this.#read(isRecord(body) && body['isCopyAsked'] === true);
     if (kind === SEAL_RED) return this.#seal(parseRedGeneration(body));
     return kind === OPEN_RED ? this.#open(parseRedGeneration(body)) : undefined;
   }
 
   /**
-   * Begins with the generation that the other sites follow. The copy on the disk is what one of
-   * them has sent.
+   * Begins with the generation that the other sites follow. The copy on the
+   * disk is what one of them has sent.
    */
   async adopt(): Promise<void> {
     await this.#askEach();
@@ -126,12 +151,14 @@ export class RedFollower {
   }
 
   /**
-   * Starts the site once the log is open. A copy that may have other entries than the log is
-   * replaced before.
+   * Starts the site once the log is open. A copy that may have other entries
+   * than the log is replaced before.
    */
   begin(): Promise<void> {
     this.#hasBegun = true;
-    return (this.#starting ??= this.#begin().finally(() => (this.#starting = undefined)));
+    return (this.#starting ??= this.#begin().finally(
+      () => (this.#starting = undefined),
+    ));
   }
 
   async #begin(): Promise<void> {
@@ -140,12 +167,16 @@ export class RedFollower {
       this.#signal.throwIfAborted();
       this.#reportSealed(performance.now() - fromMs >= SEALED_ALARM_MS);
       await this.#askEach();
-      if (this.#red.leader === null) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      if (this.#red.leader === null)
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
     this.#signal.throwIfAborted();
     if (!this.#isCurrent())
-      return this.#catchUp('while its log was sealed or its state was on the way');
-    if (this.#copy !== this.#red.generation) this.#follow(this.#red, this.#red.generation);
+      return this.#catchUp(
+        'while its log was sealed or its state was on the way',
+      );
+    if (this.#copy !== this.#red.generation)
+      this.#follow(this.#red, this.#red.generation);
     this.#host.releaseRoom();
     return this.#host.start();
   }
@@ -178,13 +209,18 @@ export class RedFollower {
     const message = `generation ${generation} of the red log began at ${leader} ${when}`;
     this.#host.releaseRoom();
     const to = { ...this.#red, copy: this.#copy };
-    return this.#host.catchUp(message, to, () => this.#follow(this.#red, generation));
+    return this.#host.catchUp(message, to, () =>
+      this.#follow(this.#red, generation),
+    );
   }
 
   /** Whether the copy on the disk is a beginning of the log. */
   #isCurrent(): boolean {
     if (this.#copy === this.#red.generation) return true;
-    return isPrefix({ copy: this.#copy, length: this.#host.countEntries() }, this.#red);
+    return isPrefix(
+      { copy: this.#copy, length: this.#host.countEntries() },
+      this.#red,
+    );
   }
 
   async #askEach(): Promise<void> {
@@ -195,9 +231,12 @@ export class RedFollower {
   async #ask(peer: string): Promise<boolean> {
     const isRestarting = this.#isRestarting;
     try {
-      const red = parseRedGeneration(await this.#host.request(peer, READ_RED, null));
+      const red = parseRedGeneration(
+        await this.#host.request(peer, READ_RED, null),
+      );
       // One that was stopped meanwhile asks again when it starts.
-      if (this.#isRestarting !== isRestarting || !isSuperseded(this.#red, red)) return false;
+      if (this.#isRestarting !== isRestarting || !isSuperseded(this.#red, red))
+        return false;
       this.#follow(red);
       return true;
     } catch {
@@ -207,18 +246,26 @@ export class RedFollower {
 
   #follow(red: RedGeneration, copy = this.#copy): void {
     const { generation, leader, base } = red;
-    const followed = { generation, leader, ...(base !== undefined && { base }) };
+    const followed = {
+      generation,
+      leader,
+      ...(base !== undefined && { base }),
+    };
     // First on the disk: without room for it, the site goes on as before.
     this.#host.save({ ...followed, copy });
     this.#red = followed;
     this.#copy = copy;
   }
 
-  /** To count the entries takes long, and so does to look for room: only operators ask for that. */
+  /**
+   * To count the entries takes long, and so does to look for room: only
+   * operators ask for that.
+   */
   #read(isCopyAsked: boolean): ReadReply {
     const { isTransferring } = this.#host;
     if (!isCopyAsked) return { ...this.#red, isTransferring };
-    if (!isTransferring) return { ...this.#red, isTransferring, problem: this.#findProblem() };
+    if (!isTransferring)
+      return { ...this.#red, isTransferring, problem: this.#findProblem() };
     return {
       ...this.#red,
       isTransferring,
@@ -239,8 +286,10 @@ export class RedFollower {
   }
 
   async #seal({ generation }: RedGeneration): Promise<SealReply> {
-    if (this.#host.isTransferring) throw new Error('it is taking the state of another site');
-    // Each attempt has a number of its own: of two at once, none goes on where the other has been.
+    if (this.#host.isTransferring)
+      throw new Error('it is taking the state of another site');
+    // Each attempt has a number of its own: of two at once, none goes on where
+    // the other has been.
     if (generation <= this.#red.generation)
       throw new Error(`generation ${this.#red.generation} is known already`);
     this.#host.reserveRoom();
@@ -255,7 +304,8 @@ export class RedFollower {
       };
     } finally {
       // Whatever has failed: only a site that asks the others goes on again.
-      if (this.#hasBegun) this.begin().catch((error: Error) => this.#host.onFailed(error));
+      if (this.#hasBegun)
+        this.begin().catch((error: Error) => this.#host.onFailed(error));
     }
   }
 
@@ -271,9 +321,13 @@ export class RedFollower {
 
   async #open(red: RedGeneration): Promise<RedGeneration> {
     if (isSuperseded(this.#red, red)) {
-      if (this.#red.leader !== null) throw new Error('the log must be sealed before it is opened');
+      if (this.#red.leader !== null)
+        throw new Error('the log must be sealed before it is opened');
       this.#follow(red);
-    } else if (this.#red.generation !== red.generation || this.#red.leader !== red.leader)
+    } else if (
+      this.#red.generation !== red.generation ||
+      this.#red.leader !== red.leader
+    )
       throw new Error(
         `it follows generation ${this.#red.generation} already: restore the log again`,
       );
@@ -283,6 +337,8 @@ export class RedFollower {
   }
 
   #isOpenSoon(): boolean {
-    return !this.#host.isRunning && !this.#host.isTransferring && this.#isCurrent();
+    return (
+      !this.#host.isRunning && !this.#host.isTransferring && this.#isCurrent()
+    );
   }
 }

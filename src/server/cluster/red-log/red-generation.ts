@@ -1,7 +1,8 @@
 /**
- * The generation of the red log. If the site of its leader is lost, an operator restores it at the
- * site that has most of it: first all sites left are *sealed*, so that none gets further, then it
- * goes on under the next generation.
+ * The generation of the red log. If the site of its leader is lost, an operator
+ * restores it at the site that has most of it: first all sites left are
+ * *sealed*, so that none gets further, then it goes on under the next
+ * generation.
  */
 import { isRecord } from '../../../correctable/validate.ts';
 
@@ -22,15 +23,18 @@ export interface RedGeneration {
 /** A copy of the log on a disk. */
 export interface LogCopy {
   /**
-   * The generation whose log it is a copy of. Of two copies of one generation, the shorter one is a
-   * beginning of the other.
+   * The generation whose log it is a copy of. Of two copies of one generation,
+   * the shorter one is a beginning of the other.
    */
   readonly copy: number;
   readonly length: number;
 }
 
 export interface StoredGeneration extends RedGeneration {
-  /** The generation of the copy on the disk, if that is not the one that is followed. */
+  /**
+   * The generation of the copy on the disk, if that is not the one that is
+   * followed.
+   */
   readonly copy?: number | undefined;
 }
 
@@ -47,12 +51,19 @@ export interface ReadReply extends RedGeneration {
 /** The reply of a sealed site: with its copy of the log. */
 export interface SealReply extends RedGeneration, LogCopy {}
 
-export function getCopyGeneration({ generation, leader, copy }: StoredGeneration): number {
+export function getCopyGeneration({
+  generation,
+  leader,
+  copy,
+}: StoredGeneration): number {
   return copy ?? (leader === null ? generation - 1 : generation);
 }
 
 /** Whether a copy is a beginning of the log of a generation. */
-export function isPrefix({ copy, length }: LogCopy, { base }: RedGeneration): boolean {
+export function isPrefix(
+  { copy, length }: LogCopy,
+  { base }: RedGeneration,
+): boolean {
   return base !== undefined && copy === base.copy && length <= base.length;
 }
 
@@ -68,11 +79,16 @@ export function parseRedGeneration(value: unknown): RedGeneration {
     isLeader
   )
     return value as unknown as RedGeneration;
-  throw new Error('a generation of the red log must have a number and a leader');
+  throw new Error(
+    'a generation of the red log must have a number and a leader',
+  );
 }
 
 /** Whether a node that follows `own` must follow `other` from now on. */
-export function isSuperseded(own: RedGeneration, other: RedGeneration): boolean {
+export function isSuperseded(
+  own: RedGeneration,
+  other: RedGeneration,
+): boolean {
   if (other.leader === null) return false;
   return (
     other.generation > own.generation ||

@@ -1,20 +1,34 @@
-/** The part of `cluster.json` that says which engine orders red operations, and where it is. */
+/**
+ * The part of `cluster.json` that says which engine orders red operations, and
+ * where it is.
+ */
 import { dirname, resolve } from 'node:path';
 import { isNonEmptyString, isRecord } from '../../../correctable/validate.ts';
 import type { EtcdSecrets, EtcdServers } from '../../etcd/etcd-channel.ts';
-import { checkField, checkFields, invalidFieldError, show } from '../cluster-file-errors.ts';
+import {
+  checkField,
+  checkFields,
+  invalidFieldError,
+  show,
+} from '../cluster-file-errors.ts';
 import { readTextFile } from '../text-file.ts';
 
 /** Servers of their own. Paths are absolute. */
 export interface EtcdRedLog {
   readonly engine: 'etcd';
   readonly endpoints: readonly string[];
-  readonly tls?: { readonly ca?: string; readonly certificate?: string; readonly key?: string };
+  readonly tls?: {
+    readonly ca?: string;
+    readonly certificate?: string;
+    readonly key?: string;
+  };
   readonly user?: string;
   readonly passwordFile?: string;
 }
 
-export type RedLogSettings = { readonly engine: 'built-in'; readonly leader: string } | EtcdRedLog;
+export type RedLogSettings =
+  | { readonly engine: 'built-in'; readonly leader: string }
+  | EtcdRedLog;
 
 const FIELDS = {
   'built-in': ['engine', 'leader'],
@@ -25,8 +39,8 @@ const DEFAULT_PORT = 2379;
 const ENGINES = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
 
 /**
- * Throws `INVALID_ARGUMENT` that names the field. `path`: of the cluster file, beside which the
- * other files are.
+ * Throws `INVALID_ARGUMENT` that names the field. `path`: of the cluster file,
+ * beside which the other files are.
  */
 export function parseRedLog(
   value: unknown,
@@ -34,7 +48,11 @@ export function parseRedLog(
   path: string,
 ): RedLogSettings {
   const example = `{ "engine": "built-in", "leader": "${names[0]}" }`;
-  checkField(isRecord(value), 'redLog', `must be an object, as ${example}, got ${show(value)}`);
+  checkField(
+    isRecord(value),
+    'redLog',
+    `must be an object, as ${example}, got ${show(value)}`,
+  );
   const engine = ENGINES.find((name) => name === value['engine']);
   const engines = ENGINES.map(show).join(', ');
   checkField(
@@ -52,11 +70,18 @@ export function parseRedLog(
   if (engine === 'etcd') return parseEtcd(value, path);
   const { leader } = value;
   const isSite = typeof leader === 'string' && names.includes(leader);
-  checkField(isSite, 'redLog.leader', `must be one of ${names.join(', ')}, got ${show(leader)}`);
+  checkField(
+    isSite,
+    'redLog.leader',
+    `must be one of ${names.join(', ')}, got ${show(leader)}`,
+  );
   return { engine, leader };
 }
 
-function parseEtcd(value: Readonly<Record<string, unknown>>, path: string): EtcdRedLog {
+function parseEtcd(
+  value: Readonly<Record<string, unknown>>,
+  path: string,
+): EtcdRedLog {
   const { endpoints, tls, user, passwordFile } = value;
   const rule = 'must be addresses, as ["https://10.0.1.9:2379"]';
   checkField(
@@ -68,11 +93,19 @@ function parseEtcd(value: Readonly<Record<string, unknown>>, path: string): Etcd
     parseEndpoint(`redLog.endpoints[${place}]`, endpoint),
   );
   const readPath = (field: string, name: unknown): string => {
-    checkField(isNonEmptyString(name), field, `must be the path of a file, got ${show(name)}`);
+    checkField(
+      isNonEmptyString(name),
+      field,
+      `must be the path of a file, got ${show(name)}`,
+    );
     return resolve(dirname(path), name);
   };
   const isUser = user === undefined || isNonEmptyString(user);
-  checkField(isUser, 'redLog.user', `must be the name of a user of etcd, got ${show(user)}`);
+  checkField(
+    isUser,
+    'redLog.user',
+    `must be the name of a user of etcd, got ${show(user)}`,
+  );
   const missing = user === undefined ? 'redLog.user' : 'redLog.passwordFile';
   const areBoth = (user === undefined) === (passwordFile === undefined);
   checkField(
@@ -92,14 +125,23 @@ function parseEtcd(value: Readonly<Record<string, unknown>>, path: string): Etcd
 }
 
 function parseEndpoint(field: string, value: unknown): string {
-  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+  const url =
+    typeof value === 'string' && URL.canParse(value)
+      ? new URL(value)
+      : undefined;
   const isPlain =
-    url !== undefined && url.pathname === '/' && url.search === '' && url.username === '';
-  // A URL leaves out the port that is usual for its protocol, which is not that of etcd.
-  const port = /:(?<port>\d+)\/?$/.exec(String(value))?.groups?.['port'] ?? DEFAULT_PORT;
+    url !== undefined &&
+    url.pathname === '/' &&
+    url.search === '' &&
+    url.username === '';
+  // A URL leaves out the port that is usual for its protocol, which is not that
+  // of etcd.
+  const port =
+    /:(?<port>\d+)\/?$/.exec(String(value))?.groups?.['port'] ?? DEFAULT_PORT;
   if (isPlain && (url.protocol === 'http:' || url.protocol === 'https:'))
     return `${url.protocol}//${url.hostname}:${port}`;
-  const rule = 'must be the address of an etcd server, as "https://10.0.1.9:2379"';
+  const rule =
+    'must be the address of an etcd server, as "https://10.0.1.9:2379"';
   throw invalidFieldError(field, `${rule}, got ${show(value)}`);
 }
 
@@ -120,25 +162,36 @@ function parseTls(
     'redLog.endpoints',
     `must begin with https: with redLog.tls, got "${plain}"`,
   );
-  const missing = (['certificate', 'key'] as const).find((name) => value[name] === undefined);
-  if (missing !== undefined && (value['certificate'] ?? value['key']) !== undefined)
+  const missing = (['certificate', 'key'] as const).find(
+    (name) => value[name] === undefined,
+  );
+  if (
+    missing !== undefined &&
+    (value['certificate'] ?? value['key']) !== undefined
+  )
     throw invalidFieldError(
       `redLog.tls.${missing}`,
       'must be set too: a certificate and its key belong together',
     );
   const set = TLS_FIELDS.filter((name) => value[name] !== undefined);
-  return Object.fromEntries(set.map((name) => [name, readPath(`redLog.tls.${name}`, value[name])]));
+  return Object.fromEntries(
+    set.map((name) => [name, readPath(`redLog.tls.${name}`, value[name])]),
+  );
 }
 
 /**
- * Returns how to reach etcd. It reads the files that the settings name now, and again before each
- * connection.
+ * Returns how to reach etcd. It reads the files that the settings name now, and
+ * again before each connection.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` that names the field
  */
 export function readEtcdServers(settings: EtcdRedLog): EtcdServers {
   const { endpoints } = settings;
-  return { endpoints, ...readSecrets(settings), readSecrets: () => readSecrets(settings) };
+  return {
+    endpoints,
+    ...readSecrets(settings),
+    readSecrets: () => readSecrets(settings),
+  };
 }
 
 function readSecrets({ tls, user, passwordFile }: EtcdRedLog): EtcdSecrets {
@@ -146,15 +199,26 @@ function readSecrets({ tls, user, passwordFile }: EtcdRedLog): EtcdSecrets {
     try {
       return Buffer.from(readTextFile(path));
     } catch (error) {
-      throw invalidFieldError(`redLog.${field}`, `cannot be read: ${(error as Error).message}`);
+      throw invalidFieldError(
+        `redLog.${field}`,
+        `cannot be read: ${(error as Error).message}`,
+      );
     }
   };
-  const files = Object.entries(tls ?? {}).map(([name, path]) => [name, read(`tls.${name}`, path)]);
+  const files = Object.entries(tls ?? {}).map(([name, path]) => [
+    name,
+    read(`tls.${name}`, path),
+  ]);
   return {
-    ...(tls !== undefined && { tls: Object.fromEntries(files) as NonNullable<EtcdSecrets['tls']> }),
+    ...(tls !== undefined && {
+      tls: Object.fromEntries(files) as NonNullable<EtcdSecrets['tls']>,
+    }),
     ...(user !== undefined &&
       passwordFile !== undefined && {
-        user: { name: user, password: read('passwordFile', passwordFile).toString().trim() },
+        user: {
+          name: user,
+          password: read('passwordFile', passwordFile).toString().trim(),
+        },
       }),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Room on the disk of a site that is sealed: it needs a new log file to start again, and must not
- * find the disk full then.
+ * Room on the disk of a site that is sealed: it needs a new log file to start
+ * again, and must not find the disk full then.
  */
 import type { Files } from '../../storage/disk/files.ts';
 

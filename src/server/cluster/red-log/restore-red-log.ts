@@ -1,6 +1,6 @@
 /**
- * What an operator's command does to restore the red log: it looks at all sites that are left,
- * seals them, and opens the log at its new leader.
+ * What an operator's command does to restore the red log: it looks at all sites
+ * that are left, seals them, and opens the log at its new leader.
  */
 import {
   OPEN_RED,
@@ -20,13 +20,13 @@ export interface RestoreTargets {
   /** All sites that are not lost. */
   readonly sites: readonly string[];
   /**
-   * The sites that count for what was confirmed. There are several such lists if a change of the
-   * members may be under way.
+   * The sites that count for what was confirmed. There are several such lists
+   * if a change of the members may be under way.
    */
   readonly voters: readonly (readonly string[])[];
   /**
-   * Whether a record is confirmed once one site has it, as with etcd. Default: once a majority of
-   * the voters has it
+   * Whether a record is confirmed once one site has it, as with etcd. Default:
+   * once a majority of the voters has it
    */
   readonly isConfirmedByOne?: boolean;
   /** The site that is to lead; the one with the longest log unless given. */
@@ -43,36 +43,46 @@ export interface RestoredLog {
   readonly length: number;
   /** Sites that may have confirmed more than these. It is lost. */
   readonly losing: readonly string[];
-  /** Sites that have not confirmed that they follow it: they ask the others until they do. */
+  /**
+   * Sites that have not confirmed that they follow it: they ask the others
+   * until they do.
+   */
   readonly late: readonly { readonly site: string; readonly problem: string }[];
 }
 
 type SiteCopy = LogCopy & { readonly site: string };
 
 /**
- * Seals the log at all sites, and opens it at its new leader. May be repeated. A minority may be
- * taking the state of others. Throws an error with the site that cannot be reached or sealed, that
- * may have confirmed what no sealed site has, or that has more of the log than the new leader.
+ * Seals the log at all sites, and opens it at its new leader. May be repeated.
+ * A minority may be taking the state of others. Throws an error with the site
+ * that cannot be reached or sealed, that may have confirmed what no sealed site
+ * has, or that has more of the log than the new leader.
  */
-export async function restoreRedLog(targets: RestoreTargets): Promise<RestoredLog> {
+export async function restoreRedLog(
+  targets: RestoreTargets,
+): Promise<RestoredLog> {
   const { request, sites: all, leader } = targets;
   const known = await Promise.all(all.map((site) => read(site, request)));
   const transferring = all.filter((_, place) => known[place]?.isTransferring);
   const sites = all.filter((site) => !transferring.includes(site));
   rejectTransferring(transferring, sites, leader);
   const losing = findLosing(targets, sites, transferring);
-  if (losing.length > 0 && targets.acceptsLoss !== true) throw lossError(targets, sites, losing);
+  if (losing.length > 0 && targets.acceptsLoss !== true)
+    throw lossError(targets, sites, losing);
   for (const [place, { problem }] of known.entries())
     if (problem !== undefined)
       throw new Error(
         `${all[place]} cannot be sealed: ${problem}. Nothing was changed. Repeat this once that is fixed`,
       );
 
-  // Each attempt has a number of its own, so that no site follows two leaders of one generation.
+  // Each attempt has a number of its own, so that no site follows two leaders
+  // of one generation.
   const generation = Math.max(...known.map((item) => item.generation)) + 1;
   const sealed = await seal(sites, generation, request);
   const longest = sealed.reduce((a, b) => (isLonger(b, a) ? b : a));
-  const hasMore = all.find((_, place) => isLonger(known[place]?.own ?? longest, longest));
+  const hasMore = all.find((_, place) =>
+    isLonger(known[place]?.own ?? longest, longest),
+  );
   if (hasMore !== undefined)
     throw new Error(
       `${hasMore} has more entries of the red log, and is taking the state of another site: ` +
@@ -85,16 +95,26 @@ export async function restoreRedLog(targets: RestoreTargets): Promise<RestoredLo
   const opened = { generation, leader: chosen.site, base: { copy, length } };
   await request(chosen.site, OPEN_RED, opened);
   const others = sites.filter((site) => site !== chosen.site);
-  const outcomes = await Promise.allSettled(others.map((site) => request(site, OPEN_RED, opened)));
+  const outcomes = await Promise.allSettled(
+    others.map((site) => request(site, OPEN_RED, opened)),
+  );
   const late = outcomes.flatMap((outcome, place) =>
     outcome.status === 'rejected'
-      ? [{ site: others[place] as string, problem: (outcome.reason as Error).message }]
+      ? [
+          {
+            site: others[place] as string,
+            problem: (outcome.reason as Error).message,
+          },
+        ]
       : [],
   );
   return { generation, leader: chosen.site, length, losing, late };
 }
 
-async function read(site: string, request: RestoreTargets['request']): Promise<ReadReply> {
+async function read(
+  site: string,
+  request: RestoreTargets['request'],
+): Promise<ReadReply> {
   const reply = await request(site, READ_RED, { isCopyAsked: true });
   const red = parseRedGeneration(reply);
   const { isTransferring = false, own, problem } = reply as ReadReply;
@@ -107,22 +127,24 @@ function rejectTransferring(
   leader: string | undefined,
 ): void {
   const isMinority = transferring.length < sites.length;
-  if (isMinority && !(leader !== undefined && transferring.includes(leader))) return;
+  if (isMinority && !(leader !== undefined && transferring.includes(leader)))
+    return;
   throw new Error(
     `${transferring[0]} is taking the state of another site: wait until it serves. Nothing was changed`,
   );
 }
 
 /**
- * Returns the sites that may have confirmed a record which no sealed site has: those that make a
- * majority of the voters among themselves.
+ * Returns the sites that may have confirmed a record which no sealed site has:
+ * those that make a majority of the voters among themselves.
  */
 function findLosing(
   { voters, isConfirmedByOne = false }: RestoreTargets,
   sealed: readonly string[],
   transferring: readonly string[],
 ): readonly string[] {
-  // One that takes a state may end that at any time, and confirm what the old leader sends.
+  // One that takes a state may end that at any time, and confirm what the old
+  // leader sends.
   const known = isConfirmedByOne ? [...sealed, ...transferring] : sealed;
   for (const list of voters) {
     const others = list.filter((site) => !known.includes(site));
@@ -151,7 +173,10 @@ function lossError(
   );
 }
 
-/** Seals all of them, also if one fails: a site that is sealed goes on once this is repeated. */
+/**
+ * Seals all of them, also if one fails: a site that is sealed goes on once this
+ * is repeated.
+ */
 async function seal(
   sites: readonly string[],
   generation: number,
@@ -168,8 +193,12 @@ async function seal(
   );
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failed === undefined)
-    return outcomes.flatMap((outcome) => ('value' in outcome ? outcome.value : []));
-  const sealed = sites.filter((_, place) => outcomes[place]?.status === 'fulfilled');
+    return outcomes.flatMap((outcome) =>
+      'value' in outcome ? outcome.value : [],
+    );
+  const sealed = sites.filter(
+    (_, place) => outcomes[place]?.status === 'fulfilled',
+  );
   const state =
     sealed.length === 0
       ? ''
@@ -177,7 +206,10 @@ async function seal(
   throw new Error(`${(failed.reason as Error).message}${state}`);
 }
 
-/** What a site has of an earlier generation was confirmed, or does not count, however much. */
+/**
+ * What a site has of an earlier generation was confirmed, or does not count,
+ * however much.
+ */
 function isLonger(a: LogCopy, b: LogCopy): boolean {
   return a.copy > b.copy || (a.copy === b.copy && a.length > b.length);
 }

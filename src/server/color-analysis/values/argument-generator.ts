@@ -1,9 +1,12 @@
 /**
- * Arguments of operations: by what the author draws, or by the contract's schema; always such as
- * the contract takes.
+ * Arguments of operations: by what the author draws, or by the contract's
+ * schema; always such as the contract takes.
  */
 import { CorrectableError, check } from '../../../correctable/errors.ts';
-import { toInputJsonSchema, type JsonSchema } from '../../../protocol/contract/json-schema.ts';
+import {
+  toInputJsonSchema,
+  type JsonSchema,
+} from '../../../protocol/contract/json-schema.ts';
 import { parseArgsWith } from '../../../protocol/contract/parse-args.ts';
 import { parseSync } from '../../../protocol/contract/parse-sync.ts';
 import type { ContractInfo } from '../../../protocol/contract/contract.ts';
@@ -13,12 +16,14 @@ import { drawValue, type ValueSource } from './value-generator.ts';
 import { Random } from '../../collections/random.ts';
 
 /**
- * Random choices for an operation. All come from the seed of the run, so that a run can be
- * repeated.
+ * Random choices for an operation. All come from the seed of the run, so that a
+ * run can be repeated.
  */
 export interface DrawContext {
   /** Returns one of the choices. */
-  readonly pick: <const C extends readonly [unknown, ...unknown[]]>(choices: C) => C[number];
+  readonly pick: <const C extends readonly [unknown, ...unknown[]]>(
+    choices: C,
+  ) => C[number];
   /** Returns an integer from `min` to `max`. */
   readonly between: (min: number, max: number) => number;
   /** Returns `true` with this probability, from 0 to 1. */
@@ -29,16 +34,22 @@ export interface DrawContext {
 
 export function createDrawContext(random: Random, unique: string): DrawContext {
   return {
-    pick: <const C extends readonly [unknown, ...unknown[]]>(choices: C): C[number] =>
-      random.pick(choices),
+    pick: <const C extends readonly [unknown, ...unknown[]]>(
+      choices: C,
+    ): C[number] => random.pick(choices),
     between: (min, max) => random.between(min, max),
     chance: (probability) => random.chance(probability),
     unique,
   };
 }
 
-/** Functions that draw arguments of operations, by name, if their schemas alone are not enough. */
-export type Arbitraries = Readonly<Record<string, (draw: DrawContext) => unknown>>;
+/**
+ * Functions that draw arguments of operations, by name, if their schemas alone
+ * are not enough.
+ */
+export type Arbitraries = Readonly<
+  Record<string, (draw: DrawContext) => unknown>
+>;
 
 /** How often arguments are drawn again if the contract rejects them. */
 const MAX_ARG_RETRIES = 20;
@@ -49,8 +60,8 @@ export interface GeneratedArgs {
   /** As a client gives them. */
   readonly args: unknown;
   /**
-   * What the contract made of them when it was asked: for one run of the generator, which may
-   * change it.
+   * What the contract made of them when it was asked: for one run of the
+   * generator, which may change it.
    */
   readonly parsed: unknown;
 }
@@ -59,12 +70,14 @@ export class ArgumentGenerator {
   readonly #contract: ContractOperations;
   readonly #arbitraries: Arbitraries;
   readonly #schemas = new Map<string, JsonSchema>();
-  /** Explanations by operation: one is needed in each run that lacks arguments. */
+  /**
+   * Explanations by operation: one is needed in each run that lacks arguments.
+   */
   readonly #missing = new Map<string, string>();
 
   /**
-   * @throws CorrectableError `INVALID_ARGUMENT` naming the arbitrary that belongs to no operation,
-   *   or is no function
+   * @throws CorrectableError `INVALID_ARGUMENT` naming the arbitrary that
+   * belongs to no operation, or is no function
    */
   constructor(contract: ContractOperations, arbitraries: Arbitraries = {}) {
     for (const [name, draw] of Object.entries(arbitraries)) {
@@ -85,10 +98,14 @@ export class ArgumentGenerator {
   }
 
   /**
-   * What a client may give, if any fits. @throws CorrectableError `INVALID_ARGUMENT` if the
-   * author's code threw
+   * What a client may give, if any fits. @throws CorrectableError
+   * `INVALID_ARGUMENT` if the author's code threw
    */
-  draw(operation: string, own: string, source: ValueSource): GeneratedArgs | undefined {
+  draw(
+    operation: string,
+    own: string,
+    source: ValueSource,
+  ): GeneratedArgs | undefined {
     const value = Object.hasOwn(this.#arbitraries, operation)
       ? this.#arbitraries[operation]
       : undefined;
@@ -96,28 +113,35 @@ export class ArgumentGenerator {
       const args =
         value === undefined
           ? drawValue(this.#getSchema(operation), operation, source)
-          : drawByAuthor(operation, () => value(createDrawContext(source.random, own)));
+          : drawByAuthor(operation, () =>
+              value(createDrawContext(source.random, own)),
+            );
       const taken = this.#tryParse(operation, args);
       // An author's function may return the same object each time, changed.
-      if (taken !== undefined) return { args: deepCopy(args), parsed: taken.parsed };
+      if (taken !== undefined)
+        return { args: deepCopy(args), parsed: taken.parsed };
     }
     return undefined;
   }
 
   /**
-   * Describes an operation for which no arguments were found, with what its author can do: the
-   * module of a service, or a test, gives functions that draw them.
+   * Describes an operation for which no arguments were found, with what its
+   * author can do: the module of a service, or a test, gives functions that
+   * draw them.
    */
   describeMissing(operation: string): string {
     let problem = this.#missing.get(operation);
-    if (problem === undefined) this.#missing.set(operation, (problem = this.#explain(operation)));
+    if (problem === undefined)
+      this.#missing.set(operation, (problem = this.#explain(operation)));
     return problem;
   }
 
   #explain(operation: string): string {
     if (Object.hasOwn(this.#arbitraries, operation))
       return `its contract refuses all that arbitraries.${operation} draws: ${this.#describeRefusal(operation)}`;
-    const { properties = {} } = this.#getSchema(operation) as { properties?: object };
+    const { properties = {} } = this.#getSchema(operation) as {
+      properties?: object;
+    };
     const names = Object.keys(properties);
     const fields = names.map((name) => `${name}: pick([…])`).join(', ');
     const drawn = names.length === 0 ? 'pick([…])' : `({ ${fields} })`;
@@ -143,10 +167,13 @@ export class ArgumentGenerator {
   }
 
   /**
-   * Parses arguments by the contract. Returns undefined without a reason, which takes long to
-   * build.
+   * Parses arguments by the contract. Returns undefined without a reason, which
+   * takes long to build.
    */
-  #tryParse(operation: string, args: unknown): { readonly parsed: unknown } | undefined {
+  #tryParse(
+    operation: string,
+    args: unknown,
+  ): { readonly parsed: unknown } | undefined {
     const spec = this.#contract.operations[operation];
     if (spec === undefined) return undefined;
     try {
@@ -159,7 +186,8 @@ export class ArgumentGenerator {
   }
 
   /**
-   * What a generator gets: each time another object. @throws CorrectableError as `parseArgsWith`
+   * What a generator gets: each time another object. @throws CorrectableError
+   * as `parseArgsWith`
    */
   parse(operation: string, args: unknown): unknown {
     const spec = this.#contract.operations[operation];
@@ -184,9 +212,13 @@ function drawByAuthor(operation: string, draw: () => unknown): unknown {
     return draw();
   } catch (cause) {
     const field = `arbitraries.${operation}`;
-    throw new CorrectableError('INVALID_ARGUMENT', `${field} threw: ${formatThrown(cause)}`, {
-      field,
-      cause,
-    });
+    throw new CorrectableError(
+      'INVALID_ARGUMENT',
+      `${field} threw: ${formatThrown(cause)}`,
+      {
+        field,
+        cause,
+      },
+    );
   }
 }

@@ -6,9 +6,15 @@ import { isWellFormed } from '../../../protocol/codec/tagged-values.ts';
 import { freezeArgsCopy } from '../../../values/deep-freeze.ts';
 
 /** Two, so that one user meets what the other one owns. */
-const DEFAULT_PRINCIPALS: readonly Principal[] = freezeArgsCopy([{ id: 'ada' }, { id: 'bob' }]);
+const DEFAULT_PRINCIPALS: readonly Principal[] = freezeArgsCopy([
+  { id: 'ada' },
+  { id: 'bob' },
+]);
 
-/** @throws CorrectableError `INVALID_ARGUMENT` naming the first that is no principal */
+/**
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the first that is no
+ * principal
+ */
 export function createPrincipals(
   principals: readonly Principal[] = DEFAULT_PRINCIPALS,
 ): readonly Principal[] {

@@ -1,6 +1,6 @@
 /**
- * Values by a JSON Schema, drawn so that operations conflict. It has no refinements: the caller
- * checks values.
+ * Values by a JSON Schema, drawn so that operations conflict. It has no
+ * refinements: the caller checks values.
  */
 import { defineProperty } from '../../../values/deep-copy.ts';
 import type { Random } from '../../collections/random.ts';
@@ -10,13 +10,16 @@ import type { JsonSchema } from '../../../protocol/contract/json-schema.ts';
 export interface ValueScope {
   /** So many names. */
   readonly names: number;
-  /** Whole numbers from 0 on, or from the smallest that fits, up to so much more. */
+  /**
+   * Whole numbers from 0 on, or from the smallest that fits, up to so much
+   * more.
+   */
   readonly maxNumber: number;
   /** Operations of the common past at most. */
   readonly past: number;
   /**
-   * Few operations over and over, on few rows or with few names: what has room for some becomes
-   * full.
+   * Few operations over and over, on few rows or with few names: what has room
+   * for some becomes full.
    */
   readonly isNarrow?: true;
 }
@@ -28,17 +31,24 @@ const SCOPES: readonly [ValueScope, ...ValueScope[]] = [
   { names: 4, maxNumber: 100, past: 7 },
 ];
 
-const NARROW_SCOPE: ValueScope = { names: 16, maxNumber: 16, past: 24, isNarrow: true };
+const NARROW_SCOPE: ValueScope = {
+  names: 16,
+  maxNumber: 16,
+  past: 24,
+  isNarrow: true,
+};
 /** Rounds of the others between two narrow ones: each of them twice. */
 const WIDE_ROUNDS = 2 * SCOPES.length;
 
 /**
- * That of the round with this number: they take turns, so that however many there are, some have
- * each.
+ * That of the round with this number: they take turns, so that however many
+ * there are, some have each.
  */
 export function getScope(round: number): ValueScope {
   const turn = round % (WIDE_ROUNDS + 1);
-  return turn === WIDE_ROUNDS ? NARROW_SCOPE : (SCOPES[turn % SCOPES.length] ?? SCOPES[0]);
+  return turn === WIDE_ROUNDS
+    ? NARROW_SCOPE
+    : (SCOPES[turn % SCOPES.length] ?? SCOPES[0]);
 }
 
 /** So many of one name: the first ones, which are met most often. */
@@ -53,15 +63,23 @@ export class ValuePool {
   readonly #hasMany = new Map<string, boolean>();
 
   /**
-   * Notes all texts and numbers in a value under the name of what has it; those in objects under
-   * their own.
+   * Notes all texts and numbers in a value under the name of what has it; those
+   * in objects under their own.
    */
   note(name: string, value: unknown, depth = 0): void {
     if (typeof value === 'string') this.#texts.add(name, value);
     else if (typeof value === 'number') this.#numbers.add(name, value);
-    else if (typeof value !== 'object' || value === null || depth > MAX_NOTED_DEPTH) return;
-    else if (Array.isArray(value)) for (const item of value) this.note(name, item, depth + 1);
-    else for (const [inner, entry] of Object.entries(value)) this.note(inner, entry, depth + 1);
+    else if (
+      typeof value !== 'object' ||
+      value === null ||
+      depth > MAX_NOTED_DEPTH
+    )
+      return;
+    else if (Array.isArray(value))
+      for (const item of value) this.note(name, item, depth + 1);
+    else
+      for (const [inner, entry] of Object.entries(value))
+        this.note(inner, entry, depth + 1);
   }
 
   /** What was noted under the name; of all names where none is given. */
@@ -70,8 +88,8 @@ export class ValuePool {
   }
 
   /**
-   * Whether what has this name has one text or many in a narrow run: of groups few, of their
-   * members many, or otherwise.
+   * Whether what has this name has one text or many in a narrow run: of groups
+   * few, of their members many, or otherwise.
    */
   hasMany(name: string, random: Random): boolean {
     const known = this.#hasMany.get(name) ?? random.chance(0.5);
@@ -86,7 +104,10 @@ export class ValuePool {
 
 class ValuesByName<T> {
   readonly #byName = new Map<string, T[]>();
-  /** Those of all names, until there is one more: they are drawn from more often than noted. */
+  /**
+   * Those of all names, until there is one more: they are drawn from more often
+   * than noted.
+   */
   #all: readonly T[] | undefined;
 
   add(name: string, value: T): void {
@@ -105,7 +126,8 @@ class ValuesByName<T> {
     if (this.#all === undefined) {
       // Not by `flat`, which takes several times as long.
       const all: T[] = [];
-      for (const values of this.#byName.values()) for (const value of values) all.push(value);
+      for (const values of this.#byName.values())
+        for (const value of values) all.push(value);
       this.#all = all;
     }
     return this.#all;
@@ -122,18 +144,30 @@ export interface ValueSource {
 const MAX_DEPTH = 4;
 const MAX_LIST_LENGTH = 3;
 /**
- * Bounds beyond this are drawn in scopes with numbers as large as that alone: they may make a great
- * many effects.
+ * Bounds beyond this are drawn in scopes with numbers as large as that alone:
+ * they may make a great many effects.
  */
 const LARGE_RANGE = 50;
 const LARGE_SCOPE_FROM = 100;
 const NAME_LETTERS = 'abcdefghijklmnop';
-const ODD_VALUES: readonly [unknown, ...unknown[]] = [null, true, 0, 1, 'a', undefined];
+const ODD_VALUES: readonly [unknown, ...unknown[]] = [
+  null,
+  true,
+  0,
+  1,
+  'a',
+  undefined,
+];
 
 /** Texts of formats that letters alone do not have. */
-const FORMAT_EXAMPLES: Readonly<Record<string, readonly [string, ...string[]]>> = {
+const FORMAT_EXAMPLES: Readonly<
+  Record<string, readonly [string, ...string[]]>
+> = {
   email: ['a@example.org', 'b@example.org'],
-  uuid: ['6f1dbd2c-7d5c-4a59-9d5a-0a0000000001', '6f1dbd2c-7d5c-4a59-9d5a-0a0000000002'],
+  uuid: [
+    '6f1dbd2c-7d5c-4a59-9d5a-0a0000000001',
+    '6f1dbd2c-7d5c-4a59-9d5a-0a0000000002',
+  ],
   uri: ['https://a.example/', 'https://b.example/'],
   'date-time': ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'],
   date: ['2026-01-01', '2026-01-02'],
@@ -142,7 +176,11 @@ const FORMAT_EXAMPLES: Readonly<Record<string, readonly [string, ...string[]]>> 
 };
 
 /** A value of the schema for the property of this name. */
-export function drawValue(schema: JsonSchema, name: string, source: ValueSource): unknown {
+export function drawValue(
+  schema: JsonSchema,
+  name: string,
+  source: ValueSource,
+): unknown {
   return new ValueGenerator(schema, source).value(schema, name, 0);
 }
 
@@ -162,13 +200,18 @@ class ValueGenerator {
     if ('const' in schema) return schema.const;
     const choices = schema.enum ?? schema.anyOf ?? schema.oneOf;
     if (choices !== undefined && choices.length > 0) {
-      // What stands last of a union is mostly the simplest, as null: deep down it ends what refers
-      // to itself.
+      // What stands last of a union is mostly the simplest, as null: deep down
+      // it ends what refers to itself.
       const choice =
-        depth > MAX_DEPTH ? choices.at(-1) : random.pick(choices as [unknown, ...unknown[]]);
-      return schema.enum === undefined ? this.value(choice as JsonSchema, name, depth + 1) : choice;
+        depth > MAX_DEPTH
+          ? choices.at(-1)
+          : random.pick(choices as [unknown, ...unknown[]]);
+      return schema.enum === undefined
+        ? this.value(choice as JsonSchema, name, depth + 1)
+        : choice;
     }
-    if (schema.allOf !== undefined) return this.value(mergeAllOf(schema), name, depth);
+    if (schema.allOf !== undefined)
+      return this.value(mergeAllOf(schema), name, depth);
     switch (schema.type) {
       case 'string':
         return this.#text(schema, name);
@@ -198,7 +241,10 @@ class ValueGenerator {
     return (name === undefined ? this.#root : this.#root.$defs?.[name]) ?? {};
   }
 
-  #text({ format, minLength = 0, maxLength = Infinity }: JsonSchema, name: string): string {
+  #text(
+    { format, minLength = 0, maxLength = Infinity }: JsonSchema,
+    name: string,
+  ): string {
     const { random, pool, scope } = this.#source;
     const same = pool.texts(name);
     const { isNarrow = false } = scope;
@@ -211,19 +257,31 @@ class ValueGenerator {
     const ofFormat = FORMAT_EXAMPLES[format ?? ''];
     if (ofFormat !== undefined) return random.pick(ofFormat);
     const names = isNarrow && !hasMany ? 1 : scope.names;
-    const letter = NAME_LETTERS.charAt(random.between(0, Math.min(names, NAME_LETTERS.length) - 1));
+    const letter = NAME_LETTERS.charAt(
+      random.between(0, Math.min(names, NAME_LETTERS.length) - 1),
+    );
     return letter.repeat(Math.max(minLength, 1)).slice(0, maxLength);
   }
 
   #list(schema: JsonSchema, name: string, depth: number): unknown[] {
     const { prefixItems, items, minItems = 0, maxItems = Infinity } = schema;
-    const first = (prefixItems ?? []).map((item) => this.value(item, name, depth + 1));
+    const first = (prefixItems ?? []).map((item) =>
+      this.value(item, name, depth + 1),
+    );
     // Of a list with places of its own `items` may say that there are no more.
     if (typeof items !== 'object') return first;
     const most =
-      depth > MAX_DEPTH ? minItems : Math.min(Math.max(MAX_LIST_LENGTH, minItems), maxItems);
-    const length = this.#source.random.between(minItems, Math.max(minItems, most));
-    return [...first, ...Array.from({ length }, () => this.value(items, name, depth + 1))];
+      depth > MAX_DEPTH
+        ? minItems
+        : Math.min(Math.max(MAX_LIST_LENGTH, minItems), maxItems);
+    const length = this.#source.random.between(
+      minItems,
+      Math.max(minItems, most),
+    );
+    return [
+      ...first,
+      ...Array.from({ length }, () => this.value(items, name, depth + 1)),
+    ];
   }
 
   #object(
@@ -233,14 +291,24 @@ class ValueGenerator {
     const { random } = this.#source;
     const object: Record<string, unknown> = {};
     for (const name of Object.keys(properties)) {
-      if (!required.includes(name) && (depth > MAX_DEPTH || random.chance(0.5))) continue;
-      defineProperty(object, name, this.value(properties[name] ?? {}, name, depth + 1));
+      if (!required.includes(name) && (depth > MAX_DEPTH || random.chance(0.5)))
+        continue;
+      defineProperty(
+        object,
+        name,
+        this.value(properties[name] ?? {}, name, depth + 1),
+      );
     }
     if (typeof additionalProperties === 'object') {
-      const count = depth > MAX_DEPTH ? 0 : random.between(0, MAX_LIST_LENGTH - 1);
+      const count =
+        depth > MAX_DEPTH ? 0 : random.between(0, MAX_LIST_LENGTH - 1);
       for (let n = 0; n < count; n += 1) {
         const name = this.#text({}, '');
-        defineProperty(object, name, this.value(additionalProperties, name, depth + 1));
+        defineProperty(
+          object,
+          name,
+          this.value(additionalProperties, name, depth + 1),
+        );
       }
     }
     return object;
@@ -252,7 +320,12 @@ function mergeAllOf({ allOf = [], ...rest }: JsonSchema): JsonSchema {
   return allOf.reduce<JsonSchema>((whole, item) => {
     const part = item.allOf === undefined ? item : mergeAllOf(item);
     const required = [...(whole.required ?? []), ...(part.required ?? [])];
-    return { ...whole, ...part, properties: { ...whole.properties, ...part.properties }, required };
+    return {
+      ...whole,
+      ...part,
+      properties: { ...whole.properties, ...part.properties },
+      required,
+    };
   }, rest);
 }
 
@@ -264,21 +337,38 @@ function drawNumber(
   const whole = schema.type === 'integer';
   const { multipleOf = whole ? 1 : undefined } = schema;
   const step = multipleOf ?? 0.5;
-  const min = parseBound(schema.minimum) ?? nextNumber(parseBound(schema.exclusiveMinimum), step);
-  const max = parseBound(schema.maximum) ?? nextNumber(parseBound(schema.exclusiveMaximum), -step);
+  const min =
+    parseBound(schema.minimum) ??
+    nextNumber(parseBound(schema.exclusiveMinimum), step);
+  const max =
+    parseBound(schema.maximum) ??
+    nextNumber(parseBound(schema.exclusiveMaximum), -step);
   const isOfName = random.chance(0.5);
   const fits = (value: number): number => {
-    const onStep = multipleOf === undefined ? value : Math.round(value / multipleOf) * multipleOf;
+    const onStep =
+      multipleOf === undefined
+        ? value
+        : Math.round(value / multipleOf) * multipleOf;
     return Math.min(Math.max(onStep, min ?? -Infinity), max ?? Infinity);
   };
   const roll = random.fraction();
-  const known = roll >= 0.3 ? [] : isOfName ? pool.numbers(name) : pool.numbers();
+  const known =
+    roll >= 0.3 ? [] : isOfName ? pool.numbers(name) : pool.numbers();
   if (known.length > 0)
-    return fits(random.pick(known as [number, ...number[]]) + random.between(-1, 1));
+    return fits(
+      random.pick(known as [number, ...number[]]) + random.between(-1, 1),
+    );
   const isNear = (item: number | undefined): item is number =>
-    item !== undefined && (Math.abs(item) <= LARGE_RANGE || scope.maxNumber >= LARGE_SCOPE_FROM);
-  const bounds = [min, nextNumber(min, step), nextNumber(max, -step), max].filter(isNear);
-  if (roll < 0.4 && bounds.length > 0) return fits(random.pick(bounds as [number, ...number[]]));
+    item !== undefined &&
+    (Math.abs(item) <= LARGE_RANGE || scope.maxNumber >= LARGE_SCOPE_FROM);
+  const bounds = [
+    min,
+    nextNumber(min, step),
+    nextNumber(max, -step),
+    max,
+  ].filter(isNear);
+  if (roll < 0.4 && bounds.length > 0)
+    return fits(random.pick(bounds as [number, ...number[]]));
   if (roll < 0.5) return fits(random.between(-1, 2));
   const generated = fits((min ?? 0) + random.between(0, scope.maxNumber));
   return whole || multipleOf !== undefined || random.chance(0.7)
@@ -288,9 +378,14 @@ function drawNumber(
 
 /** A bound that says something: all numbers of a schema are within ±2^53. */
 function parseBound(value: number | undefined): number | undefined {
-  return value !== undefined && Math.abs(value) < Number.MAX_SAFE_INTEGER ? value : undefined;
+  return value !== undefined && Math.abs(value) < Number.MAX_SAFE_INTEGER
+    ? value
+    : undefined;
 }
 
-function nextNumber(value: number | undefined, step: number): number | undefined {
+function nextNumber(
+  value: number | undefined,
+  step: number,
+): number | undefined {
   return value === undefined ? undefined : value + step;
 }

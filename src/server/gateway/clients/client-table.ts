@@ -1,7 +1,7 @@
 /**
- * Keeps the replies of updates until their client acknowledges them. A resent update gets its reply
- * again. When it has forgotten a client, it reports another name of its memory: then the store
- * decides, or it is unknown.
+ * Keeps the replies of updates until their client acknowledges them. A resent
+ * update gets its reply again. When it has forgotten a client, it reports
+ * another name of its memory: then the store decides, or it is unknown.
  */
 import { randomUUID } from 'node:crypto';
 import type { EncodedMessage } from '../../../protocol/codec/codec.ts';
@@ -21,11 +21,19 @@ export interface Outlet {
   onEnded(id: number): void;
 }
 
-/** An update as it is remembered, for a repetition of it: in flight, or ended. */
+/**
+ * An update as it is remembered, for a repetition of it: in flight, or ended.
+ */
 export interface RepeatableWrite {
-  /** Sends the rows to a new connection, beginning with what is known already, in full. */
+  /**
+   * Sends the rows to a new connection, beginning with what is known already,
+   * in full.
+   */
   repeat(outlet: Outlet, load: ConnectionLoad): void;
-  /** Forgets the reply, which will not be requested again. Returns the bytes that it retained. */
+  /**
+   * Forgets the reply, which will not be requested again. Returns the bytes
+   * that it retained.
+   */
   forget(): number;
 }
 
@@ -38,8 +46,8 @@ export interface ClientConnection {
 export const ENTRY_BYTES = 192;
 
 /**
- * What it costs to remember updates whose numbers are far from each other, for each such stretch of
- * numbers.
+ * What it costs to remember updates whose numbers are far from each other, for
+ * each such stretch of numbers.
  */
 const PAGE_BYTES = 384;
 
@@ -61,11 +69,15 @@ export class ClientTable {
   readonly #principals = new Map<string, RetainedClients>();
   readonly #all = new RetainedClients();
   /**
-   * Raised whenever something of a client is forgotten: it then gets another name of the memory.
+   * Raised whenever something of a client is forgotten: it then gets another
+   * name of the memory.
    */
   #generation = 0;
 
-  constructor(budget: ByteBudget, onForgotten: (clients: number) => void = () => {}) {
+  constructor(
+    budget: ByteBudget,
+    onForgotten: (clients: number) => void = () => {},
+  ) {
     this.#budget = budget;
     this.#memory = `${this.#instance}.0`;
     this.#onForgotten = onForgotten;
@@ -88,8 +100,8 @@ export class ClientTable {
   }
 
   /**
-   * The record of a client, made on its first visit. A principal never sees the operations of
-   * another.
+   * The record of a client, made on its first visit. A principal never sees the
+   * operations of another.
    */
   open(principal: string, client: string, subprotocol: string): ClientRecord {
     const owner = encodeURIComponent(principal);
@@ -97,7 +109,8 @@ export class ClientTable {
     let record = this.#clients.get(key);
     if (record === undefined) {
       let retained = this.#principals.get(owner);
-      if (retained === undefined) this.#principals.set(owner, (retained = new RetainedClients()));
+      if (retained === undefined)
+        this.#principals.set(owner, (retained = new RetainedClients()));
       record = new ClientRecord(
         { key, subprotocol, memory: this.#memory, principal: retained },
         this,
@@ -118,7 +131,10 @@ export class ClientTable {
     record.principal.onConnected(record);
   }
 
-  /** The client has no connection any more. One of which nothing is kept need not be remembered. */
+  /**
+   * The client has no connection any more. One of which nothing is kept need
+   * not be remembered.
+   */
   onDisconnected(record: ClientRecord, nowMs: number): void {
     record.connection = undefined;
     record.goneAt = nowMs;
@@ -128,7 +144,9 @@ export class ClientTable {
     record.principal.onDisconnected(record);
   }
 
-  /** Forgets clients that have been gone since before then. Returns how many. */
+  /**
+   * Forgets clients that have been gone since before then. Returns how many.
+   */
   forgetGone(before: number): number {
     const forgotten = this.#all.findGoneSince(before);
     for (const record of forgotten) this.#forget(record);
@@ -136,21 +154,29 @@ export class ClientTable {
   }
 
   /**
-   * Returns the owner that would retain too much with `bytes` more. Forgets clients that are gone
-   * to make room.
+   * Returns the owner that would retain too much with `bytes` more. Forgets
+   * clients that are gone to make room.
    */
   findFullBudget(record: ClientRecord, bytes: number): BudgetOwner | undefined {
     const retained = record.bytes + bytes;
     if (retained > this.#budget.client) return 'client';
-    if (!this.#makeRoom(record.principal, bytes, this.#budget.principal, record))
+    if (
+      !this.#makeRoom(record.principal, bytes, this.#budget.principal, record)
+    )
       return 'principal';
-    return this.#makeRoom(this.#all, bytes, computeUsableTotal(this.#budget, retained), record)
+    return this.#makeRoom(
+      this.#all,
+      bytes,
+      computeUsableTotal(this.#budget, retained),
+      record,
+    )
       ? undefined
       : 'total';
   }
 
   tryReserve(record: ClientRecord, bytes: number): boolean {
-    if (record.isForgotten || this.findFullBudget(record, bytes) !== undefined) return false;
+    if (record.isForgotten || this.findFullBudget(record, bytes) !== undefined)
+      return false;
     this.reserve(record, bytes);
     return true;
   }
@@ -163,8 +189,8 @@ export class ClientTable {
   }
 
   /**
-   * Whether there is room for so many bytes below `max`; forgets clients that are gone, if that
-   * makes it.
+   * Whether there is room for so many bytes below `max`; forgets clients that
+   * are gone, if that makes it.
    */
   #makeRoom(
     retained: RetainedClients,
@@ -202,8 +228,8 @@ export class RetainedClients {
   /** With what it costs to remember them. */
   bytes = 0;
   /**
-   * Those without a connection of which something is kept, the one that has been gone for longest
-   * first.
+   * Those without a connection of which something is kept, the one that has
+   * been gone for longest first.
    */
   readonly #gone = new Set<ClientRecord>();
   #goneBytes = 0;
@@ -225,18 +251,23 @@ export class RetainedClients {
   }
 
   onConnected(record: ClientRecord): void {
-    if (this.#gone.delete(record)) this.#goneBytes -= record.bytes + measureRecord(record);
+    if (this.#gone.delete(record))
+      this.#goneBytes -= record.bytes + measureRecord(record);
   }
 
   /**
-   * What is kept of the client has become so much more, or less: its updates may end without it.
+   * What is kept of the client has become so much more, or less: its updates
+   * may end without it.
    */
   onBytesChanged({ isGone }: ClientRecord, bytes: number): void {
     this.bytes += bytes;
     if (isGone) this.#goneBytes += bytes;
   }
 
-  /** The first ones to forget so that so many bytes become free: none if that is not enough. */
+  /**
+   * The first ones to forget so that so many bytes become free: none if that is
+   * not enough.
+   */
   findEvictions(bytes: number, except: ClientRecord): ClientRecord[] {
     const own = except.isGone ? except.bytes + measureRecord(except) : 0;
     if (this.#goneBytes - own < bytes) return [];
@@ -278,7 +309,10 @@ export class ClientRecord {
   goneAt = 0;
   /** What is kept of its updates, in bytes; the table's to change. */
   bytes = 0;
-  /** Nothing is kept of it any more; what it had was given back as a whole. The table's to set. */
+  /**
+   * Nothing is kept of it any more; what it had was given back as a whole. The
+   * table's to set.
+   */
   isForgotten = false;
   /** Up to this number the client has acknowledged all updates. */
   acknowledged = 0;
@@ -313,8 +347,12 @@ export class ClientRecord {
   }
 
   /** The update has ended, unless another one has taken its place. */
-  onEnded(update: RepeatableWrite & { readonly id: number }, as: RepeatableWrite): void {
-    if (this.#entries.get(update.id) === update) this.#entries.set(update.id, as);
+  onEnded(
+    update: RepeatableWrite & { readonly id: number },
+    as: RepeatableWrite,
+  ): void {
+    if (this.#entries.get(update.id) === update)
+      this.#entries.set(update.id, as);
     else this.release(as.forget());
   }
 
@@ -323,8 +361,8 @@ export class ClientRecord {
     this.acknowledged = upTo;
     let freed = 0;
     this.#entries.forEach((submission, id) => {
-      // Clients number upwards; of one that does not, a few replies stay until the next
-      // acknowledgement.
+      // Clients number upwards; of one that does not, a few replies stay until
+      // the next acknowledgement.
       if (id > upTo) return false;
       this.#entries.delete(id);
       freed += ENTRY_BYTES + submission.forget();

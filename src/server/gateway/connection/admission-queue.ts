@@ -1,14 +1,20 @@
 /**
- * Submissions that wait for `authorize`. Operations of a client begin in the order in which it
- * submitted them.
+ * Submissions that wait for `authorize`. Operations of a client begin in the
+ * order in which it submitted them.
  */
 import type { LoadSlot } from '../limits/in-flight-load.ts';
 
-/** What to do with a submission once it is decided: it is allowed, or why it is not. */
+/**
+ * What to do with a submission once it is decided: it is allowed, or why it is
+ * not.
+ */
 export type OnDecided = (rejection: unknown) => void;
 
 interface WaitingSubmission {
-  /** Its own until it is decided, even if it does not wait any more: the hook is busy with it. */
+  /**
+   * Its own until it is decided, even if it does not wait any more: the hook is
+   * busy with it.
+   */
   readonly slot: LoadSlot;
   /** None where it does not wait any more. */
   onDecided: OnDecided | undefined;
@@ -34,11 +40,21 @@ export class AdmissionQueue {
   }
 
   /**
-   * Waits for `decision`, and for the turn of this submission; `decided` is called then, unless it
-   * was removed.
+   * Waits for `decision`, and for the turn of this submission; `decided` is
+   * called then, unless it was removed.
    */
-  add(id: number, decision: PromiseLike<unknown>, slot: LoadSlot, onDecided: OnDecided): void {
-    const waiting: WaitingSubmission = { slot, onDecided, isDecided: false, rejection: undefined };
+  add(
+    id: number,
+    decision: PromiseLike<unknown>,
+    slot: LoadSlot,
+    onDecided: OnDecided,
+  ): void {
+    const waiting: WaitingSubmission = {
+      slot,
+      onDecided,
+      isDecided: false,
+      rejection: undefined,
+    };
     this.#waiting.set(id, waiting);
     const decide = (rejection: unknown): void => {
       waiting.isDecided = true;
@@ -49,7 +65,10 @@ export class AdmissionQueue {
     decision.then(() => decide(undefined), decide);
   }
 
-  /** It does not wait any more: nothing is reported, and those behind it may have their turn. */
+  /**
+   * It does not wait any more: nothing is reported, and those behind it may
+   * have their turn.
+   */
   remove(id: number): void {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return;

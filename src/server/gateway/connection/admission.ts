@@ -1,14 +1,21 @@
 /**
- * Whether a submission may be executed: what it asks for, how much is in flight, and what the
- * application says.
+ * Whether a submission may be executed: what it asks for, how much is in
+ * flight, and what the application says.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { isThenable } from '../../../correctable/validate.ts';
 import type { Access, Operation } from '../../../correctable/operation.ts';
 import { CheckedOperation } from '../../../protocol/contract/checked-operation.ts';
 import { getStrongestIndex } from '../../../protocol/messages/level-bits.ts';
-import { submit, type SubmitMessage } from '../../../protocol/messages/submit.ts';
-import { ENTRY_BYTES, type ClientRecord, type Outlet } from '../clients/client-table.ts';
+import {
+  submit,
+  type SubmitMessage,
+} from '../../../protocol/messages/submit.ts';
+import {
+  ENTRY_BYTES,
+  type ClientRecord,
+  type Outlet,
+} from '../clients/client-table.ts';
 import {
   HookTimeoutError,
   ignoreRejection,
@@ -17,7 +24,11 @@ import {
 } from '../operations/call-hook.ts';
 import type { GatewayContext, Principal } from '../context/gateway-context.ts';
 import { OVERLOADED_RETRY_MS, type GatewayLimits } from '../limits/limits.ts';
-import type { ConnectionLoad, ReceivedFrame, BudgetOwner } from '../limits/in-flight-load.ts';
+import type {
+  ConnectionLoad,
+  ReceivedFrame,
+  BudgetOwner,
+} from '../limits/in-flight-load.ts';
 import type { SequenceMap } from '../../../protocol/sequence-map.ts';
 import type { AdmissionQueue } from './admission-queue.ts';
 import type { TokenExpiry } from './token-check.ts';
@@ -30,7 +41,9 @@ export interface ConnectedClient {
   /** Changes when the client renews its token. */
   principal: Principal;
   readonly expiry: TokenExpiry;
-  /** Of all connections of its principal; its own if everybody is the same one. */
+  /**
+   * Of all connections of its principal; its own if everybody is the same one.
+   */
   readonly rate: RateLimit;
   readonly owner: SubmissionOwner;
   readonly host: GatewayContext;
@@ -49,13 +62,14 @@ export interface ClientOutlet extends Outlet {
 const { at } = submit;
 
 /**
- * How much a client may hand on with an operation: a W3C `traceparent` and `tracestate` take a
- * tenth of it.
+ * How much a client may hand on with an operation: a W3C `traceparent` and
+ * `tracestate` take a tenth of it.
  */
 const MAX_TRACE_BYTES = 4_096;
 
 /**
- * The operation that the row asks for, if there is nothing against it. Throws why it is refused.
+ * The operation that the row asks for, if there is nothing against it. Throws
+ * why it is refused.
  */
 export function admit(
   row: SubmitMessage,
@@ -68,13 +82,20 @@ export function admit(
   rejectOverLoad(frame, client);
   rejectOverRate(frame.servedAt, client);
   if (getStrongestIndex(levels) >= host.levels.length) {
-    throw new CorrectableError('UNKNOWN_LEVEL', `levels: only ${host.levels.join(', ')} exist`, {
-      field: 'levels',
-    });
+    throw new CorrectableError(
+      'UNKNOWN_LEVEL',
+      `levels: only ${host.levels.join(', ')} exist`,
+      {
+        field: 'levels',
+      },
+    );
   }
   if (row[at.access] === 'write' && host.binding.isExactlyOnce !== true) {
     // Those that wait to be allowed are kept as well, if they are.
-    const fullBy = host.clients.findFullBudget(record, ENTRY_BYTES * (admissions.size + 1));
+    const fullBy = host.clients.findFullBudget(
+      record,
+      ENTRY_BYTES * (admissions.size + 1),
+    );
     if (fullBy !== undefined)
       throw budgetFullError(host, fullBy, {
         unit: 'replies kept',
@@ -82,13 +103,14 @@ export function admit(
       });
   }
   checkTrace(row[at.trace], client);
-  if (row[at.access] === 'write' && typeof row[at.idempotencyKey] === 'string') requireKeys(host);
+  if (row[at.access] === 'write' && typeof row[at.idempotencyKey] === 'string')
+    requireKeys(host);
   return checkOperation(row, host);
 }
 
 /**
- * Calls `authorize`: only `true` allows the operation. Throws, or rejects, with the reason of a
- * rejection.
+ * Calls `authorize`: only `true` allows the operation. Throws, or rejects, with
+ * the reason of a rejection.
  */
 export function authorize(
   operation: Operation,
@@ -113,7 +135,11 @@ async function awaitAuthorization(
 ): Promise<void> {
   let allowed: unknown;
   try {
-    allowed = await callHook('authorize', host.bounds.hookTimeoutMs, () => value);
+    allowed = await callHook(
+      'authorize',
+      host.bounds.hookTimeoutMs,
+      () => value,
+    );
   } catch (error) {
     throw logHookError(error, operation, host);
   }
@@ -131,7 +157,10 @@ function logHookError(
 ): CorrectableError {
   const fields = { operation: operation.name, err: error };
   if (isUndecided(error)) {
-    logger.warn(fields, 'authorize failed to decide whether an operation is allowed');
+    logger.warn(
+      fields,
+      'authorize failed to decide whether an operation is allowed',
+    );
     if (error instanceof HookTimeoutError) return error;
     // In words of ours: those of the hook may name what it asks.
     const message = `authorize failed to decide whether this client may call ${operation.name}; nothing was done`;
@@ -142,14 +171,20 @@ function logHookError(
 }
 
 function forbiddenError({ name }: Operation): CorrectableError {
-  return new CorrectableError('FORBIDDEN', `${name} is not allowed to this client`);
+  return new CorrectableError(
+    'FORBIDDEN',
+    `${name} is not allowed to this client`,
+  );
 }
 
 /**
- * Rejects an update that was answered already, and one that may have been executed when that is
- * unknown.
+ * Rejects an update that was answered already, and one that may have been
+ * executed when that is unknown.
  */
-function rejectRepetition(row: SubmitMessage, { record, host }: ConnectedClient): void {
+function rejectRepetition(
+  row: SubmitMessage,
+  { record, host }: ConnectedClient,
+): void {
   const id = row[at.id];
   if (id <= record.acknowledged) {
     throw new CorrectableError(
@@ -174,7 +209,10 @@ function rejectOverRate(nowMs: number, { host, rate }: ConnectedClient): void {
   });
 }
 
-function rejectOverLoad(frame: ReceivedFrame, { host, load, outlet }: ConnectedClient): void {
+function rejectOverLoad(
+  frame: ReceivedFrame,
+  { host, load, outlet }: ConnectedClient,
+): void {
   const { maxSendBufferBytes, maxInFlight } = host.bounds;
   if (outlet.waitingBytes > maxSendBufferBytes) {
     throw overloadedError(host, {
@@ -202,22 +240,26 @@ function rejectOverLoad(frame: ReceivedFrame, { host, load, outlet }: ConnectedC
 function requireKeys({ binding }: GatewayContext): void {
   if (binding.hasIdempotencyKeys === true) return;
   const message = `The ${binding.name} binding has no idempotency keys. The write was not applied: invoke it without a key.`;
-  throw new CorrectableError('UNSUPPORTED', message, { field: 'idempotencyKey' });
+  throw new CorrectableError('UNSUPPORTED', message, {
+    field: 'idempotencyKey',
+  });
 }
 
 /** It is handed on, and kept while the operation is in flight. */
 function checkTrace(trace: unknown, { owner }: ConnectedClient): void {
   if (trace === undefined || trace === null) return;
   const size =
-    typeof trace === 'string' ? trace.length : owner.codec.encodeValue(trace, 'trace').length;
+    typeof trace === 'string'
+      ? trace.length
+      : owner.codec.encodeValue(trace, 'trace').length;
   if (size <= MAX_TRACE_BYTES) return;
   const message = `trace: takes ${size} bytes, may take ${MAX_TRACE_BYTES}`;
   throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'trace' });
 }
 
 /**
- * Refusals for want of room: each names the limit to raise, how much it allows, of what, and what
- * to do.
+ * Refusals for want of room: each names the limit to raise, how much it allows,
+ * of what, and what to do.
  */
 interface LimitExceeded {
   readonly limit: keyof GatewayLimits;
@@ -259,7 +301,10 @@ function budgetFullError(
   });
 }
 
-function checkOperation(row: SubmitMessage, { registry, binding }: GatewayContext): Operation {
+function checkOperation(
+  row: SubmitMessage,
+  { registry, binding }: GatewayContext,
+): Operation {
   const name = row[at.name];
   const effect = row[at.access];
   const args = row[at.args];
@@ -278,6 +323,13 @@ function checkOperation(row: SubmitMessage, { registry, binding }: GatewayContex
   );
 }
 
-function createOperation(name: string, access: Access, args: unknown, key: unknown): Operation {
-  return typeof key === 'string' ? { name, access, args, key } : { name, access, args };
+function createOperation(
+  name: string,
+  access: Access,
+  args: unknown,
+  key: unknown,
+): Operation {
+  return typeof key === 'string'
+    ? { name, access, args, key }
+    : { name, access, args };
 }

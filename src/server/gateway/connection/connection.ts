@@ -2,10 +2,18 @@
 import { systemClock } from '../../../correctable/clock.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { CloseCode } from '../../../protocol/close-codes.ts';
-import type { Codec, EncodedData, EncodedMessage } from '../../../protocol/codec/codec.ts';
+import type {
+  Codec,
+  EncodedData,
+  EncodedMessage,
+} from '../../../protocol/codec/codec.ts';
 import type { Hello } from '../../../protocol/messages/hello.ts';
 import { SequenceMap } from '../../../protocol/sequence-map.ts';
-import { BODY_AT, KIND_AT, NUMBER_AT } from '../../../protocol/messages/define-message.ts';
+import {
+  BODY_AT,
+  KIND_AT,
+  NUMBER_AT,
+} from '../../../protocol/messages/define-message.ts';
 import type { ClientMessage } from '../../../protocol/messages/client-messages.ts';
 import type { ServerMessage } from '../../../protocol/messages/server-messages.ts';
 import { getFields } from '../../../protocol/messages/server-message-fields.ts';
@@ -19,13 +27,23 @@ import {
   checkToken,
   type TokenVerdict,
 } from './token-check.ts';
-import type { ClientConnection, ClientRecord } from '../clients/client-table.ts';
+import type {
+  ClientConnection,
+  ClientRecord,
+} from '../clients/client-table.ts';
 import type { ClientOutlet, ConnectedClient } from './admission.ts';
 import { Handshake, createWelcome } from './handshake.ts';
-import type { GatewayContext, Peer, Principal } from '../context/gateway-context.ts';
+import type {
+  GatewayContext,
+  Peer,
+  Principal,
+} from '../context/gateway-context.ts';
 import { InboundQueue, type MessageHandler } from './inbound-queue.ts';
 import { SEND_BUFFER_OVERRUN } from '../limits/limits.ts';
-import { ConnectionLoad, type ReceivedFrame } from '../limits/in-flight-load.ts';
+import {
+  ConnectionLoad,
+  type ReceivedFrame,
+} from '../limits/in-flight-load.ts';
 import { RateLimit } from '../limits/rate-limit.ts';
 import { Sender } from './sender.ts';
 import type { ServerSocket } from './socket.ts';
@@ -36,15 +54,18 @@ import { isRepetition, submit } from './submit-operation.ts';
 const GOAWAY_PING = 1;
 
 /**
- * The answer to what crosses the `goaway`: its client submits it elsewhere, as if for the first
- * time.
+ * The answer to what crosses the `goaway`: its client submits it elsewhere, as
+ * if for the first time.
  */
 const GOING_AWAY_ERROR = new CorrectableError(
   'UNAVAILABLE',
   'the server goes away and has not begun with this operation',
 );
 
-/** The answer to the cancellation of an update: the client need not submit it again. */
+/**
+ * The answer to the cancellation of an update: the client need not submit it
+ * again.
+ */
 const WRITE_CONTINUES_ERROR = new CorrectableError(
   'UNKNOWN',
   'no more views; the write runs to its end',
@@ -55,7 +76,9 @@ const NOT_STARTED_ERROR = new CorrectableError(
 );
 
 /** The server's end of one websocket. */
-export class GatewayConnection implements ClientConnection, ClientOutlet, MessageHandler {
+export class GatewayConnection
+  implements ClientConnection, ClientOutlet, MessageHandler
+{
   readonly #socket: ServerSocket;
   readonly #codec: Codec;
   readonly #peer: Peer;
@@ -67,8 +90,8 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
   readonly #load: ConnectionLoad;
   readonly #handshake: Handshake;
   /**
-   * Whether the client was sent, and has read, that the server goes away: until then its messages
-   * may cross.
+   * Whether the client was sent, and has read, that the server goes away: until
+   * then its messages may cross.
    */
   #goaway: 'sent' | 'seen' | undefined;
   readonly #expiry: TokenExpiry;
@@ -76,8 +99,8 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
   #isOver = false;
   #isPaused = false;
   /**
-   * What is kept of the client, from when this is its connection: also where it is not let in after
-   * all.
+   * What is kept of the client, from when this is its connection: also where it
+   * is not let in after all.
    */
   #record: ClientRecord | undefined;
   /** The client, once it was let in. */
@@ -88,7 +111,12 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
   #hasHeard = true;
   attempt = 0;
 
-  constructor(socket: ServerSocket, codec: Codec, peer: Peer, host: GatewayContext) {
+  constructor(
+    socket: ServerSocket,
+    codec: Codec,
+    peer: Peer,
+    host: GatewayContext,
+  ) {
     this.#socket = socket;
     this.#codec = codec;
     this.#peer = peer;
@@ -114,7 +142,8 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
       systemClock,
     );
     this.#handshake = new Handshake(host, peer, {
-      onAdmitted: (hello, principal) => this.#runGuarded(() => this.#admitClient(hello, principal)),
+      onAdmitted: (hello, principal) =>
+        this.#runGuarded(() => this.#admitClient(hello, principal)),
       onRejected: (code, reason, cause) =>
         this.#runGuarded(() => this.#reject(code, reason, cause)),
     });
@@ -130,7 +159,10 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
   }
 
   get isFull(): boolean {
-    return this.#sender.waitingBytes > SEND_BUFFER_OVERRUN * this.#host.bounds.maxSendBufferBytes;
+    return (
+      this.#sender.waitingBytes >
+      SEND_BUFFER_OVERRUN * this.#host.bounds.maxSendBufferBytes
+    );
   }
 
   get canRead(): boolean {
@@ -138,8 +170,8 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
   }
 
   /**
-   * Closes with a code from `CloseCode`, after what was said has been sent, as far as the client
-   * takes it.
+   * Closes with a code from `CloseCode`, after what was said has been sent, as
+   * far as the client takes it.
    */
   close(code: number, reason: string): void {
     if (this.#isOver) return;
@@ -153,19 +185,27 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
   }
 
   onReplaced(): void {
-    this.close(CloseCode.replaced, 'a newer connection of this client took over');
+    this.close(
+      CloseCode.replaced,
+      'a newer connection of this client took over',
+    );
   }
 
   /**
-   * Cuts a connection that said nothing since the last call; asks the others for a sign of life.
+   * Cuts a connection that said nothing since the last call; asks the others
+   * for a sign of life.
    */
   checkAlive(): void {
-    if (!this.#hasHeard && !this.#sender.isBlocked) return this.#socket.terminate();
+    if (!this.#hasHeard && !this.#sender.isBlocked)
+      return this.#socket.terminate();
     this.#hasHeard = false;
     if (!this.#sender.isAwaitingPing) this.#sender.sendPing();
   }
 
-  /** Takes no more submissions, and closes once those in flight have ended and were sent. */
+  /**
+   * Takes no more submissions, and closes once those in flight have ended and
+   * were sent.
+   */
   drain(drainMs: number): void {
     if (this.#client === undefined)
       return this.close(CloseCode.goingAway, 'the server is shutting down');
@@ -185,9 +225,14 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
     try {
       encoded = this.#codec.encodeMessage(row, getFields(row));
     } catch (error) {
-      this.#host.logger.error({ err: error, kind: row[KIND_AT] }, 'a row cannot be encoded');
+      this.#host.logger.error(
+        { err: error, kind: row[KIND_AT] },
+        'a row cannot be encoded',
+      );
       return this.#runGuarded(() =>
-        this.pushEncoded(this.#codec.encodeMessage(toFailMessage(row[NUMBER_AT], undefined))),
+        this.pushEncoded(
+          this.#codec.encodeMessage(toFailMessage(row[NUMBER_AT], undefined)),
+        ),
       );
     }
     return this.pushEncoded(encoded);
@@ -207,7 +252,8 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
   }
 
   onMessage(row: ClientMessage, frame: ReceivedFrame): void {
-    if (this.#client !== undefined) return this.#serve(row, frame, this.#client);
+    if (this.#client !== undefined)
+      return this.#serve(row, frame, this.#client);
     return this.#handshake.onMessage(row);
   }
 
@@ -219,7 +265,9 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
     }
   }
 
-  /** A mistake of ours, or of a hook, costs this connection, never the process. */
+  /**
+   * A mistake of ours, or of a hook, costs this connection, never the process.
+   */
   #runGuarded(act: () => void): void {
     try {
       act();
@@ -229,7 +277,10 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
   }
 
   #onFailed(error: unknown): void {
-    this.#host.logger.error({ err: error, ...this.#peer }, 'a connection failed');
+    this.#host.logger.error(
+      { err: error, ...this.#peer },
+      'a connection failed',
+    );
     this.close(CloseCode.internal, 'the server made a mistake');
   }
 
@@ -246,7 +297,8 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
     this.#hasHeard = true;
     if (this.#isOver) return;
     this.#inboundQueue.receive(frame);
-    // One that was closed meanwhile goes on being read, or its own close would never be seen.
+    // One that was closed meanwhile goes on being read, or its own close would
+    // never be seen.
     if (this.#isClosed()) this.#inboundQueue.clear();
     else if (this.#inboundQueue.isWaiting) {
       this.#isPaused = true;
@@ -268,7 +320,10 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
   #onMoved(): void {
     this.#hasHeard = true;
     if (this.#isOver) return;
-    if (this.#inboundQueue.isWaiting && this.waitingBytes <= this.#host.bounds.maxSendBufferBytes) {
+    if (
+      this.#inboundQueue.isWaiting &&
+      this.waitingBytes <= this.#host.bounds.maxSendBufferBytes
+    ) {
       this.#inboundQueue.resume();
       if (!this.#inboundQueue.isWaiting) this.#resume();
     }
@@ -285,19 +340,30 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
       { ...this.#peer, waitingBytes: this.waitingBytes },
       'cut off a client that takes nothing',
     );
-    this.close(CloseCode.slowReader, 'the client takes nothing of what waits for it');
+    this.close(
+      CloseCode.slowReader,
+      'the client takes nothing of what waits for it',
+    );
     // It may still learn why, if it begins to read again.
     systemClock
-      .setTimer(() => this.#socket.terminate(), this.#host.bounds.stallTimeoutMs)
+      .setTimer(
+        () => this.#socket.terminate(),
+        this.#host.bounds.stallTimeoutMs,
+      )
       .setRef?.(false);
   }
 
-  // A method, since the checker believes that `#isOver` cannot change during a call.
+  // A method, since the checker believes that `#isOver` cannot change during a
+  // call.
   #isClosed(): boolean {
     return this.#isOver;
   }
 
-  #serve(row: ClientMessage, frame: ReceivedFrame, client: ConnectedClient): void {
+  #serve(
+    row: ClientMessage,
+    frame: ReceivedFrame,
+    client: ConnectedClient,
+  ): void {
     switch (row[KIND_AT]) {
       case 'submit':
         return this.#submit(row, frame, client);
@@ -317,7 +383,11 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
     }
   }
 
-  #submit(row: SubmitMessage, frame: ReceivedFrame, client: ConnectedClient): void {
+  #submit(
+    row: SubmitMessage,
+    frame: ReceivedFrame,
+    client: ConnectedClient,
+  ): void {
     if (this.#goaway !== undefined && !isRepetition(row[NUMBER_AT], client))
       return this.push(toFailMessage(row[NUMBER_AT], GOING_AWAY_ERROR));
     if (this.#expiry.hasEnded) return this.#expire();
@@ -326,7 +396,8 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
 
   #cancel(id: number): void {
     if (this.#admissions.has(id)) {
-      // Said first: a connection that drains is closed when none waits any more.
+      // Said first: a connection that drains is closed when none waits any
+      // more.
       this.push(toFailMessage(id, NOT_STARTED_ERROR));
       return this.#admissions.remove(id);
     }
@@ -338,20 +409,31 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
     this.#closeIfDrained();
   }
 
-  #reject(code: number, reason: string, cause: CorrectableError | undefined): void {
+  #reject(
+    code: number,
+    reason: string,
+    cause: CorrectableError | undefined,
+  ): void {
     if (cause !== undefined) this.push(toFailMessage(0, cause));
     this.close(code, reason);
   }
 
   #admitClient(hello: Hello, principal: Principal): void {
-    const record = this.#host.clients.open(principal.id, hello.client, this.#codec.subprotocol);
+    const record = this.#host.clients.open(
+      principal.id,
+      hello.client,
+      this.#codec.subprotocol,
+    );
     if (!this.#takeOver(record, hello.attempt)) return this.onReplaced();
     this.#handshake.end();
     const host = this.#host;
     const nowMs = systemClock.now();
     const share = host.principals.acquire(principal.id, nowMs);
     if (share === undefined)
-      return this.close(CloseCode.tryLater, 'its principal has as many connections as it may');
+      return this.close(
+        CloseCode.tryLater,
+        'its principal has as many connections as it may',
+      );
     this.#countedPrincipal = principal.id;
     this.#load.principal = share.load;
     this.#client = {
@@ -366,7 +448,8 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
         codec: this.#codec,
         levels: host.levels,
         maxResultBytes: host.bounds.maxResultBytes,
-        onAnomaly: (operation, description, error) => host.report(operation, description, error),
+        onAnomaly: (operation, description, error) =>
+          host.report(operation, description, error),
       },
       host,
       load: this.#load,
@@ -375,13 +458,17 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
       admissions: this.#admissions,
     };
     const expiresInMs = this.#expiry.schedule(principal);
-    this.push([0, 'welcome', createWelcome(host, record, hello, principal, expiresInMs)]);
+    this.push([
+      0,
+      'welcome',
+      createWelcome(host, record, hello, principal, expiresInMs),
+    ]);
     if (host.isDraining) this.drain(0);
   }
 
   /**
-   * Becomes the client's connection, unless a newer one is, or its replies are kept in another
-   * codec.
+   * Becomes the client's connection, unless a newer one is, or its replies are
+   * kept in another codec.
    */
   #takeOver(record: ClientRecord, attempt: number): boolean {
     const older = record.connection;
@@ -408,7 +495,8 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
     }
     const { principal } = verdict;
     if (principal.id !== client.principal.id) {
-      // The client greets again, and learns there that its principal has changed.
+      // The client greets again, and learns there that its principal has
+      // changed.
       return this.close(
         CloseCode.expired,
         'the new token belongs to another principal: send hello with it',
@@ -430,7 +518,8 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
     )
       return;
     this.#sender.flush();
-    if (!this.#sender.isBlocked) this.close(CloseCode.goingAway, 'the server is shutting down');
+    if (!this.#sender.isBlocked)
+      this.close(CloseCode.goingAway, 'the server is shutting down');
   }
 
   #onClosed(): void {
@@ -445,7 +534,8 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
     this.#handshake.end();
     this.#expiry.stop();
     this.#tokenRenewals.stop();
-    if (this.#countedPrincipal !== undefined) this.#host.principals.release(this.#countedPrincipal);
+    if (this.#countedPrincipal !== undefined)
+      this.#host.principals.release(this.#countedPrincipal);
     this.#admissions.clear();
     this.#inboundQueue.clear();
     this.#sender.clear();
@@ -455,6 +545,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
       else submission.abandon();
     });
     this.#running.clear();
-    if (record?.connection === this) this.#host.clients.onDisconnected(record, systemClock.now());
+    if (record?.connection === this)
+      this.#host.clients.onDisconnected(record, systemClock.now());
   }
 }

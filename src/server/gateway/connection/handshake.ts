@@ -1,6 +1,6 @@
 /**
- * From the opening of a connection to its client's coming in: `hello`, in time, and what its token
- * is good for.
+ * From the opening of a connection to its client's coming in: `hello`, in time,
+ * and what its token is good for.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { CloseCode } from '../../../protocol/close-codes.ts';
@@ -8,11 +8,18 @@ import { setPeerDeadline } from '../../../protocol/peer-deadline.ts';
 import { BODY_AT, KIND_AT } from '../../../protocol/messages/define-message.ts';
 import type { Hello } from '../../../protocol/messages/hello.ts';
 import type { ClientMessage } from '../../../protocol/messages/client-messages.ts';
-import type { GatewayContext, Peer, Principal } from '../context/gateway-context.ts';
+import type {
+  GatewayContext,
+  Peer,
+  Principal,
+} from '../context/gateway-context.ts';
 import { peerClock } from '../limits/repeat.ts';
 import { checkToken } from './token-check.ts';
 import { PROTOCOL_VERSION } from '../../../protocol/codec/version.ts';
-import type { ServedContract, Welcome } from '../../../protocol/messages/welcome.ts';
+import type {
+  ServedContract,
+  Welcome,
+} from '../../../protocol/messages/welcome.ts';
 import type { ClientRecord } from '../clients/client-table.ts';
 import { hashPrincipal } from '../context/principal.ts';
 
@@ -29,13 +36,21 @@ export function createWelcome(
     levels: host.levels,
     site: host.site,
     expiresInMs,
-    principal: host.requiresAuthentication ? hashPrincipal(principal) : undefined,
-    // A store that remembers updates itself: the gateway keeps nothing from one connection to the
-    // next. So each connection has another name, and the client never takes a refusal for proof
-    // that its update was not executed.
-    memoryId: host.binding.isExactlyOnce === true ? `${memory}.${hello.attempt}` : memory,
+    principal: host.requiresAuthentication
+      ? hashPrincipal(principal)
+      : undefined,
+    // A store that remembers updates itself: the gateway keeps nothing from one
+    // connection to the next. So each connection has another name, and the
+    // client never takes a refusal for proof that its update was not executed.
+    memoryId:
+      host.binding.isExactlyOnce === true
+        ? `${memory}.${hello.attempt}`
+        : memory,
     contract: describeContract(hello, host),
-    limits: { maxFrameBytes, maxInFlight: Math.min(maxInFlight, Number.MAX_SAFE_INTEGER) },
+    limits: {
+      maxFrameBytes,
+      maxInFlight: Math.min(maxInFlight, Number.MAX_SAFE_INTEGER),
+    },
   };
 }
 
@@ -66,8 +81,10 @@ function validateHello(
     const message = `the store has the levels ${levels.join(' < ')}, the client expects ${hello.levels.join(' < ')}`;
     return differs('levels', message);
   }
-  if (contract === undefined || contract.name === registry?.name) return undefined;
-  const found = registry === undefined ? 'no contract' : `the contract ${registry.name}`;
+  if (contract === undefined || contract.name === registry?.name)
+    return undefined;
+  const found =
+    registry === undefined ? 'no contract' : `the contract ${registry.name}`;
   const advice = 'connect to a server of that contract';
   return differs(
     'contract',
@@ -78,8 +95,8 @@ function validateHello(
 export interface HandshakeListener {
   onAdmitted(hello: Hello, principal: Principal): void;
   /**
-   * The connection is to be closed with this code, after the client was sent the reason, if there
-   * is more to report.
+   * The connection is to be closed with this code, after the client was sent
+   * the reason, if there is more to report.
    */
   onRejected(code: number, reason: string, cause?: CorrectableError): void;
 }
@@ -98,14 +115,19 @@ export class Handshake {
     this.#listener = listener;
     const { helloTimeoutMs } = host.bounds;
     const onExpired = (): void =>
-      listener.onRejected(CloseCode.helloTimeout, `no hello within ${helloTimeoutMs} ms`);
+      listener.onRejected(
+        CloseCode.helloTimeout,
+        `no hello within ${helloTimeoutMs} ms`,
+      );
     this.#cancelTimer = setPeerDeadline(peerClock, onExpired, helloTimeoutMs);
   }
 
   /** What the client says before it was let in. */
   onMessage(row: ClientMessage): void {
-    if (row[KIND_AT] === 'hello' && !this.#hasHello) return this.#onHello(row[BODY_AT]);
-    const reason = 'the first message must be hello, and the next one wait for welcome';
+    if (row[KIND_AT] === 'hello' && !this.#hasHello)
+      return this.#onHello(row[BODY_AT]);
+    const reason =
+      'the first message must be hello, and the next one wait for welcome';
     return this.#listener.onRejected(CloseCode.malformed, reason);
   }
 
@@ -129,7 +151,8 @@ export class Handshake {
     }
     void checkToken(this.#host, hello.token, this.#peer).then((verdict) => {
       if (this.#isOver) return;
-      if ('principal' in verdict) this.#listener.onAdmitted(hello, verdict.principal);
+      if ('principal' in verdict)
+        this.#listener.onAdmitted(hello, verdict.principal);
       else this.#listener.onRejected(verdict.code, verdict.reason);
     });
     return undefined;

@@ -1,4 +1,7 @@
-/** The rows that a client sends. They wait while far too much waits to be sent to it. */
+/**
+ * The rows that a client sends. They wait while far too much waits to be sent
+ * to it.
+ */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import {
   clientMessageKinds,
@@ -12,8 +15,8 @@ import { compileSchema } from '../context/compile-schema.ts';
 import { ReceivedFrame } from '../limits/in-flight-load.ts';
 
 /**
- * Shorter frames are not split. A client sends one frame for each that it gets, so frames would get
- * shorter each time.
+ * Shorter frames are not split. A client sends one frame for each that it gets,
+ * so frames would get shorter each time.
  */
 const MIN_SPLIT_ROWS = 64;
 
@@ -28,11 +31,14 @@ export interface MessageHandler {
   readonly canRead: boolean;
   onMessage(row: ClientMessage, frame: ReceivedFrame): void;
   /**
-   * Half of a large frame is handled: its replies can leave now, so that the client works while the
-   * rest is handled.
+   * Half of a large frame is handled: its replies can leave now, so that the
+   * client works while the rest is handled.
    */
   onHalf(): void;
-  /** A row, of the operation `id` if that can be known, or a whole frame is none. */
+  /**
+   * A row, of the operation `id` if that can be known, or a whole frame is
+   * none.
+   */
   onMalformed(id: number, error: unknown): void;
 }
 
@@ -103,7 +109,8 @@ export class InboundQueue {
 
   #handleMessage(row: unknown): void {
     const problem = checkMessage(row);
-    if (problem === undefined) return this.#handler.onMessage(row as ClientMessage, this.#frame);
+    if (problem === undefined)
+      return this.#handler.onMessage(row as ClientMessage, this.#frame);
     const { id, field, reason } = problem;
     return this.#handler.onMalformed(
       id,

@@ -1,9 +1,13 @@
 /**
- * Sends rows as fast as the client takes them. One that takes nothing is given up, however slow
- * others are.
+ * Sends rows as fast as the client takes them. One that takes nothing is given
+ * up, however slow others are.
  */
 import { systemClock } from '../../../correctable/clock.ts';
-import type { Codec, EncodedData, EncodedMessage } from '../../../protocol/codec/codec.ts';
+import type {
+  Codec,
+  EncodedData,
+  EncodedMessage,
+} from '../../../protocol/codec/codec.ts';
 import { MIN_ANNOUNCED_BYTES } from '../../../protocol/messages/short-messages.ts';
 import { FrameBatcher } from '../../../protocol/codec/frame-batcher.ts';
 import { setPeerDeadline } from '../../../protocol/peer-deadline.ts';
@@ -14,20 +18,20 @@ import type { ServerSocket } from './socket.ts';
 const WINDOW_BYTES = 1 << 17;
 
 /**
- * Larger frames are given to the socket in parts of this size, so that it can be seen whether they
- * move.
+ * Larger frames are given to the socket in parts of this size, so that it can
+ * be seen whether they move.
  */
 const PART_BYTES = 1 << 16;
 
 /**
- * Asks the client for acknowledgments: buffers of the system report room only when a third of some
- * MiB is free.
+ * Asks the client for acknowledgments: buffers of the system report room only
+ * when a third of some MiB is free.
  */
 const ACK_INTERVAL_BYTES = 1 << 16;
 
 /**
- * Clients give up on servers that ask on and on (`ws` after 60). After a third of these, it asks
- * half as often.
+ * Clients give up on servers that ask on and on (`ws` after 60). After a third
+ * of these, it asks half as often.
  */
 const MAX_PENDING_ACKS = 48;
 
@@ -36,7 +40,10 @@ export interface SenderOptions {
   readonly socket: Pick<ServerSocket, 'bufferedBytes' | 'send' | 'ping'>;
   readonly maxFrameBytes: number;
   readonly stallTimeoutMs: number;
-  /** The socket is given no more than this without `onMoved` when it has gone. At most 128 KiB. */
+  /**
+   * The socket is given no more than this without `onMoved` when it has gone.
+   * At most 128 KiB.
+   */
   readonly windowBytes: number;
   /** Whether a caller waits for `onMoved`: then it follows every send. */
   isAwaited(): boolean;
@@ -49,8 +56,8 @@ export interface SenderOptions {
 }
 
 /**
- * A small frame keeps all of the block that it was written in: more than this is copied for a slow
- * client.
+ * A small frame keeps all of the block that it was written in: more than this
+ * is copied for a slow client.
  */
 const MAX_SHARED_BYTES = 1 << 12;
 
@@ -58,8 +65,8 @@ const MAX_SHARED_BYTES = 1 << 12;
 const flushes: (() => void)[] = [];
 
 /**
- * Flushes before anything else is read: what has come together is answered by one frame a
- * connection.
+ * Flushes before anything else is read: what has come together is answered by
+ * one frame a connection.
  */
 function scheduleFlush(flush: () => void): void {
   if (flushes.push(flush) === 1) process.nextTick(flushAll);
@@ -90,11 +97,14 @@ export class Sender {
   /** Bytes in the queue, and of rows that have not been made a frame yet. */
   #queuedBytes = 0;
   #messageBytes = 0;
-  /** Bytes given to the socket since the client was last asked for a sign of life. */
+  /**
+   * Bytes given to the socket since the client was last asked for a sign of
+   * life.
+   */
   #unacknowledgedBytes = 0;
   /**
-   * How often it was asked, and up to which time it has answered: of several it may answer the last
-   * alone.
+   * How often it was asked, and up to which time it has answered: of several it
+   * may answer the last alone.
    */
   #askedCount = 0;
   #answeredAt = 0;
@@ -118,10 +128,12 @@ export class Sender {
   /** Bytes that wait to be sent, wherever they wait. */
   get waitingBytes(): number {
     const { bufferedBytes } = this.#parts.socket;
-    // The bytes beyond the window are this sender's own messages, which no callback reports when
-    // they leave.
+    // The bytes beyond the window are this sender's own messages, which no
+    // callback reports when they leave.
     const inSocket =
-      this.#partsInSocket > 0 ? bufferedBytes : Math.min(bufferedBytes, this.#windowBytes);
+      this.#partsInSocket > 0
+        ? bufferedBytes
+        : Math.min(bufferedBytes, this.#windowBytes);
     return this.#messageBytes + this.#queuedBytes + inSocket;
   }
 
@@ -130,7 +142,10 @@ export class Sender {
     return this.#queue.length > 0;
   }
 
-  /** Whether the client has been asked for a sign of life that it has not given yet. */
+  /**
+   * Whether the client has been asked for a sign of life that it has not given
+   * yet.
+   */
   get isAwaitingPing(): boolean {
     return this.#askedCount > this.#answeredAt;
   }
@@ -154,8 +169,8 @@ export class Sender {
   }
 
   /**
-   * The client has shown that it reads: all that was sent before the question which it answers, if
-   * it says which.
+   * The client has shown that it reads: all that was sent before the question
+   * which it answers, if it says which.
    */
   onAlive(answer?: string): void {
     this.#movedAt = systemClock.now();
@@ -177,10 +192,14 @@ export class Sender {
   #send(frame: EncodedData): void {
     this.#messageBytes = Math.max(0, this.#messageBytes - frame.length);
     if (frame.length >= MIN_ANNOUNCED_BYTES) {
-      // A client sees nothing of a frame until all of it has come: it must not take that for
-      // silence.
+      // A client sees nothing of a frame until all of it has come: it must not
+      // take that for silence.
       const { codec } = this.#parts;
-      this.#enqueue(codec.frame([codec.encodeMessage([Buffer.byteLength(frame), 'incoming'])]));
+      this.#enqueue(
+        codec.frame([
+          codec.encodeMessage([Buffer.byteLength(frame), 'incoming']),
+        ]),
+      );
     }
     this.#enqueue(frame);
   }
@@ -188,7 +207,9 @@ export class Sender {
   #enqueue(frame: EncodedData): void {
     if (this.#canSendNow(frame)) {
       const { socket } = this.#parts;
-      socket.send(socket.bufferedBytes > MAX_SHARED_BYTES ? copyFrame(frame) : frame);
+      socket.send(
+        socket.bufferedBytes > MAX_SHARED_BYTES ? copyFrame(frame) : frame,
+      );
       return this.#requestAck(frame.length);
     }
     const isText = typeof frame === 'string';
@@ -198,14 +219,21 @@ export class Sender {
     return this.#pump();
   }
 
-  /** Whether it can be sent at once, because nothing has to be called when it has gone. */
+  /**
+   * Whether it can be sent at once, because nothing has to be called when it
+   * has gone.
+   */
   #canSendNow({ length }: EncodedData): boolean {
     const { socket, isAwaited } = this.#parts;
-    if (this.#queue.length > 0 || length > PART_BYTES || isAwaited()) return false;
+    if (this.#queue.length > 0 || length > PART_BYTES || isAwaited())
+      return false;
     return socket.bufferedBytes + length <= this.#windowBytes;
   }
 
-  /** Fills the socket. At least one part is always in flight, so that the socket reports room. */
+  /**
+   * Fills the socket. At least one part is always in flight, so that the socket
+   * reports room.
+   */
   #pump(): void {
     const { socket } = this.#parts;
     for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
@@ -223,7 +251,11 @@ export class Sender {
     const isLast = next.from >= next.bytes.length;
     if (isLast) this.#queue.shift();
     this.#partsInSocket++;
-    this.#parts.socket.send(part, { isText: next.isText, isLast, onSent: () => this.#onSent() });
+    this.#parts.socket.send(part, {
+      isText: next.isText,
+      isLast,
+      onSent: () => this.#onSent(),
+    });
     this.#requestAck(part.length);
   }
 
@@ -231,7 +263,10 @@ export class Sender {
     this.#unacknowledgedBytes += bytes;
     const open = this.#askedCount - this.#answeredAt;
     const thirds = Math.floor((3 * open) / MAX_PENDING_ACKS);
-    if (open >= MAX_PENDING_ACKS || this.#unacknowledgedBytes < ACK_INTERVAL_BYTES * 2 ** thirds)
+    if (
+      open >= MAX_PENDING_ACKS ||
+      this.#unacknowledgedBytes < ACK_INTERVAL_BYTES * 2 ** thirds
+    )
       return;
     this.#unacknowledgedBytes = 0;
     this.sendPing();
@@ -240,7 +275,8 @@ export class Sender {
   #onSent(): void {
     this.#partsInSocket--;
     this.#movedAt = systemClock.now();
-    // The remaining messages are known to wait, and are reported when they leave.
+    // The remaining messages are known to wait, and are reported when they
+    // leave.
     this.flush();
     this.#pump();
     this.#parts.onMoved();
@@ -255,7 +291,8 @@ export class Sender {
 
   #restartStallTimer(delayMs: number): void {
     const onTime = (): void => {
-      const leftMs = this.#movedAt + this.#parts.stallTimeoutMs - systemClock.now();
+      const leftMs =
+        this.#movedAt + this.#parts.stallTimeoutMs - systemClock.now();
       if (leftMs > 0) return this.#restartStallTimer(leftMs);
       this.#cancelTimer = undefined;
       return this.#parts.onStalled();
@@ -270,7 +307,9 @@ export class Sender {
 }
 
 /** The same in memory of its own. */
-function copyFrame<F extends EncodedData>(frame: F): F | Uint8Array<ArrayBuffer> {
+function copyFrame<F extends EncodedData>(
+  frame: F,
+): F | Uint8Array<ArrayBuffer> {
   return typeof frame !== 'string' && frame.buffer.byteLength > frame.length
     ? frame.slice()
     : frame;

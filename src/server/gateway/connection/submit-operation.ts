@@ -1,10 +1,23 @@
-/** From a `submit` row to a submission in the hands of the binding, or to the reason why not. */
-import type { Binding, BindingSession, Principal } from '../../../correctable/binding.ts';
-import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
+/**
+ * From a `submit` row to a submission in the hands of the binding, or to the
+ * reason why not.
+ */
+import type {
+  Binding,
+  BindingSession,
+  Principal,
+} from '../../../correctable/binding.ts';
+import {
+  CorrectableError,
+  isCorrectableError,
+} from '../../../correctable/errors.ts';
 import { isThenable } from '../../../correctable/validate.ts';
 import type { Operation } from '../../../correctable/operation.ts';
 import { getStrongestIndex } from '../../../protocol/messages/level-bits.ts';
-import { submit as kind, type SubmitMessage } from '../../../protocol/messages/submit.ts';
+import {
+  submit as kind,
+  type SubmitMessage,
+} from '../../../protocol/messages/submit.ts';
 import { toFailMessage } from '../../../protocol/errors.ts';
 import { admit, authorize } from './admission.ts';
 import type { ConnectedClient } from './admission.ts';
@@ -16,12 +29,17 @@ import { sanitizeError } from '../operations/sanitize-error.ts';
 
 const { at } = kind;
 
-/** A submission that may be executed, once that is decided and its turn comes. */
+/**
+ * A submission that may be executed, once that is decided and its turn comes.
+ */
 interface AdmittedSubmission {
   readonly message: SubmitMessage;
   readonly client: ConnectedClient;
   readonly operation: Operation;
-  /** The one that `authorize` was asked about: a token may be renewed while that decides. */
+  /**
+   * The one that `authorize` was asked about: a token may be renewed while that
+   * decides.
+   */
   readonly principal: Principal;
   readonly place: LoadSlot;
   /** When it was received. */
@@ -29,7 +47,8 @@ interface AdmittedSubmission {
 }
 
 /**
- * Executes what the row asks for, once: a repetition is answered from the record or by the store.
+ * Executes what the row asks for, once: a repetition is answered from the
+ * record or by the store.
  */
 export function submit(
   message: SubmitMessage,
@@ -42,7 +61,8 @@ export function submit(
   if (admissions.has(id)) return;
   const requested = running.get(id);
   if (requested?.isWrite === true && host.binding.isExactlyOnce === true) {
-    // The store answers the resent request. Its answer to the earlier request has no receiver.
+    // The store answers the resent request. Its answer to the earlier request
+    // has no receiver.
     requested.detach();
   } else {
     const known = requested ?? record.find(id);
@@ -63,9 +83,13 @@ export function submit(
       place: new LoadSlot(load, frame),
       receivedAt: frame.servedAt,
     };
-    if (decision === undefined && admissions.size === 0) return onDecided(admitted, undefined);
-    admissions.add(id, decision ?? Promise.resolve(), admitted.place, (rejection) =>
-      onDecided(admitted, rejection),
+    if (decision === undefined && admissions.size === 0)
+      return onDecided(admitted, undefined);
+    admissions.add(
+      id,
+      decision ?? Promise.resolve(),
+      admitted.place,
+      (rejection) => onDecided(admitted, rejection),
     );
   } catch (error) {
     sendRejection(message, client, error);
@@ -73,12 +97,18 @@ export function submit(
   return undefined;
 }
 
-/** Whether a submission with this number is a repetition of one that has begun. */
+/**
+ * Whether a submission with this number is a repetition of one that has begun.
+ */
 export function isRepetition(
   id: number,
   { record, running, admissions }: ConnectedClient,
 ): boolean {
-  return admissions.has(id) || running.get(id) !== undefined || record.find(id) !== undefined;
+  return (
+    admissions.has(id) ||
+    running.get(id) !== undefined ||
+    record.find(id) !== undefined
+  );
 }
 
 function sendRejection(
@@ -87,11 +117,17 @@ function sendRejection(
   error: unknown,
 ): void {
   if (!isCorrectableError(error)) {
-    host.logger.error({ operation: row[at.name], err: error }, 'a check of the gateway failed');
+    host.logger.error(
+      { operation: row[at.name], err: error },
+      'a check of the gateway failed',
+    );
   }
   const reported = sanitizeError(error);
   // It may have asked for a level that does not exist.
-  const strongest = Math.min(getStrongestIndex(row[at.levels]), host.levels.length - 1);
+  const strongest = Math.min(
+    getStrongestIndex(row[at.levels]),
+    host.levels.length - 1,
+  );
   host.operationStats.find(row[at.name]).countFailure(strongest, reported);
   outlet.push(toFailMessage(row[at.id], reported));
 }
@@ -102,7 +138,10 @@ function onDecided(admitted: AdmittedSubmission, rejection: unknown): void {
   try {
     if (rejection !== undefined) throw rejection;
     if (client.expiry.hasEnded)
-      throw new CorrectableError('UNAUTHENTICATED', 'the token has ended; nothing was done');
+      throw new CorrectableError(
+        'UNAUTHENTICATED',
+        'the token has ended; nothing was done',
+      );
     startOperation(admitted);
   } catch (error) {
     place.release();
@@ -123,12 +162,15 @@ function startOperation({
   const levels = message[at.levels];
   const timeoutMs = message[at.timeoutMs];
   const isWrite = message[at.access] === 'write';
-  const deadlineAt = typeof timeoutMs === 'number' ? receivedAt + timeoutMs : undefined;
+  const deadlineAt =
+    typeof timeoutMs === 'number' ? receivedAt + timeoutMs : undefined;
   const strongest = getStrongestIndex(levels);
   const session = openMessageSession(message, host);
   const move = message[at.move] ?? undefined;
   const isRetained = isWrite && host.binding.isExactlyOnce !== true;
-  const idempotencyKey = isWrite ? (message[at.idempotencyKey] ?? undefined) : undefined;
+  const idempotencyKey = isWrite
+    ? (message[at.idempotencyKey] ?? undefined)
+    : undefined;
   const { name } = operation;
   const parts = {
     id,
@@ -179,7 +221,12 @@ function execute(
   submission: HostedOperation,
 ): void {
   try {
-    const returned: unknown = binding.submitOperation(operation, levels, submission, submission);
+    const returned: unknown = binding.submitOperation(
+      operation,
+      levels,
+      submission,
+      submission,
+    );
     if (!isThenable(returned)) return;
     submission.awaits();
     Promise.resolve(returned).then(

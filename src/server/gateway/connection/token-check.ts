@@ -1,12 +1,20 @@
 /**
- * The tokens of a connection: what one is good for, how fresh ones are checked, and the end of the
- * connection with it.
+ * The tokens of a connection: what one is good for, how fresh ones are checked,
+ * and the end of the connection with it.
  */
 import { CloseCode } from '../../../protocol/close-codes.ts';
 import { isUndecided } from '../operations/call-hook.ts';
-import type { GatewayContext, Peer, Principal } from '../context/gateway-context.ts';
+import type {
+  GatewayContext,
+  Peer,
+  Principal,
+} from '../context/gateway-context.ts';
 import { hasEnded } from '../context/principal.ts';
-import { systemClock, type Clock, type Timer } from '../../../correctable/clock.ts';
+import {
+  systemClock,
+  type Clock,
+  type Timer,
+} from '../../../correctable/clock.ts';
 import { RateLimit } from '../limits/rate-limit.ts';
 
 /** Ends a connection when its token does, unless that was renewed. */
@@ -21,12 +29,16 @@ export class TokenExpiry {
   }
 
   /**
-   * Waits for the end of this principal's token; returns how long that is, `undefined` if for ever.
+   * Waits for the end of this principal's token; returns how long that is,
+   * `undefined` if for ever.
    */
   schedule(principal: Principal): number | undefined {
     this.stop();
     this.#principal = principal;
-    const leftMs = Math.max(0, Math.floor((principal.expiresAt ?? Infinity) - Date.now()));
+    const leftMs = Math.max(
+      0,
+      Math.floor((principal.expiresAt ?? Infinity) - Date.now()),
+    );
     this.#endsAt = systemClock.now() + leftMs;
     if (!Number.isSafeInteger(leftMs)) return undefined;
     this.#timer = systemClock.setTimer(this.#onExpired, leftMs);
@@ -34,8 +46,8 @@ export class TokenExpiry {
   }
 
   /**
-   * Whether the token has ended, by either clock: the timer may be late, and the clock of the
-   * machine may have been set.
+   * Whether the token has ended, by either clock: the timer may be late, and
+   * the clock of the machine may have been set.
    */
   get hasEnded(): boolean {
     if (this.#endsAt === Infinity) return false;
@@ -53,7 +65,10 @@ export class TokenExpiry {
 /** Each check may cost the server a signature, or a call elsewhere. */
 const MAX_CHECKS_PER_SECOND = 4;
 
-/** The fresh tokens of one connection: checked one at a time and not too often, the newest last. */
+/**
+ * The fresh tokens of one connection: checked one at a time and not too often,
+ * the newest last.
+ */
 export class TokenRenewals {
   readonly #check: (token: string) => Promise<TokenVerdict>;
   readonly #onDecided: (verdict: TokenVerdict) => void;
@@ -136,7 +151,10 @@ export async function checkToken(
     return hasEnded(principal) ? EXPIRED_TOKEN : { principal };
   } catch (error) {
     if (isUndecided(error)) {
-      host.logger.warn({ err: error, ...peer }, 'authenticate failed to identify a client');
+      host.logger.warn(
+        { err: error, ...peer },
+        'authenticate failed to identify a client',
+      );
       return {
         code: CloseCode.internal,
         reason: 'the token could not be checked',
@@ -144,6 +162,10 @@ export async function checkToken(
       };
     }
     host.logger.info({ err: error, ...peer }, 'a client was not authenticated');
-    return { code: CloseCode.unauthenticated, reason: 'the token was refused', isUndecided: false };
+    return {
+      code: CloseCode.unauthenticated,
+      reason: 'the token was refused',
+      isUndecided: false,
+    };
   }
 }

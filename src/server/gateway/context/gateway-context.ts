@@ -19,9 +19,10 @@ export interface Peer {
 }
 
 /**
- * Verifies a token. Throw or reject to refuse the connection. A value that is no principal refuses
- * it too. If you cannot decide, for example since a directory is down, throw a retryable error like
- * `UNAVAILABLE`. The client then retries.
+ * Verifies a token. Throw or reject to refuse the connection. A value that is
+ * no principal refuses it too. If you cannot decide, for example since a
+ * directory is down, throw a retryable error like `UNAVAILABLE`. The client
+ * then retries.
  */
 export type Authenticate = (
   token: string | undefined,
@@ -29,22 +30,29 @@ export type Authenticate = (
 ) => Principal | Promise<Principal>;
 
 /**
- * Decides whether a principal may execute an operation. Only `true` allows it: any other value or
- * an error refuses it. If you cannot decide, throw a retryable error such as `UNAVAILABLE`: the
- * client may then retry.
+ * Decides whether a principal may execute an operation. Only `true` allows it:
+ * any other value or an error refuses it. If you cannot decide, throw a
+ * retryable error such as `UNAVAILABLE`: the client may then retry.
  *
- * With a contract, the arguments are parsed by its schemas, and the contract computes `key`.
- * Without one, a client may send a `key` that does not match its arguments. Then check what the
- * store uses: `args` in the bindings of this package, except for `tiered` with functions of yours.
+ * With a contract, the arguments are parsed by its schemas, and the contract
+ * computes `key`. Without one, a client may send a `key` that does not match
+ * its arguments. Then check what the store uses: `args` in the bindings of this
+ * package, except for `tiered` with functions of yours.
  */
-export type Authorize = (principal: Principal, operation: Operation) => boolean | Promise<boolean>;
+export type Authorize = (
+  principal: Principal,
+  operation: Operation,
+) => boolean | Promise<boolean>;
 
 /** Counts of events at a gateway. */
 export interface GatewayStats {
   submitted: number;
   malformed: number;
   overloaded: number;
-  /** Views after the end, and views or failures at an unknown level, from the hosted binding. */
+  /**
+   * Views after the end, and views or failures at an unknown level, from the
+   * hosted binding.
+   */
   bindingViolations: number;
 }
 
@@ -58,8 +66,8 @@ export interface GatewayContext {
   /** Whether clients must authenticate. */
   readonly requiresAuthentication: boolean;
   /**
-   * Returns the principal of this token; rejects if the token is rejected. The token may have
-   * ended.
+   * Returns the principal of this token; rejects if the token is rejected. The
+   * token may have ended.
    */
   identify(token: string | undefined, peer: Peer): Promise<Principal>;
   readonly authorize: Authorize;

@@ -1,19 +1,25 @@
 /**
- * One way of writing each IP address: servers see `::ffff:10.0.0.7` and `10.0.0.7` for one client.
+ * One way of writing each IP address: servers see `::ffff:10.0.0.7` and
+ * `10.0.0.7` for one client.
  */
 import type { IncomingMessage } from 'node:http';
 
-/** Counts the connections of each address: of one IPv4 address, or of one /64 of IPv6. */
+/**
+ * Counts the connections of each address: of one IPv4 address, or of one /64 of
+ * IPv6.
+ */
 export class ConnectionsPerAddress {
   readonly #counts = new Map<string, number>();
   readonly #countedAddress = new Map<object, string>();
 
   /**
-   * The connections from an address. An unknown address (a socket in the file system) has no limit,
-   * so 0.
+   * The connections from an address. An unknown address (a socket in the file
+   * system) has no limit, so 0.
    */
   count(address: string | undefined): number {
-    return address === undefined ? 0 : (this.#counts.get(toCountedAddress(address)) ?? 0);
+    return address === undefined
+      ? 0
+      : (this.#counts.get(toCountedAddress(address)) ?? 0);
   }
 
   enter(connection: object, address: string | undefined): void {
@@ -36,8 +42,8 @@ export class ConnectionsPerAddress {
 const IPV4_MAPPED = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/;
 
 /**
- * Returns a host or address in its canonical form, without brackets: `::1`, and `127.0.0.1` also
- * for `127.1`.
+ * Returns a host or address in its canonical form, without brackets: `::1`, and
+ * `127.0.0.1` also for `127.1`.
  */
 export function normalizeHost(host: string): string {
   const bare = host.replace(/^\[(.*)\]$/, '$1');
@@ -59,22 +65,30 @@ function toIpv4(...halves: string[]): string {
 }
 
 /**
- * Returns what limits per address count by: an IPv4 address, or the /64 of an IPv6 address that is
- * not link-local.
+ * Returns what limits per address count by: an IPv4 address, or the /64 of an
+ * IPv6 address that is not link-local.
  */
 export function toCountedAddress(address: string): string {
   const normalized = normalizeHost(address);
-  if (!normalized.includes(':') || normalized.startsWith('fe80:')) return normalized;
+  if (!normalized.includes(':') || normalized.startsWith('fe80:'))
+    return normalized;
   const [head = '', tail = ''] = normalized.split('::', 2);
   const before = head === '' ? [] : head.split(':');
   const after = tail === '' ? [] : tail.split(':');
-  const zeros = normalized.includes('::') ? 8 - before.length - after.length : 0;
-  const groups = [...before, ...Array.from({ length: zeros }, () => '0'), ...after];
+  const zeros = normalized.includes('::')
+    ? 8 - before.length - after.length
+    : 0;
+  const groups = [
+    ...before,
+    ...Array.from({ length: zeros }, () => '0'),
+    ...after,
+  ];
   return `${groups.slice(0, 4).join(':')}::/64`;
 }
 
 /**
- * Returns the client's address in its canonical form; `undefined` for a socket in the file system.
+ * Returns the client's address in its canonical form; `undefined` for a socket
+ * in the file system.
  */
 export function getRemoteAddress({
   socket: { remoteAddress },

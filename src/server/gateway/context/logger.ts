@@ -12,9 +12,17 @@ export interface Logger {
 const ignore = (): void => {};
 
 /** Reports nothing. */
-export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+export const silentLogger: Logger = {
+  debug: ignore,
+  info: ignore,
+  warn: ignore,
+  error: ignore,
+};
 
-/** The same logger, whose failures go unheard: there is nowhere left to report them to. */
+/**
+ * The same logger, whose failures go unheard: there is nowhere left to report
+ * them to.
+ */
 export function guardLogger(value: Logger): Logger {
   const guarded = (level: keyof Logger): Logger[keyof Logger] => {
     return (fields, message) => {

@@ -1,6 +1,6 @@
 /**
- * Which pages may talk to a server, and under which names it answers: against hostile pages and DNS
- * rebinding.
+ * Which pages may talk to a server, and under which names it answers: against
+ * hostile pages and DNS rebinding.
  */
 import { createInvalidArgumentError } from '../../../correctable/errors.ts';
 import { normalizeHost } from './ip-addresses.ts';
@@ -13,7 +13,8 @@ export function isLoopbackHost(host: string): boolean {
 }
 
 /**
- * A copy of the origins that may connect. Throws `INVALID_ARGUMENT` for what browsers never send.
+ * A copy of the origins that may connect. Throws `INVALID_ARGUMENT` for what
+ * browsers never send.
  */
 export function checkOrigins(value: unknown): readonly string[] {
   if (value === undefined) return [];
@@ -35,22 +36,25 @@ export function checkOrigins(value: unknown): readonly string[] {
 }
 
 /**
- * Why this is no origin as browsers say it, to end a sentence that says how one looks; `undefined`
- * if it is one.
+ * Why this is no origin as browsers say it, to end a sentence that says how one
+ * looks; `undefined` if it is one.
  */
 export function describeOriginError(value: unknown): string | undefined {
   if (typeof value !== 'string') return `not one of type ${typeof value}`;
-  if (value.includes('*')) return `not "${value}": name each of them, there are no patterns`;
+  if (value.includes('*'))
+    return `not "${value}": name each of them, there are no patterns`;
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  // Other schemes than those of the web have an origin too, although not for `URL`.
-  const reported = url?.origin === 'null' ? `${url.protocol}//${url.host}` : url?.origin;
+  // Other schemes than those of the web have an origin too, although not for
+  // `URL`.
+  const reported =
+    url?.origin === 'null' ? `${url.protocol}//${url.host}` : url?.origin;
   if (reported === value) return undefined;
   return `not "${value}"${reported === undefined ? '' : `: browsers say "${reported}"`}`;
 }
 
 /**
- * Whether a page of `origin` may connect to a server that it calls `host`: a listed one, or one
- * that it has served.
+ * Whether a page of `origin` may connect to a server that it calls `host`: a
+ * listed one, or one that it has served.
  */
 export function isAllowedOrigin(
   origin: string | undefined,
@@ -59,14 +63,21 @@ export function isAllowedOrigin(
 ): boolean {
   if (origin === undefined) return true;
   if (listed.includes(origin)) return true;
-  return host !== undefined && origin === `http://${host}` && isLoopbackHost(parseHostname(host));
+  return (
+    host !== undefined &&
+    origin === `http://${host}` &&
+    isLoopbackHost(parseHostname(host))
+  );
 }
 
 /**
- * Whether a server bound to `boundTo` may be called `host`: one on loopback only by a loopback
- * name.
+ * Whether a server bound to `boundTo` may be called `host`: one on loopback
+ * only by a loopback name.
  */
-export function isAllowedHost(host: string | undefined, boundTo: string | undefined): boolean {
+export function isAllowedHost(
+  host: string | undefined,
+  boundTo: string | undefined,
+): boolean {
   if (boundTo === undefined || !isLoopbackHost(boundTo)) return true;
   return host !== undefined && isLoopbackHost(parseHostname(host));
 }

@@ -8,39 +8,59 @@ import { callHook } from '../operations/call-hook.ts';
 const TAG_LENGTH = 22;
 
 /**
- * Calls `authenticate`. Throws its error, `UNAUTHENTICATED` without a principal, `UNAVAILABLE` if
- * too slow.
+ * Calls `authenticate`. Throws its error, `UNAUTHENTICATED` without a
+ * principal, `UNAVAILABLE` if too slow.
  */
 export async function identify(
   authenticate: Authenticate,
-  { token, peer, timeoutMs }: { token: string | undefined; peer: Peer; timeoutMs: number },
+  {
+    token,
+    peer,
+    timeoutMs,
+  }: { token: string | undefined; peer: Peer; timeoutMs: number },
 ): Promise<Principal> {
-  return checkPrincipal(await callHook('authenticate', timeoutMs, () => authenticate(token, peer)));
+  return checkPrincipal(
+    await callHook('authenticate', timeoutMs, () => authenticate(token, peer)),
+  );
 }
 
 /**
- * Whether the token has ended: nothing may be done with it any more. Clocks of this kind are set
- * from outside.
+ * Whether the token has ended: nothing may be done with it any more. Clocks of
+ * this kind are set from outside.
  */
 export function hasEnded({ expiresAt }: Principal): boolean {
   return expiresAt !== undefined && expiresAt <= Date.now();
 }
 
 /**
- * Stands for a principal without telling who it is: the same at every site and after every restart.
+ * Stands for a principal without telling who it is: the same at every site and
+ * after every restart.
  */
 export function hashPrincipal({ id }: Principal): string {
-  return createHash('sha256').update(id).digest('base64url').slice(0, TAG_LENGTH);
+  return createHash('sha256')
+    .update(id)
+    .digest('base64url')
+    .slice(0, TAG_LENGTH);
 }
 
 function checkPrincipal(value: unknown): Principal {
   if (typeof value !== 'object' || value === null)
     return rejectPrincipal(`must give a principal, not ${String(value)}`);
-  const { id, expiresAt } = value as { readonly id?: unknown; readonly expiresAt?: unknown };
+  const { id, expiresAt } = value as {
+    readonly id?: unknown;
+    readonly expiresAt?: unknown;
+  };
   if (typeof id !== 'string' || !isWellFormed(id))
-    return rejectPrincipal('must give a principal whose id is a well-formed string');
-  if (expiresAt !== undefined && (typeof expiresAt !== 'number' || Number.isNaN(expiresAt))) {
-    return rejectPrincipal('must give expiresAt in milliseconds since the epoch, or none');
+    return rejectPrincipal(
+      'must give a principal whose id is a well-formed string',
+    );
+  if (
+    expiresAt !== undefined &&
+    (typeof expiresAt !== 'number' || Number.isNaN(expiresAt))
+  ) {
+    return rejectPrincipal(
+      'must give expiresAt in milliseconds since the epoch, or none',
+    );
   }
   return value as Principal;
 }

@@ -1,13 +1,13 @@
 /**
- * What operations take up until the store is done with them, even if their client has canceled them
- * or left.
+ * What operations take up until the store is done with them, even if their
+ * client has canceled them or left.
  */
 import { systemClock } from '../../../correctable/clock.ts';
 import { computeUsableTotal, type ByteBudget } from './limits.ts';
 
 /**
- * What an operation takes beside its part of the frame: so it counts, however small, until the
- * store is done with it.
+ * What an operation takes beside its part of the frame: so it counts, however
+ * small, until the store is done with it.
  */
 export const OPERATION_BYTES = 512;
 
@@ -30,8 +30,8 @@ export class TotalLoad {
   }
 
   /**
-   * Returns the owner that would have too much with one more operation. One may always be in
-   * flight.
+   * Returns the owner that would have too much with one more operation. One may
+   * always be in flight.
    */
   findFullBudget(
     { operations, bytes, principal }: ConnectionLoad,
@@ -39,8 +39,10 @@ export class TotalLoad {
   ): BudgetOwner | undefined {
     const added = OPERATION_BYTES + frameBytes;
     if (operations > 0 && bytes + added > this.#budget.client) return 'client';
-    if (principal.bytes > 0 && principal.bytes + added > this.#budget.principal) return 'principal';
-    return this.bytes > 0 && this.bytes + added > computeUsableTotal(this.#budget, bytes + added)
+    if (principal.bytes > 0 && principal.bytes + added > this.#budget.principal)
+      return 'principal';
+    return this.bytes > 0 &&
+      this.bytes + added > computeUsableTotal(this.#budget, bytes + added)
       ? 'total'
       : undefined;
   }
@@ -68,7 +70,10 @@ export class ConnectionLoad {
   }
 }
 
-/** A frame of a client. It counts as a whole until the last of its operations has ended. */
+/**
+ * A frame of a client. It counts as a whole until the last of its operations
+ * has ended.
+ */
 export class ReceivedFrame {
   readonly bytes: number;
   /** When its rows are served: their time limits count from then. */

@@ -1,64 +1,84 @@
 /**
- * The bounds within which a gateway works; what goes beyond is refused, never queued without end.
+ * The bounds within which a gateway works; what goes beyond is refused, never
+ * queued without end.
  */
 import { describeUnknownOption } from '../../../correctable/unknown-option.ts';
-import { CorrectableError, createInvalidArgumentError } from '../../../correctable/errors.ts';
+import {
+  CorrectableError,
+  createInvalidArgumentError,
+} from '../../../correctable/errors.ts';
 
-/** Limits of a gateway. `Infinity` means no limit, except for `maxFrameBytes`. */
+/**
+ * Limits of a gateway. `Infinity` means no limit, except for `maxFrameBytes`.
+ */
 export interface GatewayLimits {
-  /** Maximum number of connections. One principal may have half of them. Default: 4096 */
+  /**
+   * Maximum number of connections. One principal may have half of them.
+   * Default: 4096
+   */
   readonly maxConnections: number;
   /**
-   * Maximum number of connections from one address. More get HTTP 503. Behind a proxy, all have the
-   * proxy's address. If all sites of a port set it, the port accepts this many and 16 more,
-   * websocket or not. Default: no limit
+   * Maximum number of connections from one address. More get HTTP 503. Behind a
+   * proxy, all have the proxy's address. If all sites of a port set it, the
+   * port accepts this many and 16 more, websocket or not. Default: no limit
    */
   readonly maxConnectionsPerAddress: number;
   /**
-   * Operations a second of one principal over all its connections, or of one connection without
-   * `authenticate`. More fail with `OVERLOADED`. Default: no limit
+   * Operations a second of one principal over all its connections, or of one
+   * connection without `authenticate`. More fail with `OVERLOADED`. Default: no
+   * limit
    */
   readonly maxOperationsPerSecond: number;
   /**
-   * Maximum number of operations in flight on one connection. Canceled ones count until the store
-   * has ended them. More fail with `OVERLOADED`. Default: 16 384
+   * Maximum number of operations in flight on one connection. Canceled ones
+   * count until the store has ended them. More fail with `OVERLOADED`. Default:
+   * 16 384
    */
   readonly maxInFlight: number;
   /** Size of the largest accepted frame, in bytes. Default: 1 MiB */
   readonly maxFrameBytes: number;
   /**
-   * Memory for clients, in bytes: half for requests in flight, half for replies that are retained
-   * for retries. A principal may use half of each half, and a client a quarter. More fail with
-   * `OVERLOADED`. So do operations on a connection with more than a 64th of the limit waiting to be
-   * sent. Default: 512 MiB
+   * Memory for clients, in bytes: half for requests in flight, half for replies
+   * that are retained for retries. A principal may use half of each half, and a
+   * client a quarter. More fail with `OVERLOADED`. So do operations on a
+   * connection with more than a 64th of the limit waiting to be sent. Default:
+   * 512 MiB
    */
   readonly maxMemoryBytes: number;
   /**
-   * How often the gateway sends a heartbeat on every connection, in milliseconds. Default: 30 000
+   * How often the gateway sends a heartbeat on every connection, in
+   * milliseconds. Default: 30 000
    */
   readonly heartbeatIntervalMs: number;
 }
 
 /**
- * How many bytes may be in use for one purpose. A frame or reply counts for its client, its
- * principal and for all.
+ * How many bytes may be in use for one purpose. A frame or reply counts for its
+ * client, its principal and for all.
  */
 export interface ByteBudget {
   readonly client: number;
   readonly principal: number;
   readonly total: number;
-  /** A client with no more than this gets it, while others may have only what is not set aside. */
+  /**
+   * A client with no more than this gets it, while others may have only what is
+   * not set aside.
+   */
   readonly share: number;
 }
 
-/** What a gateway works within: its limits, what follows from them, and what no option changes. */
+/**
+ * What a gateway works within: its limits, what follows from them, and what no
+ * option changes.
+ */
 export interface InternalLimits extends GatewayLimits {
   readonly maxConnectionsPerPrincipal: number;
   /** Of requests in flight, and the same again of replies kept. */
   readonly budget: ByteBudget;
   /**
-   * Bytes waiting to be sent on one connection from which on operations fail with `OVERLOADED`. At
-   * four times as many the views of reads do as well, and no more is read from the connection.
+   * Bytes waiting to be sent on one connection from which on operations fail
+   * with `OVERLOADED`. At four times as many the views of reads do as well, and
+   * no more is read from the connection.
    */
   readonly maxSendBufferBytes: number;
   /** Largest view sent, in bytes; larger ones fail their operation. */
@@ -66,12 +86,16 @@ export interface InternalLimits extends GatewayLimits {
   /** Malformed rows or frames of one connection before it is closed. */
   readonly maxMalformedMessages: number;
   /**
-   * How long a connection may take to say `hello`; what `authenticate` takes is `hookTimeoutMs`.
+   * How long a connection may take to say `hello`; what `authenticate` takes is
+   * `hookTimeoutMs`.
    */
   readonly helloTimeoutMs: number;
   /** How long `authenticate` and `authorize` may take. */
   readonly hookTimeoutMs: number;
-  /** How long a client may take nothing of what waits for it before its connection is closed. */
+  /**
+   * How long a client may take nothing of what waits for it before its
+   * connection is closed.
+   */
   readonly stallTimeoutMs: number;
   /** How long the replies of a client that is gone are kept. */
   readonly clientIdleMs: number;
@@ -96,7 +120,9 @@ const FIXED_LIMITS = {
   clientIdleMs: 600_000,
 };
 
-/** Frames are read into memory as a whole, and the welcome names the largest. */
+/**
+ * Frames are read into memory as a whole, and the welcome names the largest.
+ */
 const MAX_FRAME_BYTES = 2 ** 31 - 1;
 
 /** Times and rates may have a fraction, counts may not. */
@@ -105,10 +131,16 @@ const FRACTIONAL_LIMITS = /(Ms|PerSecond)$/;
 /** How long a client should wait before it asks an overloaded gateway again. */
 export const OVERLOADED_RETRY_MS = 100;
 
-/** How much more than `maxSendBufferBytes` may wait before even what was admitted is refused. */
+/**
+ * How much more than `maxSendBufferBytes` may wait before even what was
+ * admitted is refused.
+ */
 export const SEND_BUFFER_OVERRUN = 4;
 
-/** Which part of all is set aside, so that each client has a share whatever the others have. */
+/**
+ * Which part of all is set aside, so that each client has a share whatever the
+ * others have.
+ */
 const RESERVED_SHARE = 1 / 4;
 /** The least share. */
 const MIN_SHARE_BYTES = 4_096;
@@ -116,58 +148,91 @@ const MIN_SHARE_BYTES = 4_096;
 /** Fills in the defaults. Throws `INVALID_ARGUMENT`, naming the limit. */
 export function fillLimits(input: Partial<GatewayLimits> = {}): GatewayLimits {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    throw createInvalidArgumentError('limits', 'must be an object of limits, or none');
+    throw createInvalidArgumentError(
+      'limits',
+      'must be an object of limits, or none',
+    );
   }
   const limits: Record<keyof GatewayLimits, number> = { ...DEFAULT_LIMITS };
   for (const [name, value] of Object.entries(input)) {
     if (value === undefined) continue;
     if (!Object.hasOwn(DEFAULT_LIMITS, name))
-      rejectLimit(name, describeUnknownOption(name, Object.keys(DEFAULT_LIMITS), 'Limit'));
+      rejectLimit(
+        name,
+        describeUnknownOption(name, Object.keys(DEFAULT_LIMITS), 'Limit'),
+      );
     checkLimit(name, value);
     limits[name as keyof GatewayLimits] = value;
   }
   return limits;
 }
 
-/** What follows from limits. If everybody is the same principal, that one may have what all may. */
-export function deriveLimits(limits: GatewayLimits, hasPrincipals: boolean): InternalLimits {
+/**
+ * What follows from limits. If everybody is the same principal, that one may
+ * have what all may.
+ */
+export function deriveLimits(
+  limits: GatewayLimits,
+  hasPrincipals: boolean,
+): InternalLimits {
   const { maxConnections, maxMemoryBytes } = limits;
   const total = maxMemoryBytes / 2;
   return {
     ...limits,
     ...FIXED_LIMITS,
-    maxConnectionsPerPrincipal: hasPrincipals ? Math.ceil(maxConnections / 2) : Infinity,
+    maxConnectionsPerPrincipal: hasPrincipals
+      ? Math.ceil(maxConnections / 2)
+      : Infinity,
     budget: {
       client: total / 4,
       principal: hasPrincipals ? total / 2 : total,
       total,
-      share: Math.max(MIN_SHARE_BYTES, (total * RESERVED_SHARE) / maxConnections),
+      share: Math.max(
+        MIN_SHARE_BYTES,
+        (total * RESERVED_SHARE) / maxConnections,
+      ),
     },
     maxSendBufferBytes: maxMemoryBytes / 64,
   };
 }
 
 /** How much of all may be in use for a client to have so much itself. */
-export function computeUsableTotal({ total, share }: ByteBudget, own: number): number {
+export function computeUsableTotal(
+  { total, share }: ByteBudget,
+  own: number,
+): number {
   return own <= share ? total : total * (1 - RESERVED_SHARE);
 }
 
 function checkLimit(name: string, value: unknown): void {
   const isPositive = typeof value === 'number' && value > 0;
   if (name === 'maxFrameBytes') {
-    if (isPositive && Number.isInteger(value) && value <= MAX_FRAME_BYTES) return;
-    rejectLimit(name, `must be an integer from 1 to ${MAX_FRAME_BYTES}, not ${String(value)}`);
+    if (isPositive && Number.isInteger(value) && value <= MAX_FRAME_BYTES)
+      return;
+    rejectLimit(
+      name,
+      `must be an integer from 1 to ${MAX_FRAME_BYTES}, not ${String(value)}`,
+    );
   }
   if (
     isPositive &&
-    (value === Infinity || FRACTIONAL_LIMITS.test(name) || Number.isSafeInteger(value))
+    (value === Infinity ||
+      FRACTIONAL_LIMITS.test(name) ||
+      Number.isSafeInteger(value))
   )
     return;
-  const description = FRACTIONAL_LIMITS.test(name) ? 'a positive number' : 'an integer from 1 on';
-  rejectLimit(name, `must be ${description}, or Infinity for no limit, not ${String(value)}`);
+  const description = FRACTIONAL_LIMITS.test(name)
+    ? 'a positive number'
+    : 'an integer from 1 on';
+  rejectLimit(
+    name,
+    `must be ${description}, or Infinity for no limit, not ${String(value)}`,
+  );
 }
 
 function rejectLimit(name: string, problem: string): never {
   const field = `limits.${name}`;
-  throw new CorrectableError('INVALID_ARGUMENT', `${field}: ${problem}`, { field });
+  throw new CorrectableError('INVALID_ARGUMENT', `${field}: ${problem}`, {
+    field,
+  });
 }

@@ -1,5 +1,6 @@
 /**
- * How many operations a second a connection may submit: a bucket that holds those of one second.
+ * How many operations a second a connection may submit: a bucket that holds
+ * those of one second.
  */
 
 export class RateLimit {
@@ -16,10 +17,14 @@ export class RateLimit {
     this.#filledAt = nowMs;
   }
 
-  /** Takes a permit and returns 0, or how long to wait until there will be one, in milliseconds. */
+  /**
+   * Takes a permit and returns 0, or how long to wait until there will be one,
+   * in milliseconds.
+   */
   tryTake(nowMs: number): number {
     this.#fill(nowMs);
-    if (this.#permits < 1) return Math.ceil(((1 - this.#permits) * 1000) / this.#perSecond);
+    if (this.#permits < 1)
+      return Math.ceil(((1 - this.#permits) * 1000) / this.#perSecond);
     this.#permits -= 1;
     return 0;
   }
@@ -34,7 +39,10 @@ export class RateLimit {
     if (this.#perSecond === Infinity) return;
     // A clock that was set back fills nothing.
     const elapsedMs = Math.max(0, nowMs - this.#filledAt);
-    this.#permits = Math.min(this.#size, this.#permits + (elapsedMs * this.#perSecond) / 1000);
+    this.#permits = Math.min(
+      this.#size,
+      this.#permits + (elapsedMs * this.#perSecond) / 1000,
+    );
     this.#filledAt = nowMs;
   }
 }

@@ -1,17 +1,27 @@
 /**
- * HTTP beside the websockets: `/health` and `/ready`, `/sites` for clients, `/metrics` for
- * Prometheus.
+ * HTTP beside the websockets: `/health` and `/ready`, `/sites` for clients,
+ * `/metrics` for Prometheus.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayMetrics } from './metrics.ts';
 import type { StoreMetric } from './store-metric.ts';
 import type { Gateway } from '../gateway.ts';
-import { RESPONSE_HEADERS, respondEmpty, canRespond, parsePath } from './http-server.ts';
+import {
+  RESPONSE_HEADERS,
+  respondEmpty,
+  canRespond,
+  parsePath,
+} from './http-server.ts';
 import { hasOperatorToken } from './operator-token.ts';
 import type { RequestGuard } from './request-guard.ts';
 
 /** First parts of the paths that are not sites. */
-export const HTTP_PATHS: readonly string[] = ['health', 'ready', 'sites', 'metrics'];
+export const HTTP_PATHS: readonly string[] = [
+  'health',
+  'ready',
+  'sites',
+  'metrics',
+];
 
 /** The addresses at which clients reach a site that may be another process. */
 export interface SiteAddress {
@@ -30,7 +40,10 @@ interface HttpResponse {
   readonly type?: string;
 }
 
-const SERVER_ERROR: HttpResponse = { status: 500, body: { error: 'the server made a mistake' } };
+const SERVER_ERROR: HttpResponse = {
+  status: 500,
+  body: { error: 'the server made a mistake' },
+};
 
 /** Makes the handler; it returns false for paths that are not its own. */
 export function createHttpHandler(
@@ -49,20 +62,34 @@ export function createHttpHandler(
   ): Promise<HttpResponse> => {
     if (first === 'ready') return getReadiness(sites, second);
     if (first === 'sites')
-      return { status: 200, body: { sites: listSites(sites, siteAddresses?.()) } };
+      return {
+        status: 200,
+        body: { sites: listSites(sites, siteAddresses?.()) },
+      };
     const isOperator = checkOperator(request, sites, getOperatorToken);
     if (first === 'health') return getHealth(sites, isOperator === true);
     if (isOperator === undefined)
       return {
         status: 503,
-        body: { error: 'the token of operators cannot be used: see the log of the server' },
+        body: {
+          error:
+            'the token of operators cannot be used: see the log of the server',
+        },
       };
     if (!isOperator) {
       const how = 'send the token of operators: Authorization: Bearer …';
-      const none = 'set a token of operators (operatorToken, --operator-token-file) and send it';
-      return { status: 401, body: { error: getOperatorToken === undefined ? none : how } };
+      const none =
+        'set a token of operators (operatorToken, --operator-token-file) and send it';
+      return {
+        status: 401,
+        body: { error: getOperatorToken === undefined ? none : how },
+      };
     }
-    return { status: 200, body: await metrics.text(), type: metrics.contentType };
+    return {
+      status: 200,
+      body: await metrics.text(),
+      type: metrics.contentType,
+    };
   };
   return (request, response) => {
     const [, first = '', second, ...rest] = parsePath(request).split('/');
@@ -87,7 +114,10 @@ export function createHttpHandler(
   };
 }
 
-/** The answer may come late: by then another handler of the same server may have given its own. */
+/**
+ * The answer may come late: by then another handler of the same server may have
+ * given its own.
+ */
 function sendResponse(
   response: ServerResponse,
   { status, body, type = 'application/json' }: HttpResponse,
@@ -105,8 +135,9 @@ function sendResponse(
 }
 
 /**
- * Whether the request may see what the sites are doing; `undefined` if that cannot be found out.
- * Without a token of operators only sites show it that let everybody in anyway.
+ * Whether the request may see what the sites are doing; `undefined` if that
+ * cannot be found out. Without a token of operators only sites show it that let
+ * everybody in anyway.
  */
 function checkOperator(
   request: IncomingMessage,
@@ -114,7 +145,9 @@ function checkOperator(
   getOperatorToken: (() => string) | undefined,
 ): boolean | undefined {
   if (getOperatorToken === undefined)
-    return Object.values(sites).every((gateway) => !gateway.requiresAuthentication);
+    return Object.values(sites).every(
+      (gateway) => !gateway.requiresAuthentication,
+    );
   try {
     return hasOperatorToken(request, getOperatorToken);
   } catch {
@@ -123,24 +156,38 @@ function checkOperator(
 }
 
 function getHealth(sites: GatewaysBySite, isOperator: boolean): HttpResponse {
-  const entries = Object.entries(sites).map(([name, gateway]) => [name, gateway.status()] as const);
+  const entries = Object.entries(sites).map(
+    ([name, gateway]) => [name, gateway.status()] as const,
+  );
   const states = entries.map(([, { state }]) => state);
-  const isLive = states.every((state) => state === 'serving' || state === 'waiting');
-  const status = isLive ? 'ok' : states.includes('stopped') ? 'stopped' : 'draining';
+  const isLive = states.every(
+    (state) => state === 'serving' || state === 'waiting',
+  );
+  const status = isLive
+    ? 'ok'
+    : states.includes('stopped')
+      ? 'stopped'
+      : 'draining';
   return {
     status: isLive ? 200 : 503,
-    body: isOperator ? { status, sites: Object.fromEntries(entries) } : { status },
+    body: isOperator
+      ? { status, sites: Object.fromEntries(entries) }
+      : { status },
   };
 }
 
 /**
- * Whether new clients should come: to one site, or to all. The reason is that of a site that does
- * not serve yet, or that refuses updates.
+ * Whether new clients should come: to one site, or to all. The reason is that
+ * of a site that does not serve yet, or that refuses updates.
  */
-function getReadiness(sites: GatewaysBySite, name: string | undefined): HttpResponse {
+function getReadiness(
+  sites: GatewaysBySite,
+  name: string | undefined,
+): HttpResponse {
   if (name !== undefined && !Object.hasOwn(sites, name))
     return { status: 404, body: { ready: false } };
-  const requested = name === undefined ? Object.values(sites) : [sites[name] as Gateway];
+  const requested =
+    name === undefined ? Object.values(sites) : [sites[name] as Gateway];
   const isAccepting = requested.every((gateway) => gateway.isAccepting);
   const reason = requested
     .map((gateway) => gateway.status())
@@ -150,8 +197,14 @@ function getReadiness(sites: GatewaysBySite, name: string | undefined): HttpResp
   return { status: ready ? 200 : 503, body: { ready, reason } };
 }
 
-/** The sites, each with its websocket path on the same host and port, or at its own address. */
-function listSites(sites: GatewaysBySite, addresses?: readonly SiteAddress[]): object[] {
+/**
+ * The sites, each with its websocket path on the same host and port, or at its
+ * own address.
+ */
+function listSites(
+  sites: GatewaysBySite,
+  addresses?: readonly SiteAddress[],
+): object[] {
   const describe = (name: string, { levels, contract }: Gateway): object => ({
     name,
     path: `/${name}`,
@@ -159,7 +212,9 @@ function listSites(sites: GatewaysBySite, addresses?: readonly SiteAddress[]): o
     ...(contract !== undefined && { contract }),
   });
   if (addresses === undefined)
-    return Object.entries(sites).map(([name, gateway]) => describe(name, gateway));
+    return Object.entries(sites).map(([name, gateway]) =>
+      describe(name, gateway),
+    );
   // All sites of a deployment serve the same.
   const [gateway] = Object.values(sites) as [Gateway];
   return addresses.map(({ name, url, isConnected }) => ({

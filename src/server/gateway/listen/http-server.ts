@@ -1,4 +1,7 @@
-/** The HTTP server under the gateways, and what every HTTP answer of theirs has in common. */
+/**
+ * The HTTP server under the gateways, and what every HTTP answer of theirs has
+ * in common.
+ */
 import {
   createServer,
   type IncomingMessage,
@@ -14,24 +17,34 @@ import type { Logger } from '../context/logger.ts';
 import fs from 'node:fs';
 import type { Gateway } from '../gateway.ts';
 
-/** Requests for `/health`, pages and the like, beside the clients of the sites. */
+/**
+ * Requests for `/health`, pages and the like, beside the clients of the sites.
+ */
 const MAX_OTHER_REQUESTS = 256;
-/** Of those, from one address: what a browser opens at a time, and as much again. */
+/**
+ * Of those, from one address: what a browser opens at a time, and as much
+ * again.
+ */
 const MAX_OTHER_REQUESTS_PER_ADDRESS = 16;
 /** Of the descriptors of the process; the others are for files. */
 const MAX_DESCRIPTOR_SHARE = 0.75;
 /**
- * So many at least are no connections: Node takes some 30, in the two threads of the command,
- * before any file.
+ * So many at least are no connections: Node takes some 30, in the two threads
+ * of the command, before any file.
  */
 const MIN_OTHER_DESCRIPTORS = 48;
 
-/** A client that takes longer to say what it wants holds a socket for nothing. */
+/**
+ * A client that takes longer to say what it wants holds a socket for nothing.
+ */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 const CHECK_INTERVAL_MS = 2_000;
 
-/** An answer must not be kept, nor be taken for something that it does not say it is. */
+/**
+ * An answer must not be kept, nor be taken for something that it does not say
+ * it is.
+ */
 export const RESPONSE_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -49,10 +62,12 @@ const STATUS = {
 export type RejectionStatus = keyof typeof STATUS;
 
 /**
- * A server whose connections cannot wait for ever, and of which there are no more than the sites
- * may have.
+ * A server whose connections cannot wait for ever, and of which there are no
+ * more than the sites may have.
  */
-export function createHttpServer(sites: Readonly<Record<string, Gateway>>): Server {
+export function createHttpServer(
+  sites: Readonly<Record<string, Gateway>>,
+): Server {
   const server = createServer({
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -60,16 +75,24 @@ export function createHttpServer(sites: Readonly<Record<string, Gateway>>): Serv
   });
   server.maxConnections = computeMaxConnections(sites);
   const maxPerAddress = computeMaxConnectionsPerAddress(sites);
-  if (maxPerAddress !== Infinity) limitConnectionsPerAddress(server, maxPerAddress);
+  if (maxPerAddress !== Infinity)
+    limitConnectionsPerAddress(server, maxPerAddress);
   return server;
 }
 
-/** Counts them from when they are there: what they want is known later, or never. */
-function limitConnectionsPerAddress(server: Server, maxConnectionsPerAddress: number): void {
+/**
+ * Counts them from when they are there: what they want is known later, or
+ * never.
+ */
+function limitConnectionsPerAddress(
+  server: Server,
+  maxConnectionsPerAddress: number,
+): void {
   const addresses = new ConnectionsPerAddress();
   server.prependListener('connection', (socket: Socket) => {
     const address = socket.remoteAddress;
-    if (addresses.count(address) >= maxConnectionsPerAddress) return void socket.destroy();
+    if (addresses.count(address) >= maxConnectionsPerAddress)
+      return void socket.destroy();
     addresses.enter(socket, address);
     socket.once('close', () => addresses.leave(socket));
     return undefined;
@@ -77,29 +100,43 @@ function limitConnectionsPerAddress(server: Server, maxConnectionsPerAddress: nu
 }
 
 /**
- * The path of a request, without its query; also where the whole address was given, as to a proxy.
+ * The path of a request, without its query; also where the whole address was
+ * given, as to a proxy.
  */
 export function parsePath({ url = '/' }: IncomingMessage): string {
-  const path = url.startsWith('/') ? url : url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '');
+  const path = url.startsWith('/')
+    ? url
+    : url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '');
   return path.split('?', 1)[0] as string;
 }
 
-/** Answers an upgrade with a refusal, and lets go of the socket once that has been written. */
-export function rejectUpgrade(socket: Duplex, status: RejectionStatus, reason: string): void {
+/**
+ * Answers an upgrade with a refusal, and lets go of the socket once that has
+ * been written.
+ */
+export function rejectUpgrade(
+  socket: Duplex,
+  status: RejectionStatus,
+  reason: string,
+): void {
   const headers = {
     connection: 'close',
     'content-type': 'text/plain',
     'content-length': Buffer.byteLength(reason),
     ...RESPONSE_HEADERS,
   };
-  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = Object.entries(headers).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
   socket.once('finish', () => socket.destroy());
-  socket.end(`HTTP/1.1 ${status} ${STATUS[status]}\r\n${head.join('')}\r\n${reason}`);
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS[status]}\r\n${head.join('')}\r\n${reason}`,
+  );
 }
 
 /**
- * Whether an answer may still be given: another handler of the same server may have given one, or
- * the client be gone.
+ * Whether an answer may still be given: another handler of the same server may
+ * have given one, or the client be gone.
  */
 export function canRespond(response: ServerResponse): boolean {
   return !response.headersSent && !response.destroyed;
@@ -110,11 +147,15 @@ export function respondEmpty(
   status: number,
   headers: Record<string, string> = {},
 ): void {
-  if (canRespond(response)) response.writeHead(status, { ...RESPONSE_HEADERS, ...headers }).end();
+  if (canRespond(response))
+    response.writeHead(status, { ...RESPONSE_HEADERS, ...headers }).end();
 }
 
 /** The same handler, whose failures cost one answer, never the process. */
-export function guardPage(page: RequestListener, logger: Logger): RequestListener {
+export function guardPage(
+  page: RequestListener,
+  logger: Logger,
+): RequestListener {
   return (request, response) => {
     const failed = (err: unknown): void => {
       logger.error({ err }, 'the page failed');
@@ -131,21 +172,22 @@ export function guardPage(page: RequestListener, logger: Logger): RequestListene
 }
 
 /**
- * Puts a failure in the place of what the page has begun to say; an answer that is whole stays as
- * it is.
+ * Puts a failure in the place of what the page has begun to say; an answer that
+ * is whole stays as it is.
  */
 function respondFailed(response: ServerResponse): void {
   if (response.writableEnded) return;
   if (response.headersSent) return void response.destroy();
-  // What it said of the length or the form of its answer does not hold for ours.
+  // What it said of the length or the form of its answer does not hold for
+  // ours.
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   response.statusMessage = '';
   respondEmpty(response, 500, { connection: 'close', 'content-length': '0' });
 }
 
 /**
- * How many connections a port takes. Each is a descriptor, and the process needs some for its
- * files.
+ * How many connections a port takes. Each is a descriptor, and the process
+ * needs some for its files.
  */
 export function computeMaxConnections(
   sites: Readonly<Record<string, Gateway>>,
@@ -163,10 +205,12 @@ export function computeMaxConnections(
 }
 
 /**
- * From one address: its clients, and a part for requests, so that silent clients cannot take the
- * whole port.
+ * From one address: its clients, and a part for requests, so that silent
+ * clients cannot take the whole port.
  */
-export function computeMaxConnectionsPerAddress(sites: Readonly<Record<string, Gateway>>): number {
+export function computeMaxConnectionsPerAddress(
+  sites: Readonly<Record<string, Gateway>>,
+): number {
   const maxClients = Object.values(sites).reduce(
     (sum, { limits }) => sum + limits.maxConnectionsPerAddress,
     0,

@@ -2,7 +2,13 @@
  * What the gateways are doing, for Prometheus. Names and meanings are listed in
  * docs/operate/metrics-and-alarms.md.
  */
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  Histogram,
+  Registry,
+} from 'prom-client';
 import type { Gateway, GatewayStatus } from '../gateway.ts';
 import type { StoreMetric } from './store-metric.ts';
 import {
@@ -18,8 +24,8 @@ type StatusField = {
 }[keyof GatewayStatus];
 
 /**
- * What is shown of each site: the field of its status, and what it means. Counters count since the
- * gateway was made.
+ * What is shown of each site: the field of its status, and what it means.
+ * Counters count since the gateway was made.
  */
 const SITE_METRICS: readonly (readonly [
   StoreMetric['kind'],
@@ -41,16 +47,36 @@ const SITE_METRICS: readonly (readonly [
     'Bytes of the frames that these operations came in',
   ],
   ['gauge', 'clients', 'clients', 'Clients known, connected or not'],
-  ['gauge', 'replies_retained', 'replies', 'Writes whose reply is kept for a repetition'],
+  [
+    'gauge',
+    'replies_retained',
+    'replies',
+    'Writes whose reply is kept for a repetition',
+  ],
   [
     'gauge',
     'reply_bytes_retained',
     'replyBytes',
     'Bytes kept of clients, with what it costs to remember them',
   ],
-  ['counter', 'operations_total', 'submitted', 'Operations handed to the store'],
-  ['counter', 'overloaded_total', 'overloaded', 'Operations refused for overload or rate'],
-  ['counter', 'malformed_total', 'malformed', 'Rows or frames refused as malformed'],
+  [
+    'counter',
+    'operations_total',
+    'submitted',
+    'Operations handed to the store',
+  ],
+  [
+    'counter',
+    'overloaded_total',
+    'overloaded',
+    'Operations refused for overload or rate',
+  ],
+  [
+    'counter',
+    'malformed_total',
+    'malformed',
+    'Rows or frames refused as malformed',
+  ],
   [
     'counter',
     'binding_violations_total',
@@ -62,7 +88,8 @@ const SITE_METRICS: readonly (readonly [
 let processRegistry: Registry | undefined;
 
 /**
- * The figures of the process and of Node: once, since what observes them cannot be stopped again.
+ * The figures of the process and of Node: once, since what observes them cannot
+ * be stopped again.
  */
 function getProcessMetrics(): Registry {
   if (processRegistry === undefined) {
@@ -75,7 +102,10 @@ function getProcessMetrics(): Registry {
 export class GatewayMetrics {
   readonly #registry = new Registry();
 
-  constructor(sites: Readonly<Record<string, Gateway>>, stores: readonly StoreMetric[] = []) {
+  constructor(
+    sites: Readonly<Record<string, Gateway>>,
+    stores: readonly StoreMetric[] = [],
+  ) {
     const register = (
       kind: StoreMetric['kind'],
       name: string,
@@ -87,12 +117,20 @@ export class GatewayMetrics {
           labels: { site },
           value: value(gateway),
         }));
-      this.#register({ kind, name: `correctables_${name}`, help, labels: ['site'], read });
+      this.#register({
+        kind,
+        name: `correctables_${name}`,
+        help,
+        labels: ['site'],
+        read,
+      });
     };
     for (const [kind, name, field, help] of SITE_METRICS)
       register(kind, name, help, (gateway) => gateway.status()[field]);
     const serving = '1 while the site takes new connections, otherwise 0';
-    register('gauge', 'serving', serving, ({ isAccepting }) => (isAccepting ? 1 : 0));
+    register('gauge', 'serving', serving, ({ isAccepting }) =>
+      isAccepting ? 1 : 0,
+    );
     for (const metric of createOperationMetrics(sites)) this.#register(metric);
     this.#registerDurations(sites);
     for (const metric of stores) this.#register(metric);
@@ -103,11 +141,17 @@ export class GatewayMetrics {
   }
 
   async text(): Promise<string> {
-    const texts = await Promise.all([this.#registry.metrics(), getProcessMetrics().metrics()]);
+    const texts = await Promise.all([
+      this.#registry.metrics(),
+      getProcessMetrics().metrics(),
+    ]);
     return texts.join('\n');
   }
 
-  /** The histogram is filled by the operations themselves, so only its values are read here. */
+  /**
+   * The histogram is filled by the operations themselves, so only its values
+   * are read here.
+   */
   #registerDurations(sites: Readonly<Record<string, Gateway>>): void {
     const about = { name: DURATION_METRIC, help: DURATION_HELP };
     const labelNames = ['site', 'operation', 'level'];
@@ -116,7 +160,9 @@ export class GatewayMetrics {
       return { ...about, type: 'histogram', aggregator: 'sum', values };
     };
     const histogram = new Histogram({ ...about, labelNames, registers: [] });
-    this.#registry.registerMetric(Object.assign(histogram, { get, getForPromString: get }));
+    this.#registry.registerMetric(
+      Object.assign(histogram, { get, getForPromString: get }),
+    );
   }
 
   #register({ kind, name, help, labels, read }: StoreMetric): void {

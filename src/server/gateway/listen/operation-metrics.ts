@@ -1,4 +1,7 @@
-/** What operations did, in the form of Prometheus: for each site, operation and level. */
+/**
+ * What operations did, in the form of Prometheus: for each site, operation and
+ * level.
+ */
 import type { Gateway } from '../gateway.ts';
 import { DURATION_BOUNDS_MS } from '../operations/operation-stats.ts';
 import type { StoreMetric } from './store-metric.ts';
@@ -15,7 +18,8 @@ export interface HistogramValue {
 
 const MS_PER_S = 1000;
 export const DURATION_METRIC = 'correctables_operation_duration_seconds';
-export const DURATION_HELP = 'Time from the arrival of an operation to each of its views, by level';
+export const DURATION_HELP =
+  'Time from the arrival of an operation to each of its views, by level';
 
 export function createOperationMetrics(sites: Sites): StoreMetric[] {
   return [
@@ -36,8 +40,13 @@ export function createOperationMetrics(sites: Sites): StoreMetric[] {
   ];
 }
 
-function readSites<T>(sites: Sites, read: (site: string, gateway: Gateway) => readonly T[]): T[] {
-  return Object.entries(sites).flatMap(([site, gateway]) => read(site, gateway));
+function readSites<T>(
+  sites: Sites,
+  read: (site: string, gateway: Gateway) => readonly T[],
+): T[] {
+  return Object.entries(sites).flatMap(([site, gateway]) =>
+    read(site, gateway),
+  );
 }
 
 type Values = ReturnType<StoreMetric['read']>;
@@ -51,7 +60,10 @@ function readResults(site: string, { operations, levels }: Gateway): Values {
       return { labels: label(level, 'ok'), value: sum(counted?.counts ?? []) };
     });
     const failed = failures.flatMap((codes, level) =>
-      [...codes].map(([code, value]) => ({ labels: label(level, code), value })),
+      [...codes].map(([code, value]) => ({
+        labels: label(level, code),
+        value,
+      })),
     );
     return [...views.filter(({ value }) => value > 0), ...failed];
   });
@@ -66,7 +78,10 @@ function readOutcomes(site: string, { operations }: Gateway): Values {
     ]);
 }
 
-/** Returns the values of the histogram of durations: buckets count what is in smaller ones too. */
+/**
+ * Returns the values of the histogram of durations: buckets count what is in
+ * smaller ones too.
+ */
 export function readDurations(sites: Sites): HistogramValue[] {
   return readSites(sites, (site, { operations, levels }) =>
     operations.flatMap(({ name: operation, durations }) =>
@@ -78,11 +93,19 @@ export function readDurations(sites: Sites): HistogramValue[] {
           const boundMs = DURATION_BOUNDS_MS[place];
           const le = boundMs === undefined ? '+Inf' : boundMs / MS_PER_S;
           value += count;
-          return { metricName: `${DURATION_METRIC}_bucket`, labels: { ...labels, le }, value };
+          return {
+            metricName: `${DURATION_METRIC}_bucket`,
+            labels: { ...labels, le },
+            value,
+          };
         });
         return [
           ...buckets,
-          { metricName: `${DURATION_METRIC}_sum`, labels, value: counted.sumMs / MS_PER_S },
+          {
+            metricName: `${DURATION_METRIC}_sum`,
+            labels,
+            value: counted.sumMs / MS_PER_S,
+          },
           { metricName: `${DURATION_METRIC}_count`, labels, value },
         ];
       }),

@@ -1,38 +1,55 @@
 /**
- * Who may see the figures of a server: operators, not every client. The figures show how much
- * others do, and clients are signed-in users of anybody.
+ * Who may see the figures of a server: operators, not every client. The figures
+ * show how much others do, and clients are signed-in users of anybody.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { check } from '../../../correctable/errors.ts';
 import type { Logger } from '../context/logger.ts';
 
-/** The token of operators, or a function that returns it, so that it can be replaced. */
+/**
+ * The token of operators, or a function that returns it, so that it can be
+ * replaced.
+ */
 export type OperatorToken = string | (() => string);
 
 /** A shorter one can be guessed. */
 const MIN_TOKEN_LENGTH = 16;
-/** What a header carries as it is: others would never match what a client sends. */
+/**
+ * What a header carries as it is: others would never match what a client sends.
+ */
 const SENDABLE = /^[!-~]([ -~]*[!-~])?$/;
 const RULE =
   `must be a string of at least ${MIN_TOKEN_LENGTH} characters of ASCII, without a line break and ` +
   'without a space at an end, or a function that returns one';
 
-/** @throws CorrectableError `INVALID_ARGUMENT` if it is neither such a token nor left out */
+/**
+ * @throws CorrectableError `INVALID_ARGUMENT` if it is neither such a token nor
+ * left out
+ */
 export function checkOperatorToken(value: unknown): void {
-  const isToken = value === undefined || typeof value === 'function' || isUsableToken(value);
+  const isToken =
+    value === undefined || typeof value === 'function' || isUsableToken(value);
   check(isToken, 'operatorToken', RULE);
 }
 
 function isUsableToken(value: unknown): value is string {
-  return typeof value === 'string' && value.length >= MIN_TOKEN_LENGTH && SENDABLE.test(value);
+  return (
+    typeof value === 'string' &&
+    value.length >= MIN_TOKEN_LENGTH &&
+    SENDABLE.test(value)
+  );
 }
 
 /**
- * Returns a function for the token that logs why there is none: operators are locked out then. It
- * logs once until there is a token again, since anybody can send requests.
+ * Returns a function for the token that logs why there is none: operators are
+ * locked out then. It logs once until there is a token again, since anybody can
+ * send requests.
  */
-export function reportMissingToken(token: OperatorToken, logger: Logger): () => string {
+export function reportMissingToken(
+  token: OperatorToken,
+  logger: Logger,
+): () => string {
   let isReported = false;
   return () => {
     try {
@@ -41,15 +58,22 @@ export function reportMissingToken(token: OperatorToken, logger: Logger): () => 
       isReported = false;
       return found;
     } catch (error) {
-      if (!isReported) logger.error({ err: error }, 'the token of operators cannot be used');
+      if (!isReported)
+        logger.error({ err: error }, 'the token of operators cannot be used');
       isReported = true;
       throw error;
     }
   };
 }
 
-/** Returns whether a request has the operator's token. Throws if there is none that can be used. */
-export function hasOperatorToken({ headers }: IncomingMessage, getToken: () => string): boolean {
+/**
+ * Returns whether a request has the operator's token. Throws if there is none
+ * that can be used.
+ */
+export function hasOperatorToken(
+  { headers }: IncomingMessage,
+  getToken: () => string,
+): boolean {
   const expected = getToken();
   const sent = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1];
   return sent !== undefined && timingSafeEqual(hash(sent), hash(expected));

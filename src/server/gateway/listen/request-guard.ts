@@ -1,4 +1,7 @@
-/** Which requests are refused, with a warning: the client of a refused request is not shown why. */
+/**
+ * Which requests are refused, with a warning: the client of a refused request
+ * is not shown why.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from '../context/logger.ts';
 import { isAllowedHost, isAllowedOrigin } from '../context/origins.ts';
@@ -23,8 +26,8 @@ export class RequestGuard {
   }
 
   /**
-   * Returns why a request is refused with 403, or `undefined` if pages of its origin and clients of
-   * its host may send it.
+   * Returns why a request is refused with 403, or `undefined` if pages of its
+   * origin and clients of its host may send it.
    */
   findProblem(
     { headers: { host, origin } }: IncomingMessage,
@@ -41,7 +44,11 @@ export class RequestGuard {
       return 'this server is not called so';
     }
     if (isAllowedOrigin(origin, host, origins)) return undefined;
-    this.#warn('origin', origin, 'refused a page, because its origin is not in `origins`');
+    this.#warn(
+      'origin',
+      origin,
+      'refused a page, because its origin is not in `origins`',
+    );
     return 'the origin is not listed';
   }
 

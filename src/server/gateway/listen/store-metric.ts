@@ -5,5 +5,8 @@ export interface StoreMetric {
   readonly help: string;
   readonly labels: readonly string[];
   /** Returns the current values, by labels. */
-  read(): readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[];
+  read(): readonly {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly value: number;
+  }[];
 }

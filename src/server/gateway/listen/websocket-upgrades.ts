@@ -1,4 +1,7 @@
-/** Websockets of an HTTP server: each upgrade goes to the gateway of its path, or is refused. */
+/**
+ * Websockets of an HTTP server: each upgrade goes to the gateway of its path,
+ * or is refused.
+ */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -14,62 +17,84 @@ import { Server as SecureServer } from 'node:tls';
 
 type Accept = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-/** The websocket standard allows so many bytes. The names of sites are ASCII. */
+/**
+ * The websocket standard allows so many bytes. The names of sites are ASCII.
+ */
 const MAX_REASON_LENGTH = 123;
 /** Nobody reads what a refused client sends. */
 const MAX_REFUSED_BYTES = 1024;
 
 const UPGRADE_HEADERS = /^(upgrade|http2-settings)$/i;
 
-/** How long another listener may take to answer an upgrade that was left to it. */
+/**
+ * How long another listener may take to answer an upgrade that was left to it.
+ */
 const UNHANDLED_TIMEOUT_MS = 30_000;
 
 /**
- * How long to wait for the other end's close: a socket that is not read does not notice that its
- * other end is gone.
+ * How long to wait for the other end's close: a socket that is not read does
+ * not notice that its other end is gone.
  */
 const CLOSE_TIMEOUT_MS = 5_000;
-/** The same for a client that is refused: it has nothing here but the reason. */
+/**
+ * The same for a client that is refused: it has nothing here but the reason.
+ */
 const REFUSED_CLOSE_TIMEOUT_MS = 1_000;
 
 /**
- * The listeners of all gateways: other listeners for upgrades may know what to do with those that
- * are not theirs.
+ * The listeners of all gateways: other listeners for upgrades may know what to
+ * do with those that are not theirs.
  */
 const OWN_LISTENERS = new WeakSet<object>();
 
 /**
- * Requests that have been handed back to their server: where several gateways listen there, by the
- * first.
+ * Requests that have been handed back to their server: where several gateways
+ * listen there, by the first.
  */
 const RETURNED_REQUESTS = new WeakSet<IncomingMessage>();
 
-/** Takes the upgrades of a server from now on; returns how to leave them again. */
+/**
+ * Takes the upgrades of a server from now on; returns how to leave them again.
+ */
 export function attachUpgrades(
   server: Server,
   sites: Readonly<Record<string, Gateway>>,
   guard: RequestGuard,
 ): () => void {
   const targets = new Map(
-    Object.entries(sites).map(([name, gateway]) => [`/${name}`, createAcceptor(gateway, guard)]),
+    Object.entries(sites).map(([name, gateway]) => [
+      `/${name}`,
+      createAcceptor(gateway, guard),
+    ]),
   );
   const rejectPath = createPathRejection(sites, guard);
-  const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+  const onUpgrade = (
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+  ): void => {
     if (RETURNED_REQUESTS.has(request)) return;
-    const others = server.listeners('upgrade').filter((listener) => listener !== onUpgrade);
-    if (!isWebsocketRequest(request) && others.every((listener) => OWN_LISTENERS.has(listener))) {
+    const others = server
+      .listeners('upgrade')
+      .filter((listener) => listener !== onUpgrade);
+    if (
+      !isWebsocketRequest(request) &&
+      others.every((listener) => OWN_LISTENERS.has(listener))
+    ) {
       RETURNED_REQUESTS.add(request);
       return handOverAsPlainRequest(server, request, socket, head);
     }
-    // Node has taken its own listener off the socket: without another, a client that resets it ends
-    // the process.
+    // Node has taken its own listener off the socket: without another, a client
+    // that resets it ends the process.
     socket.on('error', () => socket.destroy());
     const path = parsePath(request);
     const accept = targets.get(path);
     try {
-      if (accept !== undefined && isWebsocketRequest(request)) return accept(request, socket, head);
+      if (accept !== undefined && isWebsocketRequest(request))
+        return accept(request, socket, head);
     } catch {
-      // Another listener has taken it already. If there is none, it broke on the way.
+      // Another listener has taken it already. If there is none, it broke on
+      // the way.
       return others.length > 0 ? undefined : void socket.destroy();
     }
     if (others.length > 0) return leaveToOthers(socket as Socket);
@@ -94,18 +119,20 @@ function createWebSocketServer(
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    // All frames that came together are read in one iteration of the event loop, and answered
-    // together.
+    // All frames that came together are read in one iteration of the event
+    // loop, and answered together.
     allowSynchronousEvents: true,
     maxPayload,
     ...closing,
-    handleProtocols: (offered) => subprotocols.find((name) => offered.has(name)) ?? false,
+    handleProtocols: (offered) =>
+      subprotocols.find((name) => offered.has(name)) ?? false,
   });
 }
 
 /**
- * Refuses websockets to a path that is no site. A client of this package is let in to be refused:
- * browsers show nothing of a refused upgrade, and the code and the reason of a close.
+ * Refuses websockets to a path that is no site. A client of this package is let
+ * in to be refused: browsers show nothing of a refused upgrade, and the code
+ * and the reason of a close.
  */
 function createPathRejection(
   sites: Readonly<Record<string, Gateway>>,
@@ -137,7 +164,9 @@ function createPathRejection(
 /** Names as many sites as fit the reason of a close. */
 function describeSites(names: readonly string[]): string {
   const text = `the path of the address is no site. Sites: ${names.map((name) => `/${name}`).join(', ')}`;
-  return text.length <= MAX_REASON_LENGTH ? text : `${text.slice(0, MAX_REASON_LENGTH - 3)}...`;
+  return text.length <= MAX_REASON_LENGTH
+    ? text
+    : `${text.slice(0, MAX_REASON_LENGTH - 3)}...`;
 }
 
 function createAcceptor(gateway: Gateway, guard: RequestGuard): Accept {
@@ -162,7 +191,10 @@ function createAcceptor(gateway: Gateway, guard: RequestGuard): Accept {
     websockets.handleUpgrade(request, socket, head, (websocket) => {
       try {
         const { origin } = request.headers;
-        gateway.accept(new WsSocket(websocket, socket), { remoteAddress, origin });
+        gateway.accept(new WsSocket(websocket, socket), {
+          remoteAddress,
+          origin,
+        });
       } catch {
         websocket.terminate();
       }
@@ -171,7 +203,10 @@ function createAcceptor(gateway: Gateway, guard: RequestGuard): Accept {
   };
 }
 
-function offersSubprotocol(subprotocols: readonly string[], request: IncomingMessage): boolean {
+function offersSubprotocol(
+  subprotocols: readonly string[],
+  request: IncomingMessage,
+): boolean {
   const offered = (request.headers['sec-websocket-protocol'] ?? '')
     .split(',')
     .map((name) => name.trim());
@@ -179,15 +214,17 @@ function offersSubprotocol(subprotocols: readonly string[], request: IncomingMes
 }
 
 /**
- * Refuses an upgrade that none of the server's other listeners has answered: it would stay for
- * ever, unread.
+ * Refuses an upgrade that none of the server's other listeners has answered: it
+ * would stay for ever, unread.
  */
 function leaveToOthers(socket: Socket): void {
   const writtenBefore = socket.bytesWritten;
   const timer = systemClock.setTimer(() => {
     // `null`: no listener has begun to read it, or has paused it.
     const isTaken =
-      socket.destroyed || socket.readableFlowing !== null || socket.bytesWritten > writtenBefore;
+      socket.destroyed ||
+      socket.readableFlowing !== null ||
+      socket.bytesWritten > writtenBefore;
     if (!isTaken) rejectUpgrade(socket, 404, 'nothing here');
   }, UNHANDLED_TIMEOUT_MS);
   timer.setRef?.(false);
@@ -198,7 +235,10 @@ function isWebsocketRequest({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
 }
 
-/** Hands the socket to the server again: clients of HTTP/2 ask for an upgrade by habit. */
+/**
+ * Hands the socket to the server again: clients of HTTP/2 ask for an upgrade by
+ * habit.
+ */
 function handOverAsPlainRequest(
   server: Server,
   request: IncomingMessage,
@@ -206,18 +246,32 @@ function handOverAsPlainRequest(
   head: Buffer,
 ): void {
   socket.unshift(Buffer.concat([formatPlainHead(request), head]));
-  // Of a server with TLS, the other event is about bytes that are still to be decrypted.
-  server.emit(server instanceof SecureServer ? 'secureConnection' : 'connection', socket);
+  // Of a server with TLS, the other event is about bytes that are still to be
+  // decrypted.
+  server.emit(
+    server instanceof SecureServer ? 'secureConnection' : 'connection',
+    socket,
+  );
 }
 
-/** The head as it came, in the encoding of the wire, without what belongs to the upgrade. */
-function formatPlainHead({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
+/**
+ * The head as it came, in the encoding of the wire, without what belongs to the
+ * upgrade.
+ */
+function formatPlainHead({
+  method,
+  url,
+  httpVersion,
+  rawHeaders,
+}: IncomingMessage): Buffer {
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string;
     const value = rawHeaders[at + 1] as string;
     if (UPGRADE_HEADERS.test(name)) continue;
-    lines.push(`${name}: ${/^connection$/i.test(name) ? removeUpgradeToken(value) : value}`);
+    lines.push(
+      `${name}: ${/^connection$/i.test(name) ? removeUpgradeToken(value) : value}`,
+    );
   }
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
 }

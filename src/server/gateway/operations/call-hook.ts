@@ -1,13 +1,19 @@
-/** Calls of hooks and of the hosted binding: whatever they do, the process goes on. */
+/**
+ * Calls of hooks and of the hosted binding: whatever they do, the process goes
+ * on.
+ */
 import { systemClock } from '../../../correctable/clock.ts';
-import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
+import {
+  CorrectableError,
+  isCorrectableError,
+} from '../../../correctable/errors.ts';
 import { isThenable } from '../../../correctable/validate.ts';
 
 const ignore = (): void => {};
 
 /**
- * Handles the promise of a hook that should have returned none: an unhandled rejection ends the
- * process.
+ * Handles the promise of a hook that should have returned none: an unhandled
+ * rejection ends the process.
  */
 export function ignoreRejection(value: unknown): void {
   if (isThenable(value)) Promise.resolve(value).then(ignore, ignore);
@@ -15,13 +21,16 @@ export function ignoreRejection(value: unknown): void {
 
 export class HookTimeoutError extends CorrectableError {
   constructor(name: string, timeoutMs: number) {
-    super('UNAVAILABLE', `${name} gave no answer within ${timeoutMs} ms; nothing was done`);
+    super(
+      'UNAVAILABLE',
+      `${name} gave no answer within ${timeoutMs} ms; nothing was done`,
+    );
   }
 }
 
 /**
- * Whether a hook could not decide, rather than rejected: no answer in time, or a retryable error of
- * this package.
+ * Whether a hook could not decide, rather than rejected: no answer in time, or
+ * a retryable error of this package.
  */
 export function isUndecided(error: unknown): boolean {
   try {
@@ -33,10 +42,14 @@ export function isUndecided(error: unknown): boolean {
 }
 
 /**
- * Calls a hook and waits for what it gives. Rejects with what it throws, and with
- * `HookTimeoutError`.
+ * Calls a hook and waits for what it gives. Rejects with what it throws, and
+ * with `HookTimeoutError`.
  */
-export function callHook(name: string, timeoutMs: number, hook: () => unknown): Promise<unknown> {
+export function callHook(
+  name: string,
+  timeoutMs: number,
+  hook: () => unknown,
+): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const requested = Promise.resolve().then(hook);
     const timer = systemClock.setTimer(() => {
@@ -52,10 +65,13 @@ export type OnListenerThrew = (error: unknown) => void;
 type Listener = EventListenerOrEventListenerObject;
 
 /**
- * A controller whose signal reports what its listeners throw: with a plain one, that would end the
- * process. Signals made of that one by `AbortSignal.any` do not.
+ * A controller whose signal reports what its listeners throw: with a plain one,
+ * that would end the process. Signals made of that one by `AbortSignal.any` do
+ * not.
  */
-export function createGuardedController(onThrown: OnListenerThrew): AbortController {
+export function createGuardedController(
+  onThrown: OnListenerThrew,
+): AbortController {
   const controller = new AbortController();
   const { signal } = controller;
   const add = signal.addEventListener.bind(signal);
@@ -64,7 +80,10 @@ export function createGuardedController(onThrown: OnListenerThrew): AbortControl
   const guard = (listener: Listener): Listener => {
     let known = guarded.get(listener);
     if (known === undefined)
-      guarded.set(listener, (known = guardListener(listener, signal, onThrown)));
+      guarded.set(
+        listener,
+        (known = guardListener(listener, signal, onThrown)),
+      );
     return known;
   };
   signal.addEventListener = (
@@ -79,7 +98,8 @@ export function createGuardedController(onThrown: OnListenerThrew): AbortControl
     listener: Listener | null,
     options?: boolean | EventListenerOptions,
   ) => {
-    if (isListener(listener)) remove(type, guarded.get(listener) ?? listener, options);
+    if (isListener(listener))
+      remove(type, guarded.get(listener) ?? listener, options);
   };
   guardProperty(signal);
   return controller;
@@ -102,7 +122,10 @@ function guardProperty(signal: AbortSignal): void {
 
 /** What is none is passed over, as the platform does. */
 function isListener(listener: unknown): listener is Listener {
-  return typeof listener === 'function' || (typeof listener === 'object' && listener !== null);
+  return (
+    typeof listener === 'function' ||
+    (typeof listener === 'object' && listener !== null)
+  );
 }
 
 function guardListener(
@@ -113,7 +136,9 @@ function guardListener(
   return (event) => {
     try {
       const value: unknown =
-        typeof listener === 'function' ? listener.call(signal, event) : listener.handleEvent(event);
+        typeof listener === 'function'
+          ? listener.call(signal, event)
+          : listener.handleEvent(event);
       if (isThenable(value)) Promise.resolve(value).then(undefined, onThrown);
     } catch (error) {
       onThrown(error);

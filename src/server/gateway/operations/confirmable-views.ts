@@ -1,13 +1,15 @@
 /**
- * The views of an operation in flight that may be confirmed: by the store, or because a later one
- * is the same.
+ * The views of an operation in flight that may be confirmed: by the store, or
+ * because a later one is the same.
  */
 import type { ViewDetails } from '../../../correctable/binding.ts';
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { EncodedData } from '../../../protocol/codec/codec.ts';
 import { coversDetails } from './view-messages.ts';
 
-/** How many views of one operation can be confirmed: as many as clients keep. */
+/**
+ * How many views of one operation can be confirmed: as many as clients keep.
+ */
 const MAX_CONFIRMABLE_VIEWS = 1024;
 
 export interface ConfirmableView {
@@ -16,9 +18,15 @@ export interface ConfirmableView {
   level: number;
   value: EncodedData;
   details: ViewDetails | undefined;
-  /** The number under which the client has the value; `undefined` if it has not got it. */
+  /**
+   * The number under which the client has the value; `undefined` if it has not
+   * got it.
+   */
   sentSeq: number | undefined;
-  /** The details that the client has under that number, which confirmations add to. */
+  /**
+   * The details that the client has under that number, which confirmations add
+   * to.
+   */
   sentDetails: ViewDetails | undefined;
   /** What it takes, with its details. */
   bytes: number;
@@ -37,8 +45,8 @@ export function isConfirmable(
 }
 
 /**
- * By the number given to the store. A later one takes the place of that which came so many before
- * it.
+ * By the number given to the store. A later one takes the place of that which
+ * came so many before it.
  */
 export class ConfirmableViews {
   #entries: (ConfirmableView | DroppedView | undefined)[] = [];
@@ -56,13 +64,21 @@ export class ConfirmableViews {
     if (isConfirmable(entry)) entry.value = copyOutOfBlock(entry.value);
   }
 
-  /** Whether the latest view has this value; `undefined` if there is none to compare with. */
+  /**
+   * Whether the latest view has this value; `undefined` if there is none to
+   * compare with.
+   */
   isLatest(value: EncodedData): boolean | undefined {
     const latest = this.get(this.#last);
-    return isConfirmable(latest) ? hasSameEncoding(latest.value, value) : undefined;
+    return isConfirmable(latest)
+      ? hasSameEncoding(latest.value, value)
+      : undefined;
   }
 
-  /** Forgets what view `seq` takes the place of. Returns the bytes that this took. */
+  /**
+   * Forgets what view `seq` takes the place of. Returns the bytes that this
+   * took.
+   */
   makeRoom(seq: number): number {
     const entry = this.#entries[seq % MAX_CONFIRMABLE_VIEWS];
     this.#entries[seq % MAX_CONFIRMABLE_VIEWS] = undefined;
@@ -78,16 +94,21 @@ export class ConfirmableViews {
     }
   }
 
-  /** The view under whose number the client has the value of `view`, if it has. */
+  /**
+   * The view under whose number the client has the value of `view`, if it has.
+   */
   findSentTarget({ sentSeq }: ConfirmableView): ConfirmableView | undefined {
     const target = sentSeq === undefined ? undefined : this.get(sentSeq);
     return isConfirmable(target) ? target : undefined;
   }
 
-  /** Returns a view that the client has, if confirming it gives exactly `view`. */
+  /**
+   * Returns a view that the client has, if confirming it gives exactly `view`.
+   */
   findSame(view: ConfirmableView): ConfirmableView | undefined {
     for (const retained of this.#entries) {
-      // Views that were sent as a confirmation stand for the view that they confirmed.
+      // Views that were sent as a confirmation stand for the view that they
+      // confirmed.
       if (
         !isConfirmable(retained) ||
         retained.sentSeq !== retained.seq ||
@@ -110,8 +131,8 @@ export class ConfirmableViews {
 }
 
 /**
- * The value in memory of its own: 20 bytes would keep all of the block that they were written in,
- * and count as 20.
+ * The value in memory of its own: 20 bytes would keep all of the block that
+ * they were written in, and count as 20.
  */
 function copyOutOfBlock(value: EncodedData): EncodedData {
   return typeof value !== 'string' && value.buffer.byteLength > value.length

@@ -1,7 +1,7 @@
 /**
- * One operation in the hands of the hosted binding. A view whose encoded value the client has
- * travels as `confirm`, without payload (Correctables, OSDI 2016, §5.2), whatever the operation's
- * own `equals` says.
+ * One operation in the hands of the hosted binding. A view whose encoded value
+ * the client has travels as `confirm`, without payload (Correctables, OSDI
+ * 2016, §5.2), whatever the operation's own `equals` says.
  */
 import type {
   BindingSession,
@@ -15,7 +15,10 @@ import type {
 import { mergeDetails } from '../../../correctable/binding.ts';
 import { systemClock, getWallOffsetMs } from '../../../correctable/clock.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
-import { EncodedField, type EncodedMessage } from '../../../protocol/codec/codec.ts';
+import {
+  EncodedField,
+  type EncodedMessage,
+} from '../../../protocol/codec/codec.ts';
 import { EncodingSink } from '../../../protocol/codec/encoding-sink.ts';
 import { confirm } from '../../../protocol/messages/confirm.ts';
 import { encodeMessageOf } from '../../../protocol/messages/define-message.ts';
@@ -27,7 +30,11 @@ import {
   encodeShortFailure,
   type RetainedReply,
 } from './retained-reply.ts';
-import { ConfirmableViews, isConfirmable, type ConfirmableView } from './confirmable-views.ts';
+import {
+  ConfirmableViews,
+  isConfirmable,
+  type ConfirmableView,
+} from './confirmable-views.ts';
 import { ignoreRejection, createGuardedController } from './call-hook.ts';
 import { OVERLOADED_RETRY_MS } from '../limits/limits.ts';
 import type { OperationFigures } from './operation-stats.ts';
@@ -43,7 +50,10 @@ import {
   createViewMessage,
 } from './view-messages.ts';
 
-/** The ending of an update whose result can neither be sent now nor asked for later. */
+/**
+ * The ending of an update whose result can neither be sent now nor asked for
+ * later.
+ */
 const RESULT_NOT_SENT =
   'the write took effect; its result was not sent, since too much waits to be sent to this client';
 
@@ -64,7 +74,9 @@ export class HostedOperation
   readonly #parts: SubmissionOptions;
   readonly #strongest: number;
   #outlet: Outlet | undefined;
-  /** Those that the store or we may confirm; made when a view is not the last. */
+  /**
+   * Those that the store or we may confirm; made when a view is not the last.
+   */
   #views: ConfirmableViews | undefined;
   #hasEnded = false;
   #isAwaited = false;
@@ -74,8 +86,8 @@ export class HostedOperation
   #bytes = 0;
   #count = 0;
   /**
-   * After a repetition every view carries its payload: the client may have missed the one to refer
-   * to.
+   * After a repetition every view carries its payload: the client may have
+   * missed the one to refer to.
    */
   #isRepeated = false;
   #controller: AbortController | undefined;
@@ -105,7 +117,9 @@ export class HostedOperation
 
   get deadlineAt(): number | undefined {
     const { deadlineAt } = this.#parts;
-    return deadlineAt === undefined ? undefined : deadlineAt + getWallOffsetMs(systemClock);
+    return deadlineAt === undefined
+      ? undefined
+      : deadlineAt + getWallOffsetMs(systemClock);
   }
 
   get principal(): Principal {
@@ -117,8 +131,8 @@ export class HostedOperation
   }
 
   /**
-   * With its principal in front, so that none gets the reply of another. No client in this process
-   * can give such a key.
+   * With its principal in front, so that none gets the reply of another. No
+   * client in this process can give such a key.
    */
   get idempotencyKey(): string | undefined {
     const { key } = this.#owner.record;
@@ -131,7 +145,13 @@ export class HostedOperation
   get origin(): SubmissionOrigin {
     const { key, acknowledged } = this.#owner.record;
     const { move } = this.#parts;
-    return { client: key, sequence: this.id, acknowledged, home: move?.[0], hop: move?.[1] };
+    return {
+      client: key,
+      sequence: this.id,
+      acknowledged,
+      home: move?.[0],
+      hop: move?.[1],
+    };
   }
 
   get signal(): AbortSignal {
@@ -156,8 +176,8 @@ export class HostedOperation
       const index = this.#accept(level);
       if (index === undefined || this.#isWasted(index, details)) return seq;
       this.#countView(index);
-      // Nothing to confirm, and nothing after it that could confirm it: the row is all that is ever
-      // needed.
+      // Nothing to confirm, and nothing after it that could confirm it: the row
+      // is all that is ever needed.
       if (this.#views === undefined && this.#isLast(index, details))
         this.#finish(value, index, seq, details);
       else this.#showView(value, index, seq, details);
@@ -187,7 +207,10 @@ export class HostedOperation
     }
   }
 
-  /** The binding is done with the operation; without a final by now there will be none. */
+  /**
+   * The binding is done with the operation; without a final by now there will
+   * be none.
+   */
   close(): void {
     if (this.#hasEnded) return;
     if (this.#isOver()) return this.#leave();
@@ -230,7 +253,12 @@ export class HostedOperation
     return 0;
   }
 
-  #finish(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {
+  #finish(
+    value: unknown,
+    level: number,
+    seq: number,
+    details: ViewDetails | undefined,
+  ): void {
     let message: EncodedMessage;
     try {
       message = this.#encode(level, seq, value, details);
@@ -239,15 +267,24 @@ export class HostedOperation
     }
     if (!this.#isRetained) return this.#deliver(message);
     const isBare =
-      this.session === undefined && details?.version === undefined && details?.meta === undefined;
+      this.session === undefined &&
+      details?.version === undefined &&
+      details?.meta === undefined;
     const isFinal = details?.final === true;
     return this.#deliver(
       message,
-      isBare && hasFixedSize(value) ? { value, level, seq, isFinal } : { message },
+      isBare && hasFixedSize(value)
+        ? { value, level, seq, isFinal }
+        : { message },
     );
   }
 
-  #showView(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {
+  #showView(
+    value: unknown,
+    level: number,
+    seq: number,
+    details: ViewDetails | undefined,
+  ): void {
     const view: ConfirmableView = {
       seq,
       level,
@@ -259,10 +296,11 @@ export class HostedOperation
     };
     try {
       view.value = this.#owner.codec.encodeValue(value);
-      // A confirmation cannot express "final" below the requested level: such a final view is sent
-      // in full.
+      // A confirmation cannot express "final" below the requested level: such a
+      // final view is sent in full.
       const isLow = details?.final === true && level < this.#strongest;
-      const same = this.#isRepeated || isLow ? undefined : this.#views?.findSame(view);
+      const same =
+        this.#isRepeated || isLow ? undefined : this.#views?.findSame(view);
       if (same !== undefined) this.#emitConfirm(view, same, details);
       else if (this.#isLast(level, details)) this.#conclude(view);
       else this.#emit(view);
@@ -276,19 +314,29 @@ export class HostedOperation
     const known = this.#views?.get(seq);
     if (known === undefined) {
       const message = `the store confirmed view ${seq}, which it never gave, or long ago`;
-      return this.#fail(new CorrectableError('PROTOCOL', message), this.#strongest);
+      return this.#fail(
+        new CorrectableError('PROTOCOL', message),
+        this.#strongest,
+      );
     }
     if (!isConfirmable(known)) return this.#onUnsendable(known.error, level);
     const combined =
-      known.details && details ? mergeDetails(known.details, details) : (details ?? known.details);
+      known.details && details
+        ? mergeDetails(known.details, details)
+        : (details ?? known.details);
     const view: ConfirmableView = { ...known, level, details: combined };
     try {
-      if (details?.final === true && level < this.#strongest) return this.#conclude(view);
+      if (details?.final === true && level < this.#strongest)
+        return this.#conclude(view);
       const target = this.#views?.findSentTarget(known);
-      // Where the client has just what the store means, what is new is all there is to say.
+      // Where the client has just what the store means, what is new is all
+      // there is to say.
       if (target === known && known.sentDetails === known.details)
         this.#emitConfirm(view, target, details);
-      else if (target !== undefined && coversDetails(view.details, target.sentDetails)) {
+      else if (
+        target !== undefined &&
+        coversDetails(view.details, target.sentDetails)
+      ) {
         this.#emitConfirm(view, target, view.details);
       } else if (level >= this.#strongest) this.#conclude(view);
       else this.#emit(view);
@@ -298,18 +346,26 @@ export class HostedOperation
     return this.#holdView(view);
   }
 
-  /** Ends the operation as a whole, unless it failed only at a level below the strongest. */
+  /**
+   * Ends the operation as a whole, unless it failed only at a level below the
+   * strongest.
+   */
   #fail(error: unknown, level: number): void {
-    if (this.#hasEnded) return this.#reportAnomaly('a failure after the end', error);
+    if (this.#hasEnded)
+      return this.#reportAnomaly('a failure after the end', error);
     if (this.#isOver()) return this.#leave();
     this.#reportAnomaly('an operation failed', error);
     const reported = truncateError(sanitizeError(error), this.#owner);
     this.#figures.countFailure(level, reported);
-    if (level < this.#strongest) return this.#outlet?.push(toFailMessage(this.id, reported, level));
+    if (level < this.#strongest)
+      return this.#outlet?.push(toFailMessage(this.id, reported, level));
     return this.#endWith(reported);
   }
 
-  /** Keeps a failure in any case: a retry must not report that the update took effect. */
+  /**
+   * Keeps a failure in any case: a retry must not report that the update took
+   * effect.
+   */
   #endWith(error: unknown): void {
     const row = this.#owner.codec.encodeMessage(toFailMessage(this.id, error));
     this.#outlet?.pushEncoded(row);
@@ -335,14 +391,20 @@ export class HostedOperation
     this.#ownFigures.countView(level, systemClock.now() - receivedAt);
   }
 
-  /** Counts whether the final view has the value of the last preliminary one, if there was one. */
+  /**
+   * Counts whether the final view has the value of the last preliminary one, if
+   * there was one.
+   */
   #countOutcome({ value }: ConfirmableView): void {
     const isSame = this.#views?.isLatest(value);
     if (isSame === true) this.#figures.confirmed += 1;
     if (isSame === false) this.#figures.corrected += 1;
   }
 
-  /** Whether it is an abandoned read: no client waits for it, and nothing of it is kept. */
+  /**
+   * Whether it is an abandoned read: no client waits for it, and nothing of it
+   * is kept.
+   */
   #isOver(): boolean {
     return this.#isAbandoned && !this.isWrite;
   }
@@ -352,7 +414,10 @@ export class HostedOperation
     return level >= this.#strongest || details?.final === true;
   }
 
-  /** Whether no client wants a view at this level. If it is the last one, the store is done. */
+  /**
+   * Whether no client wants a view at this level. If it is the last one, the
+   * store is done.
+   */
   #isWasted(level: number, details: ViewDetails | undefined): boolean {
     if (!this.#isOver()) return false;
     if (this.#isLast(level, details)) this.#leave();
@@ -363,7 +428,9 @@ export class HostedOperation
   #accept(level: string): number | undefined {
     const index = this.#owner.levels.indexOf(level);
     if (!this.#hasEnded && index >= 0) return index;
-    this.#reportAnomaly(index >= 0 ? 'a view after the end' : 'an unknown level');
+    this.#reportAnomaly(
+      index >= 0 ? 'a view after the end' : 'an unknown level',
+    );
     return undefined;
   }
 
@@ -372,7 +439,9 @@ export class HostedOperation
     view.bytes = CONFIRMABLE_VIEW_BYTES + row.length;
     if (this.#outlet === undefined) return;
     if (this.#outlet.isFull)
-      return this.#outlet.push(toFailMessage(this.id, overfullError(), view.level));
+      return this.#outlet.push(
+        toFailMessage(this.id, overfullError(), view.level),
+      );
     this.#outlet.pushEncoded(row);
     // After a repetition nothing refers to an earlier row.
     if (this.#isRepeated) return;
@@ -380,7 +449,10 @@ export class HostedOperation
     view.sentDetails = view.details;
   }
 
-  /** Says that the value of `target` holds at the level of `view` too, with these details. */
+  /**
+   * Says that the value of `target` holds at the level of `view` too, with
+   * these details.
+   */
   #emitConfirm(
     view: ConfirmableView,
     target: ConfirmableView,
@@ -395,11 +467,14 @@ export class HostedOperation
     const encoded = encodeMessageOf(confirm, row, this.#owner.codec);
     const isLast = view.level >= this.#strongest;
     const reply: RetainedReply | undefined =
-      isLast && this.#isRetained ? { message: this.#createMessage(view) } : undefined;
+      isLast && this.#isRetained
+        ? { message: this.#createMessage(view) }
+        : undefined;
     this.#outlet?.pushEncoded(encoded);
     if (isLast) this.#countOutcome(view);
     if (isLast) return this.#endAs(reply);
-    const detailsBytes = details === view.details ? encoded.length : this.#measureDetails(view);
+    const detailsBytes =
+      details === view.details ? encoded.length : this.#measureDetails(view);
     view.bytes = CONFIRMABLE_VIEW_BYTES + view.value.length + detailsBytes;
     view.sentSeq = target.sentSeq;
     view.sentDetails = view.details;
@@ -437,14 +512,16 @@ export class HostedOperation
   #endAs(reply: RetainedReply | undefined): void {
     this.#release();
     const bytes = measureReply(reply);
-    const isKept = this.#isRetained && (bytes === 0 || this.#owner.record.tryReserve(bytes));
+    const isKept =
+      this.#isRetained && (bytes === 0 || this.#owner.record.tryReserve(bytes));
     this.#end(isKept ? reply : undefined);
   }
 
   /** Ends; what `reply` takes has been taken. */
   #end(reply: RetainedReply | undefined): void {
     this.#hasEnded = true;
-    if (this.#isRetained) this.#owner.record.onEnded(this, new CompletedWrite(this.id, reply));
+    if (this.#isRetained)
+      this.#owner.record.onEnded(this, new CompletedWrite(this.id, reply));
     this.#leave();
     const outlet = this.#outlet;
     this.#outlet = undefined;
@@ -452,21 +529,25 @@ export class HostedOperation
   }
 
   /**
-   * Handles an abort. A handler that takes the signal may stop without a reply; a promise is
-   * awaited until it ends.
+   * Handles an abort. A handler that takes the signal may stop without a reply;
+   * a promise is awaited until it ends.
    */
   #mayHaveStopped(): void {
     if (!this.#isAwaited) this.#leave();
   }
 
   /**
-   * The store is done with it: nothing that came with it is kept, nor what the store has made of
-   * that.
+   * The store is done with it: nothing that came with it is kept, nor what the
+   * store has made of that.
    */
   #leave(): void {
     this.#parts.slot.release();
     const { session } = this;
-    this.session = this.trace = this.submissionStatus = this.#controller = undefined;
+    this.session =
+      this.trace =
+      this.submissionStatus =
+      this.#controller =
+        undefined;
     try {
       ignoreRejection(session?.close?.());
     } catch (error) {
@@ -483,7 +564,10 @@ export class HostedOperation
     views.set(hasRoom ? view : { seq: view.seq, error: overfullError() });
   }
 
-  /** The views that are held, without the one that view `seq` takes the place of. */
+  /**
+   * The views that are held, without the one that view `seq` takes the place
+   * of.
+   */
   #makeRoomFor(seq: number): ConfirmableViews {
     const views = (this.#views ??= new ConfirmableViews());
     const freed = views.makeRoom(seq);
@@ -500,22 +584,27 @@ export class HostedOperation
   }
 
   /**
-   * Handles a view that cannot be sent: its level fails. An update stays done, and the failure says
-   * so.
+   * Handles a view that cannot be sent: its level fails. An update stays done,
+   * and the failure says so.
    */
   #onUnsendable(problem: unknown, level: number, seq?: number): void {
     const isTyped = problem instanceof CorrectableError;
     const reason = isTyped ? problem.message : 'the server made a mistake';
     if (!isTyped) this.#reportAnomaly('a view could not be sent', problem);
     if (level < this.#strongest) {
-      const error = isTyped ? problem : new CorrectableError('FINAL_FAILED', reason);
+      const error = isTyped
+        ? problem
+        : new CorrectableError('FINAL_FAILED', reason);
       if (seq !== undefined) this.#makeRoomFor(seq).set({ seq, error });
       return this.#fail(error, level);
     }
     if (!this.isWrite) return this.#fail(problem, this.#strongest);
     const message = `the write took effect, but its result cannot be sent: ${reason}`;
     const field = isTyped ? problem.field : undefined;
-    return this.#fail(new CorrectableError('UNKNOWN', message, { field }), this.#strongest);
+    return this.#fail(
+      new CorrectableError('UNKNOWN', message, { field }),
+      this.#strongest,
+    );
   }
 
   /** What the details of the view take, in bytes. */
@@ -527,7 +616,12 @@ export class HostedOperation
     ).length;
   }
 
-  #createMessage({ seq, level, value, details }: ConfirmableView): EncodedMessage {
+  #createMessage({
+    seq,
+    level,
+    value,
+    details,
+  }: ConfirmableView): EncodedMessage {
     return this.#encode(level, seq, new EncodedField(value), details);
   }
 
@@ -538,7 +632,13 @@ export class HostedOperation
     details: ViewDetails | undefined,
   ): EncodedMessage {
     return encodeView(
-      createViewMessage(this.id, level, seq, value, createTail(details, this.session)),
+      createViewMessage(
+        this.id,
+        level,
+        seq,
+        value,
+        createTail(details, this.session),
+      ),
       this.#owner,
     );
   }
@@ -556,7 +656,8 @@ export class HostedOperation
     try {
       this.#endWith(reported);
     } catch {
-      // Not even that can be written, as the connection will see, which ends then.
+      // Not even that can be written, as the connection will see, which ends
+      // then.
       this.#outlet?.push(toFailMessage(this.id, reported));
       this.#end(undefined);
     }
@@ -569,5 +670,7 @@ export class HostedOperation
 
 function overfullError(): CorrectableError {
   const message = 'too much waits to be sent to this client';
-  return new CorrectableError('OVERLOADED', message, { retryAfterMs: OVERLOADED_RETRY_MS });
+  return new CorrectableError('OVERLOADED', message, {
+    retryAfterMs: OVERLOADED_RETRY_MS,
+  });
 }

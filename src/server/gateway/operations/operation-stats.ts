@@ -1,23 +1,40 @@
 /**
- * What operations did: how long their views took, how they ended, and whether preliminary views
- * were right. Counting costs an operation some additions: texts are made only when they are read.
+ * What operations did: how long their views took, how they ended, and whether
+ * preliminary views were right. Counting costs an operation some additions:
+ * texts are made only when they are read.
  */
-import { isCorrectableError, type ErrorCode } from '../../../correctable/errors.ts';
+import {
+  isCorrectableError,
+  type ErrorCode,
+} from '../../../correctable/errors.ts';
 import { toKnownCode } from '../../../protocol/error-facts.ts';
 
-/** Upper bounds of the buckets, in milliseconds. Times are counted in whole milliseconds. */
+/**
+ * Upper bounds of the buckets, in milliseconds. Times are counted in whole
+ * milliseconds.
+ */
 export const DURATION_BOUNDS_MS: readonly number[] = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000,
 ];
-/** Without a contract, clients choose the names: so many at most are counted each on its own. */
+/**
+ * Without a contract, clients choose the names: so many at most are counted
+ * each on its own.
+ */
 const MAX_NAMES = 100;
-/** The name under which the others are counted. No operation has such a name. */
+/**
+ * The name under which the others are counted. No operation has such a name.
+ */
 const OTHER_OPERATIONS = '(other)';
 
 /** How long views at one level took, since the operation arrived. */
 export class DurationCounts {
-  /** By the first bound that is not below the time; behind the last one: longer. */
-  readonly counts: number[] = Array.from({ length: DURATION_BOUNDS_MS.length + 1 }, () => 0);
+  /**
+   * By the first bound that is not below the time; behind the last one: longer.
+   */
+  readonly counts: number[] = Array.from(
+    { length: DURATION_BOUNDS_MS.length + 1 },
+    () => 0,
+  );
   sumMs = 0;
 
   add(ms: number): void {
@@ -37,7 +54,10 @@ export class OperationFigures {
   readonly failures: Map<ErrorCode, number>[] = [];
   /** Operations whose final view had the value of the last preliminary one. */
   confirmed = 0;
-  /** Operations whose final view had another value than the last preliminary one. */
+  /**
+   * Operations whose final view had another value than the last preliminary
+   * one.
+   */
   corrected = 0;
 
   constructor(name: string) {
@@ -49,7 +69,9 @@ export class OperationFigures {
   }
 
   countFailure(level: number, error: unknown): void {
-    const code = isCorrectableError(error) ? toKnownCode(error.code) : 'FINAL_FAILED';
+    const code = isCorrectableError(error)
+      ? toKnownCode(error.code)
+      : 'FINAL_FAILED';
     const codes = (this.failures[level] ??= new Map<ErrorCode, number>());
     codes.set(code, (codes.get(code) ?? 0) + 1);
   }
@@ -64,7 +86,8 @@ export class OperationStats {
   /** @param names those of the contract, if there is one */
   constructor(names: readonly string[] | undefined) {
     this.#isClosed = names !== undefined;
-    for (const name of names ?? []) this.#byName.set(name, new OperationFigures(name));
+    for (const name of names ?? [])
+      this.#byName.set(name, new OperationFigures(name));
   }
 
   /** The figures of all names that have any. */
@@ -72,7 +95,10 @@ export class OperationStats {
     return [...this.#byName.values(), this.#others];
   }
 
-  /** For an operation that fails: its name may be made up, so it is not remembered. */
+  /**
+   * For an operation that fails: its name may be made up, so it is not
+   * remembered.
+   */
   find(name: string): OperationFigures {
     return this.#byName.get(name) ?? this.#others;
   }

@@ -1,8 +1,11 @@
 /**
- * How an update ended, kept for a repetition of it: without its arguments, its context, or the
- * memory of its row.
+ * How an update ended, kept for a repetition of it: without its arguments, its
+ * context, or the memory of its row.
  */
-import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
+import {
+  CorrectableError,
+  isCorrectableError,
+} from '../../../correctable/errors.ts';
 import type { Codec, EncodedMessage } from '../../../protocol/codec/codec.ts';
 import { toWellFormed } from '../../../protocol/codec/tagged-values.ts';
 import { toFailMessage } from '../../../protocol/errors.ts';
@@ -16,7 +19,10 @@ const RESULT_NOT_RETAINED =
 /** An update that ended with a view or a failure. */
 export class CompletedWrite implements RepeatableWrite {
   readonly #id: number;
-  /** What was taken for it; none where it ended with a view for which there was no room. */
+  /**
+   * What was taken for it; none where it ended with a view for which there was
+   * no room.
+   */
   #reply: RetainedReply | undefined;
 
   /** @param reply for which there is room, and which counts already */
@@ -29,7 +35,9 @@ export class CompletedWrite implements RepeatableWrite {
     const id = this.#id;
     const reply = this.#reply;
     if (reply === undefined)
-      outlet.push(toFailMessage(id, new CorrectableError('UNKNOWN', RESULT_NOT_RETAINED)));
+      outlet.push(
+        toFailMessage(id, new CorrectableError('UNKNOWN', RESULT_NOT_RETAINED)),
+      );
     else if ('message' in reply) outlet.pushEncoded(reply.message);
     else
       outlet.push(
@@ -60,7 +68,10 @@ export type RetainedReply =
       readonly isFinal?: boolean;
     };
 
-/** Values of a fixed size. A string may be a part of a large one, and keep all of that. */
+/**
+ * Values of a fixed size. A string may be a part of a large one, and keep all
+ * of that.
+ */
 export type SizedValue = null | undefined | boolean | number;
 
 /** How much is kept of the message of a failure for which there is no room. */
@@ -70,7 +81,10 @@ const MAX_SHORT_FAILURE_LENGTH = 256;
 
 export function hasFixedSize(value: unknown): value is SizedValue {
   return (
-    value === null || value === undefined || typeof value === 'boolean' || typeof value === 'number'
+    value === null ||
+    value === undefined ||
+    typeof value === 'boolean' ||
+    typeof value === 'number'
   );
 }
 
@@ -80,26 +94,36 @@ export function measureReply(reply: RetainedReply | undefined): number {
 }
 
 /**
- * The same reply in memory of its own: a small one would keep all of the block that it was written
- * in.
+ * The same reply in memory of its own: a small one would keep all of the block
+ * that it was written in.
  */
 function copyReply(reply: RetainedReply): RetainedReply {
   if (!('message' in reply)) return reply;
   const { message } = reply;
   if (typeof message === 'string') {
-    // Text that was put together keeps its parts, and what those are parts of, until one of its
-    // characters is read.
+    // Text that was put together keeps its parts, and what those are parts of,
+    // until one of its characters is read.
     message.charCodeAt(0);
     return reply;
   }
   const { block, start, length } = message;
   return length < block.length
-    ? { message: { block: block.slice(start, start + length), start: 0, length } }
+    ? {
+        message: {
+          block: block.slice(start, start + length),
+          start: 0,
+          length,
+        },
+      }
     : reply;
 }
 
 /** A failure in few bytes, whatever it says. */
-export function encodeShortFailure(id: number, error: unknown, codec: Codec): RetainedReply {
+export function encodeShortFailure(
+  id: number,
+  error: unknown,
+  codec: Codec,
+): RetainedReply {
   const short = isCorrectableError(error) ? shortenError(error) : error;
   const row = codec.encodeMessage(toFailMessage(id, short));
   if (

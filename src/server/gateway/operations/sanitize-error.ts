@@ -1,4 +1,7 @@
-/** What is sent to a client of an error of the hosted binding, however that was made. */
+/**
+ * What is sent to a client of an error of the hosted binding, however that was
+ * made.
+ */
 import {
   CorrectableError,
   isCorrectableError,
@@ -15,8 +18,8 @@ const MAX_MESSAGE_LENGTH = 4_096;
 const ERROR_CODE = /^[A-Z_]{1,64}$/;
 
 /**
- * The error without what a row could not carry. Errors that are not of this package stay: they are
- * not sent.
+ * The error without what a row could not carry. Errors that are not of this
+ * package stay: they are not sent.
  */
 export function sanitizeError(error: unknown): unknown {
   try {
@@ -28,7 +31,9 @@ export function sanitizeError(error: unknown): unknown {
     return new CorrectableError(code, toSafeText(message), {
       retryable: retryable === true,
       retryAfterMs:
-        typeof retryAfterMs === 'number' && retryAfterMs >= 0 && retryAfterMs < Infinity
+        typeof retryAfterMs === 'number' &&
+        retryAfterMs >= 0 &&
+        retryAfterMs < Infinity
           ? retryAfterMs
           : undefined,
       field: typeof field === 'string' ? toSafeText(field) : undefined,
@@ -41,8 +46,8 @@ export function sanitizeError(error: unknown): unknown {
 }
 
 /**
- * The same, unless what it says of the domain is larger than a view may be: an error is no way
- * around that.
+ * The same, unless what it says of the domain is larger than a view may be: an
+ * error is no way around that.
  */
 export function truncateError(
   error: unknown,
@@ -53,7 +58,9 @@ export function truncateError(
   if (canFitFrame(codec, row, maxResultBytes)) return error;
   const bytes = codec.byteLength(row);
   const message = `${error.message}: its details take ${bytes} bytes, the server sends ${maxResultBytes} at most`;
-  return new CorrectableError('INVALID_VALUE', message, { field: 'domain.data' });
+  return new CorrectableError('INVALID_VALUE', message, {
+    field: 'domain.data',
+  });
 }
 
 /** Throws for data that no row could carry. */

@@ -28,11 +28,13 @@ export interface SubmissionOptions {
   /** That the result of an update cannot be sent does not undo it. */
   readonly isWrite: boolean;
   /**
-   * Whether its reply is kept for a repetition: that of an update, unless the store remembers it
-   * itself.
+   * Whether its reply is kept for a repetition: that of an update, unless the
+   * store remembers it itself.
    */
   readonly isRetained: boolean;
-  /** Index of the strongest requested level: a view at it or above is the last. */
+  /**
+   * Index of the strongest requested level: a view at it or above is the last.
+   */
   readonly strongest: number;
   /** When it arrived, by `now` of the clock of the process. */
   readonly receivedAt: number;
@@ -42,9 +44,13 @@ export interface SubmissionOptions {
   readonly deadlineAt: number | undefined;
   /** Where it was sent first, if it has moved. */
   readonly move?: SiteMove | undefined;
-  /** The client's name for it, the same for every connection of its principal. */
+  /**
+   * The client's name for it, the same for every connection of its principal.
+   */
   readonly idempotencyKey?: string | undefined;
-  /** The user that it is executed for: the one that `authorize` has decided on. */
+  /**
+   * The user that it is executed for: the one that `authorize` has decided on.
+   */
   readonly principal: Principal;
   /** Its own until the store is done with it. */
   readonly slot: LoadSlot;

@@ -1,7 +1,13 @@
 /** Views as rows, and whether one may take the place of another. */
-import type { BindingSession, ViewDetails } from '../../../correctable/binding.ts';
+import type {
+  BindingSession,
+  ViewDetails,
+} from '../../../correctable/binding.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
-import { canFitFrame, type EncodedMessage } from '../../../protocol/codec/codec.ts';
+import {
+  canFitFrame,
+  type EncodedMessage,
+} from '../../../protocol/codec/codec.ts';
 import { encodeMessageOf } from '../../../protocol/messages/define-message.ts';
 import type { ConfirmMessage } from '../../../protocol/messages/confirm.ts';
 import { isPlain } from '../../../values/value-kinds.ts';
@@ -17,8 +23,8 @@ export interface MessageTail extends ViewDetails {
 /** Longest token of a session that clients take. */
 const MAX_TOKEN_LENGTH = 4_096;
 
-// Spelt out, since a row is made for every view: spreading what is there costs more than all the
-// rest.
+// Spelt out, since a row is made for every view: spreading what is there costs
+// more than all the rest.
 export function createViewMessage(
   id: number,
   level: number,
@@ -33,7 +39,8 @@ export function createViewMessage(
   }
   if (details?.meta !== undefined)
     return [id, kind, level, seq, value, details.version ?? null, details.meta];
-  if (details?.version !== undefined) return [id, kind, level, seq, value, details.version];
+  if (details?.version !== undefined)
+    return [id, kind, level, seq, value, details.version];
   return [id, kind, level, seq, value];
 }
 
@@ -49,11 +56,15 @@ export function createConfirmMessage(
   }
   if (details?.meta !== undefined)
     return [id, 'confirm', level, seq, details.version ?? null, details.meta];
-  if (details?.version !== undefined) return [id, 'confirm', level, seq, details.version];
+  if (details?.version !== undefined)
+    return [id, 'confirm', level, seq, details.version];
   return [id, 'confirm', level, seq];
 }
 
-/** Whether merging `details` into `reported`, key by key, replaces all of `reported`. */
+/**
+ * Whether merging `details` into `reported`, key by key, replaces all of
+ * `reported`.
+ */
 export function coversDetails(
   details: ViewDetails | undefined,
   reported: ViewDetails | undefined,
@@ -73,7 +84,8 @@ function isPresent<T>(part: T | null | undefined): part is T {
 }
 
 /**
- * The row of a view as it is sent. Throws `INVALID_VALUE` for one that cannot be, or is too large.
+ * The row of a view as it is sent. Throws `INVALID_VALUE` for one that cannot
+ * be, or is too large.
  */
 export function encodeView(
   row: ViewMessage,
@@ -87,8 +99,8 @@ export function encodeView(
 }
 
 /**
- * What follows the value: in a session, the token that goes with it as well. Throws what clients
- * would not take.
+ * What follows the value: in a session, the token that goes with it as well.
+ * Throws what clients would not take.
  */
 export function createTail(
   details: ViewDetails | undefined,
@@ -98,7 +110,11 @@ export function createTail(
   if (session === undefined) return details;
   const token: unknown = session.tokens?.[0];
   if (token === undefined) return details;
-  if (typeof token !== 'string' || token === '' || token.length > MAX_TOKEN_LENGTH) {
+  if (
+    typeof token !== 'string' ||
+    token === '' ||
+    token.length > MAX_TOKEN_LENGTH
+  ) {
     throw new CorrectableError(
       'INVALID_VALUE',
       `token: must be a string of up to ${MAX_TOKEN_LENGTH} characters`,
@@ -108,6 +124,13 @@ export function createTail(
 }
 
 function checkMeta(meta: unknown): void {
-  if (meta === undefined || meta === null || (typeof meta === 'object' && isPlain(meta))) return;
-  throw new CorrectableError('INVALID_VALUE', 'meta: must be a plain object', { field: 'meta' });
+  if (
+    meta === undefined ||
+    meta === null ||
+    (typeof meta === 'object' && isPlain(meta))
+  )
+    return;
+  throw new CorrectableError('INVALID_VALUE', 'meta: must be a plain object', {
+    field: 'meta',
+  });
 }

@@ -1,7 +1,8 @@
 /**
- * Writes a site's records to etcd in groups, one after the other, each under a key that must not
- * exist. A group that was sent once stays as it is: it is sent again until it was seen in the log,
- * and a repetition finds its key there.
+ * Writes a site's records to etcd in groups, one after the other, each under a
+ * key that must not exist. A group that was sent once stays as it is: it is
+ * sent again until it was seen in the log, and a repetition finds its key
+ * there.
  */
 import type { Origin } from '../../records/origin.ts';
 import { createEpochAbove } from '../../records/epoch.ts';
@@ -55,7 +56,10 @@ export class EtcdProposer<R> {
     return this.#unsent.size > 0 || this.#sent.length > 0;
   }
 
-  /** Since when a group that is stored was not seen in the log; `Infinity` if there is none. */
+  /**
+   * Since when a group that is stored was not seen in the log; `Infinity` if
+   * there is none.
+   */
   get unseenSinceMs(): number {
     return this.#sent[0]?.storedAtMs ?? Infinity;
   }
@@ -68,7 +72,9 @@ export class EtcdProposer<R> {
     return this.#unsent.delete(record);
   }
 
-  /** Sends what can be sent; to be called only while all that etcd has is known. */
+  /**
+   * Sends what can be sent; to be called only while all that etcd has is known.
+   */
   sendNext(): void {
     let unstored = 0;
     for (const group of this.#sent) {
@@ -76,24 +82,32 @@ export class EtcdProposer<R> {
       if (!group.isAsked) this.#send(group);
       if (++unstored === this.maxUnstored) return;
     }
-    while (unstored++ < this.maxUnstored && this.#sent.length < MAX_UNSEEN && this.#unsent.size > 0)
+    while (
+      unstored++ < this.maxUnstored &&
+      this.#sent.length < MAX_UNSEEN &&
+      this.#unsent.size > 0
+    )
       this.#send(this.#makeGroup());
   }
 
   /** What was sent may be lost, with the connection. */
   onDisconnected(): void {
-    for (const group of this.#sent) [group.isAsked, group.storedAtMs] = [false, undefined];
+    for (const group of this.#sent)
+      [group.isAsked, group.storedAtMs] = [false, undefined];
   }
 
-  /** A group of this site was taken from the log. Returns whether this start can go on. */
+  /**
+   * A group of this site was taken from the log. Returns whether this start can
+   * go on.
+   */
   onTaken(start: number, last: number): boolean {
     if (start < this.#start) return true;
     if (start === this.#start) {
       while ((this.#sent[0]?.last ?? Infinity) <= last) this.#sent.shift();
       return true;
     }
-    // The files here do not know that start. As long as this one has sent nothing, it can take a
-    // number above it.
+    // The files here do not know that start. As long as this one has sent
+    // nothing, it can take a number above it.
     if (this.#next > 1) return false;
     this.#start = createEpochAbove(start, this.#start);
     return true;
@@ -120,9 +134,16 @@ export class EtcdProposer<R> {
 
   #makeGroup(): SentGroup {
     const { copy, keys, site, maxRecords = MAX_GROUP_RECORDS } = this.options;
-    const place = { position: this.position, digest: copy.getDigest(copy.length) ?? null };
+    const place = {
+      position: this.position,
+      digest: copy.getDigest(copy.length) ?? null,
+    };
     const limit = Math.min(maxRecords, MAX_GROUP_RECORDS);
-    const { value, count } = encodeGroup({ first: this.#next, ...place }, this.#unsent, limit);
+    const { value, count } = encodeGroup(
+      { first: this.#next, ...place },
+      this.#unsent,
+      limit,
+    );
     let sentCount = 0;
     for (const record of this.#unsent) {
       if (sentCount++ === count) break;
@@ -151,6 +172,7 @@ export class EtcdProposer<R> {
       return this.options.onRoom(true);
     }
     group.isAsked = false;
-    if (answer.kind === 'etcd.failed' && answer.reason === 'no-space') this.options.onRoom(false);
+    if (answer.kind === 'etcd.failed' && answer.reason === 'no-space')
+      this.options.onRoom(false);
   }
 }

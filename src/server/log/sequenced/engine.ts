@@ -1,6 +1,6 @@
 /**
- * The engine of the red log that is built in: one site gives the order, and a majority of the sites
- * has what counts.
+ * The engine of the red log that is built in: one site gives the order, and a
+ * majority of the sites has what counts.
  */
 import type { RedLogEngine } from '../red-log-engine.ts';
 import { SequencedLog } from './sequenced-log.ts';

@@ -1,18 +1,23 @@
 /**
- * A replicated log with a fixed leader, as a pure state machine: no timers, sockets or disks
- * inside.
+ * A replicated log with a fixed leader, as a pure state machine: no timers,
+ * sockets or disks inside.
  *
- * Sites propose to the leader, which gives each proposal the next position. The leader sends out
- * what is synced in its own log, so that a restart of it can never give a position to another
- * record. An entry is committed once a majority of the sites has it synced, and is then delivered
- * in order. Whatever comes twice or out of order changes nothing.
+ * Sites propose to the leader, which gives each proposal the next position. The
+ * leader sends out what is synced in its own log, so that a restart of it can
+ * never give a position to another record. An entry is committed once a
+ * majority of the sites has it synced, and is then delivered in order. Whatever
+ * comes twice or out of order changes nothing.
  *
- * What is lost is sent again, and nothing else is: a message of tens of megabytes may be on its
- * way, or be written to a disk, for many ticks. So a tick only sends a probe, behind all that was
- * sent before. Its answer names what has not arrived by then.
+ * What is lost is sent again, and nothing else is: a message of tens of
+ * megabytes may be on its way, or be written to a disk, for many ticks. So a
+ * tick only sends a probe, behind all that was sent before. Its answer names
+ * what has not arrived by then.
  */
 import { Fifo } from '../../collections/fifo.ts';
-import { computeCommittedLength, type LoggedChange } from '../majority-commit.ts';
+import {
+  computeCommittedLength,
+  type LoggedChange,
+} from '../majority-commit.ts';
 import type {
   LogEntry,
   LogMembers,
@@ -25,7 +30,10 @@ import { createEpochAbove, MAX_START } from '../../records/epoch.ts';
 import type { StreamPoint } from '../../records/records.ts';
 import type { Origin } from '../../records/origin.ts';
 import { PrefixDigest } from '../prefix-digest.ts';
-import { DEFAULT_SEND_WINDOWS, type SendWindows } from '../../records/send-windows.ts';
+import {
+  DEFAULT_SEND_WINDOWS,
+  type SendWindows,
+} from '../../records/send-windows.ts';
 import type { SequencedMessage } from './sequenced-messages.ts';
 
 type Output<R> = LogOutput<R, SequencedMessage<R>>;
@@ -41,11 +49,14 @@ interface Follower {
   /** Up to where it knows that entries are committed. */
   committed: number;
   sent: number;
-  /** Its length, or what it was taken for until it answers: sent is at most a window more. */
+  /**
+   * Its length, or what it was taken for until it answers: sent is at most a
+   * window more.
+   */
   baseLength: number;
   /**
-   * The probe that was sent and is not answered. Nothing else is sent before the answer, or before
-   * the follower has advanced.
+   * The probe that was sent and is not answered. Nothing else is sent before
+   * the answer, or before the follower has advanced.
    */
   probe: number | undefined;
   /** When it last got on, or was last reminded. */
@@ -57,7 +68,10 @@ interface Progress {
   next: number;
 }
 
-/** The question which of the proposals up to the one with the number `last` the leader has. */
+/**
+ * The question which of the proposals up to the one with the number `last` the
+ * leader has.
+ */
 interface ProposalCheck {
   readonly probe: number;
   readonly last: number;
@@ -77,7 +91,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   readonly #digest: PrefixDigest;
   /** Own proposals that are not yet in the log as this node sees it. */
   readonly #proposals = new Fifo<Proposal<R>>();
-  /** Those that are beyond the window: they have no number yet, and may be taken back. */
+  /**
+   * Those that are beyond the window: they have no number yet, and may be taken
+   * back.
+   */
   readonly #unsent = new Set<R>();
   #nextSequence = 1;
   /** Larger than at any earlier start of this site that the log knows of. */
@@ -97,13 +114,13 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   #voters: readonly Origin[];
   #hasNonVoter: boolean;
   /**
-   * Entries that are not delivered and may change the sites: their places, and the sites that they
-   * take out.
+   * Entries that are not delivered and may change the sites: their places, and
+   * the sites that they take out.
    */
   readonly #changes = new Fifo<LoggedChange>();
   /**
-   * Whether a delivered entry may have changed the sites. Then nothing is delivered before
-   * `setMembers`.
+   * Whether a delivered entry may have changed the sites. Then nothing is
+   * delivered before `setMembers`.
    */
   #isWaiting = false;
   #outputs: Output<R>[] = [];
@@ -111,7 +128,9 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   constructor({ entries = [], ...options }: RedLogOptions<R>) {
     this.options = options;
     this.#voters = options.voters ?? options.sites;
-    this.#hasNonVoter = options.sites.some((site) => !this.#voters.includes(site));
+    this.#hasNonVoter = options.sites.some(
+      (site) => !this.#voters.includes(site),
+    );
     this.#windows = { ...DEFAULT_SEND_WINDOWS, ...options.windows };
     this.#entries = new Fifo(entries);
     this.#forgotten = options.start ?? 0;
@@ -123,7 +142,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     );
     this.#committed = Math.max(this.#delivered, options.committed ?? 0);
     const known = this.#knownEpoch(entries);
-    this.#epoch = known < options.epoch ? options.epoch : createEpochAbove(known, options.epoch);
+    this.#epoch =
+      known < options.epoch
+        ? options.epoch
+        : createEpochAbove(known, options.epoch);
     for (const [origin, epoch, next] of options.saved?.progress ?? []) {
       this.#progress.set(origin, { epoch, next });
       this.#deliveredProgress.set(origin, { epoch, next });
@@ -143,7 +165,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     const progress = [...this.#deliveredProgress].map(
       ([origin, { epoch, next }]) => [origin, epoch, next] as const,
     );
-    const [delivered, digest] = [this.#delivered, this.#digest.at(this.#delivered)];
+    const [delivered, digest] = [
+      this.#delivered,
+      this.#digest.at(this.#delivered),
+    ];
     const saved = {
       delivered,
       position: { seq: delivered, index: 0 },
@@ -166,12 +191,16 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * The site's storage cuts its copy; what the leader sends to others is here until they have it.
+   * The site's storage cuts its copy; what the leader sends to others is here
+   * until they have it.
    */
   release(): void {}
 
   get retainedFrom(): number {
-    return Math.max(this.#forgotten, Math.min(this.#delivered, ...this.#matchedLengths()));
+    return Math.max(
+      this.#forgotten,
+      Math.min(this.#delivered, ...this.#matchedLengths()),
+    );
   }
 
   get backlogLength(): number {
@@ -196,21 +225,32 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   get isBusy(): boolean {
-    if (this.#proposals.size > 0 || this.#unsent.size > 0 || this.#delivered < this.length)
+    if (
+      this.#proposals.size > 0 ||
+      this.#unsent.size > 0 ||
+      this.#delivered < this.length
+    )
       return true;
-    // Called after every input: a loop, because a list would be allocated at each call.
-    for (const follower of this.#followers.values()) if (this.#isLagging(follower)) return true;
+    // Called after every input: a loop, because a list would be allocated at
+    // each call.
+    for (const follower of this.#followers.values())
+      if (this.#isLagging(follower)) return true;
     return false;
   }
 
   propose(record: R, nowMs: number): void {
     if (this.#isLeader) {
       const sequence = this.#nextSequence++;
-      this.#store([{ origin: this.options.site, epoch: this.#epoch, sequence, record }]);
+      this.#store([
+        { origin: this.options.site, epoch: this.#epoch, sequence, record },
+      ]);
       return;
     }
     if (this.#proposals.size === 0) this.#proposedAtMs = nowMs;
-    if (this.#unsent.size > 0 || this.#proposals.size >= this.#windows.maxProposed)
+    if (
+      this.#unsent.size > 0 ||
+      this.#proposals.size >= this.#windows.maxProposed
+    )
       this.#unsent.add(record);
     else this.#sendFirst(record);
   }
@@ -228,8 +268,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * Ignores a site that takes another site for the leader: the position that it assigns may be
-   * another record's.
+   * Ignores a site that takes another site for the leader: the position that it
+   * assigns may be another record's.
    */
   receive(from: Origin, message: SequencedMessage<R>, nowMs: number): void {
     switch (message.kind) {
@@ -264,14 +304,23 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   tick(nowMs: number): void {
     const { resendAfterMs } = this.options;
     this.#probeFollowers(nowMs);
-    // Held entries of which it is not known that they count: the leader answers.
+    // Held entries of which it is not known that they count: the leader
+    // answers.
     if (!this.#isLeader && this.#delivered < this.synced) this.#confirm();
     if (this.#proposalsMoved) this.#proposedAtMs = nowMs;
     this.#proposalsMoved = false;
-    if (this.#proposals.size === 0 || nowMs - this.#proposedAtMs < resendAfterMs) return;
+    if (
+      this.#proposals.size === 0 ||
+      nowMs - this.#proposedAtMs < resendAfterMs
+    )
+      return;
     this.#proposedAtMs = nowMs;
     this.#check ??= { probe: ++this.#lastProbe, last: this.#nextSequence - 1 };
-    this.#send(this.options.leader, { kind: 'log.check', epoch: this.#epoch, ...this.#check });
+    this.#send(this.options.leader, {
+      kind: 'log.check',
+      epoch: this.#epoch,
+      ...this.#check,
+    });
   }
 
   #sendFirst(record: R): void {
@@ -282,7 +331,12 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   #sendProposal({ sequence, record }: Proposal<R>): void {
     const { leader } = this.options;
-    this.#send(leader, { kind: 'log.propose', epoch: this.#epoch, sequence, record });
+    this.#send(leader, {
+      kind: 'log.propose',
+      epoch: this.#epoch,
+      sequence,
+      record,
+    });
   }
 
   /** Some proposals have arrived: sends those that waited. */
@@ -299,14 +353,19 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     return this.synced;
   }
 
-  /** How many of the first entries a majority holds, as far as this node knows. */
+  /**
+   * How many of the first entries a majority holds, as far as this node knows.
+   */
   protected getMajorityLength(): number {
     const { site: own } = this.options;
     const majority = Math.floor(this.#voters.length / 2) + 1;
     if (!this.#isLeader) {
-      // What a follower has is synced at the leader too: two of three are a majority.
+      // What a follower has is synced at the leader too: two of three are a
+      // majority.
       if (majority > 2 || !this.#voters.includes(own)) return this.#committed;
-      const removal = this.#changes.slice().find(({ closes }) => closes === own);
+      const removal = this.#changes
+        .slice()
+        .find(({ closes }) => closes === own);
       return Math.min(this.synced, removal?.position ?? Infinity);
     }
     return computeCommittedLength(this.#voters, this.#changes.slice(), (site) =>
@@ -315,8 +374,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * At the leader: whom it sends the log to. Of a new one it does not know what that has, and keeps
-   * all from now on.
+   * At the leader: whom it sends the log to. Of a new one it does not know what
+   * that has, and keeps all from now on.
    */
   #setFollowers(sites: readonly Origin[]): void {
     if (!this.#isLeader) return;
@@ -342,7 +401,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     for (const [index, { record }] of entries.entries()) {
       const change = getMemberChange(record);
       if (change !== undefined)
-        this.#changes.push({ position: position + index, closes: change.closes });
+        this.#changes.push({
+          position: position + index,
+          closes: change.closes,
+        });
     }
   }
 
@@ -369,23 +431,32 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * Whether a follower cannot see from its own log what a majority has: with more than three sites,
-   * or no vote.
+   * Whether a follower cannot see from its own log what a majority has: with
+   * more than three sites, or no vote.
    */
   get #mustAnnounce(): boolean {
     return this.#voters.length > 3 || this.#hasNonVoter;
   }
 
-  #onPropose(from: Origin, message: SequencedMessage<R> & { kind: 'log.propose' }): void {
+  #onPropose(
+    from: Origin,
+    message: SequencedMessage<R> & { kind: 'log.propose' },
+  ): void {
     const { epoch, sequence, record } = message;
     const progress = this.#progress.get(from);
     if (progress !== undefined && epoch < progress.epoch) return;
-    const next = progress !== undefined && progress.epoch === epoch ? progress.next : 1;
-    // Anything else is a repetition, or comes after a lost one and will come again in order.
-    if (sequence === next) this.#store([{ origin: from, epoch, sequence, record }]);
+    const next =
+      progress !== undefined && progress.epoch === epoch ? progress.next : 1;
+    // Anything else is a repetition, or comes after a lost one and will come
+    // again in order.
+    if (sequence === next)
+      this.#store([{ origin: from, epoch, sequence, record }]);
   }
 
-  #onCheck(from: Origin, { epoch, probe }: SequencedMessage<R> & { kind: 'log.check' }): void {
+  #onCheck(
+    from: Origin,
+    { epoch, probe }: SequencedMessage<R> & { kind: 'log.check' },
+  ): void {
     const progress = this.#progress.get(from);
     if (progress !== undefined && epoch < progress.epoch) return;
     const next = progress?.epoch === epoch ? progress.next : 1;
@@ -393,7 +464,11 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /** Sends again what the leader lacks of what was sent before the check. */
-  #onChecked({ epoch, next, probe }: SequencedMessage<R> & { kind: 'log.checked' }): void {
+  #onChecked({
+    epoch,
+    next,
+    probe,
+  }: SequencedMessage<R> & { kind: 'log.checked' }): void {
     const check = this.#check;
     if (check?.probe !== probe || epoch !== this.#epoch) return;
     this.#check = undefined;
@@ -412,7 +487,11 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     const here = this.#digest.at(position);
     if (here !== undefined && digest !== undefined && here !== digest) {
       const message = `the first ${position} entries of its red log are not those that are here`;
-      this.#outputs.push({ kind: 'fork', origin: this.options.leader, message });
+      this.#outputs.push({
+        kind: 'fork',
+        origin: this.options.leader,
+        message,
+      });
       return;
     }
     const news = entries.slice(Math.max(0, this.length - position));
@@ -429,20 +508,30 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   #onAppended(
     from: Origin,
-    { length, committed, received, probe }: SequencedMessage<R> & { kind: 'log.appended' },
+    {
+      length,
+      committed,
+      received,
+      probe,
+    }: SequencedMessage<R> & { kind: 'log.appended' },
     nowMs: number,
   ): void {
     const follower = this.#followers.get(from);
     if (follower === undefined) return;
     // Either said long ago, or of one that was away for too long: it knows.
-    if (length < this.#forgotten) return this.#send(from, { kind: 'log.gone', length });
+    if (length < this.#forgotten)
+      return this.#send(from, { kind: 'log.gone', length });
     // A restarted follower knows less than before: believe what it says last.
     follower.committed = committed;
     // It was taken for one that has all that this start found.
-    if (follower.matched === undefined && length < follower.baseLength) follower.sent = length;
+    if (follower.matched === undefined && length < follower.baseLength)
+      follower.sent = length;
     if (probe !== undefined && probe === follower.probe) {
       follower.probe = undefined;
-      follower.sent = Math.min(follower.sent, Math.max(received ?? 0, this.#forgotten));
+      follower.sent = Math.min(
+        follower.sent,
+        Math.max(received ?? 0, this.#forgotten),
+      );
     }
     if (length > (follower.matched ?? -1)) {
       follower.matched = follower.baseLength = length;
@@ -450,8 +539,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       follower.probe = undefined;
       follower.sent = Math.max(follower.sent, length);
     }
-    // It asks what counts: by what it has delivered it may have no vote, so it cannot decide by
-    // itself.
+    // It asks what counts: by what it has delivered it may have no vote, so it
+    // cannot decide by itself.
     else if (committed < this.#committed) this.#announceTo(from, follower);
     this.#advanceCommitted();
     this.#sendWindow(from, follower);
@@ -471,9 +560,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     for (const entry of entries) this.#noteProposal(entry);
     this.#noteChanges(entries, this.length);
     for (const entry of entries) {
-      // A log that came back shorter than what it has delivered is not the one that the digest is
-      // of.
-      if (this.length === this.#digest.count) this.#digest.add(entry, this.#delivered);
+      // A log that came back shorter than what it has delivered is not the one
+      // that the digest is of.
+      if (this.length === this.#digest.count)
+        this.#digest.add(entry, this.#delivered);
       this.#entries.push(entry);
     }
     this.#storeOutput(entries);
@@ -483,7 +573,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   /** Entries that follow each other are stored by one output. */
   #storeOutput(entries: readonly LogEntry<R>[]): void {
     const last = this.#outputs.at(-1);
-    if (last?.kind === 'store') (last.entries as LogEntry<R>[]).push(...entries);
+    if (last?.kind === 'store')
+      (last.entries as LogEntry<R>[]).push(...entries);
     else this.#outputs.push({ kind: 'store', entries: [...entries] });
   }
 
@@ -492,31 +583,40 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     if (origin !== this.options.site || epoch < this.#epoch) return;
     if (epoch > this.#epoch) return this.#beginAbove(epoch);
     // Seen in the leader's synced log: no need to ask again.
-    while ((this.#proposals.at(0)?.sequence ?? Infinity) <= sequence) this.#proposals.shift();
+    while ((this.#proposals.at(0)?.sequence ?? Infinity) <= sequence)
+      this.#proposals.shift();
     this.#proposalsMoved = true;
     this.#sendLater();
   }
 
-  /** The highest epoch that this site has had, as its log shows: it begins above. */
+  /**
+   * The highest epoch that this site has had, as its log shows: it begins
+   * above.
+   */
   #knownEpoch(entries: readonly LogEntry<R>[]): number {
     const { site, saved } = this.options;
     let known = saved?.progress.find(([origin]) => origin === site)?.[1] ?? 0;
-    for (const { origin, epoch } of entries) if (origin === site) known = Math.max(known, epoch);
+    for (const { origin, epoch } of entries)
+      if (origin === site) known = Math.max(known, epoch);
     return known;
   }
 
   /**
-   * Whether it is of a start of this site above which there is none: what this one proposes would
-   * be refused for ever.
+   * Whether it is of a start of this site above which there is none: what this
+   * one proposes would be refused for ever.
    */
   #hasNoHigherEpoch({ origin, epoch }: LogEntry<R>): boolean {
     const { site, epoch: value } = this.options;
-    return origin === site && epoch > this.#epoch && createEpochAbove(epoch, value) > MAX_START;
+    return (
+      origin === site &&
+      epoch > this.#epoch &&
+      createEpochAbove(epoch, value) > MAX_START
+    );
   }
 
   /**
-   * Epochs begin far below: this is another deployment's log, or another process has used the name
-   * of this site.
+   * Epochs begin far below: this is another deployment's log, or another
+   * process has used the name of this site.
    */
   #stopAt(epoch: number): void {
     const message = `it has an entry of start ${epoch} of this site, above which nothing can be proposed`;
@@ -524,8 +624,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * An earlier start had that epoch, and its file is gone: records that have not arrived are
-   * proposed again above it.
+   * An earlier start had that epoch, and its file is gone: records that have
+   * not arrived are proposed again above it.
    */
   #beginAbove(epoch: number): void {
     this.#epoch = createEpochAbove(epoch, this.options.epoch);
@@ -537,12 +637,13 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   #sendNews(): void {
-    for (const [site, follower] of this.#followers) this.#sendWindow(site, follower);
+    for (const [site, follower] of this.#followers)
+      this.#sendWindow(site, follower);
   }
 
   /**
-   * Sends what was not sent, as far as the window goes: one that is away is not sent all that it
-   * misses.
+   * Sends what was not sent, as far as the window goes: one that is away is not
+   * sent all that it misses.
    */
   #sendWindow(site: Origin, follower: Follower): void {
     if (follower.probe !== undefined) return;
@@ -556,9 +657,14 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   #sendBatch(site: Origin, follower: Follower, sendable: number): void {
     const position = follower.sent;
     if (position < this.#forgotten)
-      throw new Error(`entry ${position} is gone: the log begins at ${this.#forgotten}`);
+      throw new Error(
+        `entry ${position} is gone: the log begins at ${this.#forgotten}`,
+      );
     const end = Math.min(sendable, position + MAX_APPEND_ENTRIES);
-    const entries = this.#entries.slice(position - this.#forgotten, end - this.#forgotten);
+    const entries = this.#entries.slice(
+      position - this.#forgotten,
+      end - this.#forgotten,
+    );
     this.#append(site, position, entries);
     follower.sent = end;
   }
@@ -566,7 +672,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   /** Asks followers that have not got on for long what they have received. */
   #probeFollowers(nowMs: number): void {
     for (const [site, follower] of this.#followers) {
-      if (!this.#isLagging(follower) || nowMs - follower.movedAtMs < this.options.resendAfterMs)
+      if (
+        !this.#isLagging(follower) ||
+        nowMs - follower.movedAtMs < this.options.resendAfterMs
+      )
         continue;
       follower.movedAtMs = nowMs;
       // It has everything, and may not know what counts.
@@ -584,8 +693,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * What stands behind a record that may change the sites needs a majority of those that there are
-   * then.
+   * What stands behind a record that may change the sites needs a majority of
+   * those that there are then.
    */
   #commitAndDeliver(): void {
     const change = this.#changes.at(0)?.position ?? Infinity;
@@ -593,7 +702,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     if (majority > this.#committed) {
       this.#committed = majority;
       if (this.#mustAnnounce)
-        for (const [site, follower] of this.#followers) this.#announceTo(site, follower);
+        for (const [site, follower] of this.#followers)
+          this.#announceTo(site, follower);
     }
     const end = Math.min(this.#committed, this.synced, change + 1);
     if (this.#delivered >= end) return;
@@ -606,22 +716,34 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     const from = this.#delivered;
     const records: R[] = [];
     for (; this.#delivered < end; this.#delivered += 1) {
-      const entry = this.#entries.at(this.#delivered - this.#forgotten) as LogEntry<R>;
-      noteProgress(this.#deliveredProgress, entry.origin, entry.epoch, entry.sequence + 1);
+      const entry = this.#entries.at(
+        this.#delivered - this.#forgotten,
+      ) as LogEntry<R>;
+      noteProgress(
+        this.#deliveredProgress,
+        entry.origin,
+        entry.epoch,
+        entry.sequence + 1,
+      );
       records.push(entry.record);
     }
     this.#outputs.push({ kind: 'deliver', from, next: end, records });
   }
 
   /**
-   * An append without entries: it reports what is committed, and the answer how much the follower
-   * has.
+   * An append without entries: it reports what is committed, and the answer how
+   * much the follower has.
    */
   #announceTo(site: Origin, { sent, probe }: Follower): void {
     this.#append(site, sent, [], probe);
   }
 
-  #append(site: Origin, position: number, entries: readonly LogEntry<R>[], probe?: number): void {
+  #append(
+    site: Origin,
+    position: number,
+    entries: readonly LogEntry<R>[],
+    probe?: number,
+  ): void {
     const digest = this.#digest.at(position);
     this.#send(site, {
       kind: 'log.append',

@@ -1,6 +1,6 @@
 /**
- * What the nodes of the sequenced log send each other, and what their surroundings have to know of
- * it.
+ * What the nodes of the sequenced log send each other, and what their
+ * surroundings have to know of it.
  */
 import type { Origin } from '../../records/origin.ts';
 import type { RedRecord } from '../../records/records.ts';
@@ -28,7 +28,10 @@ export type SequencedMessage<R> =
       readonly sequence: number;
       readonly record: R;
     }
-  /** Asks the leader which of the proposals up to the one with the number `last` it has. */
+  /**
+   * Asks the leader which of the proposals up to the one with the number `last`
+   * it has.
+   */
   | {
       readonly kind: 'log.check';
       readonly epoch: number;
@@ -42,7 +45,10 @@ export type SequencedMessage<R> =
       readonly next: number;
       readonly probe: number;
     }
-  /** Entries from `position` on, of which those before `committed` are held by a majority. */
+  /**
+   * Entries from `position` on, of which those before `committed` are held by a
+   * majority.
+   */
   | {
       readonly kind: 'log.append';
       readonly position: number;
@@ -50,12 +56,14 @@ export type SequencedMessage<R> =
       readonly committed: number;
       /** Of what stands before `position`. */
       readonly digest?: number | undefined;
-      /** Asks the follower how much it has received, also if that is not synced. */
+      /**
+       * Asks the follower how much it has received, also if that is not synced.
+       */
       readonly probe?: number | undefined;
     }
   /**
-   * All entries before `length` are synced at the sender, which knows of those before `committed`
-   * that they count.
+   * All entries before `length` are synced at the sender, which knows of those
+   * before `committed` that they count.
    */
   | {
       readonly kind: 'log.appended';
@@ -74,7 +82,9 @@ const ordinalNumber = integerFrom(1);
 const NO_RECORDS: readonly ProposedRecord[] = [];
 
 /** By kind: the type of the table holds it to all of them. */
-function createSchemas(redRecord: RecordSchema): Readonly<Record<Message['kind'], RecordSchema>> {
+function createSchemas(
+  redRecord: RecordSchema,
+): Readonly<Record<Message['kind'], RecordSchema>> {
   const entry = record({
     origin: siteOrigin,
     epoch: start,
@@ -82,9 +92,24 @@ function createSchemas(redRecord: RecordSchema): Readonly<Record<Message['kind']
     record: redRecord,
   });
   return {
-    'log.propose': record({ kind: word, epoch: start, sequence: ordinalNumber, record: redRecord }),
-    'log.check': record({ kind: word, epoch: start, last: ordinalNumber, probe: count }),
-    'log.checked': record({ kind: word, epoch: start, next: ordinalNumber, probe: count }),
+    'log.propose': record({
+      kind: word,
+      epoch: start,
+      sequence: ordinalNumber,
+      record: redRecord,
+    }),
+    'log.check': record({
+      kind: word,
+      epoch: start,
+      last: ordinalNumber,
+      probe: count,
+    }),
+    'log.checked': record({
+      kind: word,
+      epoch: start,
+      next: ordinalNumber,
+      probe: count,
+    }),
     'log.append': record(
       {
         kind: word,
@@ -102,11 +127,18 @@ function createSchemas(redRecord: RecordSchema): Readonly<Record<Message['kind']
   };
 }
 
-/** Only its own nodes make messages for it, and what comes has one of these shapes. */
+/**
+ * Only its own nodes make messages for it, and what comes has one of these
+ * shapes.
+ */
 export const SEQUENCED_MESSAGE_FORMAT: LogMessageFormat = {
   createSchemas,
-  getProposedRecords(message: Message, from: Origin): readonly ProposedRecord[] {
-    if (message.kind === 'log.propose') return [{ origin: from, record: message.record }];
+  getProposedRecords(
+    message: Message,
+    from: Origin,
+  ): readonly ProposedRecord[] {
+    if (message.kind === 'log.propose')
+      return [{ origin: from, record: message.record }];
     return message.kind === 'log.append' ? message.entries : NO_RECORDS;
   },
   needsRoom(message: Message): boolean {
@@ -116,12 +148,18 @@ export const SEQUENCED_MESSAGE_FORMAT: LogMessageFormat = {
     );
   },
   split(message: Message): readonly [Message, Message] | undefined {
-    if (message.kind !== 'log.append' || message.entries.length < 2) return undefined;
+    if (message.kind !== 'log.append' || message.entries.length < 2)
+      return undefined;
     const { position, entries, digest: before } = message;
     const middle = entries.length >> 1;
     const head = entries.slice(0, middle);
-    const second = { ...message, position: position + middle, entries: entries.slice(middle) };
-    const between = before === undefined ? {} : { digest: head.reduce(mixEntry, before) };
+    const second = {
+      ...message,
+      position: position + middle,
+      entries: entries.slice(middle),
+    };
+    const between =
+      before === undefined ? {} : { digest: head.reduce(mixEntry, before) };
     return [
       { ...message, entries: head },
       { ...second, ...between },

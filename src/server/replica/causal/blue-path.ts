@@ -1,16 +1,21 @@
 /**
- * The blue path of a replica (Contrarian, VLDB 2018, §4, with one partition): an operation commits
- * at its own site, its stream is replicated in order, and it becomes visible at another site once
- * everything that it depends on is.
+ * The blue path of a replica (Contrarian, VLDB 2018, §4, with one partition):
+ * an operation commits at its own site, its stream is replicated in order, and
+ * it becomes visible at another site once everything that it depends on is.
  *
- * With one partition a vector need name only operations, never the passing of time, so that
- * visibility waits for operations alone; heartbeats only tell how long a stream is.
+ * With one partition a vector need name only operations, never the passing of
+ * time, so that visibility waits for operations alone; heartbeats only tell how
+ * long a stream is.
  */
 import { getClient, getSequence } from '../../records/operation-id.ts';
 import { RED, type Origin, type StreamEnd } from '../../records/origin.ts';
 import type { Choice } from '../../records/reply.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
-import type { BlueMessage, BlueOperation, StreamPoint } from '../../records/records.ts';
+import type {
+  BlueMessage,
+  BlueOperation,
+  StreamPoint,
+} from '../../records/records.ts';
 import { Fifo } from '../../collections/fifo.ts';
 import {
   MAX_OPERATIONS_PER_MESSAGE,
@@ -41,27 +46,35 @@ export interface BlueDraft extends Pick<BlueOperation, 'id' | 'reply'> {
 export class BluePath {
   protected readonly core: ReplicaCore;
   /**
-   * By ordinal: what other sites may lack. The place of the red order, which is no stream, stays
-   * empty.
+   * By ordinal: what other sites may lack. The place of the red order, which is
+   * no stream, stays empty.
    */
   readonly #outgoing: OutgoingStream[] = [];
   readonly #incoming: IncomingStream[] = [];
-  /** Operations of this site that are not synced, in the order in which they were stored. */
+  /**
+   * Operations of this site that are not synced, in the order in which they
+   * were stored.
+   */
   readonly #unsynced = new Fifo<BlueOperation>();
   /** Operations of this site that are synced and not yet sent. */
   #unsent: BlueOperation[] = [];
-  /** Sites whose operations were synced since the last acknowledgment to them. */
+  /**
+   * Sites whose operations were synced since the last acknowledgment to them.
+   */
   readonly #unconfirmed = new Set<Origin>();
   readonly #onApplied: (operation: BlueOperation) => void;
   readonly #windows: SendWindows;
   #leftBehind: ReadonlySet<Origin> = new Set();
   /**
-   * Set until another site has accepted this start: the stream may be an older copy, which must not
-   * continue.
+   * Set until another site has accepted this start: the stream may be an older
+   * copy, which must not continue.
    */
   isHeld = false;
 
-  constructor(core: ReplicaCore, onApplied: (operation: BlueOperation) => void) {
+  constructor(
+    core: ReplicaCore,
+    onApplied: (operation: BlueOperation) => void,
+  ) {
     this.core = core;
     this.#onApplied = onApplied;
     this.#windows = { ...DEFAULT_SEND_WINDOWS, ...core.options.windows };
@@ -70,14 +83,19 @@ export class BluePath {
   }
 
   /**
-   * Other origins are known, or their states have changed: which site needs what changes with them.
+   * Other origins are known, or their states have changed: which site needs
+   * what changes with them.
    */
   updateMembers(): void {
     const { origins, site } = this.core.options;
     this.#growTo(Math.max(this.#incoming.length, origins.size));
-    const others = origins.getOthers(site).filter((item) => !this.#leftBehind.has(item));
+    const others = origins
+      .getOthers(site)
+      .filter((item) => !this.#leftBehind.has(item));
     for (const [origin, outgoing] of this.#outgoing.entries())
-      outgoing.setReceivers(origin === RED ? [] : others.filter((item) => item !== origin));
+      outgoing.setReceivers(
+        origin === RED ? [] : others.filter((item) => item !== origin),
+      );
     for (const origin of origins.sites) {
       const { final } = origins.get(origin);
       if (final !== undefined) this.#getStream(origin).endAt(final.sequence);
@@ -92,26 +110,34 @@ export class BluePath {
 
   /** Has a site answer, whatever it has. */
   probe(site: Origin): void {
-    this.#send(site, { kind: 'blue.heartbeat', sequence: this.#ownOutgoing.last });
+    this.#send(site, {
+      kind: 'blue.heartbeat',
+      sequence: this.#ownOutgoing.last,
+    });
   }
 
   /** How many operations are kept at most of a stream that a site lacks. */
   getBacklog(site: Origin): number {
     let most = 0;
-    for (const outgoing of this.#outgoing) most = Math.max(most, outgoing.getBacklog(site));
+    for (const outgoing of this.#outgoing)
+      most = Math.max(most, outgoing.getBacklog(site));
     return most;
   }
 
   /** How many operations of all streams a site has confirmed. */
   getConfirmed(site: Origin): number {
     let sum = 0;
-    for (const outgoing of this.#outgoing) sum += outgoing.getAcknowledged(site);
+    for (const outgoing of this.#outgoing)
+      sum += outgoing.getAcknowledged(site);
     return sum;
   }
 
   /** Whether of some stream none of these sites keeps what is lacking here. */
   isGoneAt(sites: readonly Origin[]): boolean {
-    return sites.length > 0 && this.#incoming.some((stream) => stream.isGoneAt(sites));
+    return (
+      sites.length > 0 &&
+      this.#incoming.some((stream) => stream.isGoneAt(sites))
+    );
   }
 
   #growTo(size: number): void {
@@ -122,13 +148,16 @@ export class BluePath {
   }
 
   get isBusy(): boolean {
-    // Called after every input: loops, because callbacks would be allocated at each call.
+    // Called after every input: loops, because callbacks would be allocated at
+    // each call.
     for (const { isBehind } of this.#outgoing) if (isBehind) return true;
     for (const { waiting } of this.#incoming) if (waiting.size > 0) return true;
     return false;
   }
 
-  /** Whether the operations that a log held at the start are all applied again. */
+  /**
+   * Whether the operations that a log held at the start are all applied again.
+   */
   get isRecovered(): boolean {
     return this.#ownStream.waiting.size === 0;
   }
@@ -136,34 +165,57 @@ export class BluePath {
   /** Whether this site may give operations. */
   get canOriginate(): boolean {
     const { origins, site } = this.core.options;
-    return this.isRecovered && !this.isHeld && origins.get(site).state === 'open';
+    return (
+      this.isRecovered && !this.isHeld && origins.get(site).state === 'open'
+    );
   }
 
   /** How much of the stream of an origin is synced here. */
   getHeld(origin: Origin): StreamEnd {
     const { waiting, synced } = this.#getStream(origin);
-    const last = waiting.size > 0 ? waiting.at(waiting.size - 1)?.vector : this.core.state.stable;
+    const last =
+      waiting.size > 0
+        ? waiting.at(waiting.size - 1)?.vector
+        : this.core.state.stable;
     return { sequence: synced, stamp: last?.[origin] ?? 0 };
   }
 
-  /** Whether another member is known to have all that is synced here of the stream of an origin. */
+  /**
+   * Whether another member is known to have all that is synced here of the
+   * stream of an origin.
+   */
   isElsewhere(origin: Origin): boolean {
-    return this.#getOutgoing(origin).maxAcknowledged >= this.#getStream(origin).synced;
-  }
-
-  /** Own operations that no other site is known to have: those after `final`, if that is known. */
-  getUnsent(final: number | null): readonly BlueOperation[] {
-    return this.#ownOutgoing.getAfter(final ?? this.#ownOutgoing.maxAcknowledged, Infinity);
+    return (
+      this.#getOutgoing(origin).maxAcknowledged >=
+      this.#getStream(origin).synced
+    );
   }
 
   /**
-   * Those of them that are in the rows; none if they are too many for the small part of a
-   * checkpoint.
+   * Own operations that no other site is known to have: those after `final`, if
+   * that is known.
+   */
+  getUnsent(final: number | null): readonly BlueOperation[] {
+    return this.#ownOutgoing.getAfter(
+      final ?? this.#ownOutgoing.maxAcknowledged,
+      Infinity,
+    );
+  }
+
+  /**
+   * Those of them that are in the rows; none if they are too many for the small
+   * part of a checkpoint.
    */
   saveUnsent(): readonly BlueOperation[] {
     const { maxAcknowledged } = this.#ownOutgoing;
-    const unsent = this.#ownOutgoing.getAfter(maxAcknowledged, MAX_OPERATIONS_PER_MESSAGE + 1);
-    if (unsent.length > MAX_OPERATIONS_PER_MESSAGE || measurePlainData(unsent) > MAX_UNSENT_BYTES)
+    const unsent = this.#ownOutgoing.getAfter(
+      maxAcknowledged,
+      MAX_OPERATIONS_PER_MESSAGE + 1,
+    );
+    if (
+      unsent.length > MAX_OPERATIONS_PER_MESSAGE ||
+      measurePlainData(unsent) > MAX_UNSENT_BYTES
+    )
       return [];
     return unsent.filter(({ sequence }) => sequence <= this.#ownStream.applied);
   }
@@ -176,7 +228,8 @@ export class BluePath {
     vector[site] = clock.next(wallMs, getMaxEntry(vector));
     const { shadow, effects } = choice;
     const sequence = this.#ownStream.received + 1;
-    // Literals, since this is the hot path: copying objects costs several times more.
+    // Literals, since this is the hot path: copying objects costs several times
+    // more.
     const operation: BlueOperation =
       hop === undefined
         ? { id, site, shadow, effects, reply, sequence, vector }
@@ -202,14 +255,22 @@ export class BluePath {
     return this.#incoming.map((stream) => stream.save());
   }
 
-  /** Takes up what was saved; `kept` are operations from before, which other sites may lack. */
-  load(streams: readonly SavedStream[], retained: readonly LoggedOperation[]): void {
+  /**
+   * Takes up what was saved; `kept` are operations from before, which other
+   * sites may lack.
+   */
+  load(
+    streams: readonly SavedStream[],
+    retained: readonly LoggedOperation[],
+  ): void {
     for (const origin of this.core.options.origins.sites) {
       const saved = streams[origin];
       // It has joined since.
       if (saved === undefined) continue;
       this.#getStream(origin).load(saved);
-      const ofOrigin = retained.filter(({ operation }) => operation.site === origin);
+      const ofOrigin = retained.filter(
+        ({ operation }) => operation.site === origin,
+      );
       this.#getOutgoing(origin).load(saved.synced, ofOrigin);
     }
     this.#ownStream.sent = this.#ownStream.synced;
@@ -218,15 +279,21 @@ export class BluePath {
   /** About what those take in memory that wait to become visible. */
   get waitingBytes(): number {
     let bytes = 0;
-    for (const { waiting } of this.#incoming) bytes += measurePlainData(waiting.slice());
+    for (const { waiting } of this.#incoming)
+      bytes += measurePlainData(waiting.slice());
     return bytes;
   }
 
-  /** Where in the site's own log the operations begin that other sites may lack. */
+  /**
+   * Where in the site's own log the operations begin that other sites may lack.
+   */
   get retainedFrom(): number | undefined {
     let first: number | undefined;
     for (const { retainedFrom } of this.#outgoing) {
-      if (retainedFrom !== undefined && (first === undefined || retainedFrom < first))
+      if (
+        retainedFrom !== undefined &&
+        (first === undefined || retainedFrom < first)
+      )
         first = retainedFrom;
     }
     return first;
@@ -235,13 +302,20 @@ export class BluePath {
   /** Takes an operation from the site's own log after a restart. */
   restore(logged: LoggedOperation): void {
     const { site, vector } = logged.operation;
-    // The record by which it joined may be behind this in the red log, as a start reads them.
+    // The record by which it joined may be behind this in the red log, as a
+    // start reads them.
     this.#growTo(site + 1);
     const stream = this.#getStream(site);
     // Of what another site has sent, the rows may contain it.
-    if (logged.operation.sequence > stream.synced) stream.restore(logged.operation);
-    this.#getOutgoing(site).add(logged.operation, logged.position, this.core.nowMs);
-    if (site === this.core.options.site) this.core.clock.advanceTo(vector[site] ?? 0);
+    if (logged.operation.sequence > stream.synced)
+      stream.restore(logged.operation);
+    this.#getOutgoing(site).add(
+      logged.operation,
+      logged.position,
+      this.core.nowMs,
+    );
+    if (site === this.core.options.site)
+      this.core.clock.advanceTo(vector[site] ?? 0);
   }
 
   receive(from: Origin, message: BlueMessage): void {
@@ -250,7 +324,11 @@ export class BluePath {
         return this.#onOperations(from, message);
       case 'blue.received':
         if (!this.#hasSent(from, message.sequence)) return;
-        return this.#ownOutgoing.acknowledge(from, message.sequence, this.core.nowMs);
+        return this.#ownOutgoing.acknowledge(
+          from,
+          message.sequence,
+          this.core.nowMs,
+        );
       case 'blue.heartbeat':
         return this.#onHeartbeat(from, message.sequence);
       case 'blue.have':
@@ -263,12 +341,15 @@ export class BluePath {
   }
 
   /**
-   * After a restart: asks other sites how far they are, and reports what this site has. Only then
-   * is it known that a second site has the operations on which red records depend.
+   * After a restart: asks other sites how far they are, and reports what this
+   * site has. Only then is it known that a second site has the operations on
+   * which red records depend.
    */
   sendGreetings(): void {
     if (!this.#incoming.some(({ synced }) => synced > 0)) return;
-    for (const site of this.core.options.origins.getOthers(this.core.options.site))
+    for (const site of this.core.options.origins.getOthers(
+      this.core.options.site,
+    ))
       this.#sendHave(site, true);
   }
 
@@ -279,7 +360,10 @@ export class BluePath {
     return { length: stream.synced, digest: stream.getDigest(stream.synced) };
   }
 
-  /** The digest of the first operations of a stream; `undefined` where it is not known. */
+  /**
+   * The digest of the first operations of a stream; `undefined` where it is not
+   * known.
+   */
   getDigest(origin: Origin, length: number): number | undefined {
     return this.#getStream(origin).getDigest(length);
   }
@@ -308,13 +392,19 @@ export class BluePath {
   flush(): void {
     while (this.#unsent.length > 0) {
       const isAll = this.#unsent.length <= MAX_OPERATIONS_PER_MESSAGE;
-      const operations = isAll ? this.#unsent : this.#unsent.slice(0, MAX_OPERATIONS_PER_MESSAGE);
-      this.#unsent = isAll ? [] : this.#unsent.slice(MAX_OPERATIONS_PER_MESSAGE);
+      const operations = isAll
+        ? this.#unsent
+        : this.#unsent.slice(0, MAX_OPERATIONS_PER_MESSAGE);
+      this.#unsent = isAll
+        ? []
+        : this.#unsent.slice(MAX_OPERATIONS_PER_MESSAGE);
       const message = this.#createMessage(this.#ownStream, operations);
       this.#ownStream.sent = (operations.at(-1) as BlueOperation).sequence;
       for (const site of this.core.options.origins.members) {
-        if (site === this.core.options.site || this.#leftBehind.has(site)) continue;
-        if (!this.#ownOutgoing.isFarBehind(site, this.#windows.maxSent)) this.#send(site, message);
+        if (site === this.core.options.site || this.#leftBehind.has(site))
+          continue;
+        if (!this.#ownOutgoing.isFarBehind(site, this.#windows.maxSent))
+          this.#send(site, message);
       }
     }
     if (this.#unconfirmed.size === 0) return;
@@ -328,7 +418,10 @@ export class BluePath {
     const requested = new Set<Origin>();
     for (const origin of options.origins.sites) {
       const outgoing = this.#getOutgoing(origin);
-      for (const site of outgoing.takeSilentSites(nowMs, options.resendAfterMs)) {
+      for (const site of outgoing.takeSilentSites(
+        nowMs,
+        options.resendAfterMs,
+      )) {
         if (origin === options.site)
           this.#send(site, { kind: 'blue.heartbeat', sequence: outgoing.last });
         else requested.add(site);
@@ -338,8 +431,8 @@ export class BluePath {
   }
 
   /**
-   * The last own operation in the stable snapshot, and the last one that another site has synced
-   * too.
+   * The last own operation in the stable snapshot, and the last one that
+   * another site has synced too.
    */
   get ownProgress(): { readonly applied: number; readonly durable: number } {
     const { applied } = this.#ownStream;
@@ -375,12 +468,14 @@ export class BluePath {
 
   #getStream(site: Origin): IncomingStream {
     const stream = this.#incoming[site];
-    if (stream === undefined) throw new Error(`no site has ordinal ${site} in this deployment`);
+    if (stream === undefined)
+      throw new Error(`no site has ordinal ${site} in this deployment`);
     return stream;
   }
 
   /**
-   * Entries are synced in the order in which they were stored, so that one function does for all.
+   * Entries are synced in the order in which they were stored, so that one
+   * function does for all.
    */
   readonly #onOwnSynced = (position: number): void => {
     const operation = this.#unsynced.shift() as BlueOperation;
@@ -390,16 +485,21 @@ export class BluePath {
   };
 
   /** Operations of a stream, behind the digest of what stands before them. */
-  #createMessage(stream: IncomingStream, operations: readonly BlueOperation[]): BlueMessage {
-    const digest = stream.getDigest((operations[0] as BlueOperation).sequence - 1);
+  #createMessage(
+    stream: IncomingStream,
+    operations: readonly BlueOperation[],
+  ): BlueMessage {
+    const digest = stream.getDigest(
+      (operations[0] as BlueOperation).sequence - 1,
+    );
     return digest === undefined
       ? { kind: 'blue.operations', operations }
       : { kind: 'blue.operations', operations, digest };
   }
 
   /**
-   * Whether the own stream has got so far. A site that has more of it has it of another node of
-   * this site.
+   * Whether the own stream has got so far. A site that has more of it has it of
+   * another node of this site.
    */
   #hasSent(from: Origin, sequence: number): boolean {
     const { synced } = this.#ownStream;
@@ -410,11 +510,18 @@ export class BluePath {
     return false;
   }
 
-  /** Whether operations stand behind what is here of their stream, as far as both are known. */
-  #continues({ operations, digest }: BlueMessage & { kind: 'blue.operations' }): boolean {
+  /**
+   * Whether operations stand behind what is here of their stream, as far as
+   * both are known.
+   */
+  #continues({
+    operations,
+    digest,
+  }: BlueMessage & { kind: 'blue.operations' }): boolean {
     const { site, sequence } = operations[0] as BlueOperation;
     const here = this.#getStream(site).getDigest(sequence - 1);
-    if (here === undefined || digest === undefined || here === digest) return true;
+    if (here === undefined || digest === undefined || here === digest)
+      return true;
     const message = `its first ${sequence - 1} operations are not those that are here`;
     this.core.emit(
       site === this.core.options.site
@@ -424,7 +531,10 @@ export class BluePath {
     return false;
   }
 
-  #onOperations(from: Origin, message: BlueMessage & { kind: 'blue.operations' }): void {
+  #onOperations(
+    from: Origin,
+    message: BlueMessage & { kind: 'blue.operations' },
+  ): void {
     if (!this.#continues(message)) return;
     const { operations } = message;
     let isNew = false;
@@ -432,10 +542,19 @@ export class BluePath {
       const origin = operation.site;
       const stream = this.#getStream(origin);
       stream.noteAnnounced(operation.sequence);
-      if (operation.sequence > stream.received + 1) return this.#requestMissing(from, origin);
-      if (operation.sequence <= stream.received || origin === this.core.options.site) continue;
+      if (operation.sequence > stream.received + 1)
+        return this.#requestMissing(from, origin);
+      if (
+        operation.sequence <= stream.received ||
+        origin === this.core.options.site
+      )
+        continue;
       // What another site passes on, it has accepted.
-      if (from === origin && !this.core.acceptsStamp(origin, operation.vector[origin] ?? 0)) return;
+      if (
+        from === origin &&
+        !this.core.acceptsStamp(origin, operation.vector[origin] ?? 0)
+      )
+        return;
       isNew = true;
       stream.take(operation, this.core.nowMs);
       this.core.store({ kind: 'blue', operation }, (position) => {
@@ -450,13 +569,20 @@ export class BluePath {
     if (!isNew) this.#confirm(from);
   }
 
-  /** Asks a site for what is lacking of a stream, unless it was asked for already. */
+  /**
+   * Asks a site for what is lacking of a stream, unless it was asked for
+   * already.
+   */
   #requestMissing(from: Origin, origin: Origin): void {
     const { nowMs, options } = this.core;
     const stream = this.#getStream(origin);
     if (
       origin === options.site ||
-      !stream.takeRequest(nowMs, options.resendAfterMs, this.#windows.maxRequested)
+      !stream.takeRequest(
+        nowMs,
+        options.resendAfterMs,
+        this.#windows.maxRequested,
+      )
     )
       return;
     this.#send(from, { kind: 'blue.resend', origin, after: stream.received });
@@ -470,10 +596,13 @@ export class BluePath {
   }
 
   /**
-   * A site tells how much it has of each stream: what it lacks, or what is lacking here, need not
-   * come from the origin.
+   * A site tells how much it has of each stream: what it lacks, or what is
+   * lacking here, need not come from the origin.
    */
-  protected onHave(from: Origin, { synced, isRequest }: BlueMessage & { kind: 'blue.have' }): void {
+  protected onHave(
+    from: Origin,
+    { synced, isRequest }: BlueMessage & { kind: 'blue.have' },
+  ): void {
     const { nowMs, options } = this.core;
     if (!this.#hasSent(from, synced[options.site] ?? 0)) return;
     for (const origin of options.origins.sites) {
@@ -494,7 +623,10 @@ export class BluePath {
     });
   }
 
-  #onGone(from: Origin, { origin, after }: BlueMessage & { kind: 'blue.gone' }): void {
+  #onGone(
+    from: Origin,
+    { origin, after }: BlueMessage & { kind: 'blue.gone' },
+  ): void {
     const { origins, site } = this.core.options;
     const stream = this.#getStream(origin);
     if (!stream.noteGone(from, after)) return;
@@ -502,20 +634,32 @@ export class BluePath {
     if (keeper !== undefined) this.#requestMissing(keeper, origin);
   }
 
-  #sendFrom(site: Origin, { origin, after }: BlueMessage & { kind: 'blue.resend' }): void {
+  #sendFrom(
+    site: Origin,
+    { origin, after }: BlueMessage & { kind: 'blue.resend' },
+  ): void {
     if (!this.#getOutgoing(origin).hasAfter(after))
       return this.#send(site, { kind: 'blue.gone', origin, after });
-    const missing = this.#getOutgoing(origin).getAfter(after, this.#windows.maxRequested);
+    const missing = this.#getOutgoing(origin).getAfter(
+      after,
+      this.#windows.maxRequested,
+    );
     const stream = this.#getStream(origin);
     for (let start = 0; start < missing.length; start += MAX_BATCH_OPERATIONS)
       this.#send(
         site,
-        this.#createMessage(stream, missing.slice(start, start + MAX_BATCH_OPERATIONS)),
+        this.#createMessage(
+          stream,
+          missing.slice(start, start + MAX_BATCH_OPERATIONS),
+        ),
       );
   }
 
   #confirm(site: Origin): void {
-    this.#send(site, { kind: 'blue.received', sequence: this.#getStream(site).synced });
+    this.#send(site, {
+      kind: 'blue.received',
+      sequence: this.#getStream(site).synced,
+    });
   }
 
   #send(to: Origin, message: BlueMessage): void {

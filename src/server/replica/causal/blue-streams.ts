@@ -19,7 +19,8 @@ export interface LoggedOperation {
 }
 
 /**
- * What a site has received of a stream (its own included), and what of it waits to become visible.
+ * What a site has received of a stream (its own included), and what of it waits
+ * to become visible.
  */
 export class IncomingStream {
   /** Synced operations that are not yet applied, in order. */
@@ -31,7 +32,8 @@ export class IncomingStream {
   /** The last operation that the stream is said to have. */
   #announced = 0;
   /**
-   * Up to where operations were asked for, and when that was, or when the last one of them came.
+   * Up to where operations were asked for, and when that was, or when the last
+   * one of them came.
    */
   #requestedUpTo = 0;
   #movedAtMs = -Infinity;
@@ -50,24 +52,30 @@ export class IncomingStream {
   }
 
   /**
-   * Whether to ask for what comes after `received`: something is lacking, and what was asked for
-   * last has come, or nothing for `getSilentMs`; up to `window` of it then. Each message beyond a
-   * gap would ask for all of it otherwise.
+   * Whether to ask for what comes after `received`: something is lacking, and
+   * what was asked for last has come, or nothing for `getSilentMs`; up to
+   * `window` of it then. Each message beyond a gap would ask for all of it
+   * otherwise.
    */
   takeRequest(nowMs: number, silentMs: number, window: number): boolean {
     if (this.#announced <= this.#received) return false;
-    if (this.#received < this.#requestedUpTo && nowMs - this.#movedAtMs < silentMs) return false;
+    if (
+      this.#received < this.#requestedUpTo &&
+      nowMs - this.#movedAtMs < silentMs
+    )
+      return false;
     this.#requestedUpTo = this.#received + window;
     this.#movedAtMs = nowMs;
     return true;
   }
 
   /**
-   * A site does not keep any more what comes after `after`; says whether that is lacking here.
-   * Another one may be asked.
+   * A site does not keep any more what comes after `after`; says whether that
+   * is lacking here. Another one may be asked.
    */
   noteGone(site: Origin, after: number): boolean {
-    if (after !== this.#received || this.#announced <= this.#received) return false;
+    if (after !== this.#received || this.#announced <= this.#received)
+      return false;
     this.#gone.add(site);
     this.#requestedUpTo = 0;
     return true;
@@ -147,8 +155,9 @@ export class IncomingStream {
 }
 
 /**
- * The synced operations of one stream that some other site may still lack: of the own one, and of
- * those that may have to be passed on because their origin is gone.
+ * The synced operations of one stream that some other site may still lack: of
+ * the own one, and of those that may have to be passed on because their origin
+ * is gone.
  */
 export class OutgoingStream {
   /** Without a gap. */
@@ -159,8 +168,8 @@ export class OutgoingStream {
   #last = 0;
 
   /**
-   * Sets the sites that need the stream: all but its origin, this one, and those that were left
-   * behind.
+   * Sets the sites that need the stream: all but its origin, this one, and
+   * those that were left behind.
    */
   setReceivers(receivers: readonly Origin[]): void {
     for (const site of this.#acknowledged.keys())
@@ -182,7 +191,8 @@ export class OutgoingStream {
   }
 
   get isBehind(): boolean {
-    for (const sequence of this.#acknowledged.values()) if (sequence < this.#last) return true;
+    for (const sequence of this.#acknowledged.values())
+      if (sequence < this.#last) return true;
     return false;
   }
 
@@ -191,10 +201,14 @@ export class OutgoingStream {
     return this.#retained.at(0)?.position;
   }
 
-  /** After a restart: what the stream had got to, and what of it others may still lack. */
+  /**
+   * After a restart: what the stream had got to, and what of it others may
+   * still lack.
+   */
   load(last: number, retained: readonly LoggedOperation[]): void {
     this.#last = last;
-    if (this.#acknowledged.size > 0) for (const item of retained) this.#retain(item);
+    if (this.#acknowledged.size > 0)
+      for (const item of retained) this.#retain(item);
   }
 
   add(operation: BlueOperation, position: number, nowMs: number): void {
@@ -208,8 +222,8 @@ export class OutgoingStream {
   }
 
   /**
-   * What a log has of a stream has a gap if its site took the state of another one. Nothing before
-   * a gap is passed on.
+   * What a log has of a stream has a gap if its site took the state of another
+   * one. Nothing before a gap is passed on.
    */
   #retain(item: LoggedOperation): void {
     const last = this.#lastRetained;
@@ -231,13 +245,19 @@ export class OutgoingStream {
 
   #forgetAcknowledged(): void {
     const everywhere = Math.min(...this.#acknowledged.values());
-    while (this.#retained.size > 0 && (this.#retained.at(0)?.operation.sequence ?? 0) <= everywhere)
+    while (
+      this.#retained.size > 0 &&
+      (this.#retained.at(0)?.operation.sequence ?? 0) <= everywhere
+    )
       this.#retained.shift();
   }
 
   /** How many operations are kept that a receiver lacks. */
   getBacklog(site: Origin): number {
-    return Math.min(this.#retained.size, this.#last - (this.#acknowledged.get(site) ?? this.#last));
+    return Math.min(
+      this.#retained.size,
+      this.#last - (this.#acknowledged.get(site) ?? this.#last),
+    );
   }
 
   /** The last operation that a receiver has confirmed. */
@@ -257,24 +277,31 @@ export class OutgoingStream {
   getAfter(sequence: number, max: number): BlueOperation[] {
     const first = this.#retained.at(0)?.operation.sequence ?? 0;
     const from = Math.max(0, sequence + 1 - first);
-    return this.#retained.slice(from, from + max).map(({ operation }) => operation);
+    return this.#retained
+      .slice(from, from + max)
+      .map(({ operation }) => operation);
   }
 
   /**
-   * Whether a site lacks so much that it is not sent what is new: it asks for that once it is back.
+   * Whether a site lacks so much that it is not sent what is new: it asks for
+   * that once it is back.
    */
   isFarBehind(site: Origin, window: number): boolean {
     return this.#last - (this.#acknowledged.get(site) ?? 0) > window;
   }
 
   /**
-   * The sites that lack something and have not got on for `getSilentMs`; each is named once per
-   * such time.
+   * The sites that lack something and have not got on for `getSilentMs`; each
+   * is named once per such time.
    */
   takeSilentSites(nowMs: number, silentMs: number): Origin[] {
     const silent: Origin[] = [];
     for (const [site, sequence] of this.#acknowledged) {
-      if (sequence >= this.#last || nowMs - (this.#movedAtMs.get(site) ?? 0) < silentMs) continue;
+      if (
+        sequence >= this.#last ||
+        nowMs - (this.#movedAtMs.get(site) ?? 0) < silentMs
+      )
+        continue;
       this.#movedAtMs.set(site, nowMs);
       silent.push(site);
     }

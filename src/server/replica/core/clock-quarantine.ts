@@ -1,8 +1,9 @@
 /**
- * Sites whose clock is wild. Stamps lie above all that they depend on, so a stamp that is far ahead
- * would drag every site's clock along: what a site stamps is refused while its clock is far ahead,
- * and taken once that is set right. Judged are clocks as they are now, never the stamps of the
- * past: those may be ahead of any clock that was set back since.
+ * Sites whose clock is wild. Stamps lie above all that they depend on, so a
+ * stamp that is far ahead would drag every site's clock along: what a site
+ * stamps is refused while its clock is far ahead, and taken once that is set
+ * right. Judged are clocks as they are now, never the stamps of the past: those
+ * may be ahead of any clock that was set back since.
  */
 import { HORIZON_MS, MICROS_PER_MS } from '../../records/clock.ts';
 import { RED, type Origin } from '../../records/origin.ts';
@@ -13,15 +14,16 @@ export class ClockQuarantine {
   readonly #options: ReplicaOptions;
   readonly #quarantined = new Set<Origin>();
   /**
-   * The clock to compare others with. It never goes back: a site whose own clock is behind would
-   * reject all others.
+   * The clock to compare others with. It never goes back: a site whose own
+   * clock is behind would reject all others.
    */
   #referenceMs = -Infinity;
   #referenceAtMs = 0;
 
   /**
-   * By how much the stamps of each origin in the own log are too far ahead of the own clock.
-   * `undefined` if none is, or once a clock of another site has decided.
+   * By how much the stamps of each origin in the own log are too far ahead of
+   * the own clock. `undefined` if none is, or once a clock of another site has
+   * decided.
    */
   #stampsAheadMs: readonly number[] | undefined;
   /** Whether the own clock was reported, since most others are ahead of it. */
@@ -32,31 +34,37 @@ export class ClockQuarantine {
   }
 
   /**
-   * Begins after a restart. Stamps in the own log that are far ahead of the own clock make it
-   * suspect: it may be behind, or another one was ahead in the past.
+   * Begins after a restart. Stamps in the own log that are far ahead of the own
+   * clock make it suspect: it may be behind, or another one was ahead in the
+   * past.
    *
-   * @param lastStamps the last one of each origin. That of the red order does not count, since any
-   *   site may have given it.
+   * @param lastStamps the last one of each origin. That of the red order does
+   * not count, since any site may have given it.
    */
   begin(nowMs: number, wallMs: number, lastStamps: Vector): void {
     const { maxClockSkewMs } = this.#options;
     const aheadMs = lastStamps.map((stamp, origin) => {
       const stampMs = stamp / MICROS_PER_MS;
       const doesCount = origin !== RED && stampMs < HORIZON_MS;
-      return doesCount && stampMs - wallMs > maxClockSkewMs ? stampMs - wallMs : 0;
+      return doesCount && stampMs - wallMs > maxClockSkewMs
+        ? stampMs - wallMs
+        : 0;
     });
     this.#stampsAheadMs = aheadMs.some((ms) => ms > 0) ? aheadMs : undefined;
     this.advance(nowMs, wallMs);
   }
 
   advance(nowMs: number, wallMs: number): void {
-    this.#referenceMs = Math.max(wallMs, this.#referenceMs + (nowMs - this.#referenceAtMs));
+    this.#referenceMs = Math.max(
+      wallMs,
+      this.#referenceMs + (nowMs - this.#referenceAtMs),
+    );
     this.#referenceAtMs = nowMs;
   }
 
   /**
-   * A message of `peer` was sent when its clock showed `sentAtMs`; tells the observer when its
-   * quarantine changes.
+   * A message of `peer` was sent when its clock showed `sentAtMs`; tells the
+   * observer when its quarantine changes.
    */
   noteClock(peer: Origin, sentAtMs: number): void {
     const { maxClockSkewMs, observer } = this.#options;
@@ -75,10 +83,11 @@ export class ClockQuarantine {
   }
 
   /**
-   * A clock that agrees with the own one ends the suspicion. If one is ahead as the stamps of other
-   * origins are, the own clock is behind, and others are compared with what it should show. The
-   * stamps of the peer itself do not count: if its clock is wild, both are ahead. A site that began
-   * with the state of such a peer has them.
+   * A clock that agrees with the own one ends the suspicion. If one is ahead as
+   * the stamps of other origins are, the own clock is behind, and others are
+   * compared with what it should show. The stamps of the peer itself do not
+   * count: if its clock is wild, both are ahead. A site that began with the
+   * state of such a peer has them.
    */
   #decideSuspicion(peer: Origin, aheadMs: number): void {
     const { maxClockSkewMs, observer } = this.#options;
@@ -99,16 +108,19 @@ export class ClockQuarantine {
     const { origins, site, observer } = this.#options;
     const otherCount = origins.getOthers(site).length;
     const isBehind = otherCount > 1 && this.#quarantined.size * 2 > otherCount;
-    if (isBehind && !this.#isOwnReported) observer?.onClockBehind?.(aheadMs, 'sites');
+    if (isBehind && !this.#isOwnReported)
+      observer?.onClockBehind?.(aheadMs, 'sites');
     this.#isOwnReported = isBehind;
   }
 
   /**
-   * Whether a stamp that comes from `peer` itself may be taken: what it stamped before its clock
-   * went wild may.
+   * Whether a stamp that comes from `peer` itself may be taken: what it stamped
+   * before its clock went wild may.
    */
   acceptsStampsFrom(peer: Origin, stamp: number): boolean {
     if (!this.#quarantined.has(peer)) return true;
-    return stamp / MICROS_PER_MS - this.#referenceMs <= this.#options.maxClockSkewMs;
+    return (
+      stamp / MICROS_PER_MS - this.#referenceMs <= this.#options.maxClockSkewMs
+    );
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What waits until the stable snapshot of a site covers something: what a session has seen, or what
- * an answer rests on.
+ * What waits until the stable snapshot of a site covers something: what a
+ * session has seen, or what an answer rests on.
  */
 import { NameCounts } from '../../collections/counts.ts';
 import type { Origins } from '../../records/origin.ts';
@@ -14,7 +14,8 @@ interface Waiting {
   readonly run: () => void;
   readonly late: () => void;
   /**
-   * The submission that waits, if it can be dropped without a trace once no caller waits for it.
+   * The submission that waits, if it can be dropped without a trace once no
+   * caller waits for it.
    */
   readonly submission?: Submission;
 }
@@ -36,14 +37,20 @@ export class CoverageWaiters {
 
   /** Whether the stable snapshot covers `vector`. */
   isCovered(vector: Vector | undefined): boolean {
-    return vector === undefined || isCovered(vector, this.#stable(), -1, this.#origins.finals);
+    return (
+      vector === undefined ||
+      isCovered(vector, this.#stable(), -1, this.#origins.finals)
+    );
   }
 
   /**
-   * Runs `run` once the stable snapshot covers `vector`, at once if it does; `late` when it does
-   * not by `untilMs`.
+   * Runs `run` once the stable snapshot covers `vector`, at once if it does;
+   * `late` when it does not by `untilMs`.
    */
-  runWhenCovered(vector: Vector | undefined, waiting: Omit<Waiting, 'vector'>): void {
+  runWhenCovered(
+    vector: Vector | undefined,
+    waiting: Omit<Waiting, 'vector'>,
+  ): void {
     if (vector === undefined || this.isCovered(vector)) return waiting.run();
     this.#waiting.push({ vector, ...waiting });
     this.#operations.increment(waiting.submission?.identity?.id);
@@ -54,11 +61,12 @@ export class CoverageWaiters {
   }
 
   /**
-   * No caller waits any more for the submission with this serial: forgets it, and returns it if it
-   * was here.
+   * No caller waits any more for the submission with this serial: forgets it,
+   * and returns it if it was here.
    */
   cancel(serial: number): Submission | undefined {
-    return this.#take(({ submission }) => submission?.serial === serial)[0]?.submission;
+    return this.#take(({ submission }) => submission?.serial === serial)[0]
+      ?.submission;
   }
 
   /** Runs what is covered by now; says whether anything was. */
@@ -69,7 +77,8 @@ export class CoverageWaiters {
   }
 
   tick(nowMs: number): void {
-    for (const { late } of this.#take(({ untilMs }) => untilMs <= nowMs)) late();
+    for (const { late } of this.#take(({ untilMs }) => untilMs <= nowMs))
+      late();
   }
 
   #take(isTaken: (waiting: Waiting) => boolean): Waiting[] {
@@ -78,7 +87,8 @@ export class CoverageWaiters {
     const left: Waiting[] = [];
     for (const item of this.#waiting) (isTaken(item) ? taken : left).push(item);
     this.#waiting = left;
-    for (const { submission } of taken) this.#operations.decrement(submission?.identity?.id);
+    for (const { submission } of taken)
+      this.#operations.decrement(submission?.identity?.id);
     return taken;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Whether what operations have changed keeps what the service says of it (RedBlue, OSDI 2012,
- * Theorem 2).
+ * Whether what operations have changed keeps what the service says of it
+ * (RedBlue, OSDI 2012, Theorem 2).
  */
 import {
   NO_READ_LISTENER,
@@ -9,7 +9,10 @@ import {
 } from '../../generator/table-readers.ts';
 import type { Effect } from '../../records/effect.ts';
 import type { ReadRange } from '../../records/read-range.ts';
-import { findInvariantFailure, type InvariantFailure } from '../../service/invariants.ts';
+import {
+  findInvariantFailure,
+  type InvariantFailure,
+} from '../../service/invariants.ts';
 import type { Service } from '../../service/service.ts';
 import type { SiteState } from './site-state.ts';
 
@@ -24,14 +27,16 @@ interface BrokenRow extends BrokenInvariant {
   readonly key: string;
 }
 
-/** What is known of one state. Making readers costs more than what is checked. */
+/**
+ * What is known of one state. Making readers costs more than what is checked.
+ */
 interface CheckedState {
   readonly rows: TablesReader;
   readonly snapshot: TablesReader;
   readonly recorder: TableReadRecorder;
   /**
-   * By invariant: the tables that it read when it was last asked. Only what changes one of them can
-   * change its answer.
+   * By invariant: the tables that it read when it was last asked. Only what
+   * changes one of them can change its answer.
    */
   readonly read: Map<string, ReadonlySet<string>>;
 }
@@ -45,32 +50,54 @@ export class InvariantCheck {
     this.#service = service;
   }
 
-  /** What does not hold of the rows that `effects` have changed, and not removed. */
-  findBrokenRows(effects: readonly Effect[], state: SiteState): readonly BrokenRow[] {
+  /**
+   * What does not hold of the rows that `effects` have changed, and not
+   * removed.
+   */
+  findBrokenRows(
+    effects: readonly Effect[],
+    state: SiteState,
+  ): readonly BrokenRow[] {
     const broken = new Map<string, BrokenRow>();
     for (const { table, key } of effects) {
       // One that was removed reads as at first, which no invariant speaks of.
       if (!state.store.has(table, key)) continue;
-      for (const [invariant, holds] of Object.entries(this.#service.invariants[table] ?? {})) {
+      for (const [invariant, holds] of Object.entries(
+        this.#service.invariants[table] ?? {},
+      )) {
         const row = this.#getChecked(state).rows[table]?.row(key) ?? {};
         const error = findInvariantFailure(() => holds(row));
         if (error !== undefined)
-          broken.set(`${table}\n${key}\n${invariant}`, { table, key, invariant, ...error });
+          broken.set(`${table}\n${key}\n${invariant}`, {
+            table,
+            key,
+            invariant,
+            ...error,
+          });
       }
     }
     return [...broken.values()];
   }
 
   /**
-   * What does not hold of all tables, of the conditions that may have changed with these tables,
-   * and those never asked.
+   * What does not hold of all tables, of the conditions that may have changed
+   * with these tables, and those never asked.
    */
-  findBrokenConditions(tables: ReadonlySet<string>, state: SiteState): readonly BrokenInvariant[] {
+  findBrokenConditions(
+    tables: ReadonlySet<string>,
+    state: SiteState,
+  ): readonly BrokenInvariant[] {
     const { snapshot, recorder, read } = this.#getChecked(state);
     const broken: BrokenInvariant[] = [];
-    for (const [invariant, holds] of Object.entries(this.#service.snapshotInvariants)) {
+    for (const [invariant, holds] of Object.entries(
+      this.#service.snapshotInvariants,
+    )) {
       const before = read.get(invariant);
-      if (before !== undefined && ![...before].some((table) => tables.has(table))) continue;
+      if (
+        before !== undefined &&
+        ![...before].some((table) => tables.has(table))
+      )
+        continue;
       read.set(invariant, recorder.begin());
       const error = findInvariantFailure(() => holds(snapshot));
       if (error !== undefined) broken.push({ invariant, ...error });
@@ -109,6 +136,7 @@ class TableReadRecorder implements ReadListener {
   readonly onField = (table: string): void => void this.#tables.add(table);
   readonly onRow = (table: string): void => void this.#tables.add(table);
   readonly onRemoval = (table: string): void => void this.#tables.add(table);
-  readonly onRange = ({ table }: ReadRange): void => void this.#tables.add(table);
+  readonly onRange = ({ table }: ReadRange): void =>
+    void this.#tables.add(table);
   readonly onScanned = (): void => {};
 }

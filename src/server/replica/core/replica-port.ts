@@ -23,8 +23,9 @@ import type { ReplicaOutput } from '../../records/replica-output.ts';
 import type { Stage, Submission } from '../../records/submissions.ts';
 
 /**
- * Sees what a replica does: for checkers and metrics. It is called in the middle of things, and
- * what it throws would leave these undone: only checkers of a simulation, which ends there, may.
+ * Sees what a replica does: for checkers and metrics. It is called in the
+ * middle of things, and what it throws would leave these undone: only checkers
+ * of a simulation, which ends there, may.
  */
 export interface ReplicaObserver {
   /** A generator run became an operation of this site. */
@@ -36,19 +37,28 @@ export interface ReplicaObserver {
   /** A view that is no guess is given to a submission within a session. */
   onViewed?(submission: Submission): void;
   /**
-   * The clock of a site is ahead of the one here by more than is allowed: what it stamps meanwhile
-   * is refused.
+   * The clock of a site is ahead of the one here by more than is allowed: what
+   * it stamps meanwhile is refused.
    */
   onQuarantined?(peer: Origin, aheadMs: number): void;
-  /** The own clock is behind by so much: as the own log shows, or the clocks of most others. */
+  /**
+   * The own clock is behind by so much: as the own log shows, or the clocks of
+   * most others.
+   */
   onClockBehind?(byMs: number, shownBy: 'log' | 'sites'): void;
-  /** A site is heard, and has confirmed nothing for long of so many entries that it lacks. */
+  /**
+   * A site is heard, and has confirmed nothing for long of so many entries that
+   * it lacks.
+   */
   onStalled?(peer: Origin, backlog: number): void;
-  /** A site has been away for too long: nothing is kept for it before it is back. */
+  /**
+   * A site has been away for too long: nothing is kept for it before it is
+   * back.
+   */
   onLeftBehind?(peer: Origin): void;
   /**
-   * Too many sites are away to leave them behind: everything is kept for them. If `isFull`, updates
-   * are refused.
+   * Too many sites are away to leave them behind: everything is kept for them.
+   * If `isFull`, updates are refused.
    */
   onCutOff?(peers: readonly Origin[], isFull: boolean): void;
   /** The site's stamps can be taken again. */
@@ -63,47 +73,56 @@ export interface RunningVersion {
 
 export interface ReplicaOptions {
   readonly service: Service;
-  /** Set if sites may run different versions. Default: all that the site runs is in force */
+  /**
+   * Set if sites may run different versions. Default: all that the site runs is
+   * in force
+   */
   readonly version?: RunningVersion | undefined;
   readonly site: Origin;
   readonly origins: Origins;
   /** The site that gives the red order, where one does. */
   readonly redLeader?: Origin | undefined;
   /**
-   * Of this start, as `createEpoch` makes it: no other start has it, and those that its files know
-   * have smaller ones.
+   * Of this start, as `createEpoch` makes it: no other start has it, and those
+   * that its files know have smaller ones.
    */
   readonly epoch: number;
   /** How long to wait for a peer before asking again. */
   readonly resendAfterMs: number;
-  /** Removals that the site applies between two floors (`low-watermarks.ts`). */
+  /**
+   * Removals that the site applies between two floors (`low-watermarks.ts`).
+   */
   readonly removalsPerWatermark?: number | undefined;
-  /** Times that a rejected operation is executed before it fails with `CONFLICT`. */
+  /**
+   * Times that a rejected operation is executed before it fails with
+   * `CONFLICT`.
+   */
   readonly maxAttempts: number;
   /**
-   * How long another site's log may be out of reach before an operation that was sent there first
-   * is `UNKNOWN`.
+   * How long another site's log may be out of reach before an operation that
+   * was sent there first is `UNKNOWN`.
    */
   readonly reachTimeoutMs: number;
   /**
-   * How long an operation waits until the site has what its session has seen, before
-   * `REPLICA_BEHIND`.
+   * How long an operation waits until the site has what its session has seen,
+   * before `REPLICA_BEHIND`.
    */
   readonly sessionTimeoutMs: number;
   /** How far the clock of a site may be ahead of the clock here. */
   readonly maxClockSkewMs: number;
   /**
-   * What certification and the tables of identifiers remember, alike at all sites; as usual unless
-   * given.
+   * What certification and the tables of identifiers remember, alike at all
+   * sites; as usual unless given.
    */
   readonly retentionLimits?: CertifierLimits | undefined;
   /**
-   * Red updates and strong reads in flight at most: what waits for the red order leaves room for
-   * all else.
+   * Red updates and strong reads in flight at most: what waits for the red
+   * order leaves room for all else.
    */
   readonly maxRedInFlight?: number | undefined;
   /**
-   * Own undecided red operations that may lie under the run of another; the default unless given.
+   * Own undecided red operations that may lie under the run of another; the
+   * default unless given.
    */
   readonly maxPipelineLength?: number | undefined;
   /** How much is on its way to a site; the defaults unless given. */
@@ -114,7 +133,8 @@ export interface ReplicaOptions {
   readonly generators?: GeneratorOptions | undefined;
   readonly observer?: ReplicaObserver | undefined;
   /**
-   * Whether answers of operations received of other sites are kept, and given while those are down.
+   * Whether answers of operations received of other sites are kept, and given
+   * while those are down.
    */
   readonly keepsReceivedReplies?: boolean | undefined;
 }
@@ -127,22 +147,26 @@ export interface ReplicaCore {
   /** None where the service has no bounded field. */
   readonly rights: RightsPort | undefined;
   /**
-   * The time of the input being handled by a clock that only runs forward: for what waits and is
-   * sent again.
+   * The time of the input being handled by a clock that only runs forward: for
+   * what waits and is sent again.
    */
   readonly nowMs: number;
-  /** The same by the clock that people set, in milliseconds since the epoch: for stamps. */
+  /**
+   * The same by the clock that people set, in milliseconds since the epoch: for
+   * stamps.
+   */
   readonly wallMs: number;
   /** Records of the red log that were delivered here, from its beginning. */
   readonly redDelivered: number;
   /**
-   * Whether a submission of the operation waits here to begin, or for what became of it elsewhere.
+   * Whether a submission of the operation waits here to begin, or for what
+   * became of it elsewhere.
    */
   hasWaiter(id: OperationId): boolean;
   emit(output: ReplicaOutput): void;
   /**
-   * Whether a stamp that comes from `peer` itself may be taken: not while the clock that made it is
-   * too far ahead.
+   * Whether a stamp that comes from `peer` itself may be taken: not while the
+   * clock that made it is too far ahead.
    */
   acceptsStamp(peer: Origin, stamp: number): boolean;
   reply(submission: Submission, stage: Stage, answer: ReplyOrError): void;
@@ -151,13 +175,13 @@ export interface ReplicaCore {
   /** A record of the red log about the version that is in force. */
   onActivateRecord(record: ActivateRecord): void;
   /**
-   * Own blue operations: the last one applied, and the last one that would survive the loss of this
-   * site.
+   * Own blue operations: the last one applied, and the last one that would
+   * survive the loss of this site.
    */
   ownBlueProgress(): { readonly applied: number; readonly durable: number };
   /**
-   * Writes to the site's own log; `onSynced` runs once the entry is synced, with its place in that
-   * log.
+   * Writes to the site's own log; `onSynced` runs once the entry is synced,
+   * with its place in that log.
    */
   store(entry: LocalEntry, onSynced: (position: number) => void): void;
 }

@@ -1,8 +1,11 @@
 /**
- * What one site has applied: its store, the vector that says how far, and its own red operations in
- * flight on top.
+ * What one site has applied: its store, the vector that says how far, and its
+ * own red operations in flight on top.
  */
-import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
+import {
+  CorrectableError,
+  isCorrectableError,
+} from '../../../correctable/errors.ts';
 import type { Stamp } from '../../records/effect.ts';
 import { toError } from '../../records/failures.ts';
 import { freezeForUser, freezeWireCopy } from '../../../values/deep-freeze.ts';
@@ -14,7 +17,10 @@ import {
 } from '../../generator/generator-runner.ts';
 import type { GeneratorInput } from '../../generator/generator-context.ts';
 import { Overlay } from '../../state/overlay.ts';
-import { createInternalError, toClientError } from '../../records/internal-errors.ts';
+import {
+  createInternalError,
+  toClientError,
+} from '../../records/internal-errors.ts';
 import { RED, type Origins } from '../../records/origin.ts';
 import type { BlueOperation, RedOperation } from '../../records/records.ts';
 import type { ReplyOrError, Choice, Reply } from '../../records/reply.ts';
@@ -23,7 +29,10 @@ import { Store } from '../../state/store.ts';
 import { createZeroVector, type Vector } from '../../records/vector.ts';
 import { freezeReply } from '../../generator/validate-output.ts';
 
-/** An operation of the contract with the shadow operation that was chosen for it. */
+/**
+ * An operation of the contract with the shadow operation that was chosen for
+ * it.
+ */
 interface ReplyingOperation {
   readonly operation: string;
   readonly choice: Pick<Choice, 'shadow' | 'args'> | undefined;
@@ -32,9 +41,14 @@ interface ReplyingOperation {
 
 export class SiteState {
   readonly store: Store;
-  /** With all own red operations in flight, as they are expected: for previews. */
+  /**
+   * With all own red operations in flight, as they are expected: for previews.
+   */
   readonly overlay: Overlay;
-  /** With those that are proposed, as they are, while others stand on them (`pipeline.ts`). */
+  /**
+   * With those that are proposed, as they are, while others stand on them
+   * (`pipeline.ts`).
+   */
   readonly pipelined: Overlay;
   readonly #service: Service;
   readonly #onThrown: GeneratorPorts['onGeneratorError'];
@@ -42,7 +56,11 @@ export class SiteState {
   readonly #stable: number[];
   #version = 0;
 
-  constructor(service: Service, origins: Origins, options: GeneratorOptions = {}) {
+  constructor(
+    service: Service,
+    origins: Origins,
+    options: GeneratorOptions = {},
+  ) {
     this.#service = service;
     this.#onThrown = options.onGeneratorError;
     this.#stable = createZeroVector(origins);
@@ -56,8 +74,8 @@ export class SiteState {
   }
 
   /**
-   * The stable snapshot: for each origin the stamp of its last operation applied here, and the red
-   * one.
+   * The stable snapshot: for each origin the stamp of its last operation
+   * applied here, and the red one.
    */
   get stable(): Vector {
     return this.#stable;
@@ -68,21 +86,31 @@ export class SiteState {
     return this.#version;
   }
 
-  /** Runs a generator on the stable snapshot. Throws as `GeneratorRunner.run`. */
+  /**
+   * Runs a generator on the stable snapshot. Throws as `GeneratorRunner.run`.
+   */
   run(input: GeneratorInput): GeneratorOutcome {
     this.overlay.underlying.wasCovered = false;
     return this.#generators.run(input);
   }
 
   /**
-   * Runs it with the own red operations in flight, if `stable`, the outcome of the last `run`, may
-   * differ by them.
+   * Runs it with the own red operations in flight, if `stable`, the outcome of
+   * the last `run`, may differ by them.
    */
-  runTentatively(input: GeneratorInput, stable: GeneratorOutcome): GeneratorOutcome {
-    return this.overlay.underlying.wasCovered ? this.#generators.run(input, this.overlay) : stable;
+  runTentatively(
+    input: GeneratorInput,
+    stable: GeneratorOutcome,
+  ): GeneratorOutcome {
+    return this.overlay.underlying.wasCovered
+      ? this.#generators.run(input, this.overlay)
+      : stable;
   }
 
-  /** Runs a generator on the stable snapshot with the own red operations on which it may stand. */
+  /**
+   * Runs a generator on the stable snapshot with the own red operations on
+   * which it may stand.
+   */
   runPipelined(input: GeneratorInput): GeneratorOutcome {
     return this.#generators.run(input, this.pipelined);
   }
@@ -91,7 +119,10 @@ export class SiteState {
     while (this.#stable.length < size) this.#stable.push(0);
   }
 
-  /** After a restart: the vector that goes with the rows that the store was given again. */
+  /**
+   * After a restart: the vector that goes with the rows that the store was
+   * given again.
+   */
   loadStable(stable: Vector): void {
     for (const [entry, stamp] of stable.entries()) this.#stable[entry] = stamp;
   }
@@ -123,8 +154,8 @@ export class SiteState {
   /** Applies a committed red operation and gives its answer. */
   applyRed(operation: RedOperation, version: number): ReplyOrError {
     const { site, snapshot, effects } = operation;
-    // It comes after all red operations before it, seen by its site or not: so what it only writes
-    // needs no certification.
+    // It comes after all red operations before it, seen by its site or not: so
+    // what it only writes needs no certification.
     const stamp = {
       time: version,
       site,
@@ -138,19 +169,38 @@ export class SiteState {
     const { shadow, args, reply, domainError } = operation;
     if (domainError !== undefined) return toError(domainError);
     const choice = shadow === undefined ? undefined : { shadow, args };
-    return this.createAppliedReply({ operation: operation.operation, choice, reply }, results);
+    return this.createAppliedReply(
+      { operation: operation.operation, choice, reply },
+      results,
+    );
   }
 
-  /** The answer of a shadow operation whose effects are applied and gave `results`. */
-  createAppliedReply(answerable: ReplyingOperation, results: unknown[]): ReplyOrError {
+  /**
+   * The answer of a shadow operation whose effects are applied and gave
+   * `results`.
+   */
+  createAppliedReply(
+    answerable: ReplyingOperation,
+    results: unknown[],
+  ): ReplyOrError {
     const answer = this.createReply(answerable, results);
-    return isCorrectableError(answer) && results.length > 0 ? replyFailedError(answer) : answer;
+    return isCorrectableError(answer) && results.length > 0
+      ? replyFailedError(answer)
+      : answer;
   }
 
-  /** The answer of a shadow operation whose effects gave `results`, if they are applied or not. */
-  createReply({ operation, choice, reply }: ReplyingOperation, results: unknown[]): ReplyOrError {
+  /**
+   * The answer of a shadow operation whose effects gave `results`, if they are
+   * applied or not.
+   */
+  createReply(
+    { operation, choice, reply }: ReplyingOperation,
+    results: unknown[],
+  ): ReplyOrError {
     const makeReply =
-      choice === undefined ? undefined : this.#service.shadowOperations[choice.shadow]?.reply;
+      choice === undefined
+        ? undefined
+        : this.#service.shadowOperations[choice.shadow]?.reply;
     if (makeReply === undefined) return reply;
     try {
       return freezeReply(
@@ -161,11 +211,17 @@ export class SiteState {
       );
     } catch (error) {
       const caller = `the reply of shadow operation '${String(choice?.shadow)}', for '${operation}',`;
-      const reported = toClientError(error, (hidden) => this.#onThrown?.(caller, hidden));
+      const reported = toClientError(error, (hidden) =>
+        this.#onThrown?.(caller, hidden),
+      );
       const message = `The reply of shadow operation '${String(choice?.shadow)}' threw; the alarms of the site say what.`;
       return (
         reported ??
-        createInternalError('FINAL_FAILED', message, `shadowOperations.${String(choice?.shadow)}`)
+        createInternalError(
+          'FINAL_FAILED',
+          message,
+          `shadowOperations.${String(choice?.shadow)}`,
+        )
       );
     }
   }
@@ -178,8 +234,8 @@ export class SiteState {
 }
 
 /**
- * Returns the error of an operation that is done, but whose reply failed: the code must not suggest
- * a retry.
+ * Returns the error of an operation that is done, but whose reply failed: the
+ * code must not suggest a retry.
  */
 function replyFailedError(error: CorrectableError): CorrectableError {
   const code = error.code === 'FINAL_FAILED' ? error.code : 'UNKNOWN';

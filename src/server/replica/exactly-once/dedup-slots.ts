@@ -1,8 +1,9 @@
 /**
- * The slots of one site's log. A slot is (log, identifier, hop), and its first entry in that log
- * decides it. The entry is the final answer, or states that the operation has moved to another site
- * or to the red log. Only the site itself appends to its log, so the order is known when an entry
- * is appended. Nothing is reported before the entry is synced.
+ * The slots of one site's log. A slot is (log, identifier, hop), and its first
+ * entry in that log decides it. The entry is the final answer, or states that
+ * the operation has moved to another site or to the red log. Only the site
+ * itself appends to its log, so the order is known when an entry is appended.
+ * Nothing is reported before the entry is synced.
  */
 import { OWN_SECTION, type Section } from '../../records/checkpoint.ts';
 import {
@@ -39,31 +40,46 @@ type SavedDedupSlot = readonly [hop: number, decision: SlotDecision];
 
 /** What an answer takes beside its reply and the entries of its vector. */
 const REPLY_RECORD_BYTES =
-  measurePlainData({ kind: 'record', reply: null, vector: [] }) - measurePlainData(null);
+  measurePlainData({ kind: 'record', reply: null, vector: [] }) -
+  measurePlainData(null);
 const ENTRY_BYTES = measurePlainData(0);
 
-/** As `measurePlainData`, which would go by the names of the parts of each answer. */
+/**
+ * As `measurePlainData`, which would go by the names of the parts of each
+ * answer.
+ */
 function measureDecision(decision: SlotDecision): number {
-  if (decision.kind !== 'record' || decision.reply === undefined) return measurePlainData(decision);
+  if (decision.kind !== 'record' || decision.reply === undefined)
+    return measurePlainData(decision);
   return (
-    REPLY_RECORD_BYTES + measurePlainData(decision.reply) + ENTRY_BYTES * decision.vector.length
+    REPLY_RECORD_BYTES +
+    measurePlainData(decision.reply) +
+    ENTRY_BYTES * decision.vector.length
   );
 }
 
 /**
- * An operation's slots as they are saved: those whose entry is synced, since the log may lose the
- * others.
+ * An operation's slots as they are saved: those whose entry is synced, since
+ * the log may lose the others.
  */
 const SLOT_CODEC: ValueCodec<DedupSlot> = {
   measure: (slot) => {
     let bytes = 0;
-    for (let item: DedupSlot | undefined = slot; item !== undefined; item = item.previous)
+    for (
+      let item: DedupSlot | undefined = slot;
+      item !== undefined;
+      item = item.previous
+    )
       bytes += measureDecision(item.decision);
     return bytes;
   },
   save: (slot) => {
     const saved: SavedDedupSlot[] = [];
-    for (let item: DedupSlot | undefined = slot; item !== undefined; item = item.previous) {
+    for (
+      let item: DedupSlot | undefined = slot;
+      item !== undefined;
+      item = item.previous
+    ) {
       if (item.isFinal) saved.unshift([item.hop, item.decision]);
     }
     return saved.length === 0 ? undefined : saved;
@@ -71,7 +87,14 @@ const SLOT_CODEC: ValueCodec<DedupSlot> = {
   load: (saved) => {
     let slot: DedupSlot | undefined;
     for (const [hop, decision] of saved as readonly SavedDedupSlot[])
-      slot = { hop, decision, isFinal: true, waiters: undefined, place: 0, previous: slot };
+      slot = {
+        hop,
+        decision,
+        isFinal: true,
+        waiters: undefined,
+        place: 0,
+        previous: slot,
+      };
     return slot as DedupSlot;
   },
 };
@@ -98,12 +121,17 @@ export class DedupSlots {
     return this.#table.get(id);
   }
 
-  /** The slot of another operation with the same idempotency key in this log. */
+  /**
+   * The slot of another operation with the same idempotency key in this log.
+   */
   rivalOf(id: OperationId): DedupSlot | typeof EXPIRED | undefined {
     return isKeyed(id) ? this.#table.otherOf(id) : undefined;
   }
 
-  /** Decides an open slot by an entry that is being appended; `settle` once that counts. */
+  /**
+   * Decides an open slot by an entry that is being appended; `settle` once that
+   * counts.
+   */
   decide(id: OperationId, hop: number, decision: SlotDecision): DedupSlot {
     return this.#add(id, hop, decision, false);
   }
@@ -114,8 +142,8 @@ export class DedupSlots {
   }
 
   /**
-   * The client's operations up to `upTo` are over. Says whether this log had heard of the client,
-   * and not of this.
+   * The client's operations up to `upTo` are over. Says whether this log had
+   * heard of the client, and not of this.
    */
   expire(client: string, upTo: number): boolean {
     return this.#table.expire(client, upTo);
@@ -148,7 +176,12 @@ export class DedupSlots {
     else (slot.waiters ??= []).push(tell);
   }
 
-  #add(id: OperationId, hop: number, decision: SlotDecision, isFinal: boolean): DedupSlot {
+  #add(
+    id: OperationId,
+    hop: number,
+    decision: SlotDecision,
+    isFinal: boolean,
+  ): DedupSlot {
     const other = this.#table.get(id);
     const slot: DedupSlot = {
       hop,
@@ -179,13 +212,13 @@ const RECEIVED_LIMITS = {
 };
 
 /**
- * Replies of blue operations that were received from other sites. Such an operation is the record
- * of its slot in the log of its site. So any site that has it can answer without that site, which
- * may be down.
+ * Replies of blue operations that were received from other sites. Such an
+ * operation is the record of its slot in the log of its site. So any site that
+ * has it can answer without that site, which may be down.
  *
- * How far a client has acknowledged its replies is known where it submits. So elsewhere the oldest
- * replies are dropped beyond the limits. A dropped reply is requested from its site, as if it had
- * not been received.
+ * How far a client has acknowledged its replies is known where it submits. So
+ * elsewhere the oldest replies are dropped beyond the limits. A dropped reply
+ * is requested from its site, as if it had not been received.
  */
 export class ReceivedReplies {
   readonly #table = new IdTable<ReceivedReply>(RECEIVED_LIMITS, {
@@ -205,15 +238,25 @@ export class ReceivedReplies {
   /** The record of the slot, if it was received and is kept. */
   find(id: OperationId, { site, hop }: SlotPlace): ReplyRecord | undefined {
     const found = this.#table.get(id);
-    if (found === undefined || found === EXPIRED || found.site !== site || found.hop !== hop)
+    if (
+      found === undefined ||
+      found === EXPIRED ||
+      found.site !== site ||
+      found.hop !== hop
+    )
       return undefined;
     return { kind: 'record', reply: found.reply, vector: found.vector };
   }
 
-  /** The record of the operation, in whichever slot, if it was received and is kept. */
+  /**
+   * The record of the operation, in whichever slot, if it was received and is
+   * kept.
+   */
   findAny(id: OperationId): ReplyRecord | undefined {
     const found = this.#table.get(id);
-    return found === undefined || found === EXPIRED ? undefined : this.find(id, found);
+    return found === undefined || found === EXPIRED
+      ? undefined
+      : this.find(id, found);
   }
 
   expire(client: string, upTo: number): void {

@@ -1,8 +1,9 @@
 /**
- * The results of operations, by identifier. The table is a function of the log whose entries it
- * receives, so every reader of that log gets the same table. Entries leave only behind a watermark
- * of their client. Operations at or below a watermark are known to have ended for good. Without
- * watermarks, a late copy of a request would count as new.
+ * The results of operations, by identifier. The table is a function of the log
+ * whose entries it receives, so every reader of that log gets the same table.
+ * Entries leave only behind a watermark of their client. Operations at or below
+ * a watermark are known to have ended for good. Without watermarks, a late copy
+ * of a request would count as new.
  */
 import { Fifo } from '../../collections/fifo.ts';
 import type { IdTableLimits } from '../../records/retention-limits.ts';
@@ -12,20 +13,30 @@ import {
   type Section,
   type SectionRows,
 } from '../../records/checkpoint.ts';
-import { getClient, formatOperationId, getSequence } from '../../records/operation-id.ts';
+import {
+  getClient,
+  formatOperationId,
+  getSequence,
+} from '../../records/operation-id.ts';
 import { OperationWindow } from './operation-window.ts';
 import type { OperationId } from '../../records/records.ts';
 
 /** An identifier at or below its client's watermark. */
 export const EXPIRED = Symbol('expired');
 
-/** Number of retained outcomes of operations, and about how many bytes their replies take. */
+/**
+ * Number of retained outcomes of operations, and about how many bytes their
+ * replies take.
+ */
 export interface RetainedReplyStats {
   readonly operations: number;
   readonly bytes: number;
 }
 
-/** Retained replies by log: `own` for the log of the site, `red` for the red log. */
+/**
+ * Retained replies by log: `own` for the log of the site, `red` for the red
+ * log.
+ */
 export interface RetainedReplies {
   readonly own: RetainedReplyStats;
   readonly red: RetainedReplyStats;
@@ -37,7 +48,10 @@ interface PrincipalEntry<T> {
   /** Its operations that are held, and what their values take. */
   size: number;
   bytes: number;
-  /** Those in the order in which they came; among them, for a while, some that have left. */
+  /**
+   * Those in the order in which they came; among them, for a while, some that
+   * have left.
+   */
   order: Fifo<TableOperation<T>>;
 }
 
@@ -55,12 +69,18 @@ interface ClientEntry<T> {
   place: number;
 }
 
-/** An operation in its client's window and in the order in which operations came. */
+/**
+ * An operation in its client's window and in the order in which operations
+ * came.
+ */
 interface TableOperation<T> {
   readonly entry: ClientEntry<T>;
   readonly sequence: number;
   readonly place: number;
-  /** `EXPIRED` once it has left its window: it may be in the order for a while after that. */
+  /**
+   * `EXPIRED` once it has left its window: it may be in the order for a while
+   * after that.
+   */
   value: T | typeof EXPIRED;
   bytes: number;
 }
@@ -87,7 +107,10 @@ export interface ValueCodec<T> {
   /** `undefined` for a value that does not count yet. */
   save(value: T): unknown;
   load(saved: unknown): T;
-  /** What the value takes in memory: the same after it was loaded. Nothing, unless given. */
+  /**
+   * What the value takes in memory: the same after it was loaded. Nothing,
+   * unless given.
+   */
   measure?(value: T): number;
 }
 
@@ -110,14 +133,20 @@ export class IdTable<T> {
   #nextClientPlace = 0;
   #size = 0;
   #bytes = 0;
-  /** Of the client asked for last: the steps of one operation ask for it again and again. */
+  /**
+   * Of the client asked for last: the steps of one operation ask for it again
+   * and again.
+   */
   #lastEntry: ClientEntry<T> | undefined;
   readonly #changedOperations = new OperationChanges();
   readonly #changedClients = new RowChanges<string>();
 
   constructor(limits: IdTableLimits = ID_TABLE_LIMITS, codec?: ValueCodec<T>) {
     this.#limits = limits;
-    this.#codec = codec ?? { save: (value) => value, load: (saved) => saved as T };
+    this.#codec = codec ?? {
+      save: (value) => value,
+      load: (saved) => saved as T,
+    };
   }
 
   get retainedReplies(): RetainedReplyStats {
@@ -125,35 +154,48 @@ export class IdTable<T> {
   }
 
   /**
-   * Whether one more operation would cost the client one that it has not acknowledged, counting
-   * pending ones.
+   * Whether one more operation would cost the client one that it has not
+   * acknowledged, counting pending ones.
    */
   isFullFor(
     client: string,
     { acknowledged = 0, pendingCount = 0 }: UnloggedState = NO_UNLOGGED_STATE,
   ): boolean {
-    const { maxOperationsPerClient = Infinity, maxBytesPerClient = Infinity } = this.#limits;
+    const { maxOperationsPerClient = Infinity, maxBytesPerClient = Infinity } =
+      this.#limits;
     const entry = this.#getEntry(client);
     if (entry === undefined) return pendingCount >= maxOperationsPerClient;
     const { bytes, operations } = entry;
-    // Nearly always: what it has not acknowledged is looked for and added up only where that may
-    // matter.
-    if (operations.size + pendingCount < maxOperationsPerClient && bytes < maxBytesPerClient)
+    // Nearly always: what it has not acknowledged is looked for and added up
+    // only where that may matter.
+    if (
+      operations.size + pendingCount < maxOperationsPerClient &&
+      bytes < maxBytesPerClient
+    )
       return false;
-    if (operations.countAbove(acknowledged) + pendingCount >= maxOperationsPerClient) return true;
-    return bytes >= maxBytesPerClient && sumBytesAbove(entry, acknowledged) >= maxBytesPerClient;
+    if (
+      operations.countAbove(acknowledged) + pendingCount >=
+      maxOperationsPerClient
+    )
+      return true;
+    return (
+      bytes >= maxBytesPerClient &&
+      sumBytesAbove(entry, acknowledged) >= maxBytesPerClient
+    );
   }
 
   get(id: OperationId): T | typeof EXPIRED | undefined {
     const entry = this.#getEntry(getClient(id));
     if (entry === undefined) return undefined;
     const sequence = getSequence(id);
-    return sequence <= entry.watermark ? EXPIRED : entry.operations.get(sequence)?.value;
+    return sequence <= entry.watermark
+      ? EXPIRED
+      : entry.operations.get(sequence)?.value;
   }
 
   /**
-   * The first other operation of the same client; `EXPIRED` if the client's first ones were
-   * forgotten.
+   * The first other operation of the same client; `EXPIRED` if the client's
+   * first ones were forgotten.
    */
   otherOf(id: OperationId): T | typeof EXPIRED | undefined {
     const entry = this.#getEntry(getClient(id));
@@ -164,8 +206,8 @@ export class IdTable<T> {
   }
 
   /**
-   * Remembers an operation, unless its identifier has expired. Returns its place in the order, for
-   * `touch`.
+   * Remembers an operation, unless its identifier has expired. Returns its
+   * place in the order, for `touch`.
    */
   set(id: OperationId, value: T): number {
     const entry = this.#open(getClient(id));
@@ -174,7 +216,8 @@ export class IdTable<T> {
     const retained = entry.operations.get(sequence);
     const place = retained?.place ?? this.#nextPlace;
     const bytes = this.#codec.measure?.(value) ?? 0;
-    if (retained === undefined) this.#add({ entry, sequence, place, value, bytes });
+    if (retained === undefined)
+      this.#add({ entry, sequence, place, value, bytes });
     else {
       this.#count(entry, bytes - retained.bytes);
       retained.value = value;
@@ -193,8 +236,8 @@ export class IdTable<T> {
   }
 
   /**
-   * Moves a client's watermark: forgets its operations up to `upTo`. Says whether that changed
-   * anything.
+   * Moves a client's watermark: forgets its operations up to `upTo`. Says
+   * whether that changed anything.
    */
   expire(client: string, upTo: number): boolean {
     const entry = this.#getEntry(client);
@@ -212,15 +255,24 @@ export class IdTable<T> {
       this.#principals.onRemoved(entry.principal);
       this.#count(entry, -retained.bytes);
       if (this.#changedOperations.mustRecord(retained.place)) {
-        this.#changedOperations.add(formatOperationId(client, retained.sequence), retained.place);
+        this.#changedOperations.add(
+          formatOperationId(client, retained.sequence),
+          retained.place,
+        );
       }
     }
     return true;
   }
 
-  /** The table as sections of a checkpoint: by `name` its operations, and its clients. */
+  /**
+   * The table as sections of a checkpoint: by `name` its operations, and its
+   * clients.
+   */
   sections(name: string): Readonly<Record<string, Section>> {
-    return { [`${name}.clients`]: this.#clientSection(), [name]: this.#operationSection() };
+    return {
+      [`${name}.clients`]: this.#clientSection(),
+      [name]: this.#operationSection(),
+    };
   }
 
   #clientSection(): Section {
@@ -233,7 +285,8 @@ export class IdTable<T> {
         return changes.initialRowsTaken;
       },
       changeAll: () => changes.addAll(this.#clients.keys()),
-      takeChanges: (max) => changes.take(max).map((client) => this.#saveClient(client)),
+      takeChanges: (max) =>
+        changes.take(max).map((client) => this.#saveClient(client)),
       restore: (rows) => this.#loadClients(rows),
     };
   }
@@ -246,7 +299,8 @@ export class IdTable<T> {
         return getSize();
       },
       changeAll: () => changes.addAll(),
-      takeChanges: (max) => changes.take(max, this.#order).map((id) => this.#saveOperation(id)),
+      takeChanges: (max) =>
+        changes.take(max, this.#order).map((id) => this.#saveOperation(id)),
       restore: (rows) => this.#loadOperations(rows),
     };
   }
@@ -257,15 +311,22 @@ export class IdTable<T> {
   }
 
   #saveOperation(id: OperationId): SavedRow {
-    const retained = this.#clients.get(getClient(id))?.operations.get(getSequence(id));
+    const retained = this.#clients
+      .get(getClient(id))
+      ?.operations.get(getSequence(id));
     const saved = retained && this.#codec.save(retained.value as T);
     return [id, saved === undefined ? undefined : [retained?.place, saved]];
   }
 
   /** Before the operations: those belong to clients. */
   #loadClients(rows: SectionRows): void {
-    const saved = [...rows] as [string, [place: number, watermark: number, isRecent: boolean]][];
-    for (const [client, [place, watermark, isRecent]] of saved.toSorted(comparePlaces)) {
+    const saved = [...rows] as [
+      string,
+      [place: number, watermark: number, isRecent: boolean],
+    ][];
+    for (const [client, [place, watermark, isRecent]] of saved.toSorted(
+      comparePlaces,
+    )) {
       this.#addClient({ client, watermark, isRecent, place });
     }
   }
@@ -348,9 +409,11 @@ export class IdTable<T> {
 
   /** A client that takes too much loses its own oldest. */
   #trimClient(entry: ClientEntry<T>): void {
-    const { maxOperationsPerClient = Infinity, maxBytesPerClient = Infinity } = this.#limits;
+    const { maxOperationsPerClient = Infinity, maxBytesPerClient = Infinity } =
+      this.#limits;
     const { operations, client } = entry;
-    // The latest one stays, however large it is, so that its retry gets an answer.
+    // The latest one stays, however large it is, so that its retry gets an
+    // answer.
     while (
       operations.size > maxOperationsPerClient ||
       (entry.bytes > maxBytesPerClient && operations.size > 1)
@@ -362,7 +425,10 @@ export class IdTable<T> {
   /** So does a principal, of whichever of its clients they are. */
   #trimPrincipal({ principal }: ClientEntry<T>): void {
     if (principal === undefined) return;
-    const { maxOperationsPerPrincipal = Infinity, maxBytesPerPrincipal = Infinity } = this.#limits;
+    const {
+      maxOperationsPerPrincipal = Infinity,
+      maxBytesPerPrincipal = Infinity,
+    } = this.#limits;
     while (
       principal.size > maxOperationsPerPrincipal ||
       (principal.bytes > maxBytesPerPrincipal && principal.size > 1)
@@ -374,7 +440,10 @@ export class IdTable<T> {
 
   #trim(): void {
     const { maxOperations, maxBytes = Infinity } = this.#limits;
-    while (this.#size > maxOperations || (this.#bytes > maxBytes && this.#size > 1)) {
+    while (
+      this.#size > maxOperations ||
+      (this.#bytes > maxBytes && this.#size > 1)
+    ) {
       const oldest = this.#order.shift() as TableOperation<T>;
       if (isInWindow(oldest)) this.expire(oldest.entry.client, oldest.sequence);
     }
@@ -384,13 +453,14 @@ export class IdTable<T> {
   }
 
   /**
-   * Second chance: a client that was heard of since it was last looked at goes to the end of the
-   * line.
+   * Second chance: a client that was heard of since it was last looked at goes
+   * to the end of the line.
    */
   #makeRoomForClient(): void {
     for (
       let looks = 0;
-      looks < MAX_CLIENTS_EXAMINED && this.#clients.size >= this.#limits.maxClients;
+      looks < MAX_CLIENTS_EXAMINED &&
+      this.#clients.size >= this.#limits.maxClients;
       looks += 1
     ) {
       const entry = this.#clientOrder.shift() as ClientEntry<T>;
@@ -402,7 +472,8 @@ export class IdTable<T> {
         this.#principals.removeClient(entry.principal);
         continue;
       }
-      // One with operations stays: the bound on those bounds the clients that have some.
+      // One with operations stays: the bound on those bounds the clients that
+      // have some.
       entry.isRecent = false;
       entry.place = this.#nextClientPlace++;
       this.#clientOrder.push(entry);
@@ -410,10 +481,17 @@ export class IdTable<T> {
   }
 }
 
-function sumBytesAbove<T>({ operations }: ClientEntry<T>, acknowledged: number): number {
+function sumBytesAbove<T>(
+  { operations }: ClientEntry<T>,
+  acknowledged: number,
+): number {
   return operations
     .all()
-    .reduce((sum, { sequence, bytes }) => (sequence > acknowledged ? sum + bytes : sum), 0);
+    .reduce(
+      (sum, { sequence, bytes }) =>
+        sequence > acknowledged ? sum + bytes : sum,
+      0,
+    );
 }
 
 function comparePlaces(
@@ -430,7 +508,10 @@ class OperationChanges {
   #takenUpTo = 0;
   #isRecording = false;
 
-  /** Whether a change of the operation at this place has to be noted: not if it has come since. */
+  /**
+   * Whether a change of the operation at this place has to be noted: not if it
+   * has come since.
+   */
   mustRecord(place: number): boolean {
     return place < this.#takenUpTo && this.#isRecording;
   }
@@ -446,18 +527,23 @@ class OperationChanges {
   }
 
   /**
-   * How many there are, as far as known: zero only when there are none. `order` has the operations
-   * by their places.
+   * How many there are, as far as known: zero only when there are none. `order`
+   * has the operations by their places.
    */
   getSize(order: Fifo<TableOperation<unknown>>): number {
     const last = order.at(order.size - 1);
     return (
       this.#recorded.size +
-      (this.#isRecording && last !== undefined && last.place >= this.#takenUpTo ? 1 : 0)
+      (this.#isRecording && last !== undefined && last.place >= this.#takenUpTo
+        ? 1
+        : 0)
     );
   }
 
-  /** Takes up to `max`; of those that have come since, only the ones that are held still. */
+  /**
+   * Takes up to `max`; of those that have come since, only the ones that are
+   * held still.
+   */
   take(max: number, order: Fifo<TableOperation<unknown>>): OperationId[] {
     const taken: OperationId[] = [];
     for (const id of this.#recorded) {
@@ -467,17 +553,26 @@ class OperationChanges {
     }
     if (!this.#isRecording) return taken;
     const firstNew = order.findIndex(({ place }) => place >= this.#takenUpTo);
-    for (let index = firstNew; taken.length < max && index < order.size; index += 1) {
+    for (
+      let index = firstNew;
+      taken.length < max && index < order.size;
+      index += 1
+    ) {
       const operation = order.at(index) as TableOperation<unknown>;
       this.#takenUpTo = operation.place + 1;
       if (isInWindow(operation))
-        taken.push(formatOperationId(operation.entry.client, operation.sequence));
+        taken.push(
+          formatOperationId(operation.entry.client, operation.sequence),
+        );
     }
     return taken;
   }
 }
 
-/** What has left stays in an order up to so many times what is held there, and so many more. */
+/**
+ * What has left stays in an order up to so many times what is held there, and
+ * so many more.
+ */
 const REMOVED_SHARE = 2;
 const MIN_REMOVED = 64;
 
@@ -514,11 +609,15 @@ class PrincipalOperations<T> {
     if (principal === undefined) return;
     principal.size -= 1;
     takeRemoved(principal.order);
-    if (principal.order.size <= REMOVED_SHARE * principal.size + MIN_REMOVED) return;
+    if (principal.order.size <= REMOVED_SHARE * principal.size + MIN_REMOVED)
+      return;
     principal.order = new Fifo(principal.order.slice().filter(isInWindow));
   }
 
-  /** The one of its operations that came first, of those that are held; there must be one. */
+  /**
+   * The one of its operations that came first, of those that are held; there
+   * must be one.
+   */
   getOldest({ order }: PrincipalEntry<T>): TableOperation<T> {
     takeRemoved(order);
     return order.at(0) as TableOperation<T>;
@@ -526,10 +625,14 @@ class PrincipalOperations<T> {
 }
 
 /**
- * What has left otherwise is still in the order: at its front mostly, where it is taken out at
- * once.
+ * What has left otherwise is still in the order: at its front mostly, where it
+ * is taken out at once.
  */
 function takeRemoved<T>(order: Fifo<TableOperation<T>>): void {
-  for (let next = order.at(0); next !== undefined && !isInWindow(next); next = order.at(0))
+  for (
+    let next = order.at(0);
+    next !== undefined && !isInWindow(next);
+    next = order.at(0)
+  )
     order.shift();
 }

@@ -1,8 +1,9 @@
 /**
- * Exactly once across sites (docs/spec/exactly-once.md). A site that gets an operation walks from
- * the slot at the home of the operation along the claims. The walk ends at the slot with the
- * result, or at an open slot in this site's own log. A slot in another site's log is requested
- * there. If it is open, the request claims it for this site.
+ * Exactly once across sites (docs/spec/exactly-once.md). A site that gets an
+ * operation walks from the slot at the home of the operation along the claims.
+ * The walk ends at the slot with the result, or at an open slot in this site's
+ * own log. A slot in another site's log is requested there. If it is open, the
+ * request claims it for this site.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { SequenceMap } from '../../../protocol/sequence-map.ts';
@@ -19,10 +20,18 @@ import {
 import { EXPIRED } from './id-table.ts';
 import { getClient, isKeyed } from '../../records/operation-id.ts';
 import type { Origin } from '../../records/origin.ts';
-import type { ReplyRecord, OperationId, SlotDecision, SlotMessage } from '../../records/records.ts';
+import type {
+  ReplyRecord,
+  OperationId,
+  SlotDecision,
+  SlotMessage,
+} from '../../records/records.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Vector } from '../../records/vector.ts';
-import type { SubmissionIdentity, Submission } from '../../records/submissions.ts';
+import type {
+  SubmissionIdentity,
+  Submission,
+} from '../../records/submissions.ts';
 import { DedupSlots, type DedupSlot, ReceivedReplies } from './dedup-slots.ts';
 import type { ReplyOrError } from '../../records/reply.ts';
 
@@ -41,7 +50,9 @@ export class OperationLookup {
   requestedAtMs = 0;
   /** The highest hop of a slot so far. */
   maxHop = 0;
-  /** Members whose logs are still to be asked, if the home of the key is closed. */
+  /**
+   * Members whose logs are still to be asked, if the home of the key is closed.
+   */
   unvisited: readonly Origin[] = NO_MEMBERS;
   /** Whether the first slot of this site's log was looked at. */
   hasSeenFirst = false;
@@ -56,13 +67,19 @@ export class OperationLookup {
 export interface OperationLookupHost {
   readonly core: ReplicaCore;
   /**
-   * Whether it would cost its client another one that it has not acknowledged, elsewhere than in
-   * this site's log.
+   * Whether it would cost its client another one that it has not acknowledged,
+   * elsewhere than in this site's log.
    */
   isFullFor(submission: Submission): boolean;
-  /** The walk has come to an open slot of this site's log: its operation is executed here. */
+  /**
+   * The walk has come to an open slot of this site's log: its operation is
+   * executed here.
+   */
   executeIn(lookup: OperationLookup): void;
-  /** Whether the red log has the operation: then its submission is answered by that. */
+  /**
+   * Whether the red log has the operation: then its submission is answered by
+   * that.
+   */
   joinRed(submission: Submission): boolean;
   /** The operation is red, and handed over. */
   escalateToRed(submission: Submission): void;
@@ -70,22 +87,23 @@ export interface OperationLookupHost {
 }
 
 /**
- * Walks that wait for another site, by the operation and the number of moves that they were asked
- * with.
+ * Walks that wait for another site, by the operation and the number of moves
+ * that they were asked with.
  */
-const formatLookupKey = (id: OperationId, hop: number): string => `${id}#${hop}`;
+const formatLookupKey = (id: OperationId, hop: number): string =>
+  `${id}#${hop}`;
 
 /**
- * The moves to request a slot with. If no client counts them, each claim counts one more: they
- * never form a circle.
+ * The moves to request a slot with. If no client counts them, each claim counts
+ * one more: they never form a circle.
  */
 function countMoves({ identity, maxHop }: OperationLookup): number {
   return isKeyed(identity.id) ? maxHop + 1 : identity.hop;
 }
 
 /**
- * How long an operation waits for a disconnected site: most often its process has ended, and the
- * client can go on.
+ * How long an operation waits for a disconnected site: most often its process
+ * has ended, and the client can go on.
  */
 const DISCONNECTED_TIMEOUT_MS = 500;
 
@@ -95,19 +113,26 @@ export class OperationLookups {
   readonly received: ReceivedReplies | undefined;
   readonly #host: OperationLookupHost;
   readonly #requesting = new Map<string, OperationLookup[]>();
-  /** Those that wait, by the serial of their submission, and of which operations they are. */
+  /**
+   * Those that wait, by the serial of their submission, and of which operations
+   * they are.
+   */
   readonly #waiting = new SequenceMap<OperationLookup>();
   readonly #operations = new NameCounts();
   readonly #disconnected = new Set<Origin>();
 
   constructor(
     host: OperationLookupHost,
-    slots: DedupSlots = new DedupSlots(host.core.options.retentionLimits?.maxOutcomes),
+    slots: DedupSlots = new DedupSlots(
+      host.core.options.retentionLimits?.maxOutcomes,
+    ),
   ) {
     this.#host = host;
     this.slots = slots;
     this.received =
-      host.core.options.keepsReceivedReplies === true ? new ReceivedReplies() : undefined;
+      host.core.options.keepsReceivedReplies === true
+        ? new ReceivedReplies()
+        : undefined;
   }
 
   get isBusy(): boolean {
@@ -121,14 +146,21 @@ export class OperationLookups {
     if (isKeyed(id) && !this.#host.core.options.origins.isMember(home))
       return this.#visitMembers(lookup);
     const isNew =
-      home === this.#host.core.options.site && hop === 0 && this.slots.find(id, 0) === undefined;
+      home === this.#host.core.options.site &&
+      hop === 0 &&
+      this.slots.find(id, 0) === undefined;
     if (!isNew) return this.step(lookup);
-    // Refused before anything is decided: the newcomer, rather than what the client may still ask
-    // for.
-    if (this.slots.isFullFor(getClient(id)) || this.#host.isFullFor(submission)) {
+    // Refused before anything is decided: the newcomer, rather than what the
+    // client may still ask for.
+    if (
+      this.slots.isFullFor(getClient(id)) ||
+      this.#host.isFullFor(submission)
+    ) {
       // An earlier copy may be about to begin.
       const isAlone = !this.#host.core.hasWaiter(id);
-      const rejection = isAlone ? unacknowledgedError(this.slots.limits) : mayHaveStartedError();
+      const rejection = isAlone
+        ? unacknowledgedError(this.slots.limits)
+        : mayHaveStartedError();
       return this.#host.replyCommitted(submission, rejection);
     }
     return this.#host.executeIn(lookup);
@@ -139,7 +171,8 @@ export class OperationLookups {
     if (lookup.site !== this.#host.core.options.site) {
       const record = this.received?.find(lookup.identity.id, lookup);
       if (record !== undefined) return this.#reply(lookup, record);
-      if (this.#host.core.options.origins.isMember(lookup.site)) return this.#requestAt(lookup);
+      if (this.#host.core.options.origins.isMember(lookup.site))
+        return this.#requestAt(lookup);
       // Only the red order can still decide what a closed origin has done.
       return this.#host.joinRed(lookup.submission)
         ? undefined
@@ -147,8 +180,10 @@ export class OperationLookups {
     }
     const { id } = lookup.identity;
     lookup.hasSeenFirst ||= lookup.hop === 0;
-    const slot = this.slots.find(id, lookup.hop) ?? this.#findKeyed(id, lookup.hop);
-    const record = slot === undefined ? this.#findReceived(id, lookup.hop) : undefined;
+    const slot =
+      this.slots.find(id, lookup.hop) ?? this.#findKeyed(id, lookup.hop);
+    const record =
+      slot === undefined ? this.#findReceived(id, lookup.hop) : undefined;
     if (record !== undefined) this.#reply(lookup, record);
     else if (slot === undefined) this.#stepToOpen(lookup);
     else if (slot === EXPIRED) this.#fail(lookup, expiredError());
@@ -161,26 +196,32 @@ export class OperationLookups {
     const rival = this.slots.rivalOf(id);
     if (rival === undefined) {
       const { site } = this.#host.core.options;
-      // Another site may have claimed it here since its home is closed, of which this one has not
-      // heard.
+      // Another site may have claimed it here since its home is closed, of
+      // which this one has not heard.
       const isFirstOpen =
-        lookup.hasSeenFirst || !isKeyed(id) || this.slots.find(id, 0) === undefined;
+        lookup.hasSeenFirst ||
+        !isKeyed(id) ||
+        this.slots.find(id, 0) === undefined;
       if (!isFirstOpen) this.goTo(lookup, { site, hop: 0 });
       else if (lookup.unvisited.length === 0) this.#host.executeIn(lookup);
-      // So that sites which ask the members at once agree: the first one in the log of the first
-      // member goes on.
+      // So that sites which ask the members at once agree: the first one in the
+      // log of the first member goes on.
       else if (lookup.hop === 0)
-        this.#stepWhenFinal(lookup, this.#claimSlot(site, { id, hop: 0, by: countMoves(lookup) }));
+        this.#stepWhenFinal(
+          lookup,
+          this.#claimSlot(site, { id, hop: 0, by: countMoves(lookup) }),
+        );
       else this.#visitNext(lookup);
     }
     // Until its entry is synced, a crash may undo it.
-    else if (rival !== EXPIRED && !rival.isFinal) this.#stepWhenFinal(lookup, rival);
+    else if (rival !== EXPIRED && !rival.isFinal)
+      this.#stepWhenFinal(lookup, rival);
     else this.#fail(lookup, keyTakenError());
   }
 
   /**
-   * The home of a key is closed, and its log is gone: asks all members in order, and claims the
-   * slot at each.
+   * The home of a key is closed, and its log is gone: asks all members in
+   * order, and claims the slot at each.
    */
   #visitMembers(lookup: OperationLookup): void {
     const { origins } = this.#host.core.options;
@@ -191,12 +232,17 @@ export class OperationLookups {
   }
 
   #visitNext(lookup: OperationLookup): void {
-    const [site, ...others] = lookup.unvisited as readonly [Origin, ...Origin[]];
+    const [site, ...others] = lookup.unvisited as readonly [
+      Origin,
+      ...Origin[],
+    ];
     lookup.unvisited = others;
     this.goTo(lookup, { site, hop: 0 });
   }
 
-  /** Whether the streams of closed origins have ended, and all of them is here. */
+  /**
+   * Whether the streams of closed origins have ended, and all of them is here.
+   */
   get #isSettled(): boolean {
     const { options, state } = this.#host.core;
     return options.origins.closed.every((origin) => {
@@ -206,7 +252,10 @@ export class OperationLookups {
   }
 
   /** What this site's log has of an operation with a key, at whichever hop. */
-  #findKeyed(id: OperationId, hop: number): DedupSlot | typeof EXPIRED | undefined {
+  #findKeyed(
+    id: OperationId,
+    hop: number,
+  ): DedupSlot | typeof EXPIRED | undefined {
     return isKeyed(id) && hop === 0 ? this.slots.findLatest(id) : undefined;
   }
 
@@ -215,8 +264,8 @@ export class OperationLookups {
   }
 
   /**
-   * No caller waits any more for the submission with this serial: returns it if its walk waits
-   * here.
+   * No caller waits any more for the submission with this serial: returns it if
+   * its walk waits here.
    */
   cancel(serial: number): Submission | undefined {
     const lookup = this.#waiting.get(serial);
@@ -234,7 +283,10 @@ export class OperationLookups {
     return this.#operations.has(id);
   }
 
-  /** Decides the open slot that the walk has come to, by an entry that says nothing else. */
+  /**
+   * Decides the open slot that the walk has come to, by an entry that says
+   * nothing else.
+   */
   store(lookup: OperationLookup, decision: SlotDecision): void {
     const { id } = lookup.identity;
     const slot = this.slots.decide(id, lookup.hop, decision);
@@ -247,7 +299,9 @@ export class OperationLookups {
     else this.#onResponse(from, message);
   }
 
-  /** Asks again where no answer came; says `UNKNOWN` where none came for long. */
+  /**
+   * Asks again where no answer came; says `UNKNOWN` where none came for long.
+   */
   tick(): void {
     const { nowMs, options } = this.#host.core;
     for (const [key, lookups] of this.#requesting) {
@@ -259,14 +313,15 @@ export class OperationLookups {
         if (!left.includes(lookup)) {
           this.#resume(lookup);
           this.#fail(lookup, this.#unknownError(lookup));
-        } else if (nowMs - lookup.requestedAtMs >= options.resendAfterMs) this.#sendRequest(lookup);
+        } else if (nowMs - lookup.requestedAtMs >= options.resendAfterMs)
+          this.#sendRequest(lookup);
       }
     }
   }
 
   /**
-   * The connection to a site is lost, or is there again. Without a word all are taken for
-   * connected.
+   * The connection to a site is lost, or is there again. Without a word all are
+   * taken for connected.
    */
   setConnected(site: Origin, isConnected: boolean): void {
     if (isConnected) this.#disconnected.delete(site);
@@ -285,7 +340,10 @@ export class OperationLookups {
     const client = getClient(id);
     this.received?.expire(client, acknowledged);
     if (acknowledged === 0 || !this.slots.expire(client, acknowledged)) return;
-    this.#host.core.store({ kind: 'expire', client, upTo: acknowledged }, () => {});
+    this.#host.core.store(
+      { kind: 'expire', client, upTo: acknowledged },
+      () => {},
+    );
   }
 
   #wait(lookup: OperationLookup): void {
@@ -294,7 +352,10 @@ export class OperationLookups {
   }
 
   /** The walk waits no longer; says whether it did. */
-  #resume({ submission: { serial }, identity: { id } }: OperationLookup): boolean {
+  #resume({
+    submission: { serial },
+    identity: { id },
+  }: OperationLookup): boolean {
     if (this.#waiting.get(serial) === undefined) return false;
     this.#waiting.delete(serial);
     this.#operations.decrement(id);
@@ -331,19 +392,40 @@ export class OperationLookups {
     });
   }
 
-  #onRequest(from: Origin, { id, hop, by }: SlotMessage & { kind: 'slot.request' }): void {
+  #onRequest(
+    from: Origin,
+    { id, hop, by }: SlotMessage & { kind: 'slot.request' },
+  ): void {
     // Its sender asks again.
     if (isKeyed(id) && !this.#isSettled) return;
     const known = this.slots.find(id, hop) ?? this.#findKeyed(id, hop);
-    const received = known === undefined ? this.#findReceived(id, hop) : undefined;
+    const received =
+      known === undefined ? this.#findReceived(id, hop) : undefined;
     if (received !== undefined)
-      return this.#send(from, { kind: 'slot.answered', id, hop, by, decision: received });
+      return this.#send(from, {
+        kind: 'slot.answered',
+        id,
+        hop,
+        by,
+        decision: received,
+      });
     const rival = known === undefined ? this.slots.rivalOf(id) : undefined;
     const rejection =
-      rival && ({ kind: 'record', failure: toFailure(keyTakenError()), vector: [] } as const);
+      rival &&
+      ({
+        kind: 'record',
+        failure: toFailure(keyTakenError()),
+        vector: [],
+      } as const);
     const slot = known ?? rival ?? this.#claimSlot(from, { id, hop, by });
     const tell = (decision: SlotDecision | undefined): void => {
-      this.#send(from, { kind: 'slot.answered', id, hop, by, decision: rejection ?? decision });
+      this.#send(from, {
+        kind: 'slot.answered',
+        id,
+        hop,
+        by,
+        decision: rejection ?? decision,
+      });
     };
     if (slot === EXPIRED) tell(undefined);
     else this.slots.runWhenFinal(slot, () => tell(slot.decision));
@@ -385,7 +467,8 @@ export class OperationLookups {
       case 'handover':
         return this.#host.escalateToRed(lookup.submission);
       case 'claim':
-        if (this.hasMovedOn(lookup, decision)) return this.#fail(lookup, movedOnError());
+        if (this.hasMovedOn(lookup, decision))
+          return this.#fail(lookup, movedOnError());
         return this.goTo(lookup, decision);
     }
   }
@@ -400,7 +483,10 @@ export class OperationLookups {
     this.step(lookup);
   }
 
-  /** Whether the client has taken the operation elsewhere since, or asks two sites at once. */
+  /**
+   * Whether the client has taken the operation elsewhere since, or asks two
+   * sites at once.
+   */
   protected hasMovedOn(
     { identity }: OperationLookup,
     claim: SlotDecision & { kind: 'claim' },
@@ -408,36 +494,53 @@ export class OperationLookups {
     if (isKeyed(identity.id)) return false;
     return (
       claim.hop > identity.hop ||
-      (claim.hop === identity.hop && claim.site !== this.#host.core.options.site)
+      (claim.hop === identity.hop &&
+        claim.site !== this.#host.core.options.site)
     );
   }
 
-  /** A reply of another site is delivered once all that it depends on can be seen here. */
-  #reply(lookup: OperationLookup, { reply, failure, vector }: ReplyRecord): void {
+  /**
+   * A reply of another site is delivered once all that it depends on can be
+   * seen here.
+   */
+  #reply(
+    lookup: OperationLookup,
+    { reply, failure, vector }: ReplyRecord,
+  ): void {
     const { coverage, nowMs, options } = this.#host.core;
-    const answer = failure === undefined ? (reply ?? { value: undefined }) : toError(failure);
+    const answer =
+      failure === undefined
+        ? (reply ?? { value: undefined })
+        : toError(failure);
     coverage.runWhenCovered(vector, {
       untilMs: nowMs + options.reachTimeoutMs,
       run: () =>
-        this.#host.replyCommitted(lookup.submission, this.#isLost(vector) ? lostError() : answer),
+        this.#host.replyCommitted(
+          lookup.submission,
+          this.#isLost(vector) ? lostError() : answer,
+        ),
       late: () => this.#fail(lookup, this.#unknownError(lookup)),
     });
   }
 
   /**
-   * Whether it rests on what stands beyond the end of a closed stream: coverage does not wait for
-   * that.
+   * Whether it rests on what stands beyond the end of a closed stream: coverage
+   * does not wait for that.
    */
   #isLost(vector: Vector | undefined): boolean {
     const { finals } = this.#host.core.options.origins;
     return (
-      finals?.some((final, entry) => final !== undefined && (vector?.[entry] ?? 0) > final) === true
+      finals?.some(
+        (final, entry) => final !== undefined && (vector?.[entry] ?? 0) > final,
+      ) === true
     );
   }
 
   #append(id: OperationId, hop: number, slot: DedupSlot): void {
     const { decision } = slot;
-    this.#host.core.store({ kind: 'slot', id, hop, decision }, () => this.slots.finalize(id, slot));
+    this.#host.core.store({ kind: 'slot', id, hop, decision }, () =>
+      this.slots.finalize(id, slot),
+    );
   }
 
   #unknownError({ site }: OperationLookup): CorrectableError {
@@ -466,8 +569,8 @@ function lostError(): CorrectableError {
 }
 
 /**
- * Returns the error for a submission whose client has moved: the submission of the later move gets
- * the answer.
+ * Returns the error for a submission whose client has moved: the submission of
+ * the later move gets the answer.
  */
 function movedOnError(): CorrectableError {
   return new CorrectableError(

@@ -1,6 +1,6 @@
 /**
- * The operations of one client by their numbers. They come and go almost in order, so mostly at the
- * ends of a list.
+ * The operations of one client by their numbers. They come and go almost in
+ * order, so mostly at the ends of a list.
  */
 import { Fifo } from '../../collections/fifo.ts';
 
@@ -34,7 +34,9 @@ export class OperationWindow<T extends NumberedOperation> {
   /** Takes out the first operation if its number is at most `upTo`. */
   takeUpTo(upTo: number): T | undefined {
     const first = this.#operations.at(0);
-    return first !== undefined && first.sequence <= upTo ? this.#operations.shift() : undefined;
+    return first !== undefined && first.sequence <= upTo
+      ? this.#operations.shift()
+      : undefined;
   }
 
   /** How many there are with a higher number. */

@@ -8,12 +8,15 @@ import type { RedRequests } from './red-requests.ts';
 import type { StrongReads } from './strong-reads.ts';
 
 /**
- * Whether the maximum of operations wait for the red order. Operations that may have been sent, and
- * whose callers have left, do not count, up to the number that is sent at a time. A leader that is
- * away holds those.
+ * Whether the maximum of operations wait for the red order. Operations that may
+ * have been sent, and whose callers have left, do not count, up to the number
+ * that is sent at a time. A leader that is away holds those.
  */
 export function isRedFull(
-  { maxRedInFlight = Infinity, windows }: Pick<ReplicaOptions, 'maxRedInFlight' | 'windows'>,
+  {
+    maxRedInFlight = Infinity,
+    windows,
+  }: Pick<ReplicaOptions, 'maxRedInFlight' | 'windows'>,
   requests: RedRequests,
   reads: StrongReads,
 ): boolean {
@@ -25,7 +28,10 @@ export function isRedFull(
   return places - left >= maxRedInFlight;
 }
 
-/** Whether a client has as many red operations that it has not acknowledged as it may. */
+/**
+ * Whether a client has as many red operations that it has not acknowledged as
+ * it may.
+ */
 export function isClientFull(
   tables: readonly Pick<IdTable<unknown>, 'isFullFor' | 'get'>[],
   requests: RedRequests,
@@ -35,9 +41,13 @@ export function isClientFull(
   return tables.some((table) => {
     const isFullWith = (coming: number): boolean =>
       table.isFullFor(client, { acknowledged, pendingCount: coming });
-    // As if all were of this client, which it nearly always may have. The log decides an operation
-    // before it ends here.
-    if (!isFullWith(requests.size) || !isFullWith(requests.countByClient(client))) return false;
+    // As if all were of this client, which it nearly always may have. The log
+    // decides an operation before it ends here.
+    if (
+      !isFullWith(requests.size) ||
+      !isFullWith(requests.countByClient(client))
+    )
+      return false;
     const coming = [...requests.ids].filter(
       (item) => getClient(item) === client && table.get(item) === undefined,
     );

@@ -1,12 +1,12 @@
 /**
- * Certification of red operations: a function of the red log's prefix alone, so that every site
- * decides alike without asking (deferred update replication, SDUR, DSN 2013; RedBlue, OSDI 2012,
- * §6.1).
+ * Certification of red operations: a function of the red log's prefix alone, so
+ * that every site decides alike without asking (deferred update replication,
+ * SDUR, DSN 2013; RedBlue, OSDI 2012, §6.1).
  *
- * An operation commits iff no red operation that committed after the red stamp which its generator
- * read has written something that it read, but for those that it stands on: these have committed as
- * it names them, or it does not. Commit stamps grow with the log; rejected and repeated operations
- * take none.
+ * An operation commits iff no red operation that committed after the red stamp
+ * which its generator read has written something that it read, but for those
+ * that it stands on: these have committed as it names them, or it does not.
+ * Commit stamps grow with the log; rejected and repeated operations take none.
  */
 import { Fifo } from '../../collections/fifo.ts';
 import {
@@ -22,7 +22,12 @@ import type { ReadRange } from '../../records/read-range.ts';
 import { getClient } from '../../records/operation-id.ts';
 import { isRangeChanged, findWrittenNames } from '../../generator/read-set.ts';
 import { measurePlainData } from '../../../values/estimate-bytes.ts';
-import type { Execution, OperationId, RedOperation, RedRecord } from '../../records/records.ts';
+import type {
+  Execution,
+  OperationId,
+  RedOperation,
+  RedRecord,
+} from '../../records/records.ts';
 import { getRedStamp } from '../../records/vector.ts';
 import type {
   Conflict,
@@ -82,10 +87,13 @@ export class Certifier implements Section {
   }
 
   decide(record: RedRecord): CertificationDecision {
-    if (record.kind !== 'operation' && record.kind !== 'close') return { kind: 'marker' };
+    if (record.kind !== 'operation' && record.kind !== 'close')
+      return { kind: 'marker' };
     if (record.kind === 'operation') this.#expire(record);
     if (this.isDecided(record.id)) {
-      return { kind: this.outcomes.get(record.id) === EXPIRED ? 'expired' : 'void' };
+      return {
+        kind: this.outcomes.get(record.id) === EXPIRED ? 'expired' : 'void',
+      };
     }
     if (record.kind === 'close') {
       this.outcomes.set(record.id, 'conflict');
@@ -134,7 +142,9 @@ export class Certifier implements Section {
   }
 
   takeChanges(max: number): SavedRow[] {
-    return this.#changes.take(max).map((stamp) => [String(stamp), this.#savedCommit(stamp)]);
+    return this.#changes
+      .take(max)
+      .map((stamp) => [String(stamp), this.#savedCommit(stamp)]);
   }
 
   restore(rows: SectionRows): void {
@@ -142,7 +152,8 @@ export class Certifier implements Section {
       const [effects, created, by] = saved as SavedCommit;
       return createCommit(Number(stamp), effects, new Set(created), by);
     });
-    for (const commit of commits.toSorted((a, b) => a.stamp - b.stamp)) this.#enterWindow(commit);
+    for (const commit of commits.toSorted((a, b) => a.stamp - b.stamp))
+      this.#enterWindow(commit);
   }
 
   protected isDecided(id: OperationId): boolean {
@@ -151,20 +162,24 @@ export class Certifier implements Section {
 
   protected findConflict(operation: RedOperation): Conflict | undefined {
     const { reads, ranges = [], snapshot, dependencies } = operation;
-    if (dependencies !== undefined) return this.#findDependencyConflict(operation, dependencies);
+    if (dependencies !== undefined)
+      return this.#findDependencyConflict(operation, dependencies);
     if (reads.length === 0 && ranges.length === 0) return undefined;
     const read = getRedStamp(snapshot);
     if (read < this.#windowStart) return { reason: 'window' };
-    const encountered = reads.filter((item) => (this.#lastWrite.get(item) ?? 0) > read);
+    const encountered = reads.filter(
+      (item) => (this.#lastWrite.get(item) ?? 0) > read,
+    );
     if (encountered.length > 0) return toNameConflict(encountered);
     const range = ranges.find((item) => this.#hasChanged(item, read));
     return range && { reason: 'range', range };
   }
 
   /**
-   * The same for an operation that stands on others. Those it has seen, and what they stood on too:
-   * where one has committed, so have these. They are met from the last one on, so that all are
-   * known by the time they are come to.
+   * The same for an operation that stands on others. Those it has seen, and
+   * what they stood on too: where one has committed, so have these. They are
+   * met from the last one on, so that all are known by the time they are come
+   * to.
    */
   #findDependencyConflict(
     operation: RedOperation,
@@ -173,20 +188,26 @@ export class Certifier implements Section {
     const { reads, ranges = [], snapshot } = operation;
     const read = getRedStamp(snapshot);
     if (read < this.#windowStart) return { reason: 'window' };
-    const written = reads.filter((item) => (this.#lastWrite.get(item) ?? 0) > read);
+    const written = reads.filter(
+      (item) => (this.#lastWrite.get(item) ?? 0) > read,
+    );
     const missing = new Map(after);
     const seen = new Map(after);
     const encountered = new Set<string>();
     let range: ReadRange | undefined;
     for (let index = this.#window.size - 1; index >= 0; index -= 1) {
-      const { stamp, by, names, effects, created } = this.#window.at(index) as CommitRecord;
+      const { stamp, by, names, effects, created } = this.#window.at(
+        index,
+      ) as CommitRecord;
       if (stamp <= read) break;
       if (seen.get(by.id) === by.attempt && this.isSameStart(by, operation)) {
         missing.delete(by.id);
-        for (const [id, attempt] of by.dependencies ?? []) seen.set(id, attempt);
+        for (const [id, attempt] of by.dependencies ?? [])
+          seen.set(id, attempt);
         continue;
       }
-      for (const entry of written) if (names.includes(entry)) encountered.add(entry);
+      for (const entry of written)
+        if (names.includes(entry)) encountered.add(entry);
       if (encountered.size === 0)
         range ??= ranges.find((item) =>
           effects.some((effect) => isRangeChanged(item, effect, created)),
@@ -199,26 +220,43 @@ export class Certifier implements Section {
   }
 
   /**
-   * Another start of the site, and another site, may have executed the operation as often: with
-   * other effects.
+   * Another start of the site, and another site, may have executed the
+   * operation as often: with other effects.
    */
-  protected isSameStart(by: CommittedExecution, { site, epoch }: RedOperation): boolean {
+  protected isSameStart(
+    by: CommittedExecution,
+    { site, epoch }: RedOperation,
+  ): boolean {
     return by.site === site && by.epoch === epoch;
   }
 
   /** What an operation stood on and has not committed. */
-  protected findUncommitted(missing: ReadonlyMap<OperationId, number>): Conflict | undefined {
+  protected findUncommitted(
+    missing: ReadonlyMap<OperationId, number>,
+  ): Conflict | undefined {
     const [first] = missing.keys();
-    return first === undefined ? undefined : { reason: 'predecessor', id: first };
+    return first === undefined
+      ? undefined
+      : { reason: 'predecessor', id: first };
   }
 
-  /** Whether a commit after `read` brought a row into the interval or took one out. */
+  /**
+   * Whether a commit after `read` brought a row into the interval or took one
+   * out.
+   */
   #hasChanged(range: ReadRange, read: number): boolean {
-    if ((this.#lastWrite.get(range.table) ?? 0) <= read && range.field === undefined) return false;
+    if (
+      (this.#lastWrite.get(range.table) ?? 0) <= read &&
+      range.field === undefined
+    )
+      return false;
     for (let index = this.#window.size - 1; index >= 0; index -= 1) {
-      const { stamp, effects, created } = this.#window.at(index) as CommitRecord;
+      const { stamp, effects, created } = this.#window.at(
+        index,
+      ) as CommitRecord;
       if (stamp <= read) return false;
-      if (effects.some((effect) => isRangeChanged(range, effect, created))) return true;
+      if (effects.some((effect) => isRangeChanged(range, effect, created)))
+        return true;
     }
     return false;
   }
@@ -227,8 +265,10 @@ export class Certifier implements Section {
     const stamp = Math.max(this.#lastStamp + 1, record.clock);
     this.#lastStamp = stamp;
     const { effects, id, site, epoch, attempt, dependencies } = record;
-    const created = record.created === undefined ? NO_NAMES : new Set(record.created);
-    // Literals, since this is done for every record: copying objects costs several times more.
+    const created =
+      record.created === undefined ? NO_NAMES : new Set(record.created);
+    // Literals, since this is done for every record: copying objects costs
+    // several times more.
     const by =
       dependencies === undefined
         ? { id, site, attempt, epoch }
@@ -246,10 +286,15 @@ export class Certifier implements Section {
     this.#windowBytes += commit.bytes;
   }
 
-  /** What a commit of the window wrote, as it is saved; `undefined` when it has left the window. */
+  /**
+   * What a commit of the window wrote, as it is saved; `undefined` when it has
+   * left the window.
+   */
   #savedCommit(stamp: number): SavedCommit | undefined {
     if (stamp <= this.#windowStart) return undefined;
-    const commit = this.#window.at(this.#window.findIndex((item) => item.stamp >= stamp));
+    const commit = this.#window.at(
+      this.#window.findIndex((item) => item.stamp >= stamp),
+    );
     if (commit?.stamp !== stamp) return undefined;
     const { effects, created, by } = commit;
     return [effects, [...created], by];
@@ -266,17 +311,23 @@ export class Certifier implements Section {
       this.#windowStart = oldest.stamp;
       this.#changes.add(oldest.stamp);
       for (const name of oldest.names)
-        if (this.#lastWrite.get(name) === oldest.stamp) this.#lastWrite.delete(name);
+        if (this.#lastWrite.get(name) === oldest.stamp)
+          this.#lastWrite.delete(name);
     }
   }
 }
 
 /**
- * Returns all that was read and has changed: a rejected operation may use more than one of these.
+ * Returns all that was read and has changed: a rejected operation may use more
+ * than one of these.
  */
-function toNameConflict([name, ...others]: readonly string[]): Conflict | undefined {
+function toNameConflict([name, ...others]: readonly string[]):
+  | Conflict
+  | undefined {
   if (name === undefined) return undefined;
-  return others.length === 0 ? { reason: 'name', name } : { reason: 'name', name, others };
+  return others.length === 0
+    ? { reason: 'name', name }
+    : { reason: 'name', name, others };
 }
 
 function createCommit(
@@ -288,5 +339,12 @@ function createCommit(
   const bytes =
     measurePlainData(effects) +
     (by.dependencies === undefined ? 0 : measurePlainData(by.dependencies));
-  return { stamp, by, names: findWrittenNames(effects, created), effects, created, bytes };
+  return {
+    stamp,
+    by,
+    names: findWrittenNames(effects, created),
+    effects,
+    created,
+    bytes,
+  };
 }

@@ -1,10 +1,14 @@
 /**
- * What operations of other sites have met while they are still in flight. A site that went on to
- * propose one behind the other there would keep them out: a whole chain stands in the log before
- * they are there again. So would one that is nearer to the leader, whose takes come one after the
- * other: a new one waits for the end of one of them first.
+ * What operations of other sites have met while they are still in flight. A
+ * site that went on to propose one behind the other there would keep them out:
+ * a whole chain stands in the log before they are there again. So would one
+ * that is nearer to the leader, whose takes come one after the other: a new one
+ * waits for the end of one of them first.
  */
-import { getConflictingNames, type Conflict } from '../../records/certification-result.ts';
+import {
+  getConflictingNames,
+  type Conflict,
+} from '../../records/certification-result.ts';
 import { SEPARATOR, type ReadSet } from '../../generator/read-set.ts';
 import type { OperationId, RedOperation } from '../../records/records.ts';
 import { RIGHTS_TRANSFER_SHADOW } from '../core/rights-port.ts';
@@ -22,21 +26,24 @@ interface ContendedOperation {
   /** Greater than the place of every operation that was rejected before. */
   readonly place: number;
   /**
-   * It has its turn by then, unless a message was lost, the operation was given up or its site is
-   * gone.
+   * It has its turn by then, unless a message was lost, the operation was given
+   * up or its site is gone.
    */
   readonly untilMs: number;
   /** Operations of this site that wait for its end. */
   endWaiters: Fifo<RedRequest> | undefined;
 }
 
-/** The rows and whole tables for which operations of other sites wait for a turn. */
+/**
+ * The rows and whole tables for which operations of other sites wait for a
+ * turn.
+ */
 export class Contention {
   /** By operation, the one that was rejected last at the end. */
   readonly #contended = new Map<OperationId, ContendedOperation>();
   /**
-   * By mark, in the same order: a search costs as much as the operation has read, not as others
-   * have met.
+   * By mark, in the same order: a search costs as much as the operation has
+   * read, not as others have met.
    */
   readonly #byMark = new Map<string, Set<ContendedOperation>>();
   #places = 0;
@@ -48,8 +55,8 @@ export class Contention {
   }
 
   /**
-   * An operation of another site was rejected. What sites do by themselves they do not try again:
-   * it has no turn.
+   * An operation of another site was rejected. What sites do by themselves they
+   * do not try again: it has no turn.
    */
   onRejected(
     { id, shadow }: Pick<RedOperation, 'id' | 'shadow'>,
@@ -79,8 +86,8 @@ export class Contention {
   }
 
   /**
-   * Those of this site that have waited for the end of what has ended, or was not rejected again
-   * for long.
+   * Those of this site that have waited for the end of what has ended, or was
+   * not rejected again for long.
    */
   takeWaiters(): readonly RedRequest[] {
     for (const [id, { untilMs }] of this.#contended) {
@@ -91,10 +98,13 @@ export class Contention {
   }
 
   /**
-   * Returns the first operation that waits for something that `by` reads: `by` may wait for its
-   * end.
+   * Returns the first operation that waits for something that `by` reads: `by`
+   * may wait for its end.
    */
-  findBlocker({ names, ranges }: ReadSet, by: OperationId): ContendedOperation | undefined {
+  findBlocker(
+    { names, ranges }: ReadSet,
+    by: OperationId,
+  ): ContendedOperation | undefined {
     if (this.#contended.size === 0) return undefined;
     const marks = new Set(ranges.map(({ table }) => getScanMark(table)));
     for (const name of names) marks.add(getTable(name)).add(getRowPrefix(name));
@@ -133,17 +143,24 @@ export class Contention {
 }
 
 /**
- * The rows that it met, or the whole table, for who reads names; and their tables, for who scans.
+ * The rows that it met, or the whole table, for who reads names; and their
+ * tables, for who scans.
  */
 function getMarks(conflict: Conflict | undefined): ReadonlySet<string> {
   const encountered =
     conflict?.reason === 'range'
       ? [conflict.range.table]
       : getConflictingNames(conflict).map(getRowPrefix);
-  return new Set([...encountered, ...encountered.map((mark) => getScanMark(getTable(mark)))]);
+  return new Set([
+    ...encountered,
+    ...encountered.map((mark) => getScanMark(getTable(mark))),
+  ]);
 }
 
-/** How all names begin that are of the row, or of the table where it is none of a row. */
+/**
+ * How all names begin that are of the row, or of the table where it is none of
+ * a row.
+ */
 function getRowPrefix(name: string): string {
   const [table = '', key] = name.split(SEPARATOR);
   return key === undefined ? table : `${table}${SEPARATOR}${key}`;

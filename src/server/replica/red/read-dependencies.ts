@@ -1,4 +1,7 @@
-/** What executions of red operations stand on: own ones in flight that lie under what they read. */
+/**
+ * What executions of red operations stand on: own ones in flight that lie under
+ * what they read.
+ */
 import { isCorrectableError } from '../../../correctable/errors.ts';
 import { findCertifiedReads } from '../../generator/read-set.ts';
 import { MAX_PIPELINE_LENGTH, type Pipeline } from './pipeline.ts';
@@ -14,7 +17,10 @@ import type {
 import { sumTakes } from '../../service/bounded-takes.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 
-/** What an execution comes to with what lies under it, or what it has to wait for. */
+/**
+ * What an execution comes to with what lies under it, or what it has to wait
+ * for.
+ */
 export interface ReadDependencies {
   readonly run: StableRun;
   readonly dependencies: readonly PipelinedOperation[];
@@ -23,7 +29,10 @@ export interface ReadDependencies {
 }
 
 /** What has to be unchanged for the outcome of a run on the present state. */
-export function toStableRun({ state, options }: ReplicaCore, outcome: GeneratorOutcome): StableRun {
+export function toStableRun(
+  { state, options }: ReplicaCore,
+  outcome: GeneratorOutcome,
+): StableRun {
   return {
     outcome,
     reads: findCertifiedReads(outcome, options.service.tables),
@@ -53,7 +62,8 @@ export class DependencyResolver {
   }
 
   /**
-   * One was rejected, and what stood on it will be: the next chain is to cost less if it falls too.
+   * One was rejected, and what stood on it will be: the next chain is to cost
+   * less if it falls too.
    */
   shrink(): void {
     this.#depth = Math.floor(this.#depth / 2);
@@ -66,7 +76,9 @@ export class DependencyResolver {
    */
   resolve(request: RedRequest, run: StableRun): ReadDependencies {
     const footing = this.#runOnPipeline(request, run);
-    return footing.waitsFor === undefined ? this.#resolveRights(footing) : footing;
+    return footing.waitsFor === undefined
+      ? this.#resolveRights(footing)
+      : footing;
   }
 
   #resolveRights(footing: ReadDependencies): ReadDependencies {
@@ -87,8 +99,8 @@ export class DependencyResolver {
   }
 
   /**
-   * Executes once more where `run`, on the stable snapshot, has read what own operations in flight
-   * write: on these.
+   * Executes once more where `run`, on the stable snapshot, has read what own
+   * operations in flight write: on these.
    */
   #runOnPipeline(request: RedRequest, run: StableRun): ReadDependencies {
     const standsAlone = { run, dependencies: [] };
@@ -101,7 +113,10 @@ export class DependencyResolver {
     request.run = undefined;
     let overlaid: StableRun;
     try {
-      overlaid = toStableRun(this.#core, this.#core.state.runPipelined(request.submission));
+      overlaid = toStableRun(
+        this.#core,
+        this.#core.state.runPipelined(request.submission),
+      );
     } catch (error) {
       // It need not come to that: what it fails on is not certain yet.
       if (isCorrectableError(error)) return { ...standsAlone, waitsFor: last };
@@ -116,15 +131,20 @@ export class DependencyResolver {
   }
 
   /**
-   * Returns a take of another site that waits for its turn: otherwise the site nearer to the leader
-   * would always be faster. Once only, and not for a rejected take: two would wait for each other.
+   * Returns a take of another site that waits for its turn: otherwise the site
+   * nearer to the leader would always be faster. Once only, and not for a
+   * rejected take: two would wait for each other.
    */
   #findEarlierTurn(
     request: RedRequest,
     { outcome, reads }: StableRun,
   ): WaitableRequests | undefined {
-    if (request.hasYielded || request.attempt > request.uncountedRejections) return undefined;
-    if (sumTakes(this.#core.options.service.tables, outcome.choice?.effects ?? []).length === 0)
+    if (request.hasYielded || request.attempt > request.uncountedRejections)
+      return undefined;
+    if (
+      sumTakes(this.#core.options.service.tables, outcome.choice?.effects ?? [])
+        .length === 0
+    )
       return undefined;
     const encountered = this.#contention.findBlocker(reads, request.id);
     request.hasYielded = encountered !== undefined;
@@ -137,10 +157,12 @@ export class DependencyResolver {
     { reads }: StableRun,
     under: readonly PipelinedOperation[],
   ): RedRequest | undefined {
-    const isInTheWay = under.length > 0 && this.#contention.findBlocker(reads, id) !== undefined;
+    const isInTheWay =
+      under.length > 0 && this.#contention.findBlocker(reads, id) !== undefined;
     const obstacle = isInTheWay
       ? under.at(-1)
-      : (under.findLast(({ hasStateChanged }) => hasStateChanged) ?? under.at(-1 - this.#depth));
+      : (under.findLast(({ hasStateChanged }) => hasStateChanged) ??
+        under.at(-1 - this.#depth));
     return obstacle?.request;
   }
 }

@@ -1,17 +1,24 @@
 /**
- * What a site proposes for a red operation: what its generator chose, on which snapshot, and what
- * it had read.
+ * What a site proposes for a red operation: what its generator chose, on which
+ * snapshot, and what it had read.
  */
 import { toFailure } from '../../records/failures.ts';
 import { findCreatedRows } from '../../generator/read-set.ts';
 import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
-import type { Execution, OperationId, RedOperation } from '../../records/records.ts';
+import type {
+  Execution,
+  OperationId,
+  RedOperation,
+} from '../../records/records.ts';
 import type { RedRequest, StableRun } from './red-requests.ts';
 import type { Submission } from '../../records/submissions.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import { getMaxEntry } from '../../records/vector.ts';
 
-/** A record while it is made: what it does not have stays out of logs and messages. */
+/**
+ * A record while it is made: what it does not have stays out of logs and
+ * messages.
+ */
 type RedRecordDraft = { -readonly [K in keyof RedOperation]: RedOperation[K] };
 
 /** Of whom a record is made. */
@@ -20,10 +27,13 @@ interface RecordSource extends Pick<RedRequest, 'id' | 'attempt'> {
 }
 
 /**
- * What the site does by itself: it is tried once, and named by its shadow operation, since no
- * client has asked.
+ * What the site does by itself: it is tried once, and named by its shadow
+ * operation, since no client has asked.
  */
-export function createOwnDraft(id: OperationId, { choice }: GeneratorOutcome): RecordSource {
+export function createOwnDraft(
+  id: OperationId,
+  { choice }: GeneratorOutcome,
+): RecordSource {
   return { id, attempt: 0, submission: { operation: choice?.shadow ?? '' } };
 }
 
@@ -71,11 +81,18 @@ export function createRecord(
   return record;
 }
 
-/** Whether the record is that of the last execution of the request, at this start of this site. */
+/**
+ * Whether the record is that of the last execution of the request, at this
+ * start of this site.
+ */
 export function isLastAttempt(
   { attempt }: RedRequest,
   operation: RedOperation,
   { site, epoch }: ReplicaCore['options'],
 ): boolean {
-  return operation.site === site && operation.epoch === epoch && operation.attempt === attempt;
+  return (
+    operation.site === site &&
+    operation.epoch === epoch &&
+    operation.attempt === attempt
+  );
 }

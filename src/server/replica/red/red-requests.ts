@@ -6,7 +6,11 @@ import { Fifo } from '../../collections/fifo.ts';
 import type { Conflict } from '../../records/certification-result.ts';
 import type { Effect } from '../../records/effect.ts';
 import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
-import { toTableName, findWrittenNames, type ReadSet } from '../../generator/read-set.ts';
+import {
+  toTableName,
+  findWrittenNames,
+  type ReadSet,
+} from '../../generator/read-set.ts';
 import { getClient } from '../../records/operation-id.ts';
 import type { OperationId, RedRecord } from '../../records/records.ts';
 import type { Submission } from '../../records/submissions.ts';
@@ -14,7 +18,10 @@ import type { Submission } from '../../records/submissions.ts';
 export const NO_EFFECTS: readonly Effect[] = [];
 const NO_WRITES: readonly string[] = [];
 
-/** The number of submissions of one operation that may wait. Earlier ones are answered. */
+/**
+ * The number of submissions of one operation that may wait. Earlier ones are
+ * answered.
+ */
 const MAX_WAITERS = 4;
 
 /** What came of a run on the stable snapshot. */
@@ -33,7 +40,10 @@ export interface EffectTrace {
   readonly written: ReadonlySet<string>;
 }
 
-/** An operation that is proposed and not decided, with what it will do: see `pipeline.ts`. */
+/**
+ * An operation that is proposed and not decided, with what it will do: see
+ * `pipeline.ts`.
+ */
 export interface PipelinedOperation {
   readonly request: RedRequest;
   readonly attempt: number;
@@ -64,15 +74,15 @@ export class RedRequest {
   readonly id: OperationId;
   readonly submission: Submission;
   /**
-   * Submissions of the same operation that wait for its end; the one that it began with is the
-   * first.
+   * Submissions of the same operation that wait for its end; the one that it
+   * began with is the first.
    */
   readonly waiters: Submission[];
   /** Times that the generator has run for the log. */
   attempt: number;
   /**
-   * How many of those do not count: rejections for what it stood on alone, and numbers that begin
-   * above what was dropped.
+   * How many of those do not count: rejections for what it stood on alone, and
+   * numbers that begin above what was dropped.
    */
   uncountedRejections: number;
   /** The last record that was made for it, and whether that was proposed. */
@@ -80,18 +90,24 @@ export class RedRequest {
   isProposed = false;
   /** What the last of them met. */
   conflict: Conflict | undefined = undefined;
-  /** When that was first: what it had to wait for the leader before does not count. */
+  /**
+   * When that was first: what it had to wait for the leader before does not
+   * count.
+   */
   rejectedAtMs: number | undefined = undefined;
   /** Since when it waits for rights, while it does. */
   rightsWaitSinceMs: number | undefined = undefined;
   /** For how long it has waited for rights before, as blue too. */
   rightsWaitedMs = 0;
   /**
-   * What it still waits for before it is executed: its hand-over to be synced, an earlier one to
-   * end.
+   * What it still waits for before it is executed: its hand-over to be synced,
+   * an earlier one to end.
    */
   blockers = 0;
-  /** The last run of its generator on the stable snapshot; none where it failed before. */
+  /**
+   * The last run of its generator on the stable snapshot; none where it failed
+   * before.
+   */
   run: StableRun | undefined = undefined;
   preliminaryEffects: readonly Effect[] = NO_EFFECTS;
   /** What it is expected to write, until it is at its end. */
@@ -100,11 +116,13 @@ export class RedRequest {
   pipelined: PipelinedOperation | undefined = undefined;
   /** Whether it may read what an earlier one of this site writes. */
   canDepend = false;
-  /** It has waited once for one of another site, which was rejected: not again. */
+  /**
+   * It has waited once for one of another site, which was rejected: not again.
+   */
   hasYielded = false;
   /**
-   * Later operations that read what this one may write: they wait until it is proposed, or lacks
-   * rights.
+   * Later operations that read what this one may write: they wait until it is
+   * proposed, or lacks rights.
    */
   proposalWaiters: Fifo<RedRequest> | undefined = undefined;
   /** Those that wait until it has ended, or lacks rights. */
@@ -124,13 +142,13 @@ export class RedRequest {
 }
 
 /**
- * Red operations in flight, and the last writer of each name: what reads it waits until it can
- * stand on that.
+ * Red operations in flight, and the last writer of each name: what reads it
+ * waits until it can stand on that.
  */
 export class RedRequests {
   /**
-   * By the serial of the submission that each began with: what maps let go of is soon garbage if it
-   * is but a number.
+   * By the serial of the submission that each began with: what maps let go of
+   * is soon garbage if it is but a number.
    */
   readonly #requests = new SequenceMap<RedRequest>();
   readonly #serials = new Map<OperationId, number>();
@@ -168,15 +186,18 @@ export class RedRequests {
   /** The operation that the submission of this serial waits for. */
   findBySubmission(serial: number): RedRequest | undefined {
     const id = this.#joinedSubmissions.get(serial);
-    const request = this.#requests.get(serial) ?? (id === undefined ? undefined : this.get(id));
-    return request?.waiters.some((requester) => requester.serial === serial) === true
+    const request =
+      this.#requests.get(serial) ??
+      (id === undefined ? undefined : this.get(id));
+    return request?.waiters.some((requester) => requester.serial === serial) ===
+      true
       ? request
       : undefined;
   }
 
   /**
-   * One more waits for the end of the operation; gives the one who waits no longer, where they are
-   * too many.
+   * One more waits for the end of the operation; gives the one who waits no
+   * longer, where they are too many.
    */
   join(request: RedRequest, submission: Submission): Submission | undefined {
     if (request.waiters.length === 0) this.#abandonedCount -= 1;
@@ -189,7 +210,9 @@ export class RedRequests {
   }
 
   removeWaiter(request: RedRequest, serial: number): Submission | undefined {
-    const at = request.waiters.findIndex((requester) => requester.serial === serial);
+    const at = request.waiters.findIndex(
+      (requester) => requester.serial === serial,
+    );
     this.#joinedSubmissions.delete(serial);
     if (at < 0) return undefined;
     if (request.waiters.length === 1) this.#abandonedCount += 1;
@@ -204,12 +227,19 @@ export class RedRequests {
     return request;
   }
 
-  /** The latest operation in flight that is expected to write something of `reads`. */
-  findLastWriter({ names, ranges }: ReadSet, except: RedRequest): RedRequest | undefined {
+  /**
+   * The latest operation in flight that is expected to write something of
+   * `reads`.
+   */
+  findLastWriter(
+    { names, ranges }: ReadSet,
+    except: RedRequest,
+  ): RedRequest | undefined {
     let latest = 0;
     const look = (name: string): void => {
       const writer = this.#lastWriter.get(name) ?? 0;
-      if (writer !== except.submission.serial && writer > latest) latest = writer;
+      if (writer !== except.submission.serial && writer > latest)
+        latest = writer;
     };
     for (const name of names) look(name);
     for (const { table } of ranges) look(toTableName(table));
@@ -217,8 +247,8 @@ export class RedRequests {
   }
 
   /**
-   * Notes what a request is expected to write, where `created` names the rows that were not there
-   * before.
+   * Notes what a request is expected to write, where `created` names the rows
+   * that were not there before.
    */
   expectWrites(
     request: RedRequest,
@@ -231,19 +261,23 @@ export class RedRequests {
 
   /** Later requests that read what this one is expected to write find it. */
   moveToLast({ expectedWrites, submission }: RedRequest): void {
-    for (const name of expectedWrites) this.#lastWriter.set(name, submission.serial);
+    for (const name of expectedWrites)
+      this.#lastWriter.set(name, submission.serial);
   }
 
   /**
-   * Ends an operation that may be asked for again: no execution of it is to be taken for another
-   * one.
+   * Ends an operation that may be asked for again: no execution of it is to be
+   * taken for another one.
    */
   drop(request: RedRequest): readonly RedRequest[] {
     this.#attemptsDropped = Math.max(this.#attemptsDropped, request.attempt);
     return this.end(request);
   }
 
-  /** Ends an operation; those that it gives may go on, in the order in which they came. */
+  /**
+   * Ends an operation; those that it gives may go on, in the order in which
+   * they came.
+   */
   end(request: RedRequest): readonly RedRequest[] {
     const { serial } = request.submission;
     request.isOver = true;
@@ -252,7 +286,8 @@ export class RedRequests {
     this.#clients.decrement(getClient(request.id));
     if (request.waiters.length === 0) this.#abandonedCount -= 1;
     if (this.#joinedSubmissions.size > 0)
-      for (const requester of request.waiters) this.#joinedSubmissions.delete(requester.serial);
+      for (const requester of request.waiters)
+        this.#joinedSubmissions.delete(requester.serial);
     for (const name of request.expectedWrites) {
       if (this.#lastWriter.get(name) === serial) this.#lastWriter.delete(name);
     }
@@ -263,7 +298,9 @@ export class RedRequests {
 export type WaitableRequests = Pick<RedRequest, 'endWaiters'> &
   Partial<Pick<RedRequest, 'proposalWaiters'>>;
 
-/** Has a request wait for another one, until it is proposed or until it ends. */
+/**
+ * Has a request wait for another one, until it is proposed or until it ends.
+ */
 export function waitFor(
   request: RedRequest,
   other: WaitableRequests,
@@ -282,12 +319,17 @@ export function takeAllWaiters(request: RedRequest): readonly RedRequest[] {
   if (proposalWaiters === undefined && endWaiters === undefined) return [];
   request.proposalWaiters = undefined;
   request.endWaiters = undefined;
-  const all = [...(proposalWaiters?.slice() ?? []), ...(endWaiters?.slice() ?? [])];
+  const all = [
+    ...(proposalWaiters?.slice() ?? []),
+    ...(endWaiters?.slice() ?? []),
+  ];
   return all.toSorted((a, b) => a.submission.serial - b.submission.serial);
 }
 
 /** Those who waited until a request was proposed. */
-export function takeProposalWaiters(request: RedRequest): readonly RedRequest[] {
+export function takeProposalWaiters(
+  request: RedRequest,
+): readonly RedRequest[] {
   const followers = request.proposalWaiters?.slice() ?? [];
   request.proposalWaiters = undefined;
   return followers;

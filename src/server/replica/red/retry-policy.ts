@@ -1,7 +1,13 @@
-/** How often a red operation is executed that is rejected again and again, and how it ends then. */
+/**
+ * How often a red operation is executed that is rejected again and again, and
+ * how it ends then.
+ */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { parseName, toFieldName } from '../../generator/read-set.ts';
-import { getConflictingNames, type Conflict } from '../../records/certification-result.ts';
+import {
+  getConflictingNames,
+  type Conflict,
+} from '../../records/certification-result.ts';
 import { sumTakes } from '../../service/bounded-takes.ts';
 import type { Tables } from '../../service/tables.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
@@ -27,8 +33,8 @@ function noteRejection(
 }
 
 /**
- * Notes a rejection. Returns whether to execute again: `maxAttempts` times, and a take for as long
- * as it may wait.
+ * Notes a rejection. Returns whether to execute again: `maxAttempts` times, and
+ * a take for as long as it may wait.
  */
 export function shouldRetry(
   { options, nowMs }: Pick<ReplicaCore, 'options' | 'nowMs'>,
@@ -39,12 +45,18 @@ export function shouldRetry(
   const { attempt, uncountedRejections, rejectedAtMs = nowMs } = request;
   if (attempt - uncountedRejections < options.maxAttempts) return true;
   return (
-    isTakeConflict(request, options.service.tables) && nowMs - rejectedAtMs < options.reachTimeoutMs
+    isTakeConflict(request, options.service.tables) &&
+    nowMs - rejectedAtMs < options.reachTimeoutMs
   );
 }
 
-/** Whether what it met is, among others, what its last execution has taken from. */
-function isTakeConflict({ conflict, record }: RetriedRequest, tables: Tables): boolean {
+/**
+ * Whether what it met is, among others, what its last execution has taken from.
+ */
+function isTakeConflict(
+  { conflict, record }: RetriedRequest,
+  tables: Tables,
+): boolean {
   const encountered = getConflictingNames(conflict);
   if (encountered.length === 0 || record?.kind !== 'operation') return false;
   return sumTakes(tables, record.effects).some(({ table, key, field }) =>
@@ -70,10 +82,15 @@ export function conflictError({
   const message =
     `'${operation}' was executed ${times}, and each time ${describeConflict(conflict, run)}. Nothing was changed. Retry; where many take` +
     ' from the same, let an effect decide when it is applied (a queue, for numbers a stock), which is never rejected.';
-  return new CorrectableError('CONFLICT', message, { field: `operations.${operation}` });
+  return new CorrectableError('CONFLICT', message, {
+    field: `operations.${operation}`,
+  });
 }
 
-function describeConflict(conflict: Conflict | undefined, run: RejectedRequest['run']): string {
+function describeConflict(
+  conflict: Conflict | undefined,
+  run: RejectedRequest['run'],
+): string {
   switch (conflict?.reason) {
     case 'name':
       return `a red operation before it had changed what it ${describeUse(conflict.name, run)} (lastly ${formatName(conflict.name)})`;
@@ -90,8 +107,8 @@ function describeConflict(conflict: Conflict | undefined, run: RejectedRequest['
 }
 
 /**
- * Some writes are certified too (`findCertifiedReads`). Nothing is kept of a run on what was not
- * decided.
+ * Some writes are certified too (`findCertifiedReads`). Nothing is kept of a
+ * run on what was not decided.
  */
 function describeUse(name: string, run: RejectedRequest['run']): string {
   if (run === undefined) return 'reads or writes';

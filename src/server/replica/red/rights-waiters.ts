@@ -1,13 +1,18 @@
 /**
- * Red operations that wait for rights. Others of their site do not wait for them
- * (docs/spec/rights.md, R-5).
+ * Red operations that wait for rights. Others of their site do not wait for
+ * them (docs/spec/rights.md, R-5).
  */
 import { isCorrectableError } from '../../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
 import type { ReadSet } from '../../generator/read-set.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { RightsShortfall, RightsWaiter } from '../core/rights-port.ts';
-import { takeAllWaiters, waitFor, type RedRequest, type RedRequests } from './red-requests.ts';
+import {
+  takeAllWaiters,
+  waitFor,
+  type RedRequest,
+  type RedRequests,
+} from './red-requests.ts';
 
 export class RightsWaiters {
   readonly #core: ReplicaCore;
@@ -43,8 +48,8 @@ export class RightsWaiters {
   }
 
   /**
-   * What one that has waited lacks still, whatever lies under it: it goes on waiting, in its place,
-   * and its time goes on.
+   * What one that has waited lacks still, whatever lies under it: it goes on
+   * waiting, in its place, and its time goes on.
    */
   findRemainingShortfall(
     { rightsWaitSinceMs }: RedRequest,
@@ -62,8 +67,8 @@ export class RightsWaiters {
   }
 
   /**
-   * Queues one that has waited behind the writer of what it reads: a crowd would be executed again
-   * at each end.
+   * Queues one that has waited behind the writer of what it reads: a crowd
+   * would be executed again at each end.
    */
   queuesBehind(request: RedRequest, reads: ReadSet): boolean {
     if (request.rightsWaitSinceMs === undefined) return false;
@@ -74,13 +79,20 @@ export class RightsWaiters {
   }
 
   #end(request: RedRequest): void {
-    request.rightsWaitedMs += this.#core.nowMs - (request.rightsWaitSinceMs ?? this.#core.nowMs);
+    request.rightsWaitedMs +=
+      this.#core.nowMs - (request.rightsWaitSinceMs ?? this.#core.nowMs);
     request.rightsWaitSinceMs = undefined;
     if (!request.isOver) this.#requests.moveToLast(request);
   }
 }
 
-/** Whether who reads what the request is expected to write waits until it is proposed. */
-export function isWaitedFor({ pipelined, rightsWaitSinceMs }: RedRequest): boolean {
+/**
+ * Whether who reads what the request is expected to write waits until it is
+ * proposed.
+ */
+export function isWaitedFor({
+  pipelined,
+  rightsWaitSinceMs,
+}: RedRequest): boolean {
   return pipelined === undefined && rightsWaitSinceMs === undefined;
 }

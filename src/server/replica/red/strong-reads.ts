@@ -1,5 +1,6 @@
 /**
- * Strong reads on their way: each is a marker in the red order, and is executed where that stands.
+ * Strong reads on their way: each is a marker in the red order, and is executed
+ * where that stands.
  */
 import type { Origin } from '../../records/origin.ts';
 import type { OperationId, RedRecord } from '../../records/records.ts';
@@ -12,7 +13,10 @@ export interface StrongRead {
 
 export class StrongReads {
   readonly #reads = new Map<OperationId, StrongRead>();
-  /** Reads for which no caller waits any more, and whose markers are in flight to the log. */
+  /**
+   * Reads for which no caller waits any more, and whose markers are in flight
+   * to the log.
+   */
   readonly #abandoned = new Set<OperationId>();
 
   get waitedCount(): number {
@@ -39,7 +43,9 @@ export class StrongReads {
     return read;
   }
 
-  /** No caller waits for any of them any more: gives those that were awaited. */
+  /**
+   * No caller waits for any of them any more: gives those that were awaited.
+   */
   takeAll(): readonly StrongRead[] {
     const awaited = [...this.#reads.values()];
     for (const { record } of awaited) this.abandon(record.id);

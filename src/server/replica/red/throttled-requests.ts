@@ -1,8 +1,11 @@
 /**
- * The paced operations of one site: those with a place, and those that wait for one
- * (docs/spec/thresholds.md).
+ * The paced operations of one site: those with a place, and those that wait for
+ * one (docs/spec/thresholds.md).
  */
-import { CommitLatency, type PendingCommit } from '../../../correctable/throttle/commit-latency.ts';
+import {
+  CommitLatency,
+  type PendingCommit,
+} from '../../../correctable/throttle/commit-latency.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { ThrottleSlots } from '../../../correctable/throttle/throttle-slots.ts';
 import type {
@@ -14,8 +17,8 @@ import type { RedRequest } from './red-requests.ts';
 import type { Service, ServiceThrottle } from '../../service/service.ts';
 
 /**
- * The number of turns of a whole window that may be waited for. Later requests are rejected at
- * once.
+ * The number of turns of a whole window that may be waited for. Later requests
+ * are rejected at once.
  */
 const MAX_WAITED_SLOTS = 8;
 
@@ -30,7 +33,8 @@ export class ThrottledRequests {
   readonly #waiting = new Set<RedRequest>();
 
   constructor({ throttled }: Service, origins: Origins) {
-    const { operations, maxInFlight, minSlotIntervalMs } = throttled ?? UNTHROTTLED;
+    const { operations, maxInFlight, minSlotIntervalMs } =
+      throttled ?? UNTHROTTLED;
     this.#operations = operations;
     this.#slots = new ThrottleSlots({ maxInFlight, minSlotIntervalMs });
     this.#maxWaiting = MAX_WAITED_SLOTS * maxInFlight;
@@ -40,14 +44,18 @@ export class ThrottledRequests {
 
   /** Why no more of this operation may begin here, if so many wait already. */
   getRejection(operation: string): CorrectableError | undefined {
-    if (this.#waiting.size < this.#maxWaiting || !this.#operations.has(operation)) return undefined;
+    if (
+      this.#waiting.size < this.#maxWaiting ||
+      !this.#operations.has(operation)
+    )
+      return undefined;
     const message = `${this.#maxWaiting} operations wait for their turn at this site already: it takes no more. Nothing was done.`;
     return new CorrectableError('OVERLOADED', message);
   }
 
   /**
-   * Whether the request may begin. Otherwise it waits for its turn, or fails with `OVERLOADED` if
-   * too many wait.
+   * Whether the request may begin. Otherwise it waits for its turn, or fails
+   * with `OVERLOADED` if too many wait.
    */
   enter(request: RedRequest, nowMs: number): boolean {
     const { operation } = request.submission;
@@ -59,7 +67,9 @@ export class ThrottledRequests {
     return false;
   }
 
-  /** The request that may begin now, of those that wait; undefined if none may. */
+  /**
+   * The request that may begin now, of those that wait; undefined if none may.
+   */
   takeNext(nowMs: number): RedRequest | undefined {
     const [first] = this.#waiting;
     if (first === undefined || !this.#take(first, nowMs)) return undefined;
@@ -68,8 +78,8 @@ export class ThrottledRequests {
   }
 
   /**
-   * The request has ended; `isOwn`: by what this site has proposed for it, which tells how long
-   * agreement takes.
+   * The request has ended; `isOwn`: by what this site has proposed for it,
+   * which tells how long agreement takes.
    */
   release(request: RedRequest, nowMs: number, isOwn: boolean): void {
     this.#waiting.delete(request);
@@ -82,19 +92,28 @@ export class ThrottledRequests {
   }
 
   /**
-   * When to check again which request may begin; undefined if none waits, or if all wait for others
-   * to end.
+   * When to check again which request may begin; undefined if none waits, or if
+   * all wait for others to end.
    */
   get wakeAtMs(): number | undefined {
     return this.#waiting.size === 0 ? undefined : this.#slots.nextFreeAtMs;
   }
 
-  /** What a preview of the request cannot know of; undefined where that is not known. */
-  getConcurrentWriters(request: RedRequest, nowMs: number): ConcurrentWriters | undefined {
+  /**
+   * What a preview of the request cannot know of; undefined where that is not
+   * known.
+   */
+  getConcurrentWriters(
+    request: RedRequest,
+    nowMs: number,
+  ): ConcurrentWriters | undefined {
     if (!this.#running.has(request)) return undefined;
     const throttles = this.#origins.members.slice(1).map(() => this.#throttle);
-    const commitLatencyMs = throttles.length === 0 ? 0 : this.#commitLatency.estimateMs(nowMs);
-    return commitLatencyMs === undefined ? undefined : { commitLatencyMs, throttles };
+    const commitLatencyMs =
+      throttles.length === 0 ? 0 : this.#commitLatency.estimateMs(nowMs);
+    return commitLatencyMs === undefined
+      ? undefined
+      : { commitLatencyMs, throttles };
   }
 
   #take(request: RedRequest, nowMs: number): boolean {

@@ -1,6 +1,6 @@
 /**
- * What a site has asked others for and not been given yet, and what it has given to those who
- * asked.
+ * What a site has asked others for and not been given yet, and what it has
+ * given to those who asked.
  */
 import type { Origin } from '../../records/origin.ts';
 import type { RightsRequest } from '../../records/records.ts';
@@ -14,7 +14,10 @@ export interface BoundedName {
 
 const SEPARATOR = '\u0000';
 
-/** Equal for one field alone: names of tables and fields have no separator in them. */
+/**
+ * Equal for one field alone: names of tables and fields have no separator in
+ * them.
+ */
 export function formatFieldKey({ table, key, field }: BoundedName): string {
   return table + SEPARATOR + field + SEPARATOR + key;
 }
@@ -24,7 +27,8 @@ const REQUEST_TARGETS = ['later', 'here', 'pool'] as const;
 export type RequestTarget = (typeof REQUEST_TARGETS)[number];
 
 /**
- * A question that may be asked now: of those who have most, or of all, since those did not answer.
+ * A question that may be asked now: of those who have most, or of all, since
+ * those did not answer.
  */
 export type RequestMode = 'first' | 'again';
 
@@ -35,12 +39,14 @@ interface RequestTimeouts {
   readonly reachTimeoutMs: number;
 }
 
-/** One request is in flight at a time. If nothing comes, more sites are asked. */
+/**
+ * One request is in flight at a time. If nothing comes, more sites are asked.
+ */
 export class RightsRequests {
   readonly #times: RequestTimeouts;
   /**
-   * By field and for what: when it was asked last, unless something has come since. The latest
-   * stands last.
+   * By field and for what: when it was asked last, unless something has come
+   * since. The latest stands last.
    */
   readonly #sentAtMs = new Map<string, number>();
 
@@ -53,9 +59,14 @@ export class RightsRequests {
   }
 
   /** Whether it may be asked now: then it counts as asked. */
-  takeTurn(name: BoundedName, description: RequestTarget, nowMs: number): RequestMode | undefined {
+  takeTurn(
+    name: BoundedName,
+    description: RequestTarget,
+    nowMs: number,
+  ): RequestMode | undefined {
     if (this.isOpen(name, description, nowMs)) return undefined;
-    const isSilent = this.#getSilentMs(name, description, nowMs) < this.#times.reachTimeoutMs;
+    const isSilent =
+      this.#getSilentMs(name, description, nowMs) < this.#times.reachTimeoutMs;
     this.#evict(nowMs);
     this.#sentAtMs.delete(description + formatFieldKey(name));
     this.#sentAtMs.set(description + formatFieldKey(name), nowMs);
@@ -63,8 +74,14 @@ export class RightsRequests {
   }
 
   /** Whether it has been asked, and may still be answered. */
-  isOpen(name: BoundedName, description: RequestTarget, nowMs: number): boolean {
-    return this.#getSilentMs(name, description, nowMs) < this.#times.resendAfterMs;
+  isOpen(
+    name: BoundedName,
+    description: RequestTarget,
+    nowMs: number,
+  ): boolean {
+    return (
+      this.#getSilentMs(name, description, nowMs) < this.#times.resendAfterMs
+    );
   }
 
   /** Rights of this field have arrived: operations that need more may retry. */
@@ -82,8 +99,15 @@ export class RightsRequests {
     }
   }
 
-  #getSilentMs(name: BoundedName, description: RequestTarget, nowMs: number): number {
-    return nowMs - (this.#sentAtMs.get(description + formatFieldKey(name)) ?? -Infinity);
+  #getSilentMs(
+    name: BoundedName,
+    description: RequestTarget,
+    nowMs: number,
+  ): number {
+    return (
+      nowMs -
+      (this.#sentAtMs.get(description + formatFieldKey(name)) ?? -Infinity)
+    );
   }
 }
 
@@ -99,7 +123,10 @@ export class AnsweredRequests {
   /** By who asked, and by field: the latest stands last. */
   readonly #requests = new Map<Origin, Map<string, AnsweredRequest>>();
 
-  /** @param retentionMs how long an operation waits for a request, in milliseconds */
+  /**
+   * @param retentionMs how long an operation waits for a request, in
+   * milliseconds
+   */
   constructor(retentionMs: number) {
     this.#retentionMs = retentionMs;
   }
@@ -110,21 +137,31 @@ export class AnsweredRequests {
     return size;
   }
 
-  /** Whether the last answer is still on its way to who asks, and has seen all up to this stamp. */
-  isOnItsWay(from: Origin, field: string, seen: number, nowMs: number): boolean {
+  /**
+   * Whether the last answer is still on its way to who asks, and has seen all
+   * up to this stamp.
+   */
+  isOnItsWay(
+    from: Origin,
+    field: string,
+    seen: number,
+    nowMs: number,
+  ): boolean {
     this.#evict(from, seen, nowMs);
     return (this.#requests.get(from)?.get(field)?.stamp ?? 0) > seen;
   }
 
   add(from: Origin, field: string, answer: AnsweredRequest): void {
-    const ofOne = this.#requests.get(from) ?? new Map<string, AnsweredRequest>();
+    const ofOne =
+      this.#requests.get(from) ?? new Map<string, AnsweredRequest>();
     ofOne.delete(field);
     ofOne.set(field, answer);
     this.#requests.set(from, ofOne);
   }
 
   /**
-   * What who asks has seen, but for what is so new that a question from before it may come late.
+   * What who asks has seen, but for what is so new that a question from before
+   * it may come late.
    */
   #evict(from: Origin, seen: number, nowMs: number): void {
     const ofOne = this.#requests.get(from);
@@ -135,7 +172,10 @@ export class AnsweredRequests {
   }
 }
 
-/** The number of fields with an early request at a time. Requests for others are sent again. */
+/**
+ * The number of fields with an early request at a time. Requests for others are
+ * sent again.
+ */
 const MAX_FIELDS = 1024;
 
 export interface EarlyRequest {
@@ -148,30 +188,42 @@ export interface EarlyRequest {
 }
 
 /**
- * Requests that one site has not answered, since they came before the rights that they want. The
- * newest of each site and field is kept until it is resent.
+ * Requests that one site has not answered, since they came before the rights
+ * that they want. The newest of each site and field is kept until it is resent.
  */
 export class EarlyRequests {
-  /** By field, and by who asked; the field that was first asked for longest ago stands first. */
+  /**
+   * By field, and by who asked; the field that was first asked for longest ago
+   * stands first.
+   */
   readonly #requests = new Map<string, Map<Origin, EarlyRequest>>();
 
   /**
-   * Adds a request in place of the last one of its site, unless only that one is for an operation
-   * that waits.
+   * Adds a request in place of the last one of its site, unless only that one
+   * is for an operation that waits.
    */
   add(question: EarlyRequest): void {
     const { from, request } = question;
     const field = formatFieldKey(request);
-    const ofField = this.#requests.get(field) ?? new Map<Origin, EarlyRequest>();
-    if (request.target === undefined && ofField.get(from)?.request.target !== undefined) return;
+    const ofField =
+      this.#requests.get(field) ?? new Map<Origin, EarlyRequest>();
+    if (
+      request.target === undefined &&
+      ofField.get(from)?.request.target !== undefined
+    )
+      return;
     ofField.set(from, question);
     this.#requests.set(field, ofField);
     const [oldest] = this.#requests.keys();
-    if (this.#requests.size > MAX_FIELDS && oldest !== undefined) this.#requests.delete(oldest);
+    if (this.#requests.size > MAX_FIELDS && oldest !== undefined)
+      this.#requests.delete(oldest);
   }
 
   /** Takes out those about these fields that are not overdue. */
-  takeForFields(fields: Iterable<string>, nowMs: number): readonly EarlyRequest[] {
+  takeForFields(
+    fields: Iterable<string>,
+    nowMs: number,
+  ): readonly EarlyRequest[] {
     if (this.#requests.size === 0) return [];
     const taken: EarlyRequest[] = [];
     for (const field of fields) {
@@ -184,7 +236,8 @@ export class EarlyRequests {
 
   evict(nowMs: number): void {
     for (const [field, ofField] of this.#requests) {
-      for (const [from, { untilMs }] of ofField) if (untilMs <= nowMs) ofField.delete(from);
+      for (const [from, { untilMs }] of ofField)
+        if (untilMs <= nowMs) ofField.delete(from);
       if (ofField.size === 0) this.#requests.delete(field);
     }
   }

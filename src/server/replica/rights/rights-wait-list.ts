@@ -1,4 +1,7 @@
-/** Operations that wait for rights, in the order in which they came, bounded in time. */
+/**
+ * Operations that wait for rights, in the order in which they came, bounded in
+ * time.
+ */
 import { NameCounts } from '../../collections/counts.ts';
 import type { OperationId } from '../../records/records.ts';
 import type { Submission } from '../../records/submissions.ts';
@@ -19,13 +22,16 @@ export interface WantedRights {
   readonly amount: number;
   /** So much of it those that are red. */
   readonly inRed: number;
-  /** How many of them the pool alone can help: red ones, and those that lack several fields. */
+  /**
+   * How many of them the pool alone can help: red ones, and those that lack
+   * several fields.
+   */
   readonly ofPool: number;
 }
 
 /**
- * The same, exactly: the amount of an operation is added when it comes, and subtracted when it
- * leaves.
+ * The same, exactly: the amount of an operation is added when it comes, and
+ * subtracted when it leaves.
  */
 interface ExactWanted {
   readonly name: BoundedName;
@@ -58,18 +64,28 @@ export class RightsWaitList {
     return [...this.#wanted.keys()];
   }
 
-  /** Returns what the waiting operations lack of a field; undefined if they lack nothing. */
+  /**
+   * Returns what the waiting operations lack of a field; undefined if they lack
+   * nothing.
+   */
   getWanted(field: string): WantedRights | undefined {
     const count = this.#wanted.get(field);
-    return count && { ...count, amount: Number(count.amount), inRed: Number(count.inRed) };
+    return (
+      count && {
+        ...count,
+        amount: Number(count.amount),
+        inRed: Number(count.inRed),
+      }
+    );
   }
 
   /**
-   * No caller waits any more for the submission with this serial: forgets it, and returns it if it
-   * was here.
+   * No caller waits any more for the submission with this serial: forgets it,
+   * and returns it if it was here.
    */
   cancel(serial: number): Submission | undefined {
-    const isMeant = ({ waiter }: WaitingEntry): boolean => waiter.submission?.serial === serial;
+    const isMeant = ({ waiter }: WaitingEntry): boolean =>
+      waiter.submission?.serial === serial;
     return this.#take(isMeant)[0]?.waiter.submission;
   }
 
@@ -79,18 +95,22 @@ export class RightsWaitList {
   }
 
   /**
-   * Retries those that lack rights to one of these fields. If one fails, others that want as much
-   * are not run.
+   * Retries those that lack rights to one of these fields. If one fails, others
+   * that want as much are not run.
    */
   retry(fields: ReadonlySet<string>): void {
     const missed = new Set<string>();
     const done = new Set<WaitingEntry>();
-    for (const item of this.#waiting.filter((waiting) => isAffected(waiting, fields))) {
+    for (const item of this.#waiting.filter((waiting) =>
+      isAffected(waiting, fields),
+    )) {
       const { waiter, shortfall } = item;
       if (waiter.isOver?.() === true) {
         done.add(item);
         waiter.onOver?.();
-      } else if (!shortfall.needs.some((need) => missed.has(toWanted(shortfall, need)))) {
+      } else if (
+        !shortfall.needs.some((need) => missed.has(toWanted(shortfall, need)))
+      ) {
         const remaining = waiter.onRetry();
         if (remaining === undefined) done.add(item);
         else this.#keepWaiting(item, remaining, missed);
@@ -99,13 +119,18 @@ export class RightsWaitList {
     if (done.size > 0) this.#take((entry) => done.has(entry));
   }
 
-  #keepWaiting(waiting: WaitingEntry, shortfall: RightsShortfall, missed: Set<string>): void {
+  #keepWaiting(
+    waiting: WaitingEntry,
+    shortfall: RightsShortfall,
+    missed: Set<string>,
+  ): void {
     this.#count(waiting.shortfall, -1);
     this.#count(shortfall, 1);
     waiting.shortfall = shortfall;
     const [need, other] = shortfall.needs;
     // Of several it is not known which are missing.
-    if (need !== undefined && other === undefined) missed.add(toWanted(shortfall, need));
+    if (need !== undefined && other === undefined)
+      missed.add(toWanted(shortfall, need));
   }
 
   #take(isTaken: (waiting: WaitingEntry) => boolean): readonly WaitingEntry[] {
@@ -125,7 +150,11 @@ export class RightsWaitList {
     const ofPool = isRed || lacking.length > 1 ? sign : 0;
     for (const { table, key, field, amount } of lacking) {
       const name = { table, key, field };
-      const before = this.#wanted.get(formatFieldKey(name)) ?? { amount: 0, inRed: 0, ofPool: 0 };
+      const before = this.#wanted.get(formatFieldKey(name)) ?? {
+        amount: 0,
+        inRed: 0,
+        ofPool: 0,
+      };
       const more = sign * amount;
       const inRed = isRed ? addExact(before.inRed, more) : before.inRed;
       const after = {
@@ -140,9 +169,13 @@ export class RightsWaitList {
   }
 }
 
-function isAffected({ waiter, shortfall }: WaitingEntry, fields: ReadonlySet<string>): boolean {
+function isAffected(
+  { waiter, shortfall }: WaitingEntry,
+  fields: ReadonlySet<string>,
+): boolean {
   return (
-    waiter.isOver?.() === true || shortfall.needs.some((need) => fields.has(formatFieldKey(need)))
+    waiter.isOver?.() === true ||
+    shortfall.needs.some((need) => fields.has(formatFieldKey(need)))
   );
 }
 

@@ -1,15 +1,19 @@
 /**
- * The rights of one site to bounded fields (docs/spec/rights.md): whether it may take by itself,
- * what it asks others for, and what it gives them. A pure part of a pure replica: rights travel as
- * blue operations of this site's stream, like any other, and are asked for by messages, which may
- * be lost, repeated or late.
+ * The rights of one site to bounded fields (docs/spec/rights.md): whether it
+ * may take by itself, what it asks others for, and what it gives them. A pure
+ * part of a pure replica: rights travel as blue operations of this site's
+ * stream, like any other, and are asked for by messages, which may be lost,
+ * repeated or late.
  */
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { BluePath } from '../causal/blue-path.ts';
 import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
 import type { ReadSet } from '../../generator/read-set.ts';
 import type { Color, Effect } from '../../records/effect.ts';
-import { rightsUnreachableError, rightsFullError } from '../../records/failures.ts';
+import {
+  rightsUnreachableError,
+  rightsFullError,
+} from '../../records/failures.ts';
 import { formatOperationId } from '../../records/operation-id.ts';
 import { RED, type Origin } from '../../records/origin.ts';
 import type { Choice } from '../../records/reply.ts';
@@ -26,7 +30,10 @@ import {
   sumTakes,
   type RightsNeed,
 } from '../../service/bounded-takes.ts';
-import { createTransferEffect, type Transfer } from '../../service/fields/bounded-counter.ts';
+import {
+  createTransferEffect,
+  type Transfer,
+} from '../../service/fields/bounded-counter.ts';
 import { getLeft, type Ledger } from '../../service/fields/ledger.ts';
 import type { StateReader } from '../../state/store.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
@@ -61,7 +68,10 @@ interface RightsHost {
   readonly core: ReplicaCore;
   readonly blue: BluePath;
   readonly red: {
-    /** Proposes what the site does by itself; nothing comes of it where it is rejected. */
+    /**
+     * Proposes what the site does by itself; nothing comes of it where it is
+     * rejected.
+     */
     proposeOwn(id: OperationId, outcome: GeneratorOutcome): void;
   };
 }
@@ -74,19 +84,26 @@ export class Rights implements RightsPort {
   readonly #client: string;
   /** Operations that wait for rights here. */
   readonly waiting = new RightsWaitList();
-  /** Own blue operations on bounded fields that are decided at this start and not applied yet. */
+  /**
+   * Own blue operations on bounded fields that are decided at this start and
+   * not applied yet.
+   */
   readonly #decided = new Set<OperationId>();
   /** Fields that have changed since who waits has looked. */
   #changed = new Set<string>();
   /** What own operations have given, of which others get their share. */
   #grantedFields: RightsNeed[] = [];
   /**
-   * By name: fields of which own red operations have drawn on the pool since who waits has looked.
+   * By name: fields of which own red operations have drawn on the pool since
+   * who waits has looked.
    */
   #drawnFields = new Map<string, BoundedName>();
   readonly #requests: RightsRequests;
   readonly #earlyRequests = new EarlyRequests();
-  /** By field: when another site last requested it for an operation that waits there. */
+  /**
+   * By field: when another site last requested it for an operation that waits
+   * there.
+   */
   readonly #wantedBySites = new Map<string, number>();
   readonly #answeredRequests: AnsweredRequests;
   #transfers = 0;
@@ -97,34 +114,47 @@ export class Rights implements RightsPort {
     this.#client = `${startName}.rights`;
     this.#inFlight = new InFlightAmounts(this.core.options.service.tables);
     this.#requests = this.createRequests();
-    this.#answeredRequests = new AnsweredRequests(this.core.options.reachTimeoutMs);
+    this.#answeredRequests = new AnsweredRequests(
+      this.core.options.reachTimeoutMs,
+    );
   }
 
   get isBusy(): boolean {
     return this.waiting.size > 0;
   }
 
-  resolvePath(outcome: GeneratorOutcome): GeneratorOutcome | RightsShortfall | CorrectableError {
+  resolvePath(
+    outcome: GeneratorOutcome,
+  ): GeneratorOutcome | RightsShortfall | CorrectableError {
     const { choice } = outcome;
     if (choice === undefined || choice.color === 'red') return outcome;
     const needs = this.#getNeeds(outcome);
     if (needs.length === 0) return outcome;
     const { store, overlay } = this.core.state;
-    const beyond = needs.find((need) => need.amount > this.#getLeft(readLedger(store, need)));
+    const beyond = needs.find(
+      (need) => need.amount > this.#getLeft(readLedger(store, need)),
+    );
     if (beyond !== undefined) return takeTooLargeError(choice.shadow, beyond);
     if (needs.every((need) => this.mayTake(need))) return outcome;
-    // Less what own red operations in flight will draw: a red operation waits for the pool alone.
+    // Less what own red operations in flight will draw: a red operation waits
+    // for the pool alone.
     if (needs.every((need) => need.amount <= this.getPool(need, overlay))) {
       return { ...outcome, choice: { ...choice, color: 'red' } };
     }
     return new RightsShortfall(needs, false);
   }
 
-  findRedShortfall(outcome: GeneratorOutcome, state: StateReader): RightsShortfall | undefined {
+  findRedShortfall(
+    outcome: GeneratorOutcome,
+    state: StateReader,
+  ): RightsShortfall | undefined {
     const needs = this.#getNeeds(outcome);
     if (needs.length === 0) return undefined;
-    const beyond = needs.find((need) => need.amount > this.#getLeft(readLedger(state, need)));
-    if (beyond !== undefined) throw takeTooLargeError(outcome.choice?.shadow ?? '', beyond);
+    const beyond = needs.find(
+      (need) => need.amount > this.#getLeft(readLedger(state, need)),
+    );
+    if (beyond !== undefined)
+      throw takeTooLargeError(outcome.choice?.shadow ?? '', beyond);
     return needs.every((need) => need.amount <= this.getPool(need, state))
       ? undefined
       : new RightsShortfall(needs, true);
@@ -132,7 +162,9 @@ export class Rights implements RightsPort {
 
   get rejection(): CorrectableError | undefined {
     const { maxRedInFlight = Infinity } = this.core.options;
-    return this.waiting.size >= maxRedInFlight ? rightsFullError(maxRedInFlight) : undefined;
+    return this.waiting.size >= maxRedInFlight
+      ? rightsFullError(maxRedInFlight)
+      : undefined;
   }
 
   wait(shortfall: RightsShortfall, waiter: RightsWaiter): void {
@@ -142,7 +174,8 @@ export class Rights implements RightsPort {
       shortfall,
       untilMs: (waiter.sinceMs ?? nowMs) + options.reachTimeoutMs,
     });
-    for (const need of shortfall.needs) this.#requestForWaiters(formatFieldKey(need));
+    for (const need of shortfall.needs)
+      this.#requestForWaiters(formatFieldKey(need));
   }
 
   onCommitted({ id, effects }: BlueOperation): void {
@@ -157,7 +190,8 @@ export class Rights implements RightsPort {
     const { id, site, effects } = operation;
     const { options } = this.core;
     const isRed = 'epoch' in operation;
-    let isOwn = isRed && site === options.site && operation.epoch === options.epoch;
+    let isOwn =
+      isRed && site === options.site && operation.epoch === options.epoch;
     for (const effect of effects) {
       if (!isOnBoundedField(options.service.tables, effect)) continue;
       if (site === options.site && this.#decided.delete(id)) {
@@ -168,10 +202,17 @@ export class Rights implements RightsPort {
       const name = formatFieldKey(effect);
       this.#changed.add(name);
       if (action === 'give' && isOwn)
-        this.#grantedFields.push({ table, key, field, amount: value as number });
-      if (action === 'take' && isOwn && isRed) this.#drawnFields.set(name, { table, key, field });
+        this.#grantedFields.push({
+          table,
+          key,
+          field,
+          amount: value as number,
+        });
+      if (action === 'take' && isOwn && isRed)
+        this.#drawnFields.set(name, { table, key, field });
       // What this site hands in itself is no answer.
-      if (action === 'transfer' && (isRed || site !== options.site)) this.#onReceived(effect);
+      if (action === 'transfer' && (isRed || site !== options.site))
+        this.#onReceived(effect);
     }
   }
 
@@ -182,19 +223,26 @@ export class Rights implements RightsPort {
   }
 
   /**
-   * Shares granted rights, retries operations that lacked some, answers early requests, and gives
-   * back the rest.
+   * Shares granted rights, retries operations that lacked some, answers early
+   * requests, and gives back the rest.
    */
   process(): void {
     if (this.#changed.size === 0 || !this.#host.blue.canOriginate) return;
-    const [changed, value, generated] = [this.#changed, this.#grantedFields, this.#drawnFields];
+    const [changed, value, generated] = [
+      this.#changed,
+      this.#grantedFields,
+      this.#drawnFields,
+    ];
     this.#changed = new Set();
     this.#grantedFields = [];
     this.#drawnFields = new Map();
     for (const item of value) this.#shareGrant(item);
     this.waiting.retry(changed);
     for (const field of changed) this.#requestForWaiters(field);
-    for (const question of this.#earlyRequests.takeForFields(changed, this.core.nowMs))
+    for (const question of this.#earlyRequests.takeForFields(
+      changed,
+      this.core.nowMs,
+    ))
       this.#respond(question);
     for (const name of generated.values()) this.#redistributePool(name);
   }
@@ -205,21 +253,32 @@ export class Rights implements RightsPort {
     this.#earlyRequests.evict(nowMs);
     this.waiting.retry(NO_FIELDS);
     for (const { waiter, shortfall } of this.waiting.takeTimedOut(nowMs)) {
-      // One that came before may have decided what this one is about: a copy of it.
+      // One that came before may have decided what this one is about: a copy of
+      // it.
       if (waiter.isOver?.() === true) waiter.onOver?.();
-      else waiter.onTimeout(rightsUnreachableError(shortfall.needs[0], options.reachTimeoutMs));
+      else
+        waiter.onTimeout(
+          rightsUnreachableError(shortfall.needs[0], options.reachTimeoutMs),
+        );
     }
     for (const field of this.waiting.fields) this.#requestForWaiters(field);
   }
 
-  /** Gives of what this site has, unless what it gave last is still on its way. */
+  /**
+   * Gives of what this site has, unless what it gave last is still on its way.
+   */
   receive(from: Origin, { requests, seenStamp }: RightsMessage): void {
     const { nowMs, options } = this.core;
     if (!this.#host.blue.canOriginate) return;
     for (const item of requests) {
       if (!isOnBoundedField(options.service.tables, item)) continue;
       if (item.target !== undefined) this.#noteWanted(formatFieldKey(item));
-      this.#respond({ from, request: item, seenStamp, untilMs: nowMs + options.resendAfterMs });
+      this.#respond({
+        from,
+        request: item,
+        seenStamp,
+        untilMs: nowMs + options.resendAfterMs,
+      });
     }
   }
 
@@ -228,8 +287,8 @@ export class Rights implements RightsPort {
   }
 
   /**
-   * Whether this site may take so much by itself: by what the ledger says, less what it has decided
-   * already.
+   * Whether this site may take so much by itself: by what the ledger says, less
+   * what it has decided already.
    */
   protected mayTake(need: RightsNeed): boolean {
     return need.amount <= this.#available(need);
@@ -264,10 +323,16 @@ export class Rights implements RightsPort {
 
   /** What each of the sites would have, if they all had as much. */
   #computeEqualShare(ledger: Ledger): number {
-    return (this.#getLeft(ledger) - Math.max(0, ledger.pool)) / (this.#others.length + 1);
+    return (
+      (this.#getLeft(ledger) - Math.max(0, ledger.pool)) /
+      (this.#others.length + 1)
+    );
   }
 
-  /** Asks for more in the background, once less than half of an equal share is left here. */
+  /**
+   * Asks for more in the background, once less than half of an equal share is
+   * left here.
+   */
   #refill(name: BoundedName): void {
     const ledger = readLedger(this.core.state.store, name);
     const others = this.#others;
@@ -277,18 +342,24 @@ export class Rights implements RightsPort {
     const lacking = Math.ceil(share - available);
     const turn = this.#takeTurn(name, 'later', others, giveHalf(ledger));
     if (turn !== undefined)
-      this.#sendRequests(name, SPLIT_BY_MODE[turn](lacking, others, giveHalf(ledger)));
-  }
-
-  /** Rights have arrived that help here: operations that need more may retry. */
-  #onReceived(effect: Effect): void {
-    const { to } = effect.value as Transfer;
-    if (to === RED || to === this.core.options.site) this.#requests.onAnswered(effect);
+      this.#sendRequests(
+        name,
+        SPLIT_BY_MODE[turn](lacking, others, giveHalf(ledger)),
+      );
   }
 
   /**
-   * For who waits: of others as much as they can spare, to be taken here; where that is too little,
-   * into the pool.
+   * Rights have arrived that help here: operations that need more may retry.
+   */
+  #onReceived(effect: Effect): void {
+    const { to } = effect.value as Transfer;
+    if (to === RED || to === this.core.options.site)
+      this.#requests.onAnswered(effect);
+  }
+
+  /**
+   * For who waits: of others as much as they can spare, to be taken here; where
+   * that is too little, into the pool.
    */
   #requestForWaiters(field: string): void {
     const requested = this.waiting.getWanted(field);
@@ -303,24 +374,33 @@ export class Rights implements RightsPort {
       others,
       giveHalf(ledger),
     );
-    if (sumPortions(spared) < lacking) return this.#gatherInPool(requested, ledger);
+    if (sumPortions(spared) < lacking)
+      return this.#gatherInPool(requested, ledger);
     const turn = this.#takeTurn(name, 'here', others, giveHalf(ledger));
     if (turn === 'first') this.#sendRequests(name, spared, 'here');
     else if (turn === 'again') this.#gatherInPool(requested, ledger, turn);
   }
 
   /**
-   * No more than who waits here lacks comes together in the pool: what is here, and what others
-   * have.
+   * No more than who waits here lacks comes together in the pool: what is here,
+   * and what others have.
    */
-  #gatherInPool(requested: WantedRights, ledger: Ledger, query?: RequestMode): void {
+  #gatherInPool(
+    requested: WantedRights,
+    ledger: Ledger,
+    query?: RequestMode,
+  ): void {
     const { name } = requested;
     const { nowMs } = this.core;
     const lacking =
       this.#getWantedFromPool(requested, ledger) -
       ledger.pool -
       this.#inFlight.getReturnedToPool(name);
-    if (lacking <= 0 || (query === undefined && this.#requests.isOpen(name, 'pool', nowMs))) return;
+    if (
+      lacking <= 0 ||
+      (query === undefined && this.#requests.isOpen(name, 'pool', nowMs))
+    )
+      return;
     const own = Math.min(this.#available(name), lacking);
     if (own > 0) this.#transfer(name, [{ to: RED, amount: own }]);
     const others = this.#others;
@@ -329,11 +409,16 @@ export class Rights implements RightsPort {
         ? undefined
         : (query ?? this.#takeTurn(name, 'pool', others, giveAll(ledger)));
     if (turn !== undefined)
-      this.#sendRequests(name, SPLIT_BY_MODE[turn](lacking - own, others, giveAll(ledger)), 'pool');
+      this.#sendRequests(
+        name,
+        SPLIT_BY_MODE[turn](lacking - own, others, giveAll(ledger)),
+        'pool',
+      );
   }
 
   /**
-   * Whether it may send a request now: not if no site shows rights, since a share may be in flight.
+   * Whether it may send a request now: not if no site shows rights, since a
+   * share may be in flight.
    */
   #takeTurn(
     name: BoundedName,
@@ -346,11 +431,15 @@ export class Rights implements RightsPort {
   }
 
   /**
-   * Red operations behind one that waits will draw on the pool too: they are not to wait one after
-   * the other.
+   * Red operations behind one that waits will draw on the pool too: they are
+   * not to wait one after the other.
    */
-  #getWantedFromPool({ name, amount, inRed }: WantedRights, ledger: Ledger): number {
-    const inFlight = ledger.pool - readLedger(this.core.state.overlay, name).pool;
+  #getWantedFromPool(
+    { name, amount, inRed }: WantedRights,
+    ledger: Ledger,
+  ): number {
+    const inFlight =
+      ledger.pool - readLedger(this.core.state.overlay, name).pool;
     return amount - inRed + Math.max(inRed, inFlight);
   }
 
@@ -361,7 +450,9 @@ export class Rights implements RightsPort {
   ): void {
     for (const { from, amount } of portions) {
       const seenStamp = this.core.state.stable[from] ?? 0;
-      const requested = [{ ...toFieldName(name), amount, ...(target && { target }) }];
+      const requested = [
+        { ...toFieldName(name), amount, ...(target && { target }) },
+      ];
       this.core.emit({
         kind: 'send',
         to: from,
@@ -374,18 +465,25 @@ export class Rights implements RightsPort {
     const { from, request, seenStamp } = question;
     const { nowMs } = this.core;
     const field = formatFieldKey(request);
-    if (this.#answeredRequests.isOnItsWay(from, field, seenStamp, nowMs)) return;
+    if (this.#answeredRequests.isOnItsWay(from, field, seenStamp, nowMs))
+      return;
     const value = this.#computeGrant(from, request);
     if (value === undefined) return this.#earlyRequests.add(question);
     const { vector, site } = this.#transfer(request, [value]);
-    this.#answeredRequests.add(from, field, { stamp: vector[site] ?? 0, atMs: nowMs });
+    this.#answeredRequests.add(from, field, {
+      stamp: vector[site] ?? 0,
+      atMs: nowMs,
+    });
   }
 
   /**
-   * Half of what is here at most. If that is too little for a waiting operation, what it lacks goes
-   * into the pool.
+   * Half of what is here at most. If that is too little for a waiting
+   * operation, what it lacks goes into the pool.
    */
-  #computeGrant(from: Origin, { amount, target, ...name }: RightsRequest): Transfer | undefined {
+  #computeGrant(
+    from: Origin,
+    { amount, target, ...name }: RightsRequest,
+  ): Transfer | undefined {
     const available = this.#available(name);
     const half = Math.floor(available / 2);
     const isOfPool = target === 'pool' || (target === 'here' && half < amount);
@@ -394,8 +492,8 @@ export class Rights implements RightsPort {
   }
 
   /**
-   * A site that has drawn on the pool gives the remainder back in equal shares, unless an operation
-   * waits for it.
+   * A site that has drawn on the pool gives the remainder back in equal shares,
+   * unless an operation waits for it.
    */
   #redistributePool(name: BoundedName): void {
     this.#forgetWanted();
@@ -403,7 +501,11 @@ export class Rights implements RightsPort {
     const ledger = readLedger(state.store, name);
     const field = formatFieldKey(name);
     if (readLedger(state.overlay, name).pool < ledger.pool) return;
-    if (this.waiting.getWanted(field) !== undefined || this.#wantedBySites.has(field)) return;
+    if (
+      this.waiting.getWanted(field) !== undefined ||
+      this.#wantedBySites.has(field)
+    )
+      return;
     const { members: sites } = options.origins;
     const amount = Math.floor(toExactNumber(ledger.pool) / sites.length);
     if (amount === 0) return;
@@ -412,7 +514,11 @@ export class Rights implements RightsPort {
       name,
       sites.map((to) => ({ to, amount })),
     );
-    this.#host.red.proposeOwn(this.#nextId(), { reads: NO_READS, choice, reply: { value: null } });
+    this.#host.red.proposeOwn(this.#nextId(), {
+      reads: NO_READS,
+      choice,
+      reply: { value: null },
+    });
   }
 
   #noteWanted(field: string): void {
@@ -422,7 +528,10 @@ export class Rights implements RightsPort {
     this.#wantedBySites.set(field, this.core.nowMs);
   }
 
-  /** Forgets requests of other sites that are so old that no operation waits for them any more. */
+  /**
+   * Forgets requests of other sites that are so old that no operation waits for
+   * them any more.
+   */
   #forgetWanted(): void {
     const { nowMs, options } = this.core;
     for (const [field, atMs] of this.#wantedBySites) {
@@ -434,7 +543,9 @@ export class Rights implements RightsPort {
   /** Others get equal shares of what was given here, before they ask. */
   #shareGrant({ amount, ...name }: RightsNeed): void {
     const others = this.#others;
-    const share = Math.floor(Math.min(amount, this.#available(name)) / (others.length + 1));
+    const share = Math.floor(
+      Math.min(amount, this.#available(name)) / (others.length + 1),
+    );
     if (share > 0 && others.length > 0) {
       this.#transfer(
         name,
@@ -446,7 +557,12 @@ export class Rights implements RightsPort {
   #transfer(name: BoundedName, transfers: readonly Transfer[]): BlueOperation {
     const id = this.#nextId();
     const choice = createTransferChoice('blue', name, transfers);
-    return this.#host.blue.commit({ id, hop: undefined, choice, reply: { value: null } });
+    return this.#host.blue.commit({
+      id,
+      hop: undefined,
+      choice,
+      reply: { value: null },
+    });
   }
 
   #nextId(): OperationId {
@@ -462,14 +578,26 @@ function createTransferChoice(
   transfers: readonly Transfer[],
 ): Choice {
   const effects = transfers.map((item) => createTransferEffect(name, item));
-  return { shadow: RIGHTS_TRANSFER_SHADOW, color, args: undefined, effects, reply: undefined };
+  return {
+    shadow: RIGHTS_TRANSFER_SHADOW,
+    color,
+    args: undefined,
+    effects,
+    reply: undefined,
+  };
 }
 
-function readLedger(state: StateReader, { table, key, field }: BoundedName): Ledger {
+function readLedger(
+  state: StateReader,
+  { table, key, field }: BoundedName,
+): Ledger {
   return state.read(table, key, field) as Ledger;
 }
 
-/** Of more, differences are not exact: what stands above that has to wait until some is taken. */
+/**
+ * Of more, differences are not exact: what stands above that has to wait until
+ * some is taken.
+ */
 function toExactNumber(amount: number): number {
   return Math.min(amount, Number.MAX_SAFE_INTEGER);
 }
@@ -497,8 +625,8 @@ interface Portion<H> {
 type MaxGrant<H> = (holder: H) => number;
 
 /**
- * Of the richest as much as it may give, of the next one the rest, and so on: of no more of them
- * than have it all.
+ * Of the richest as much as it may give, of the next one the rest, and so on:
+ * of no more of them than have it all.
  */
 export function splitByRichest<H>(
   amount: number,

@@ -1,13 +1,27 @@
 /**
- * A number that never falls below a minimum, though sites take from it without asking: by rights
- * that they hold (docs/spec/rights.md), those of the site where the operation is blue, the pool
- * where it is red.
+ * A number that never falls below a minimum, though sites take from it without
+ * asking: by rights that they hold (docs/spec/rights.md), those of the site
+ * where the operation is blue, the pool where it is red.
  */
 import type { Effect, Stamp } from '../../records/effect.ts';
 import { MAX_ORIGINS, type Origin } from '../../records/origin.ts';
-import { describeKind, createInternalError } from '../../records/internal-errors.ts';
-import type { EffectBuilder, FieldKind, FieldName, FieldOptions, FieldState } from './field.ts';
-import { LedgerOverlay, LedgerState, type Ledger, type SavedLedger } from './ledger.ts';
+import {
+  describeKind,
+  createInternalError,
+} from '../../records/internal-errors.ts';
+import type {
+  EffectBuilder,
+  FieldKind,
+  FieldName,
+  FieldOptions,
+  FieldState,
+} from './field.ts';
+import {
+  LedgerOverlay,
+  LedgerState,
+  type Ledger,
+  type SavedLedger,
+} from './ledger.ts';
 import { SummedEffects, type OwnedEffect } from './owned-effects.ts';
 import { addExact, isAmount, type ExactSum } from './exact-sum.ts';
 
@@ -47,11 +61,14 @@ class BoundedCounterState extends LedgerState implements FieldState {
 }
 
 /**
- * What is in flight on one field: takes that will draw on the pool, and what is given. Their sums
- * say all.
+ * What is in flight on one field: takes that will draw on the pool, and what is
+ * given. Their sums say all.
  */
 class PendingBoundedCounter extends SummedEffects {
-  readonly #sums: { grants: ExactSum; takes: ExactSum } = { grants: 0, takes: 0 };
+  readonly #sums: { grants: ExactSum; takes: ExactSum } = {
+    grants: 0,
+    takes: 0,
+  };
 
   protected getValue(base: unknown): Ledger {
     return new LedgerOverlay(base as Ledger, { ...this.#sums });
@@ -59,8 +76,10 @@ class PendingBoundedCounter extends SummedEffects {
 
   protected count({ effect }: OwnedEffect, sign: 1 | -1): void {
     const amount = sign * (effect?.value as number);
-    if (effect?.action === 'give') this.#sums.grants = addExact(this.#sums.grants, amount);
-    else if (effect?.action === 'take') this.#sums.takes = addExact(this.#sums.takes, amount);
+    if (effect?.action === 'give')
+      this.#sums.grants = addExact(this.#sums.grants, amount);
+    else if (effect?.action === 'take')
+      this.#sums.takes = addExact(this.#sums.takes, amount);
   }
 }
 
@@ -71,18 +90,29 @@ const createAmountEffect =
     if (options !== undefined) {
       // They would be dropped without a word.
       const message = `The ${action} of a bounded field has no options: it never goes below the minimum of its field, boundedCounter({ min: 0 }).`;
-      throw createInternalError('INVALID_ARGUMENT', message, `${name.table}.${name.field}`);
+      throw createInternalError(
+        'INVALID_ARGUMENT',
+        message,
+        `${name.table}.${name.field}`,
+      );
     }
     return { table: name.table, key, field: name.field, action, value: amount };
   };
 
-function checkAmount({ table, field }: FieldName, action: string, amount: unknown): void {
+function checkAmount(
+  { table, field }: FieldName,
+  action: string,
+  amount: unknown,
+): void {
   if (isAmount(amount)) return;
   const message = `The ${action} of a bounded field wants an integer from 0 on, not ${describeKind(amount)}: count in the smallest unit.`;
   throw createInternalError('INVALID_ARGUMENT', message, `${table}.${field}`);
 }
 
-/** Rights go from the site of the operation to another origin: no author's effect. */
+/**
+ * Rights go from the site of the operation to another origin: no author's
+ * effect.
+ */
 export function createTransferEffect(
   { table, key, field }: Pick<Effect, 'table' | 'key' | 'field'>,
   value: Transfer,
@@ -90,20 +120,26 @@ export function createTransferEffect(
   return { table, key, field, action: 'transfer', value: Object.freeze(value) };
 }
 
-/** What an effect of another site may carry: with anything else rights would be made of nothing. */
+/**
+ * What an effect of another site may carry: with anything else rights would be
+ * made of nothing.
+ */
 function isValidValue(action: string, value: unknown): boolean {
   if (action !== 'transfer') return isAmount(value);
   if (typeof value !== 'object' || value === null) return false;
   const { to, amount } = value as Partial<Transfer>;
-  // The site may have joined since, as the sender knows it. What goes to no site is lost, and
-  // nothing worse.
+  // The site may have joined since, as the sender knows it. What goes to no
+  // site is lost, and nothing worse.
   return isAmount(to) && to <= MAX_ORIGINS && isAmount(amount);
 }
 
 export const boundedCounterKind: FieldKind = {
   name: 'bounded',
   isRedOnly: false,
-  effects: { give: createAmountEffect('give'), take: createAmountEffect('take') },
+  effects: {
+    give: createAmountEffect('give'),
+    take: createAmountEffect('take'),
+  },
   ownActions: ['transfer'],
   accepts: isValidValue,
   state: (saved, options = {}) =>

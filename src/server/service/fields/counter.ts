@@ -1,7 +1,19 @@
 /** A counter of integers: only those add up to the same sum in every order. */
-import { compareStamps, loadPosition, savePosition } from '../../records/effect.ts';
-import type { Effect, OrderPosition, SavedPosition, Stamp } from '../../records/effect.ts';
-import { describeKind, createInternalError } from '../../records/internal-errors.ts';
+import {
+  compareStamps,
+  loadPosition,
+  savePosition,
+} from '../../records/effect.ts';
+import type {
+  Effect,
+  OrderPosition,
+  SavedPosition,
+  Stamp,
+} from '../../records/effect.ts';
+import {
+  describeKind,
+  createInternalError,
+} from '../../records/internal-errors.ts';
 import {
   createEffectBuilder,
   type EffectBuilder,
@@ -25,7 +37,9 @@ export class CounterState implements FieldState {
     return undefined;
   }
   clear(): void {
-    throw new Error('only counters that remember their additions can be cleared up to a stamp');
+    throw new Error(
+      'only counters that remember their additions can be cleared up to a stamp',
+    );
   }
   get isInitial(): boolean {
     return false;
@@ -39,14 +53,19 @@ export class CounterState implements FieldState {
 }
 
 /**
- * A counter of a row that can be removed: it remembers its additions, so that a removal takes just
- * the earlier ones.
+ * A counter of a row that can be removed: it remembers its additions, so that a
+ * removal takes just the earlier ones.
  */
 class RemovableCounterState implements FieldState {
   #value: ExactSum = 0;
   #additions: { readonly stamp: OrderPosition; readonly amount: number }[];
-  constructor(saved: readonly (readonly [amount: number, stamp: SavedPosition])[] = []) {
-    this.#additions = saved.map(([amount, stamp]) => ({ amount, stamp: loadPosition(stamp) }));
+  constructor(
+    saved: readonly (readonly [amount: number, stamp: SavedPosition])[] = [],
+  ) {
+    this.#additions = saved.map(([amount, stamp]) => ({
+      amount,
+      stamp: loadPosition(stamp),
+    }));
     this.#sum();
   }
   read(): number {
@@ -58,7 +77,9 @@ class RemovableCounterState implements FieldState {
     this.#additions.push({ stamp, amount });
   }
   clear(upTo: Stamp): void {
-    this.#additions = this.#additions.filter(({ stamp }) => compareStamps(stamp, upTo) > 0);
+    this.#additions = this.#additions.filter(
+      ({ stamp }) => compareStamps(stamp, upTo) > 0,
+    );
     this.#sum();
   }
   get isInitial(): boolean {
@@ -68,10 +89,16 @@ class RemovableCounterState implements FieldState {
     return toPlainSum(this.#value);
   }
   save(): unknown {
-    return this.#additions.map(({ amount, stamp }) => [amount, savePosition(stamp)]);
+    return this.#additions.map(({ amount, stamp }) => [
+      amount,
+      savePosition(stamp),
+    ]);
   }
   #sum(): void {
-    this.#value = this.#additions.reduce<ExactSum>((sum, { amount }) => addExact(sum, amount), 0);
+    this.#value = this.#additions.reduce<ExactSum>(
+      (sum, { amount }) => addExact(sum, amount),
+      0,
+    );
   }
 }
 
@@ -82,7 +109,11 @@ class PendingAdditions extends SummedEffects {
     if (this.#removals === 0) return (base as number) + this.#sum;
     return this.pending
       .all()
-      .reduce((sum, { effect }) => (effect === undefined ? 0 : sum + getAmount(effect)), 0);
+      .reduce(
+        (sum, { effect }) =>
+          effect === undefined ? 0 : sum + getAmount(effect),
+        0,
+      );
   }
   protected count({ effect }: OwnedEffect, sign: 1 | -1): void {
     if (effect === undefined) this.#removals += sign;
@@ -99,7 +130,11 @@ const createAddEffect = createEffectBuilder('add');
 const buildAddEffect: EffectBuilder = (name, key, amount) => {
   if (!Number.isSafeInteger(amount)) {
     const message = `A counter adds integers, not ${describeKind(amount)}: count in the smallest unit, such as cents.`;
-    throw createInternalError('INVALID_ARGUMENT', message, `${name.table}.${name.field}`);
+    throw createInternalError(
+      'INVALID_ARGUMENT',
+      message,
+      `${name.table}.${name.field}`,
+    );
   }
   return createAddEffect(name, key, amount);
 };

@@ -1,4 +1,7 @@
-/** Sums of integers, exact beyond 2^53 too, so that sites agree in whatever order they add. */
+/**
+ * Sums of integers, exact beyond 2^53 too, so that sites agree in whatever
+ * order they add.
+ */
 
 /** A bigint exactly where a number could be another one. */
 export type ExactSum = number | bigint;

@@ -1,33 +1,39 @@
 /**
- * What a kind of field is to a replica: a state that effects change, and effects in flight laid
- * over it.
+ * What a kind of field is to a replica: a state that effects change, and
+ * effects in flight laid over it.
  */
 import type { Effect, Stamp } from '../../records/effect.ts';
 import type { OwnedEffects } from './owned-effects.ts';
 
 /** The committed state of one field at one site. */
 export interface FieldState {
-  /** The value as generators see it. Cheap; may be a live view, valid until the next `apply`. */
+  /**
+   * The value as generators see it. Cheap; may be a live view, valid until the
+   * next `apply`.
+   */
   read(): unknown;
   /** Applies one effect and returns its result. */
   apply(effect: Effect, stamp: Stamp): unknown;
   /**
-   * Of a field that holds many values: whether it holds this one. An effect changes that of its own
-   * value alone.
+   * Of a field that holds many values: whether it holds this one. An effect
+   * changes that of its own value alone.
    */
   holds?(value: unknown): boolean;
   /**
-   * Takes away what was written up to this stamp; a red-only field, what was written before in the
-   * red order.
+   * Takes away what was written up to this stamp; a red-only field, what was
+   * written before in the red order.
    */
   clear(upTo: Stamp): void;
   /** Whether it is as if never written. */
   readonly isInitial: boolean;
-  /** The state as plain data, equal at two sites exactly when they have converged. */
+  /**
+   * The state as plain data, equal at two sites exactly when they have
+   * converged.
+   */
   snapshot(): unknown;
   /**
-   * All of the state as plain data, to make the same state of again; of one that has parts, the
-   * rest.
+   * All of the state as plain data, to make the same state of again; of one
+   * that has parts, the rest.
    */
   save(): unknown;
   /** Of a state that may become large: the parts that it is saved in. */
@@ -37,8 +43,8 @@ export interface FieldState {
 /** The parts of a state: numbered, each small enough to be written as one. */
 export interface StateParts {
   /**
-   * Returns the values that have changed or gone since they were last saved, and were not returned
-   * before.
+   * Returns the values that have changed or gone since they were last saved,
+   * and were not returned before.
    */
   takeChanged(): readonly number[];
   /** All that there are. */
@@ -60,21 +66,28 @@ export interface FieldOptions {
 export interface FieldKind {
   readonly name: string;
   /**
-   * Whether only red shadow operations may change it: its effects may then read it when applied.
+   * Whether only red shadow operations may change it: its effects may then read
+   * it when applied.
    */
   readonly isRedOnly: boolean;
   /**
-   * Whether rows can be found by its values: they are strings or numbers, or it holds many of
-   * these.
+   * Whether rows can be found by its values: they are strings or numbers, or it
+   * holds many of these.
    */
   readonly isIndexable?: boolean;
   /** Whether its states have parts. */
   readonly hasParts?: boolean;
-  /** The builders of effects that a shadow operation finds under the field's name, by action. */
+  /**
+   * The builders of effects that a shadow operation finds under the field's
+   * name, by action.
+   */
   readonly effects: Readonly<Record<string, EffectBuilder>>;
   /** Actions that sites take by themselves, and no author's effect has. */
   readonly ownActions?: readonly string[];
-  /** Whether an effect may carry this value, by whom ever it was made; any, unless given. */
+  /**
+   * Whether an effect may carry this value, by whom ever it was made; any,
+   * unless given.
+   */
   accepts?(action: string, value: unknown): boolean;
   /** The state at first, or the one that was saved. */
   state(saved?: unknown, options?: FieldOptions): FieldState;
@@ -98,9 +111,15 @@ export type EffectBuilder = (
 ) => Effect;
 
 /**
- * Builds effects with a value. One plain literal, on the hot path: `copyEffects` copies later what
- * is given.
+ * Builds effects with a value. One plain literal, on the hot path:
+ * `copyEffects` copies later what is given.
  */
 export function createEffectBuilder(action: string): EffectBuilder {
-  return ({ table, field }, key, value) => ({ table, key, field, action, value });
+  return ({ table, field }, key, value) => ({
+    table,
+    key,
+    field,
+    action,
+    value,
+  });
 }

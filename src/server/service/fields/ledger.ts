@@ -1,9 +1,14 @@
 /**
- * How much of a bounded field each origin may take (docs/spec/rights.md): rights + pool + taken =
- * given.
+ * How much of a bounded field each origin may take (docs/spec/rights.md):
+ * rights + pool + taken = given.
  */
 import { RED, type Origin } from '../../records/origin.ts';
-import { subtractExact, addExact, toPlainSum, type ExactSum } from './exact-sum.ts';
+import {
+  subtractExact,
+  addExact,
+  toPlainSum,
+  type ExactSum,
+} from './exact-sum.ts';
 
 /** A bounded field, as generators and invariants read it. */
 export interface BoundedView {
@@ -11,7 +16,9 @@ export interface BoundedView {
   readonly value: number;
   /** The amount above the minimum: all that sites together can still take. */
   readonly left: number;
-  /** How much of it this site may take by itself. Outside of sites: all of it. */
+  /**
+   * How much of it this site may take by itself. Outside of sites: all of it.
+   */
   readonly rights: number;
 }
 
@@ -112,7 +119,10 @@ export class LedgerState extends Ledger {
     this.#add(origin, -amount);
   }
 
-  transfer(from: Origin, { to, amount }: { readonly to: Origin; readonly amount: number }): void {
+  transfer(
+    from: Origin,
+    { to, amount }: { readonly to: Origin; readonly amount: number },
+  ): void {
     this.#add(from, -amount);
     this.#add(to, amount);
   }
@@ -135,20 +145,26 @@ export class LedgerState extends Ledger {
   }
 
   #add(origin: Origin, amount: number): void {
-    this.#holdings.set(origin, addExact(this.#holdings.get(origin) ?? 0, amount));
+    this.#holdings.set(
+      origin,
+      addExact(this.#holdings.get(origin) ?? 0, amount),
+    );
   }
 }
 
 /**
- * A ledger with what is in flight laid over it: takes of red operations, which draw on the pool,
- * and what is given.
+ * A ledger with what is in flight laid over it: takes of red operations, which
+ * draw on the pool, and what is given.
  */
 export class LedgerOverlay extends Ledger {
   readonly exact: ExactLedger;
   readonly #base: Ledger;
 
   /** @param sums of what is in flight */
-  constructor(base: Ledger, { grants, takes }: Pick<ExactLedger, 'grants' | 'takes'>) {
+  constructor(
+    base: Ledger,
+    { grants, takes }: Pick<ExactLedger, 'grants' | 'takes'>,
+  ) {
     super();
     const { exact } = base;
     this.#base = base;
@@ -174,7 +190,10 @@ export class LedgerOverlay extends Ledger {
   }
 }
 
-/** What can still be taken. What closed sites held, no site may take: it counts as used. */
+/**
+ * What can still be taken. What closed sites held, no site may take: it counts
+ * as used.
+ */
 export function getLeft(ledger: Ledger, closed: readonly Origin[]): number {
   let { left } = ledger;
   for (const origin of closed) left -= ledger.getHolding(origin);
@@ -189,5 +208,9 @@ export function createBoundedView(
 ): BoundedView {
   const left = getLeft(ledger, closed);
   const rights = site === undefined ? left : ledger.getHolding(site);
-  return Object.freeze({ value: ledger.value - (ledger.left - left), left, rights });
+  return Object.freeze({
+    value: ledger.value - (ledger.left - left),
+    left,
+    rights,
+  });
 }

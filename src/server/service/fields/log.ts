@@ -1,8 +1,24 @@
-/** A log: sites append to it; entries stand in the order of hybrid clock time, then site. */
-import { compareStamps, loadPosition, savePosition } from '../../records/effect.ts';
-import type { Effect, OrderPosition, SavedPosition, Stamp } from '../../records/effect.ts';
+/**
+ * A log: sites append to it; entries stand in the order of hybrid clock time,
+ * then site.
+ */
+import {
+  compareStamps,
+  loadPosition,
+  savePosition,
+} from '../../records/effect.ts';
+import type {
+  Effect,
+  OrderPosition,
+  SavedPosition,
+  Stamp,
+} from '../../records/effect.ts';
 import { freezeForUser, isMutable } from '../../../values/deep-freeze.ts';
-import { createEffectBuilder, type FieldKind, type FieldState } from './field.ts';
+import {
+  createEffectBuilder,
+  type FieldKind,
+  type FieldState,
+} from './field.ts';
 import { PendingList } from './pending-list.ts';
 
 interface LogLine {
@@ -15,34 +31,50 @@ class LogState implements FieldState {
   /** What was read last; made again once there is a change. */
   #values: readonly unknown[] | undefined;
   #isChangeable = false;
-  constructor(saved: readonly (readonly [value: unknown, stamp: SavedPosition])[] = []) {
-    this.#lines = saved.map(([value, stamp]) => ({ value, stamp: loadPosition(stamp) }));
+  constructor(
+    saved: readonly (readonly [value: unknown, stamp: SavedPosition])[] = [],
+  ) {
+    this.#lines = saved.map(([value, stamp]) => ({
+      value,
+      stamp: loadPosition(stamp),
+    }));
   }
   read(): readonly unknown[] {
     if (this.#values === undefined) {
       this.#values = Object.freeze(this.#lines.map((line) => line.value));
       this.#isChangeable = this.#values.some(isMutable);
     }
-    return this.#isChangeable ? Object.freeze(this.#values.map(freezeForUser)) : this.#values;
+    return this.#isChangeable
+      ? Object.freeze(this.#values.map(freezeForUser))
+      : this.#values;
   }
   apply(effect: Effect, stamp: Stamp): void {
-    // Nearly always the newest: looking from the end finds the place at once. Lines of one
-    // operation keep their order.
+    // Nearly always the newest: looking from the end finds the place at once.
+    // Lines of one operation keep their order.
     let place = this.#lines.length;
-    while (place > 0 && compareStamps((this.#lines[place - 1] as LogLine).stamp, stamp) > 0)
+    while (
+      place > 0 &&
+      compareStamps((this.#lines[place - 1] as LogLine).stamp, stamp) > 0
+    )
       place -= 1;
     this.#lines.splice(place, 0, { stamp, value: effect.value });
     this.#values = undefined;
   }
   clear(upTo: Stamp): void {
-    this.#lines = this.#lines.filter(({ stamp }) => compareStamps(stamp, upTo) > 0);
+    this.#lines = this.#lines.filter(
+      ({ stamp }) => compareStamps(stamp, upTo) > 0,
+    );
     this.#values = undefined;
   }
   get isInitial(): boolean {
     return this.#lines.length === 0;
   }
   snapshot(): unknown {
-    return this.#lines.map(({ stamp, value }) => [stamp.time, stamp.site, value]);
+    return this.#lines.map(({ stamp, value }) => [
+      stamp.time,
+      stamp.site,
+      value,
+    ]);
   }
   save(): unknown {
     return this.#lines.map(({ stamp, value }) => [value, savePosition(stamp)]);
@@ -51,7 +83,10 @@ class LogState implements FieldState {
 
 class PendingLines extends PendingList {
   protected readonly initial: readonly unknown[] = Object.freeze([]);
-  protected computeValue(base: unknown, pending: readonly { readonly effect: Effect }[]): unknown {
+  protected computeValue(
+    base: unknown,
+    pending: readonly { readonly effect: Effect }[],
+  ): unknown {
     if (pending.length === 0) return base;
     return Object.freeze([
       ...(base as readonly unknown[]),
@@ -64,6 +99,7 @@ export const logKind: FieldKind = {
   name: 'log',
   isRedOnly: false,
   effects: { append: createEffectBuilder('append') },
-  state: (saved) => new LogState(saved as [unknown, SavedPosition][] | undefined),
+  state: (saved) =>
+    new LogState(saved as [unknown, SavedPosition][] | undefined),
   pending: () => new PendingLines(),
 };

@@ -1,12 +1,14 @@
 /**
- * Effects in flight on one field, in order. An operation that ends in the middle is only noted, and
- * taken out before the next read of the others: so a crowd that gives up together costs a pass or
- * two.
+ * Effects in flight on one field, in order. An operation that ends in the
+ * middle is only noted, and taken out before the next read of the others: so a
+ * crowd that gives up together costs a pass or two.
  */
 import type { Effect } from '../../records/effect.ts';
 import { Fifo } from '../../collections/fifo.ts';
 
-/** An effect that an operation has laid on, or none for the removal of the row. */
+/**
+ * An effect that an operation has laid on, or none for the removal of the row.
+ */
 export interface OwnedEffect {
   readonly owner: number;
   readonly effect: Effect | undefined;
@@ -19,15 +21,22 @@ export abstract class OwnedEffects {
   /** Owners of what is held, one after the other: those that have ended too. */
   #owners = 0;
   #newest: number | undefined;
-  /** Owners that have ended, of which the effects are still held; mostly there are none. */
+  /**
+   * Owners that have ended, of which the effects are still held; mostly there
+   * are none.
+   */
   #ended: Set<number> | undefined;
 
   get isEmpty(): boolean {
-    if (this.#ended !== undefined && this.#ended.size >= this.#owners) this.removeEnded();
+    if (this.#ended !== undefined && this.#ended.size >= this.#owners)
+      this.removeEnded();
     return this.#owners === 0;
   }
 
-  /** Adds an effect at the end and returns its result, given the committed value `base`. */
+  /**
+   * Adds an effect at the end and returns its result, given the committed value
+   * `base`.
+   */
   append(owner: number, effect: Effect, base: unknown): unknown {
     this.#restartOwner(owner);
     const result = this.add({ owner, effect }, base);
@@ -35,7 +44,10 @@ export abstract class OwnedEffects {
     return result;
   }
 
-  /** Adds, at the end, the removal of the row: from there on the field is as at first. */
+  /**
+   * Adds, at the end, the removal of the row: from there on the field is as at
+   * first.
+   */
   clear(owner: number): void {
     this.#restartOwner(owner);
     this.addRemoval(owner);
@@ -51,7 +63,10 @@ export abstract class OwnedEffects {
     }
     this.#ended ??= new Set();
     this.#ended.add(owner);
-    if (this.#ended.size > MAX_ENDED_OWNERS && this.#ended.size * 2 > this.#owners)
+    if (
+      this.#ended.size > MAX_ENDED_OWNERS &&
+      this.#ended.size * 2 > this.#owners
+    )
       this.removeEnded();
   }
 
@@ -67,18 +82,27 @@ export abstract class OwnedEffects {
     this.#ended = undefined;
     this.#owners = 0;
     this.#newest = undefined;
-    for (const { owner } of this.filter(({ owner }) => !ended.has(owner))) this.#count(owner);
+    for (const { owner } of this.filter(({ owner }) => !ended.has(owner)))
+      this.#count(owner);
   }
 
-  protected abstract add(owned: OwnedEffect & { readonly effect: Effect }, base: unknown): unknown;
+  protected abstract add(
+    owned: OwnedEffect & { readonly effect: Effect },
+    base: unknown,
+  ): unknown;
 
   protected abstract addRemoval(owner: number): void;
 
-  /** Takes out the effects of `owner` if they are the oldest; says whether they are. */
+  /**
+   * Takes out the effects of `owner` if they are the oldest; says whether they
+   * are.
+   */
   protected abstract takeOldest(owner: number): boolean;
 
   /** Drops what is not wanted; gives what is left. */
-  protected abstract filter(isWanted: (owned: OwnedEffect) => boolean): readonly OwnedEffect[];
+  protected abstract filter(
+    isWanted: (owned: OwnedEffect) => boolean,
+  ): readonly OwnedEffect[];
 
   /** As `applyTo`, once what has ended is out. */
   protected abstract getValue(base: unknown): unknown;
@@ -96,8 +120,8 @@ export abstract class OwnedEffects {
 }
 
 /**
- * Effects in flight on one field, oldest first, for kinds of field whose pending effects come and
- * go at the ends.
+ * Effects in flight on one field, oldest first, for kinds of field whose
+ * pending effects come and go at the ends.
  */
 export class OwnedFifo {
   #entries = new Fifo<OwnedEffect>();
@@ -119,12 +143,13 @@ export class OwnedFifo {
   }
 
   /**
-   * Takes out the effects of `owner`, if they are the oldest, and passes each to `taken`. Returns
-   * whether they are.
+   * Takes out the effects of `owner`, if they are the oldest, and passes each
+   * to `taken`. Returns whether they are.
    */
   takeOldest(owner: number, taken: (owned: OwnedEffect) => void): boolean {
     if (this.#entries.at(0)?.owner !== owner) return false;
-    while (this.#entries.at(0)?.owner === owner) taken(this.#entries.shift() as OwnedEffect);
+    while (this.#entries.at(0)?.owner === owner)
+      taken(this.#entries.shift() as OwnedEffect);
     return true;
   }
 
@@ -155,7 +180,9 @@ export abstract class SummedEffects extends OwnedEffects {
     return this.pending.takeOldest(owner, (owned) => this.count(owned, -1));
   }
 
-  protected filter(isWanted: (owned: OwnedEffect) => boolean): readonly OwnedEffect[] {
+  protected filter(
+    isWanted: (owned: OwnedEffect) => boolean,
+  ): readonly OwnedEffect[] {
     return this.pending.filter((owned) => {
       if (isWanted(owned)) return true;
       this.count(owned, -1);

@@ -1,11 +1,12 @@
 /**
- * Pushes and pops in flight over a queue, at a constant cost each, however many there are and
- * however the committed queue moves below them.
+ * Pushes and pops in flight over a queue, at a constant cost each, however many
+ * there are and however the committed queue moves below them.
  *
- * A run of pushes and pops turns a length L into max(L + shift, floor), and such functions compose.
- * Since items leave in the order in which they came, what is left are the last items of (committed
- * ++ pushed). So the length is all that has to be known, and it comes from a composition over a
- * sliding window (two stacks: amortised constant).
+ * A run of pushes and pops turns a length L into max(L + shift, floor), and
+ * such functions compose. Since items leave in the order in which they came,
+ * what is left are the last items of (committed ++ pushed). So the length is
+ * all that has to be known, and it comes from a composition over a sliding
+ * window (two stacks: amortised constant).
  */
 import { Fifo } from '../../collections/fifo.ts';
 import type { Effect } from '../../records/effect.ts';
@@ -15,7 +16,10 @@ import { OwnedEffects, type OwnedEffect } from './owned-effects.ts';
 /** A queue, as generators read it. It is valid until the generator returns. */
 export interface QueueView<T = unknown> {
   readonly size: number;
-  /** Returns the item at `index`, or `undefined` if there is none. `pop` takes index 0. */
+  /**
+   * Returns the item at `index`, or `undefined` if there is none. `pop` takes
+   * index 0.
+   */
   at(index: number): T | undefined;
 }
 
@@ -45,7 +49,10 @@ function getLengthChange(effect: Effect | undefined): LengthChange {
   return effect.action === 'push' ? PUSH : POP;
 }
 
-function composeChanges(first: LengthChange, second: LengthChange): LengthChange {
+function composeChanges(
+  first: LengthChange,
+  second: LengthChange,
+): LengthChange {
   return {
     shift: first.shift + second.shift,
     minLength: Math.max(first.minLength + second.shift, second.minLength),
@@ -54,8 +61,12 @@ function composeChanges(first: LengthChange, second: LengthChange): LengthChange
 
 /** Pending pushes and pops of one queue. */
 export class PendingQueue extends OwnedEffects {
-  /** The older part, oldest last; each with the composition from it to the newest of this part. */
-  #older: { readonly pending: OwnedEffect; readonly change: LengthChange }[] = [];
+  /**
+   * The older part, oldest last; each with the composition from it to the
+   * newest of this part.
+   */
+  #older: { readonly pending: OwnedEffect; readonly change: LengthChange }[] =
+    [];
   /** The newer part, oldest first, and its composition. */
   #newer: OwnedEffect[] = [];
   #newerChange: LengthChange = NO_CHANGE;
@@ -91,7 +102,9 @@ export class PendingQueue extends OwnedEffects {
     return true;
   }
 
-  protected filter(isWanted: (owned: OwnedEffect) => boolean): readonly OwnedEffect[] {
+  protected filter(
+    isWanted: (owned: OwnedEffect) => boolean,
+  ): readonly OwnedEffect[] {
     const remaining = [
       ...this.#older.map(({ pending }) => pending).toReversed(),
       ...this.#newer,
@@ -123,7 +136,10 @@ export class PendingQueue extends OwnedEffects {
 
   #push(pending: OwnedEffect): void {
     this.#newer.push(pending);
-    this.#newerChange = composeChanges(this.#newerChange, getLengthChange(pending.effect));
+    this.#newerChange = composeChanges(
+      this.#newerChange,
+      getLengthChange(pending.effect),
+    );
   }
 
   #computeSize(committed: QueueView): number {

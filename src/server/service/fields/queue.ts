@@ -1,11 +1,21 @@
 /**
- * A queue, changed in the red order only. A `pop` takes what is first when it is applied, so it
- * never aborts.
+ * A queue, changed in the red order only. A `pop` takes what is first when it
+ * is applied, so it never aborts.
  */
 import type { Effect } from '../../records/effect.ts';
 import { freezeForUser, deepFreeze } from '../../../values/deep-freeze.ts';
-import { createEffectBuilder, type FieldKind, type FieldState, type StateParts } from './field.ts';
-import { PendingQueue, type PopResult, type PushResult, type QueueView } from './pending-queue.ts';
+import {
+  createEffectBuilder,
+  type FieldKind,
+  type FieldState,
+  type StateParts,
+} from './field.ts';
+import {
+  PendingQueue,
+  type PopResult,
+  type PushResult,
+  type QueueView,
+} from './pending-queue.ts';
 import { Fifo } from '../../collections/fifo.ts';
 import { measurePlainData } from '../../../values/estimate-bytes.ts';
 
@@ -18,20 +28,26 @@ interface QueuePart {
   readonly first: number;
   count: number;
   bytes: number;
-  /** Whether it is among those that have changed, or is still to be saved for the first time. */
+  /**
+   * Whether it is among those that have changed, or is still to be saved for
+   * the first time.
+   */
   isNoted: boolean;
 }
 
-/** What is saved beside the parts: the number of the first item, and how many there are. */
+/**
+ * What is saved beside the parts: the number of the first item, and how many
+ * there are.
+ */
 export interface SavedQueue {
   readonly from: number;
   readonly size: number;
 }
 
 /**
- * The items of a queue, numbered as they came, in the parts in which it is saved: a push or a pop
- * has little of a long one written again. A `pop` changes no part: the place of the first item is
- * saved beside the parts.
+ * The items of a queue, numbered as they came, in the parts in which it is
+ * saved: a push or a pop has little of a long one written again. A `pop`
+ * changes no part: the place of the first item is saved beside the parts.
  */
 export class QueueItems implements StateParts {
   readonly #items = new Fifo<unknown>();
@@ -100,11 +116,20 @@ export class QueueItems implements StateParts {
     if (part === undefined) return undefined;
     part.isNoted = false;
     const from = Math.max(part.first, this.#from);
-    return [from, this.#items.slice(from - this.#from, part.first + part.count - this.#from)];
+    return [
+      from,
+      this.#items.slice(
+        from - this.#from,
+        part.first + part.count - this.#from,
+      ),
+    ];
   }
 
   restore(number: number, saved: unknown): void {
-    const [from, items] = saved as readonly [from: number, items: readonly unknown[]];
+    const [from, items] = saved as readonly [
+      from: number,
+      items: readonly unknown[],
+    ];
     const left = deepFreeze(items).slice(Math.max(0, this.#from - from));
     if (left.length === 0) return;
     this.#parts.push({
@@ -117,29 +142,46 @@ export class QueueItems implements StateParts {
   }
 
   checkRestored(): void {
-    if (this.#savedSize === undefined || this.#items.size === this.#savedSize) return;
-    throw new Error(`a checkpoint has ${this.#items.size} items of a queue of ${this.#savedSize}`);
+    if (this.#savedSize === undefined || this.#items.size === this.#savedSize)
+      return;
+    throw new Error(
+      `a checkpoint has ${this.#items.size} items of a queue of ${this.#savedSize}`,
+    );
   }
 
   /** The part that takes the next item. */
   #openPart(): QueuePart {
     const last = this.#parts.at(this.#parts.size - 1);
-    if (last !== undefined && last.bytes < MAX_PART_BYTES && last.count < MAX_PART_ITEMS)
+    if (
+      last !== undefined &&
+      last.bytes < MAX_PART_BYTES &&
+      last.count < MAX_PART_ITEMS
+    )
       return last;
-    const part = { first: this.#from + this.#items.size, count: 0, bytes: 0, isNoted: false };
+    const part = {
+      first: this.#from + this.#items.size,
+      count: 0,
+      bytes: 0,
+      isNoted: false,
+    };
     this.#parts.push(part);
     return part;
   }
 
   #find(number: number): QueuePart | undefined {
-    const part = this.#parts.at(this.#parts.findIndex(({ first }) => first >= number));
+    const part = this.#parts.at(
+      this.#parts.findIndex(({ first }) => first >= number),
+    );
     return part?.first === number ? part : undefined;
   }
 }
 
 class QueueState implements FieldState {
   readonly #items: QueueItems;
-  /** What is read: the items themselves could be changed by who has them in hand. */
+  /**
+   * What is read: the items themselves could be changed by who has them in
+   * hand.
+   */
   readonly #view: QueueView;
   constructor(saved?: SavedQueue) {
     const items = new QueueItems(saved);
@@ -164,7 +206,11 @@ class QueueState implements FieldState {
       return { size: items.size };
     }
     if (items.size === 0) return { found: false, remaining: 0 };
-    return { found: true, item: freezeForUser(items.shift()), remaining: items.size };
+    return {
+      found: true,
+      item: freezeForUser(items.shift()),
+      remaining: items.size,
+    };
   }
   clear(): void {
     this.#items.clear();

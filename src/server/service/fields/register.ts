@@ -8,7 +8,11 @@ import {
   type SavedPosition,
   type Stamp,
 } from '../../records/effect.ts';
-import { createEffectBuilder, type FieldKind, type FieldState } from './field.ts';
+import {
+  createEffectBuilder,
+  type FieldKind,
+  type FieldState,
+} from './field.ts';
 import { PendingWrites } from './pending-list.ts';
 
 /** The last write wins, by hybrid clock time and then by site. */
@@ -25,12 +29,14 @@ class RegisterState implements FieldState {
   }
   apply(effect: Effect, stamp: Stamp): void {
     // Of several writes of one operation the last one counts.
-    if (this.#stamp !== undefined && compareStamps(stamp, this.#stamp) < 0) return;
+    if (this.#stamp !== undefined && compareStamps(stamp, this.#stamp) < 0)
+      return;
     this.#value = effect.value;
     this.#stamp = stamp;
   }
   clear(upTo: Stamp): void {
-    if (this.#stamp === undefined || compareStamps(this.#stamp, upTo) > 0) return;
+    if (this.#stamp === undefined || compareStamps(this.#stamp, upTo) > 0)
+      return;
     this.#value = undefined;
     this.#stamp = undefined;
   }
@@ -41,7 +47,9 @@ class RegisterState implements FieldState {
     return [this.#value, this.#stamp?.time, this.#stamp?.site];
   }
   save(): unknown {
-    return this.#stamp === undefined ? undefined : [this.#value, savePosition(this.#stamp)];
+    return this.#stamp === undefined
+      ? undefined
+      : [this.#value, savePosition(this.#stamp)];
   }
 }
 
@@ -50,13 +58,14 @@ export const registerKind: FieldKind = {
   isRedOnly: false,
   isIndexable: true,
   effects: { write: createEffectBuilder('write') },
-  state: (saved) => new RegisterState(saved as [unknown, SavedPosition] | undefined),
+  state: (saved) =>
+    new RegisterState(saved as [unknown, SavedPosition] | undefined),
   pending: () => new PendingWrites(),
 };
 
 /**
- * A cell, assigned in the red order only: all sites see the same values. `assign` yields the
- * previous one.
+ * A cell, assigned in the red order only: all sites see the same values.
+ * `assign` yields the previous one.
  */
 class CellState implements FieldState {
   #value: unknown;

@@ -1,12 +1,24 @@
 /**
- * A set in which adding wins: a removal takes only the additions that its generator's site had
- * seen. Its order is the same at all sites: numbers by size, then strings. The first look at a set
- * sorts it.
+ * A set in which adding wins: a removal takes only the additions that its
+ * generator's site had seen. Its order is the same at all sites: numbers by
+ * size, then strings. The first look at a set sorts it.
  */
 import { compareScalars, type Scalar } from '../../records/read-range.ts';
-import { compareStamps, loadPosition, savePosition } from '../../records/effect.ts';
-import type { Effect, OrderPosition, SavedPosition, Stamp } from '../../records/effect.ts';
-import { describeKind, createInternalError } from '../../records/internal-errors.ts';
+import {
+  compareStamps,
+  loadPosition,
+  savePosition,
+} from '../../records/effect.ts';
+import type {
+  Effect,
+  OrderPosition,
+  SavedPosition,
+  Stamp,
+} from '../../records/effect.ts';
+import {
+  describeKind,
+  createInternalError,
+} from '../../records/internal-errors.ts';
 import {
   createEffectBuilder,
   type EffectBuilder,
@@ -31,8 +43,8 @@ const REJECTED_METHODS = {
 };
 
 /**
- * Returns a set that throws if it is changed. It compares and copies as a plain set, so it is no
- * class of its own.
+ * Returns a set that throws if it is changed. It compares and copies as a plain
+ * set, so it is no class of its own.
  */
 function createReadOnlySet<T>(elements: Iterable<T> = []): ReadonlySet<T> {
   return Object.defineProperties(new Set(elements), REJECTED_METHODS);
@@ -47,9 +59,14 @@ class SetState implements FieldState {
   /** Elements that may have come or gone since then. */
   readonly #changed = new Set<unknown>();
   constructor(
-    saved: readonly (readonly [element: unknown, tags: readonly SavedPosition[]])[] = [],
+    saved: readonly (readonly [
+      element: unknown,
+      tags: readonly SavedPosition[],
+    ])[] = [],
   ) {
-    this.#tags = new Map(saved.map(([element, tags]) => [element, tags.map(loadPosition)]));
+    this.#tags = new Map(
+      saved.map(([element, tags]) => [element, tags.map(loadPosition)]),
+    );
   }
   read(): ReadonlySet<unknown> {
     if (this.#elements === undefined)
@@ -63,8 +80,11 @@ class SetState implements FieldState {
     return this.#tags.has(element);
   }
   apply(effect: Effect, stamp: Stamp): void {
-    // An addition stands for those that it had seen: whatever takes it would have taken them.
-    const unseen = (this.#tags.get(effect.value) ?? []).filter((tag) => !isSeen(tag, stamp));
+    // An addition stands for those that it had seen: whatever takes it would
+    // have taken them.
+    const unseen = (this.#tags.get(effect.value) ?? []).filter(
+      (tag) => !isSeen(tag, stamp),
+    );
     if (effect.action === 'add') unseen.push(stamp);
     this.#keep(effect.value, unseen);
   }
@@ -80,7 +100,10 @@ class SetState implements FieldState {
     return this.#tags.size === 0;
   }
   #keep(element: unknown, tags: Addition[]): void {
-    if (this.#elements !== undefined && this.#tags.has(element) !== tags.length > 0)
+    if (
+      this.#elements !== undefined &&
+      this.#tags.has(element) !== tags.length > 0
+    )
       this.#changed.add(element);
     if (tags.length > 0) this.#tags.set(element, tags);
     else this.#tags.delete(element);
@@ -96,17 +119,27 @@ class SetState implements FieldState {
       ([element, tags]) =>
         [
           element,
-          tags.map(({ entry, version }) => [entry, version] as const).toSorted(compareNames),
+          tags
+            .map(({ entry, version }) => [entry, version] as const)
+            .toSorted(compareNames),
         ] as const,
     );
-    return described.toSorted(([a], [b]) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+    return described.toSorted(([a], [b]) =>
+      JSON.stringify(a) < JSON.stringify(b) ? -1 : 1,
+    );
   }
   save(): unknown {
-    return [...this.#tags].map(([element, tags]) => [element, tags.map(savePosition)]);
+    return [...this.#tags].map(([element, tags]) => [
+      element,
+      tags.map(savePosition),
+    ]);
   }
 }
 
-/** Whether the generator of `by` had seen the addition, or was that of the addition itself. */
+/**
+ * Whether the generator of `by` had seen the addition, or was that of the
+ * addition itself.
+ */
 function isSeen(tag: Addition, by: Stamp): boolean {
   return (
     tag.version <= (by.seen[tag.entry] ?? 0) ||
@@ -125,20 +158,25 @@ function sortElements(elements: Iterable<unknown>): readonly unknown[] {
 }
 
 /**
- * A set in order, as it is once those of `changed` that `present` has are in it, and the others are
- * not.
+ * A set in order, as it is once those of `changed` that `present` has are in
+ * it, and the others are not.
  */
 function applyChanges(
   elements: ReadonlySet<unknown>,
   changed: ReadonlySet<unknown>,
   present: Pick<ReadonlySet<unknown>, 'has'>,
 ): ReadonlySet<unknown> {
-  const added = sortElements([...changed].filter((element) => present.has(element)));
+  const added = sortElements(
+    [...changed].filter((element) => present.has(element)),
+  );
   const merged: unknown[] = [];
   let next = 0;
   for (const element of elements) {
     if (changed.has(element)) continue;
-    while (next < added.length && compareScalars(added[next] as Scalar, element as Scalar) < 0) {
+    while (
+      next < added.length &&
+      compareScalars(added[next] as Scalar, element as Scalar) < 0
+    ) {
       merged.push(added[next++]);
     }
     merged.push(element);
@@ -146,7 +184,10 @@ function applyChanges(
   return createReadOnlySet(merged.concat(added.slice(next)));
 }
 
-/** A set as it was shown: given what it was laid over, what differs from that says all. */
+/**
+ * A set as it was shown: given what it was laid over, what differs from that
+ * says all.
+ */
 interface ShownSet {
   readonly base: unknown;
   readonly changed: ReadonlySet<unknown>;
@@ -157,7 +198,10 @@ class PendingChanges extends PendingList {
   protected readonly initial: ReadonlySet<unknown> = createReadOnlySet();
   /** What was shown last: most looks show the same again. */
   #shown: ShownSet | undefined;
-  protected computeValue(base: unknown, pending: readonly { readonly effect: Effect }[]): unknown {
+  protected computeValue(
+    base: unknown,
+    pending: readonly { readonly effect: Effect }[],
+  ): unknown {
     const elements = base as ReadonlySet<unknown>;
     const [present, changed] = [new Set<unknown>(), new Set<unknown>()];
     for (const { effect } of pending) {
@@ -170,7 +214,9 @@ class PendingChanges extends PendingList {
     if (changed.size === 0) return base;
     const known = this.#shown;
     const isKnown =
-      known !== undefined && known.base === base && known.changed.size === changed.size;
+      known !== undefined &&
+      known.base === base &&
+      known.changed.size === changed.size;
     if (isKnown && [...changed].every((element) => known.changed.has(element)))
       return known.elements;
     const shown = applyChanges(elements, changed, present);
@@ -187,7 +233,11 @@ const isElement = (value: unknown): boolean =>
 const buildAddEffect: EffectBuilder = (name, key, element) => {
   if (!isElement(element)) {
     const message = `A set has strings and numbers, not ${describeKind(element)}.`;
-    throw createInternalError('INVALID_ARGUMENT', message, `${name.table}.${name.field}`);
+    throw createInternalError(
+      'INVALID_ARGUMENT',
+      message,
+      `${name.table}.${name.field}`,
+    );
   }
   return createAddEffect(name, key, element);
 };
@@ -199,6 +249,7 @@ export const setKind: FieldKind = {
   effects: { add: buildAddEffect, remove: createEffectBuilder('remove') },
   // Of what is no element two sites could read another order.
   accepts: (action, value) => action !== 'add' || isElement(value),
-  state: (saved) => new SetState(saved as [unknown, SavedPosition[]][] | undefined),
+  state: (saved) =>
+    new SetState(saved as [unknown, SavedPosition[]][] | undefined),
   pending: () => new PendingChanges(),
 };

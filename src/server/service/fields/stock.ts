@@ -1,9 +1,12 @@
 /**
- * A stock, changed in the red order only. A `take` decides when it is applied, so it rejects no
- * operation.
+ * A stock, changed in the red order only. A `take` decides when it is applied,
+ * so it rejects no operation.
  */
 import type { Effect } from '../../records/effect.ts';
-import { describeKind, createInternalError } from '../../records/internal-errors.ts';
+import {
+  describeKind,
+  createInternalError,
+} from '../../records/internal-errors.ts';
 import { CounterState } from './counter.ts';
 import type { EffectBuilder, FieldKind, FieldName } from './field.ts';
 import { addExact, isAmount, type ExactSum } from './exact-sum.ts';
@@ -24,7 +27,10 @@ export interface AddResult {
 
 /** Options of a `take`. */
 export interface TakeOptions {
-  /** The integer that must remain. If less would remain, nothing is taken. Default: 0 */
+  /**
+   * The integer that must remain. If less would remain, nothing is taken.
+   * Default: 0
+   */
   readonly atLeast?: number | undefined;
 }
 
@@ -50,9 +56,15 @@ const buildAddEffect: EffectBuilder = (name, key, amount) => {
 const NO_OPTIONS: TakeOptions = {};
 
 /** What is misspelt would be dropped without a word. */
-function checkTakeOptions({ table, field }: FieldName, options: unknown): TakeOptions {
-  const isGiven = typeof options === 'object' && options !== null && !Array.isArray(options);
-  const misspelt = isGiven ? Object.keys(options).find((name) => name !== 'atLeast') : undefined;
+function checkTakeOptions(
+  { table, field }: FieldName,
+  options: unknown,
+): TakeOptions {
+  const isGiven =
+    typeof options === 'object' && options !== null && !Array.isArray(options);
+  const misspelt = isGiven
+    ? Object.keys(options).find((name) => name !== 'atLeast')
+    : undefined;
   if (isGiven && misspelt === undefined) return options;
   const message = `A stock's take has one option, take(2, { atLeast: 1 }), not ${misspelt ?? describeKind(options)}.`;
   const place = `${table}.${field}`;
@@ -64,12 +76,20 @@ function checkTakeOptions({ table, field }: FieldName, options: unknown): TakeOp
 }
 
 const buildTakeEffect: EffectBuilder = (name, key, amount, options) => {
-  const { atLeast = 0 } = options === undefined ? NO_OPTIONS : checkTakeOptions(name, options);
+  const { atLeast = 0 } =
+    options === undefined ? NO_OPTIONS : checkTakeOptions(name, options);
   if (!Number.isSafeInteger(atLeast)) {
     const message = `atLeast must be an integer, not ${describeKind(atLeast)}: count in the smallest unit, such as cents.`;
-    throw createInternalError('INVALID_ARGUMENT', message, `${name.table}.${name.field}.atLeast`);
+    throw createInternalError(
+      'INVALID_ARGUMENT',
+      message,
+      `${name.table}.${name.field}.atLeast`,
+    );
   }
-  const value: TakeValue = { amount: checkAmount(name, 'take', amount), atLeast };
+  const value: TakeValue = {
+    amount: checkAmount(name, 'take', amount),
+    atLeast,
+  };
   return { table: name.table, key, field: name.field, action: 'take', value };
 };
 
@@ -78,7 +98,11 @@ function isTake(value: unknown): boolean {
   return isAmount(amount) && Number.isSafeInteger(atLeast);
 }
 
-function checkAmount({ table, field }: FieldName, action: string, amount: unknown): number {
+function checkAmount(
+  { table, field }: FieldName,
+  action: string,
+  amount: unknown,
+): number {
   if (isAmount(amount)) return amount;
   const message = `A stock's ${action} wants an integer from 0 on, not ${describeKind(amount)}: count in the smallest unit, and what goes out with take.`;
   throw createInternalError('INVALID_ARGUMENT', message, `${table}.${field}`);
@@ -88,7 +112,8 @@ export const stockKind: FieldKind = {
   name: 'stock',
   isRedOnly: true,
   effects: { add: buildAddEffect, take: buildTakeEffect },
-  accepts: (action, value) => (action === 'add' ? isAmount(value) : isTake(value)),
+  accepts: (action, value) =>
+    action === 'add' ? isAmount(value) : isTake(value),
   state: (saved) => new StockState(saved as ExactSum | undefined),
   pending: () => new PendingStock(),
 };
@@ -98,8 +123,9 @@ function applyEffect(sum: ExactSum, { effect }: OwnedEffect): ExactSum {
 }
 
 /**
- * Additions and takes in flight. What they make of the committed value is remembered with it, and
- * holds when the oldest commits: only what another site takes costs a pass.
+ * Additions and takes in flight. What they make of the committed value is
+ * remembered with it, and holds when the oldest commits: only what another site
+ * takes costs a pass.
  */
 export class PendingStock extends OwnedEffects {
   readonly #pending = new OwnedFifo();
@@ -111,7 +137,10 @@ export class PendingStock extends OwnedEffects {
     base: unknown,
   ): AddResult | TakeResult {
     this.removeEnded();
-    const changed = computeStock(this.#computeSum(base as number), owned.effect);
+    const changed = computeStock(
+      this.#computeSum(base as number),
+      owned.effect,
+    );
     this.#pending.push(owned);
     this.#cached = { base: base as number, over: changed.sum };
     return createResult(owned.effect, changed);
@@ -119,17 +148,23 @@ export class PendingStock extends OwnedEffects {
 
   protected addRemoval(owner: number): void {
     this.#pending.push({ owner, effect: undefined });
-    if (this.#cached !== undefined) this.#cached = { base: this.#cached.base, over: 0 };
+    if (this.#cached !== undefined)
+      this.#cached = { base: this.#cached.base, over: 0 };
   }
 
   protected takeOldest(owner: number): boolean {
     return this.#pending.takeOldest(owner, (oldest) => {
       if (this.#cached !== undefined)
-        this.#cached = { base: applyEffect(this.#cached.base, oldest), over: this.#cached.over };
+        this.#cached = {
+          base: applyEffect(this.#cached.base, oldest),
+          over: this.#cached.over,
+        };
     });
   }
 
-  protected filter(isWanted: (owned: OwnedEffect) => boolean): readonly OwnedEffect[] {
+  protected filter(
+    isWanted: (owned: OwnedEffect) => boolean,
+  ): readonly OwnedEffect[] {
     this.#cached = undefined;
     return this.#pending.filter(isWanted);
   }
@@ -158,7 +193,8 @@ function computeStock(
   sum: ExactSum,
   { action, value }: Effect,
 ): { readonly sum: ExactSum; readonly took: boolean } {
-  if (action === 'add') return { sum: addExact(sum, value as number), took: true };
+  if (action === 'add')
+    return { sum: addExact(sum, value as number), took: true };
   const { amount, atLeast } = value as TakeValue;
   const left = addExact(sum, -amount);
   return left >= atLeast ? { sum: left, took: true } : { sum, took: false };

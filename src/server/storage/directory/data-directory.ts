@@ -1,11 +1,10 @@
 /**
  * The directory in which a deployment keeps what it must not lose:
  *
- *     manifest.json     what the data was made for
- *     node.json         whose directory it is, where each site is a process of its own
- *     cluster.key       authenticates session tokens
- *     lock              there while a process has the directory open
- *     sites/<name>/     the logs and checkpoints of a site
+ *     manifest.json     what the data was made for node.json         whose
+ *     directory it is, where each site is a process of its own cluster.key
+ *     authenticates session tokens lock              there while a process has
+ *     the directory open sites/<name>/     the logs and checkpoints of a site
  */
 import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
@@ -28,7 +27,11 @@ import {
   type Manifest,
 } from './manifest.ts';
 import { formatCheckedJson } from '../format/checked-json.ts';
-import { getLogDirectory, parseFileNumbers, formatSegmentName } from '../format/file-names.ts';
+import {
+  getLogDirectory,
+  parseFileNumbers,
+  formatSegmentName,
+} from '../format/file-names.ts';
 import { NodeFiles } from '../disk/node-files.ts';
 import { readLog } from '../format/log-file-reader.ts';
 import { getCheckpointNumbers } from '../recovery.ts';
@@ -44,8 +47,8 @@ export interface DataDirectory {
   /** Whether there was a key once, and is none. */
   readonly hasLostKey: boolean;
   /**
-   * Writes down what the directory is for from now on, once all sites can start. Throws
-   * `UNAVAILABLE` without room.
+   * Writes down what the directory is for from now on, once all sites can
+   * start. Throws `UNAVAILABLE` without room.
    */
   adopt(): void;
   /** Lets go of the directory once no file in it is being made or removed. */
@@ -62,12 +65,12 @@ const SITE_NAME = /^[\w-]+$/;
 const MAX_SITE_NAME_LENGTH = 255;
 
 /**
- * Opens or makes the directory, for this process alone. Calls `onWait` before it waits for a lock
- * held elsewhere.
+ * Opens or makes the directory, for this process alone. Calls `onWait` before
+ * it waits for a lock held elsewhere.
  *
- * @throws CorrectableError `UNAVAILABLE` when another process has it open, or its files are damaged
- * or gone; `INVALID_ARGUMENT` when its data is of something else, or there can be no such
- * directory.
+ * @throws CorrectableError `UNAVAILABLE` when another process has it open, or
+ * its files are damaged or gone; `INVALID_ARGUMENT` when its data is of
+ * something else, or there can be no such directory.
  */
 export function openDataDirectory(
   path: string,
@@ -75,7 +78,8 @@ export function openDataDirectory(
   onWait?: (message: string) => void,
 ): DataDirectory {
   for (const name of deployment.sites) {
-    const rule = 'cannot be the name of a directory; use letters, digits, - and _.';
+    const rule =
+      'cannot be the name of a directory; use letters, digits, - and _.';
     check(SITE_NAME.test(name), 'sites', `'${name}' ${rule}`);
     const has = `'${name.slice(0, 20)}…' has ${name.length} letters`;
     const problem = `${has}, and the name of its directory takes ${MAX_SITE_NAME_LENGTH}: give a shorter one.`;
@@ -96,7 +100,8 @@ export function openDataDirectory(
     if (found !== undefined) checkManifest(found, requested, path);
     const key = readKey(files, found);
     const clusterKey = key ?? randomBytes(KEY_BYTES);
-    const kept = requested.site === undefined ? requested : keepFounding(requested, found);
+    const kept =
+      requested.site === undefined ? requested : keepFounding(requested, found);
     const manifest = { ...kept, key: hashKey(clusterKey) };
     const hasLostKey = key === undefined && found !== undefined;
     const adopt = (): void => {
@@ -104,18 +109,28 @@ export function openDataDirectory(
       if (!lock.isHeld()) throw lockLostError();
       const text = formatCheckedJson(manifest);
       const writeKey = (): void => {
-        if (key === undefined) withSpaceErrors(KEY_FILE, () => files.replace(KEY_FILE, clusterKey));
+        if (key === undefined)
+          withSpaceErrors(KEY_FILE, () => files.replace(KEY_FILE, clusterKey));
       };
       const writeManifest = (): void => {
-        const isSame = found !== undefined && Buffer.compare(files.read(MANIFEST_FILE), text) === 0;
-        if (!isSame) withSpaceErrors(MANIFEST_FILE, () => files.replace(MANIFEST_FILE, text));
+        const isSame =
+          found !== undefined &&
+          Buffer.compare(files.read(MANIFEST_FILE), text) === 0;
+        if (!isSame)
+          withSpaceErrors(MANIFEST_FILE, () =>
+            files.replace(MANIFEST_FILE, text),
+          );
       };
-      // A key that the manifest does not name would count as damaged after a crash.
-      const writes = hasLostKey ? [writeManifest, writeKey] : [writeKey, writeManifest];
+      // A key that the manifest does not name would count as damaged after a
+      // crash.
+      const writes = hasLostKey
+        ? [writeManifest, writeKey]
+        : [writeKey, writeManifest];
       try {
         for (const write of writes) write();
       } catch (error) {
-        // Left there, it would hide from the next start that there was another one.
+        // Left there, it would hide from the next start that there was another
+        // one.
         if (key === undefined) files.removeNow(KEY_FILE);
         throw error;
       }
@@ -128,7 +143,15 @@ export function openDataDirectory(
         lock.release();
       }
     };
-    return { files, lock, clusterKey, manifest: found, hasLostKey, adopt, close };
+    return {
+      files,
+      lock,
+      clusterKey,
+      manifest: found,
+      hasLostKey,
+      adopt,
+      close,
+    };
   } catch (error) {
     lock.release();
     throw error;
@@ -136,10 +159,13 @@ export function openDataDirectory(
 }
 
 /**
- * What a cluster was created with stays: its sites may change, and what its service has gained is
- * in its checkpoints.
+ * What a cluster was created with stays: its sites may change, and what its
+ * service has gained is in its checkpoints.
  */
-function keepFounding(requested: Manifest, found: Manifest | undefined): Manifest {
+function keepFounding(
+  requested: Manifest,
+  found: Manifest | undefined,
+): Manifest {
   if (found === undefined) return requested;
   const { sites, service, rules } = found;
   return { ...requested, sites, service, rules };
@@ -162,40 +188,61 @@ const DIRECTORY_ADVICE: Readonly<Record<string, string>> = {
   EPERM: 'Let the user of this process write there, or give another directory',
 };
 
-/** @throws CorrectableError `INVALID_ARGUMENT` where there can be no directory at the path */
+/**
+ * @throws CorrectableError `INVALID_ARGUMENT` where there can be no directory
+ * at the path
+ */
 function withDirectoryErrors<T>(path: string, make: () => T): T {
   try {
     return make();
   } catch (error) {
-    const { code = '', syscall, message: cause } = error as NodeJS.ErrnoException;
+    const {
+      code = '',
+      syscall,
+      message: cause,
+    } = error as NodeJS.ErrnoException;
     const reason = DIRECTORY_ERRORS[code];
     if (reason === undefined) throw error;
     // The cause names the call of the system and its file.
     const shown = syscall === undefined ? reason : `${reason}: ${cause}`;
     const advice =
-      DIRECTORY_ADVICE[code] ?? 'Give the path of a directory that is there, or that can be made';
+      DIRECTORY_ADVICE[code] ??
+      'Give the path of a directory that is there, or that can be made';
     const message = `dataDir: '${path}' ${shown}. Nothing was changed. ${advice}.`;
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'dataDir', cause: error });
+    throw new CorrectableError('INVALID_ARGUMENT', message, {
+      field: 'dataDir',
+      cause: error,
+    });
   }
 }
 
-/** @throws CorrectableError `UNAVAILABLE` where the disk has no room for something small */
+/**
+ * @throws CorrectableError `UNAVAILABLE` where the disk has no room for
+ * something small
+ */
 function withSpaceErrors<T>(description: string, make: () => T): T {
   try {
     return make();
   } catch (error) {
     if (!(error instanceof Error) || !isNoSpace(error)) throw error;
     const message = `The data directory cannot be used: there is no room on the disk, not even for ${description}.`;
-    throw new CorrectableError('UNAVAILABLE', message, { field: 'dataDir', cause: error });
+    throw new CorrectableError('UNAVAILABLE', message, {
+      field: 'dataDir',
+      cause: error,
+    });
   }
 }
 
 /**
- * The first start writes it before any site writes: a directory with data in it has lost its own.
+ * The first start writes it before any site writes: a directory with data in it
+ * has lost its own.
  */
 function readManifest(files: Files): Manifest | undefined {
-  if (files.list('.').includes(MANIFEST_FILE)) return parseManifest(files.read(MANIFEST_FILE));
-  const witness = files.list('sites').find((name) => hasHistory(files, getLogDirectory(name)));
+  if (files.list('.').includes(MANIFEST_FILE))
+    return parseManifest(files.read(MANIFEST_FILE));
+  const witness = files
+    .list('sites')
+    .find((name) => hasHistory(files, getLogDirectory(name)));
   if (witness === undefined) return undefined;
   throw unusableDirectoryError(
     `there is no ${MANIFEST_FILE}, which describes the deployment, but ${getLogDirectory(witness)} has some`,
@@ -203,35 +250,44 @@ function readManifest(files: Files): Manifest | undefined {
 }
 
 /**
- * @throws CorrectableError `UNAVAILABLE` where there is a key that can be guessed, or another one
- *   than the manifest says
+ * @throws CorrectableError `UNAVAILABLE` where there is a key that can be
+ * guessed, or another one than the manifest says
  */
-export function readKey(files: Files, manifest: Manifest | undefined): Uint8Array | undefined {
+export function readKey(
+  files: Files,
+  manifest: Manifest | undefined,
+): Uint8Array | undefined {
   if (!files.list('.').includes(KEY_FILE)) return undefined;
   const key = files.read(KEY_FILE);
   const refuse = (problem: string): never => {
     const without = 'Or remove it: then sessions of before do not go on';
-    throw unusableDirectoryError(`${KEY_FILE} is damaged: ${problem}. ${without}`);
+    throw unusableDirectoryError(
+      `${KEY_FILE} is damaged: ${problem}. ${without}`,
+    );
   };
   if (key.length < MIN_KEY_BYTES)
-    refuse(`it has ${key.length} bytes, and a key has at least ${MIN_KEY_BYTES}`);
+    refuse(
+      `it has ${key.length} bytes, and a key has at least ${MIN_KEY_BYTES}`,
+    );
   if (manifest?.key !== undefined && manifest.key !== hashKey(key))
     refuse(`it is not the key that ${MANIFEST_FILE} describes`);
   return key;
 }
 
 function hashKey(key: Uint8Array): string {
-  const hash = createHash('sha256').update('correctables session key').update(key);
+  const hash = createHash('sha256')
+    .update('correctables session key')
+    .update(key);
   return hash.digest('hex').slice(0, KEY_HASH_LENGTH);
 }
 
 /**
- * Throws `UNAVAILABLE` if the data of a site is gone: without its past it would number its
- * operations from the beginning.
+ * Throws `UNAVAILABLE` if the data of a site is gone: without its past it would
+ * number its operations from the beginning.
  *
- * Every start makes a file for each site before it writes anything, and the first one does so
- * before the manifest. So a directory without files is new only if there is no manifest, and no
- * other site has written anything.
+ * Every start makes a file for each site before it writes anything, and the
+ * first one does so before the manifest. So a directory without files is new
+ * only if there is no manifest, and no other site has written anything.
  */
 export function rejectMissingSites(
   files: Files,
@@ -256,7 +312,10 @@ export function rejectMissingSites(
 
 function isEmpty(files: Files, folder: string): boolean {
   const names = files.list(folder);
-  return parseFileNumbers(names, 'log').length === 0 && getCheckpointNumbers(names).length === 0;
+  return (
+    parseFileNumbers(names, 'log').length === 0 &&
+    getCheckpointNumbers(names).length === 0
+  );
 }
 
 /** Whether anything was ever written in the directory of a site. */

@@ -1,6 +1,6 @@
 /**
- * Inspects a data directory and its damage. Changes nothing and needs no lock, so it works if no
- * server can start.
+ * Inspects a data directory and its damage. Changes nothing and needs no lock,
+ * so it works if no server can start.
  */
 import fs from 'node:fs';
 import { join } from 'node:path';
@@ -11,22 +11,38 @@ import {
   unusableDirectoryError,
   type Holding,
 } from './missing-history.ts';
-import { NODE_FILE, parseIdentity, rejectForeignOrigin } from './node-identity.ts';
+import {
+  NODE_FILE,
+  parseIdentity,
+  rejectForeignOrigin,
+} from './node-identity.ts';
 import { getSavedSite, type LogPositions } from '../../log/recovered-state.ts';
 import { readCheckpoint } from '../format/checkpoint-file.ts';
 import { readKey, rejectMissingSites } from './data-directory.ts';
 import type { Files } from '../disk/files.ts';
 import { readLog, type LogDamage } from '../format/log-file-reader.ts';
 import { Origins } from '../../records/origin.ts';
-import { MANIFEST_FILE, checkFormat, parseManifest, type Manifest } from './manifest.ts';
-import { formatFileName, getLogDirectory, parseFileNumbers } from '../format/file-names.ts';
+import {
+  MANIFEST_FILE,
+  checkFormat,
+  parseManifest,
+  type Manifest,
+} from './manifest.ts';
+import {
+  formatFileName,
+  getLogDirectory,
+  parseFileNumbers,
+} from '../format/file-names.ts';
 import { NodeFiles } from '../disk/node-files.ts';
 import { recoverSite, type RecoveredSite } from '../recovery.ts';
 
 export interface InspectedLog {
   readonly file: string;
   readonly bytes: number;
-  /** Where its entries begin in both logs; `null` where its first frame cannot be read. */
+  /**
+   * Where its entries begin in both logs; `null` where its first frame cannot
+   * be read.
+   */
   readonly start: LogPositions | null;
   /** Entries that can be read, up to the first frame that is not whole. */
   readonly entries: LogPositions;
@@ -48,7 +64,9 @@ export interface InspectedSite {
   readonly name: string;
   readonly checkpoints: readonly InspectedCheckpoint[];
   readonly logs: readonly InspectedLog[];
-  /** Entries of both logs with which it would start; `null` where it would not. */
+  /**
+   * Entries of both logs with which it would start; `null` where it would not.
+   */
   readonly lengths: LogPositions | null;
   /** Why it would not. */
   readonly startError: string | null;
@@ -60,7 +78,9 @@ export interface Inspection {
   readonly dataDir: string;
   readonly service: string;
   readonly sites: readonly InspectedSite[];
-  /** Why the sites do not go together, beside what is wrong with one of them. */
+  /**
+   * Why the sites do not go together, beside what is wrong with one of them.
+   */
   readonly startError: string | null;
 }
 
@@ -68,7 +88,10 @@ const LOCK_FILE = 'lock';
 /** Looks at a directory in which a process is working, at most. */
 const MAX_INSPECTIONS = 20;
 
-/** The result of one pass. While a server runs, its parts may be of different moments. */
+/**
+ * The result of one pass. While a server runs, its parts may be of different
+ * moments.
+ */
 interface InspectionPass {
   readonly inspection: Inspection;
   /** By site; `undefined` where one of them would not start by itself. */
@@ -76,17 +99,25 @@ interface InspectionPass {
 }
 
 /**
- * Looks through a data directory; again if something is amiss, since a running server may have
- * changed the files.
+ * Looks through a data directory; again if something is amiss, since a running
+ * server may have changed the files.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` when there is none, `UNAVAILABLE` when its files come
- *   and go too quickly.
+ * @throws CorrectableError `INVALID_ARGUMENT` when there is none, `UNAVAILABLE`
+ * when its files come and go too quickly.
  */
 export function inspectDataDirectory(dataDir: string): Inspection {
   const advice = 'name the directory given to --data';
-  check(fs.existsSync(dataDir), 'dataDir', `is ${dataDir}, which does not exist: ${advice}`);
+  check(
+    fs.existsSync(dataDir),
+    'dataDir',
+    `is ${dataDir}, which does not exist: ${advice}`,
+  );
   const hasManifest = fs.existsSync(join(dataDir, MANIFEST_FILE));
-  check(hasManifest, 'dataDir', `is ${dataDir}, which has no ${MANIFEST_FILE}: ${advice}`);
+  check(
+    hasManifest,
+    'dataDir',
+    `is ${dataDir}, which has no ${MANIFEST_FILE}: ${advice}`,
+  );
   const files = new NodeFiles(dataDir);
   let last: InspectionPass | undefined;
   for (let looks = 1; looks <= MAX_INSPECTIONS; looks += 1) {
@@ -103,8 +134,8 @@ export function inspectDataDirectory(dataDir: string): Inspection {
 }
 
 /**
- * `undefined` where a file has gone between the moment at which it was seen and the one at which it
- * was to be read.
+ * `undefined` where a file has gone between the moment at which it was seen and
+ * the one at which it was to be read.
  */
 function inspectOnce(
   files: Files,
@@ -124,39 +155,57 @@ function inspectOnce(
       checkFormat(manifest, dataDir);
       readKey(files, manifest);
       if (onlySite !== undefined)
-        inspectIdentity(files, manifest, { site: onlySite, isReadable: holdings !== undefined });
+        inspectIdentity(files, manifest, {
+          site: onlySite,
+          isReadable: holdings !== undefined,
+        });
       rejectMissingSites(files, folders, true);
       if (holdings !== undefined && onlySite === undefined)
         rejectMissingHistories(holdings, names, redLeader, before?.holdings);
     });
     return {
-      inspection: { dataDir, service: service.name, sites, startError: rejection },
+      inspection: {
+        dataDir,
+        service: service.name,
+        sites,
+        startError: rejection,
+      },
       holdings,
     };
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+      return undefined;
     throw error;
   }
 }
 
-/** Throws `UNAVAILABLE` if `node.json` is gone or damaged, or is not of the site of the data. */
+/**
+ * Throws `UNAVAILABLE` if `node.json` is gone or damaged, or is not of the site
+ * of the data.
+ */
 function inspectIdentity(
   files: Files,
   manifest: Manifest,
   { site, isReadable }: { readonly site: string; readonly isReadable: boolean },
 ): void {
   if (!files.list('.').includes(NODE_FILE))
-    throw unusableDirectoryError(`there is no ${NODE_FILE}, which names its owner`);
+    throw unusableDirectoryError(
+      `there is no ${NODE_FILE}, which names its owner`,
+    );
   const identity = parseIdentity(files.read(NODE_FILE));
   if (identity.site !== site)
     throw unusableDirectoryError(
       `${NODE_FILE} is of the site '${identity.site}', and ${MANIFEST_FILE} of '${site}'`,
     );
-  if (identity.forked !== undefined) throw unusableDirectoryError(identity.forked);
+  if (identity.forked !== undefined)
+    throw unusableDirectoryError(identity.forked);
   if (!isReadable) return;
   const { checkpoint } = recoverSite(files, getLogDirectory(site), site).stored;
-  const origins = Origins.create(checkpoint === undefined ? manifest.sites : []);
-  if (checkpoint !== undefined) origins.load(getSavedSite(checkpoint).shared.replica.origins);
+  const origins = Origins.create(
+    checkpoint === undefined ? manifest.sites : [],
+  );
+  if (checkpoint !== undefined)
+    origins.load(getSavedSite(checkpoint).shared.replica.origins);
   rejectForeignOrigin(identity, (origin) =>
     origins.isSite(origin) ? origins.get(origin).site : undefined,
   );
@@ -176,30 +225,57 @@ function inspectSite(
 ): { readonly site: InspectedSite; readonly holding: Holding | undefined } {
   const folder = getLogDirectory(name);
   const names = files.list(folder).toSorted();
-  const logs = parseFileNumbers(names, 'log').map((number) => inspectLog(files, folder, number));
-  const checkpoints = (['checkpoint', 'checkpoint-copy'] as const).flatMap((ending) =>
-    parseFileNumbers(names, ending).map((number) =>
-      inspectCheckpoint(files, `${folder}/${formatFileName(number, ending)}`, number),
-    ),
+  const logs = parseFileNumbers(names, 'log').map((number) =>
+    inspectLog(files, folder, number),
+  );
+  const checkpoints = (['checkpoint', 'checkpoint-copy'] as const).flatMap(
+    (ending) =>
+      parseFileNumbers(names, ending).map((number) =>
+        inspectCheckpoint(
+          files,
+          `${folder}/${formatFileName(number, ending)}`,
+          number,
+        ),
+      ),
   );
   let found: RecoveredSite | undefined;
-  const rejection = getRejection(() => (found = recoverSite(files, folder, name)));
+  const rejection = getRejection(
+    () => (found = recoverSite(files, folder, name)),
+  );
   const { lengths = null, damages = [], stored } = found ?? {};
   const holding = stored && getHolding(stored, Origins.create(sites));
-  return { site: { name, checkpoints, logs, lengths, startError: rejection, damages }, holding };
+  return {
+    site: { name, checkpoints, logs, lengths, startError: rejection, damages },
+    holding,
+  };
 }
 
-function inspectLog(files: Files, folder: string, number: number): InspectedLog {
+function inspectLog(
+  files: Files,
+  folder: string,
+  number: number,
+): InspectedLog {
   const file = `${folder}/${formatFileName(number, 'log')}`;
   const bytes = files.read(file);
   const { header, entries, damage } = readLog(bytes, number);
   const counts = { local: 0, red: 0 };
   for (const { log } of entries) counts[log] += 1;
-  const start = header === undefined ? null : { local: header.local, red: header.red };
-  return { file, bytes: bytes.length, start, entries: counts, damage: damage ?? null };
+  const start =
+    header === undefined ? null : { local: header.local, red: header.red };
+  return {
+    file,
+    bytes: bytes.length,
+    start,
+    entries: counts,
+    damage: damage ?? null,
+  };
 }
 
-function inspectCheckpoint(files: Files, file: string, number: number): InspectedCheckpoint {
+function inspectCheckpoint(
+  files: Files,
+  file: string,
+  number: number,
+): InspectedCheckpoint {
   const bytes = files.read(file);
   const { commits, contained, damage } = readCheckpoint(bytes, number);
   return {

@@ -1,6 +1,6 @@
 /**
- * What a data directory was made for. What its data names must stay: operations, fields, the order
- * of the sites.
+ * What a data directory was made for. What its data names must stay:
+ * operations, fields, the order of the sites.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { isRecord } from '../../../correctable/validate.ts';
@@ -22,8 +22,8 @@ export const MANIFEST_FILE = 'manifest.json';
 export interface Manifest {
   readonly format: number;
   /**
-   * Of the service that the data was made with. What a site of a cluster has since is in its
-   * checkpoints.
+   * Of the service that the data was made with. What a site of a cluster has
+   * since is in its checkpoints.
    */
   readonly service: { readonly name: string } & ServiceVersion;
   /** The rules that were in force then. */
@@ -44,14 +44,30 @@ export interface Deployment {
   readonly site?: string | undefined;
 }
 
-export function createManifest({ service, sites, redLeader, site }: Deployment): Manifest {
-  const described = { name: service.contract.name, ...describeService(service) };
+export function createManifest({
+  service,
+  sites,
+  redLeader,
+  site,
+}: Deployment): Manifest {
+  const described = {
+    name: service.contract.name,
+    ...describeService(service),
+  };
   const place = { sites, redLeader, ...(site !== undefined && { site }) };
-  return { format: FORMAT_VERSION, service: described, rules: RULES_VERSION, ...place };
+  return {
+    format: FORMAT_VERSION,
+    service: described,
+    rules: RULES_VERSION,
+    ...place,
+  };
 }
 
 /** What was in force when the data was made. */
-export function getFoundingVersion({ rules, service }: Manifest): DeploymentVersion {
+export function getFoundingVersion({
+  rules,
+  service,
+}: Manifest): DeploymentVersion {
   const { hash, tables, operations, replies } = service;
   return { rules, service: { hash, tables, operations, replies } };
 }
@@ -62,7 +78,9 @@ export function parseManifest(bytes: Uint8Array): Manifest {
   try {
     found = parseCheckedJson(bytes, isOfOtherFormat);
   } catch (error) {
-    throw unusableDirectoryError(`${MANIFEST_FILE} is damaged (${(error as Error).message})`);
+    throw unusableDirectoryError(
+      `${MANIFEST_FILE} is damaged (${(error as Error).message})`,
+    );
   }
   const { format, service, sites, redLeader } = found as Partial<Manifest>;
   const isWhole =
@@ -77,7 +95,9 @@ export function parseManifest(bytes: Uint8Array): Manifest {
   return found as Manifest;
 }
 
-function isOfOtherFormat({ format }: Readonly<Record<string, unknown>>): boolean {
+function isOfOtherFormat({
+  format,
+}: Readonly<Record<string, unknown>>): boolean {
   return Number.isSafeInteger(format) && format !== FORMAT_VERSION;
 }
 
@@ -90,14 +110,21 @@ function isServiceVersion(service: Manifest['service'] | undefined): boolean {
     !isListOfNames(replies)
   )
     return false;
-  return Object.values(tables).every((item) => isRecord(item) && isRecord(item['fields']));
+  return Object.values(tables).every(
+    (item) => isRecord(item) && isRecord(item['fields']),
+  );
 }
 
 function isListOfNames(value: unknown): boolean {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+  return (
+    Array.isArray(value) && value.every((item) => typeof item === 'string')
+  );
 }
 
-/** @throws CorrectableError `INVALID_ARGUMENT` where this version cannot read the data */
+/**
+ * @throws CorrectableError `INVALID_ARGUMENT` where this version cannot read
+ * the data
+ */
 export function checkFormat({ format }: Manifest, dataDir: string): void {
   if (format === FORMAT_VERSION) return;
   throw mismatchError(
@@ -105,8 +132,15 @@ export function checkFormat({ format }: Manifest, dataDir: string): void {
   );
 }
 
-/** @throws CorrectableError `INVALID_ARGUMENT` naming what differs, and what to do */
-export function checkManifest(found: Manifest, requested: Manifest, dataDir: string): void {
+/**
+ * @throws CorrectableError `INVALID_ARGUMENT` naming what differs, and what to
+ * do
+ */
+export function checkManifest(
+  found: Manifest,
+  requested: Manifest,
+  dataDir: string,
+): void {
   const refuse = (problem: string): never => {
     throw mismatchError(`The data in ${dataDir} ${problem}`);
   };
@@ -118,15 +152,23 @@ export function checkManifest(found: Manifest, requested: Manifest, dataDir: str
   }
   if (found.site !== requested.site) {
     if (found.site === undefined)
-      refuse('is of all sites in one process, not of one site: name another directory.');
+      refuse(
+        'is of all sites in one process, not of one site: name another directory.',
+      );
     const advice =
-      requested.site === undefined ? 'start it with the cluster file' : 'name another directory';
+      requested.site === undefined
+        ? 'start it with the cluster file'
+        : 'name another directory';
     refuse(
       `is of the site '${found.site}' of a cluster, not of ${requested.site ?? 'all sites'}: ${advice}.`,
     );
   }
-  // The sites of a cluster may come and go. Those that it was created with stay in the manifest.
-  if (found.site === undefined && found.sites.join() !== requested.sites.join()) {
+  // The sites of a cluster may come and go. Those that it was created with stay
+  // in the manifest.
+  if (
+    found.site === undefined &&
+    found.sites.join() !== requested.sites.join()
+  ) {
     refuse(
       `is of the sites ${found.sites.join(', ')}, in this order, not of ${requested.sites.join(', ')}.`,
     );
@@ -145,9 +187,13 @@ export function checkManifest(found: Manifest, requested: Manifest, dataDir: str
       : findLostPart(getFoundingVersion(found), getFoundingVersion(requested));
   const hashes = `data ${found.service.hash}, service ${requested.service.hash}`;
   if (lost !== undefined)
-    refuse(`needs ${lost} (${hashes}). Keep all that the service has had, if only unused.`);
+    refuse(
+      `needs ${lost} (${hashes}). Keep all that the service has had, if only unused.`,
+    );
 }
 
 function mismatchError(message: string): CorrectableError {
-  return new CorrectableError('INVALID_ARGUMENT', message, { field: 'dataDir' });
+  return new CorrectableError('INVALID_ARGUMENT', message, {
+    field: 'dataDir',
+  });
 }

@@ -1,19 +1,25 @@
 /**
- * Finds a site that lost some of its own past, which would contradict the others for ever, or what
- * they let go of.
+ * Finds a site that lost some of its own past, which would contradict the
+ * others for ever, or what they let go of.
  */
-import { getSavedSite, type RecoveredState } from '../../log/recovered-state.ts';
+import {
+  getSavedSite,
+  type RecoveredState,
+} from '../../log/recovered-state.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { RESTORE_ADVICE } from '../recovery.ts';
 
 /** What a site has of a stream or of the red log. */
 export interface HeldEntries {
-  /** So many from the first on: in its state, whether it still has the entries or not. */
+  /**
+   * So many from the first on: in its state, whether it still has the entries
+   * or not.
+   */
   readonly count: number;
   /**
-   * The number, from 1 on, of the first that it can send to others; the one after the last where it
-   * can send none.
+   * The number, from 1 on, of the first that it can send to others; the one
+   * after the last where it can send none.
    */
   readonly retainedFrom: number;
 }
@@ -26,11 +32,17 @@ export interface Holding {
 }
 
 /** What a site has, from what it found at its start. */
-export function getHolding({ local, red, checkpoint }: RecoveredState, origins: Origins): Holding {
+export function getHolding(
+  { local, red, checkpoint }: RecoveredState,
+  origins: Origins,
+): Holding {
   const saved = checkpoint && getSavedSite(checkpoint);
   const savedOf = (origin: Origin): number =>
-    (saved?.shared.replica.applied[origin] ?? 0) + (saved?.own.waiting[origin]?.length ?? 0);
-  const counts = new Map(origins.sites.map((origin) => [origin, savedOf(origin)]));
+    (saved?.shared.replica.applied[origin] ?? 0) +
+    (saved?.own.waiting[origin]?.length ?? 0);
+  const counts = new Map(
+    origins.sites.map((origin) => [origin, savedOf(origin)]),
+  );
   const firsts = new Map<Origin, number>();
   for (const entry of local.entries) {
     if (entry.kind !== 'blue') continue;
@@ -43,12 +55,15 @@ export function getHolding({ local, red, checkpoint }: RecoveredState, origins: 
     count,
     retainedFrom: firsts.get(origin) ?? count + 1,
   }));
-  return { streams, red: { count: red.start + red.entries.length, retainedFrom: red.start + 1 } };
+  return {
+    streams,
+    red: { count: red.start + red.entries.length, retainedFrom: red.start + 1 },
+  };
 }
 
 /**
- * What a site is known to have lost. Nothing leaves a site before it is synced there: no other site
- * can have more of it.
+ * What a site is known to have lost. Nothing leaves a site before it is synced
+ * there: no other site can have more of it.
  */
 export function describeMissingHistory(
   site: number,
@@ -84,8 +99,8 @@ export function describeMissingHistory(
 }
 
 /**
- * Throws `UNAVAILABLE` if a site lost what `known` says that it had; beside a running server that
- * is of an earlier look.
+ * Throws `UNAVAILABLE` if a site lost what `known` says that it had; beside a
+ * running server that is of an earlier look.
  */
 export function rejectMissingHistories(
   holdings: readonly Holding[],
@@ -94,7 +109,13 @@ export function rejectMissingHistories(
   known: readonly Holding[] = holdings,
 ): void {
   for (const [site, own] of holdings.entries()) {
-    const problem = describeMissingHistory(site, own, known, names, names.indexOf(redLeader));
+    const problem = describeMissingHistory(
+      site,
+      own,
+      known,
+      names,
+      names.indexOf(redLeader),
+    );
     if (problem !== undefined) throw unusableDirectoryError(problem);
   }
 }
@@ -102,5 +123,8 @@ export function rejectMissingHistories(
 /** The sites of a directory cannot be started together. */
 export function unusableDirectoryError(problem: string): CorrectableError {
   const message = `The data cannot be used: ${problem}. Nothing was changed. ${RESTORE_ADVICE}.`;
-  return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' });
+  return new CorrectableError('UNAVAILABLE', message, {
+    retryable: false,
+    field: 'dataDir',
+  });
 }

@@ -1,4 +1,7 @@
-/** `node.json` in the directory of a site that is a process of its own: whose directory it is. */
+/**
+ * `node.json` in the directory of a site that is a process of its own: whose
+ * directory it is.
+ */
 import { formatCheckedJson, parseCheckedJson } from '../format/checked-json.ts';
 import { unusableDirectoryError } from './missing-history.ts';
 
@@ -10,8 +13,8 @@ export interface StoredIdentity {
   /** The random id of the directory, which no other directory has. */
   readonly directory: string;
   /**
-   * The ordinal of its origin; `null` as long as another site has not sent its state for the
-   * directory to begin with.
+   * The ordinal of its origin; `null` as long as another site has not sent its
+   * state for the directory to begin with.
    */
   readonly origin: number | null;
   /** Why the site on this directory must not go on, if so. */
@@ -34,8 +37,10 @@ export function parseIdentity(bytes: Uint8Array): StoredIdentity {
   const areNames = [deployment, site, directory].every(
     (item) => typeof item === 'string' && item !== '',
   );
-  const isOrigin = origin === null || (Number.isSafeInteger(origin) && (origin as number) > 0);
-  if (areNames && isOrigin && typeof forked === 'string') return value as unknown as StoredIdentity;
+  const isOrigin =
+    origin === null || (Number.isSafeInteger(origin) && (origin as number) > 0);
+  if (areNames && isOrigin && typeof forked === 'string')
+    return value as unknown as StoredIdentity;
   throw damagedError('it does not say whose the directory is');
 }
 
@@ -47,8 +52,11 @@ export function rejectForeignOrigin(
   if (origin === null) return;
   const owner = ownerOf(origin);
   if (owner === site) return;
-  const whose = owner === undefined ? 'which no site has' : `which is ${owner}'s`;
-  throw damagedError(`its site is ${site}, and its origin is ${origin}, ${whose}`);
+  const whose =
+    owner === undefined ? 'which no site has' : `which is ${owner}'s`;
+  throw damagedError(
+    `its site is ${site}, and its origin is ${origin}, ${whose}`,
+  );
 }
 
 function damagedError(problem: string): Error {

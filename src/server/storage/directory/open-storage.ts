@@ -1,8 +1,15 @@
-/** Where the sites of a deployment keep what they must not lose: a data directory, or nowhere. */
+/**
+ * Where the sites of a deployment keep what they must not lose: a data
+ * directory, or nowhere.
+ */
 import type { SiteStorage } from '../../log/site-storage.ts';
 import { getHolding, rejectMissingHistories } from './missing-history.ts';
 import { createStorageAlarms, type OnAlarm } from '../../alarms/site-alarm.ts';
-import { openDataDirectory, rejectMissingSites, type DataDirectory } from './data-directory.ts';
+import {
+  openDataDirectory,
+  rejectMissingSites,
+  type DataDirectory,
+} from './data-directory.ts';
 import {
   DurableStorage,
   recoverAndReport,
@@ -19,7 +26,10 @@ export interface DeploymentStorage {
   readonly clusterKey: Uint8Array | undefined;
   /** By site, in the order of the deployment. */
   readonly sites: readonly SiteStorage[];
-  /** Writes down what the storage is for, once it is known that all sites can start. */
+  /**
+   * Writes down what the storage is for, once it is known that all sites can
+   * start.
+   */
   adopt(): void;
   /** Closes all of them; what was appended is on the disk before that. */
   close(): Promise<void>;
@@ -36,23 +46,38 @@ export function openStorage(
   dataDir: string | undefined,
   deployment: DurableDeployment,
 ): DeploymentStorage {
-  return dataDir === undefined ? openVolatile(deployment) : openDurable(dataDir, deployment);
+  return dataDir === undefined
+    ? openVolatile(deployment)
+    : openDurable(dataDir, deployment);
 }
 
 function openVolatile({ sites }: Deployment): DeploymentStorage {
   const epoch = Date.now();
   const storages = sites.map(() => new VolatileStorage(epoch));
-  return { clusterKey: undefined, sites: storages, adopt: () => {}, close: async () => {} };
+  return {
+    clusterKey: undefined,
+    sites: storages,
+    adopt: () => {},
+    close: async () => {},
+  };
 }
 
-function openDurable(dataDir: string, deployment: DurableDeployment): DeploymentStorage {
+function openDurable(
+  dataDir: string,
+  deployment: DurableDeployment,
+): DeploymentStorage {
   const folder = openDirectory(dataDir, deployment);
   try {
     const storage = openSites(folder, deployment);
     const close = async (): Promise<void> => {
       const closing = storage.close();
-      // What has not begun lets go of the folder at once: a start that was refused may be repeated.
-      if ((storage.sites as readonly DurableStorage[]).some(({ hasBegun }) => hasBegun))
+      // What has not begun lets go of the folder at once: a start that was
+      // refused may be repeated.
+      if (
+        (storage.sites as readonly DurableStorage[]).some(
+          ({ hasBegun }) => hasBegun,
+        )
+      )
         await closing;
       await folder.close();
     };
@@ -64,7 +89,10 @@ function openDurable(dataDir: string, deployment: DurableDeployment): Deployment
 }
 
 /** @throws CorrectableError as `openDataDirectory` */
-export function openDirectory(dataDir: string, deployment: DurableDeployment): DataDirectory {
+export function openDirectory(
+  dataDir: string,
+  deployment: DurableDeployment,
+): DataDirectory {
   const { redLeader, site = redLeader, onAlarm } = deployment;
   return openDataDirectory(dataDir, deployment, (message) => {
     onAlarm({ kind: 'data-directory-locked', site, message });
@@ -72,10 +100,13 @@ export function openDirectory(dataDir: string, deployment: DurableDeployment): D
 }
 
 /**
- * Opens the storage of all sites, or of the only one whose directory it is. Closing it leaves the
- * directory open.
+ * Opens the storage of all sites, or of the only one whose directory it is.
+ * Closing it leaves the directory open.
  */
-export function openSites(folder: DataDirectory, deployment: DurableDeployment): DeploymentStorage {
+export function openSites(
+  folder: DataDirectory,
+  deployment: DurableDeployment,
+): DeploymentStorage {
   const sites: DurableStorage[] = [];
   const close = async (): Promise<void> => {
     const closing = sites.map((storage) => storage.close());
@@ -86,13 +117,18 @@ export function openSites(folder: DataDirectory, deployment: DurableDeployment):
     folder.files.makeDirectory('sites');
     const { files, lock } = folder;
     const shared = { files, lock, timing: nodeTiming };
-    for (const site of found) sites.push(new DurableStorage({ ...shared, ...site }));
+    for (const site of found)
+      sites.push(new DurableStorage({ ...shared, ...site }));
     const adopt = (): void => {
       folder.adopt();
       if (!folder.hasLostKey || deployment.hasOwnKey === true) return;
       const message =
         'The data directory had no cluster.key any more, and has a new one: sessions of before do not go on.';
-      deployment.onAlarm({ kind: 'data-damaged', site: deployment.redLeader, message });
+      deployment.onAlarm({
+        kind: 'data-damaged',
+        site: deployment.redLeader,
+        message,
+      });
     };
     return { clusterKey: folder.clusterKey, sites, adopt, close };
   } catch (error) {
@@ -107,8 +143,8 @@ type FoundSite = Required<
 >;
 
 /**
- * Looks at all sites before anything is made for one. @throws CorrectableError `UNAVAILABLE` for
- * what is lost
+ * Looks at all sites before anything is made for one. @throws CorrectableError
+ * `UNAVAILABLE` for what is lost
  */
 function recoverAll(
   { files, manifest }: DataDirectory,
@@ -116,16 +152,22 @@ function recoverAll(
 ): FoundSite[] {
   const { redLeader, site: onlySite, onAlarm } = deployment;
   const names = manifest?.sites ?? deployment.sites;
-  const directories = (onlySite === undefined ? names : [onlySite]).map((site) => ({
-    site,
-    directory: getLogDirectory(site),
-    events: createStorageAlarms(site, onAlarm),
-  }));
+  const directories = (onlySite === undefined ? names : [onlySite]).map(
+    (site) => ({
+      site,
+      directory: getLogDirectory(site),
+      events: createStorageAlarms(site, onAlarm),
+    }),
+  );
   const checkAll = (check: () => void): void => {
     try {
       check();
     } catch (error) {
-      onAlarm({ kind: 'data-damaged', site: redLeader, message: (error as Error).message });
+      onAlarm({
+        kind: 'data-damaged',
+        site: redLeader,
+        message: (error as Error).message,
+      });
       throw error;
     }
   };
@@ -133,12 +175,17 @@ function recoverAll(
   checkAll(() => rejectMissingSites(files, paths, manifest !== undefined));
   const found = directories.map((item) => {
     const { site, directory, events } = item;
-    return { ...item, recovered: recoverAndReport(files, directory, events, site) };
+    return {
+      ...item,
+      recovered: recoverAndReport(files, directory, events, site),
+    };
   });
   // What the other processes have, they say themselves.
   if (onlySite !== undefined) return found;
   const origins = Origins.create(names);
-  const holdings = found.map(({ recovered }) => getHolding(recovered.stored, origins));
+  const holdings = found.map(({ recovered }) =>
+    getHolding(recovered.stored, origins),
+  );
   checkAll(() => rejectMissingHistories(holdings, names, redLeader));
   return found;
 }

@@ -1,11 +1,11 @@
 /**
- * Keeps a second process out of a data directory. A killed process leaves its lock behind, so a
- * lock names its owner: on another machine, it counts as left behind when its time has not moved
- * for a while, by the own clock alone.
+ * Keeps a second process out of a data directory. A killed process leaves its
+ * lock behind, so a lock names its owner: on another machine, it counts as left
+ * behind when its time has not moved for a while, by the own clock alone.
  *
- * Another process may break the lock of a paused one. So the owner checks at each touch, and after
- * every gap, that the lock is still its own. It keeps the file open: until then no other file has
- * the same number.
+ * Another process may break the lock of a paused one. So the owner checks at
+ * each touch, and after every gap, that the lock is still its own. It keeps the
+ * file open: until then no other file has the same number.
  */
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
@@ -15,9 +15,15 @@ import { isNoSpace, markFenced, type Files, type SyncedFile } from './files.ts';
 
 interface LockHolder {
   readonly pid: number;
-  /** When the process started, as the system counts: the number may be another process's by now. */
+  /**
+   * When the process started, as the system counts: the number may be another
+   * process's by now.
+   */
   readonly startedAt: string;
-  /** Where the number means something: one start of one machine, or one container on it. */
+  /**
+   * Where the number means something: one start of one machine, or one
+   * container on it.
+   */
   readonly machineId: string;
   /** No two locks are alike. */
   readonly id?: string;
@@ -34,26 +40,38 @@ export interface LockClock {
 }
 
 const TOUCH_INTERVAL_MS = 2000;
-/** A lock from elsewhere whose time has not moved for so long is left behind. */
+/**
+ * A lock from elsewhere whose time has not moved for so long is left behind.
+ */
 const STALE_AFTER_MS = 15_000;
-/** After a longer gap than this between two looks the owner looks again before anything else. */
+/**
+ * After a longer gap than this between two looks the owner looks again before
+ * anything else.
+ */
 const RECHECK_GAP_MS = 4000;
-/** An owner that cannot look gives up before others may take the lock for left behind. */
+/**
+ * An owner that cannot look gives up before others may take the lock for left
+ * behind.
+ */
 const MAX_BLIND_MS = 10_000;
 const POLL_INTERVAL_MS = 250;
-/** A lock without a name for so long was left behind by a process that was killed just then. */
+/**
+ * A lock without a name for so long was left behind by a process that was
+ * killed just then.
+ */
 const UNNAMED_LOCK_MS = 2000;
 const MAX_ATTEMPTS = 5;
 
 const systemClock: LockClock = {
   monotonicMs: () => performance.now(),
   wallMs: () => Date.now(),
-  sleepMs: (ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
+  sleepMs: (ms) =>
+    void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
 };
 
 /**
- * Takes the lock. Calls `onWait` and blocks up to 15 s for one held elsewhere. Throws `UNAVAILABLE`
- * if it is held.
+ * Takes the lock. Calls `onWait` and blocks up to 15 s for one held elsewhere.
+ * Throws `UNAVAILABLE` if it is held.
  */
 export function lockDirectory(
   path: string,
@@ -68,7 +86,8 @@ export function lockDirectory(
   };
   for (let attempt = 0; ; attempt += 1) {
     const descriptor = tryCreate(path, JSON.stringify(own));
-    if (descriptor !== undefined) return new DirectoryLock(path, descriptor, clock);
+    if (descriptor !== undefined)
+      return new DirectoryLock(path, descriptor, clock);
     if (attempt >= MAX_ATTEMPTS)
       throw directoryInUseError(path, 'another process is starting in it');
     removeStale(path, clock, onWait);
@@ -99,8 +118,8 @@ export class DirectoryLock {
   }
 
   /**
-   * Whether it still is this process's. Looks only where some time has passed, so it may be asked
-   * all the time.
+   * Whether it still is this process's. Looks only where some time has passed,
+   * so it may be asked all the time.
    */
   isHeld(): boolean {
     // Released, it may be another one's before this would look again.
@@ -115,7 +134,9 @@ export class DirectoryLock {
     this.#listeners.push(notify);
   }
 
-  /** Releases the lock. A lock that another process has put in its place stays. */
+  /**
+   * Releases the lock. A lock that another process has put in its place stays.
+   */
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
@@ -128,8 +149,8 @@ export class DirectoryLock {
   }
 
   /**
-   * Checks the lock and touches it: the file that is open, never one that another process has put
-   * in its place.
+   * Checks the lock and touches it: the file that is open, never one that
+   * another process has put in its place.
    */
   #touch(): boolean {
     // Before it looks: a pause may fall in between.
@@ -145,7 +166,9 @@ export class DirectoryLock {
     return true;
   }
 
-  /** Whether the lock was this process's; `undefined` where that cannot be seen. */
+  /**
+   * Whether the lock was this process's; `undefined` where that cannot be seen.
+   */
   #touchIfThere(): boolean | undefined {
     try {
       if (!this.#isOwnThere()) return false;
@@ -167,20 +190,30 @@ export class DirectoryLock {
   }
 }
 
-/** Returns the error of a process that goes on with a directory that it has lost. */
+/**
+ * Returns the error of a process that goes on with a directory that it has
+ * lost.
+ */
 export function lockLostError(): CorrectableError {
-  const reason = 'this process was paused for so long that another process has taken it over';
+  const reason =
+    'this process was paused for so long that another process has taken it over';
   const message = `The data directory is no longer this process's: ${reason}.`;
   return markFenced(
-    new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' }),
+    new CorrectableError('UNAVAILABLE', message, {
+      retryable: false,
+      field: 'dataDir',
+    }),
   );
 }
 
 /**
- * Files of a directory: once another process has taken it over, nothing is made or removed, or
- * counts as written.
+ * Files of a directory: once another process has taken it over, nothing is made
+ * or removed, or counts as written.
  */
-export function fenceFiles(files: Files, lock: Pick<DirectoryLock, 'isHeld'>): Files {
+export function fenceFiles(
+  files: Files,
+  lock: Pick<DirectoryLock, 'isHeld'>,
+): Files {
   const check = (): void => {
     if (!lock.isHeld()) throw lockLostError();
   };
@@ -196,7 +229,8 @@ export function fenceFiles(files: Files, lock: Pick<DirectoryLock, 'isHeld'>): F
   return {
     list: (folder) => files.list(folder),
     read: (path) => files.read(path),
-    readPart: (path, position, length) => files.readPart(path, position, length),
+    readPart: (path, position, length) =>
+      files.readPart(path, position, length),
     makeDirectory: (path) => files.makeDirectory(path),
     createNow: (path, sizeBytes) => {
       check();
@@ -204,7 +238,9 @@ export function fenceFiles(files: Files, lock: Pick<DirectoryLock, 'isHeld'>): F
     },
     create: (path, sizeBytes, done) => {
       if (!lock.isHeld()) return done(lockLostError());
-      return files.create(path, sizeBytes, (error, file) => done(error, file && guard(file)));
+      return files.create(path, sizeBytes, (error, file) =>
+        done(error, file && guard(file)),
+      );
     },
     replace: (path, bytes) => {
       check();
@@ -225,7 +261,8 @@ export function fenceFiles(files: Files, lock: Pick<DirectoryLock, 'isHeld'>): F
 
 /** A descriptor of the new lock; `undefined` when there is one. */
 function tryCreate(path: string, text: string): number | undefined {
-  // Written first and linked then: no process sees a lock without its owner's name.
+  // Written first and linked then: no process sees a lock without its owner's
+  // name.
   const draft = `${path}.${randomUUID()}`;
   const descriptor = fs.openSync(draft, 'wx', 0o600);
   try {
@@ -243,8 +280,8 @@ function tryCreate(path: string, text: string): number | undefined {
 }
 
 /**
- * The same on a volume without hard links, such as SMB. For a moment the lock has no name of its
- * owner: see `UNNAMED_LOCK_MS`.
+ * The same on a volume without hard links, such as SMB. For a moment the lock
+ * has no name of its owner: see `UNNAMED_LOCK_MS`.
  */
 function tryCreateInPlace(path: string, text: string): number | undefined {
   let descriptor: number;
@@ -261,24 +298,35 @@ function tryCreateInPlace(path: string, text: string): number | undefined {
     fs.rmSync(path, { force: true });
     throw error;
   }
-  // A process that was paused before it wrote its name may have lost the lock to another one.
-  if (isFileAt(path, fs.fstatSync(descriptor, { bigint: true }))) return descriptor;
+  // A process that was paused before it wrote its name may have lost the lock
+  // to another one.
+  if (isFileAt(path, fs.fstatSync(descriptor, { bigint: true })))
+    return descriptor;
   fs.closeSync(descriptor);
   return undefined;
 }
 
 function isFileAt(path: string, file: fs.BigIntStats): boolean {
   const found = fs.statSync(path, { bigint: true, throwIfNoEntry: false });
-  return found !== undefined && found.ino === file.ino && found.dev === file.dev;
+  return (
+    found !== undefined && found.ino === file.ino && found.dev === file.dev
+  );
 }
 
-/** Whether the volume has no hard links: file systems report that by various codes. */
+/**
+ * Whether the volume has no hard links: file systems report that by various
+ * codes.
+ */
 function isNoLink(error: unknown): boolean {
   const isOfLink = (error as NodeJS.ErrnoException).syscall === 'link';
   return isOfLink && !isNoSpace(error as Error);
 }
 
-function removeStale(path: string, clock: LockClock, onWait: (message: string) => void): void {
+function removeStale(
+  path: string,
+  clock: LockClock,
+  onWait: (message: string) => void,
+): void {
   const found = readNamedLock(path, clock);
   if (found === undefined) return;
   const problem = describeLockProblem(path, found, clock, onWait);
@@ -292,8 +340,8 @@ function removeStale(path: string, clock: LockClock, onWait: (message: string) =
     if (getErrorCode(error) === 'ENOENT') return;
     throw error;
   }
-  // Another process was faster, and this is its lock: give it back, unless there is a third one by
-  // now. Then its owner will see that it is gone.
+  // Another process was faster, and this is its lock: give it back, unless
+  // there is a third one by now. Then its owner will see that it is gone.
   if (fs.readFileSync(aside, 'utf8') !== found.text) tryLink(aside, path);
   fs.rmSync(aside, { force: true });
 }
@@ -304,7 +352,8 @@ function tryLink(from: string, to: string): void {
   } catch (error) {
     if (getErrorCode(error) === 'EEXIST') return;
     if (!isNoLink(error)) throw error;
-    // A copy keeps others out as well. Its owner sees that it is not the file of before, and stops.
+    // A copy keeps others out as well. Its owner sees that it is not the file
+    // of before, and stops.
     tryCopy(from, to);
   }
 }
@@ -319,25 +368,38 @@ function tryCopy(from: string, to: string): void {
 
 interface FoundLock {
   readonly text: string;
-  /** Changes whenever the owner touches the lock, whatever the owner's clock shows. */
+  /**
+   * Changes whenever the owner touches the lock, whatever the owner's clock
+   * shows.
+   */
   readonly time: string;
 }
 
 function readLock(path: string): FoundLock | undefined {
   try {
     const { mtimeNs, ctimeNs } = fs.statSync(path, { bigint: true });
-    return { text: fs.readFileSync(path, 'utf8'), time: `${mtimeNs} ${ctimeNs}` };
+    return {
+      text: fs.readFileSync(path, 'utf8'),
+      time: `${mtimeNs} ${ctimeNs}`,
+    };
   } catch (error) {
     if (getErrorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
 
-/** Waits a moment for the name of the owner, which one without hard links writes after the lock. */
+/**
+ * Waits a moment for the name of the owner, which one without hard links writes
+ * after the lock.
+ */
 function readNamedLock(path: string, clock: LockClock): FoundLock | undefined {
   const untilMs = clock.monotonicMs() + UNNAMED_LOCK_MS;
   let found = readLock(path);
-  while (found !== undefined && found.text === '' && clock.monotonicMs() < untilMs) {
+  while (
+    found !== undefined &&
+    found.text === '' &&
+    clock.monotonicMs() < untilMs
+  ) {
     clock.sleepMs(POLL_INTERVAL_MS);
     found = readLock(path);
   }
@@ -354,7 +416,9 @@ function describeLockProblem(
   const holder = parseHolder(found.text);
   if (holder === undefined) return undefined;
   if (holder.machineId === getMachineId()) {
-    const isAlive = processExists(holder.pid) && getStartTime(holder.pid) === holder.startedAt;
+    const isAlive =
+      processExists(holder.pid) &&
+      getStartTime(holder.pid) === holder.startedAt;
     return isAlive ? `process ${holder.pid} has it open` : undefined;
   }
   onWait(
@@ -374,8 +438,15 @@ function parseHolder(text: string): LockHolder | undefined {
   }
 }
 
-/** Watches a lock: whether its owner gives a sign of life before it counts as left behind. */
-function isTouchedWithinStaleTime(path: string, found: FoundLock, clock: LockClock): boolean {
+/**
+ * Watches a lock: whether its owner gives a sign of life before it counts as
+ * left behind.
+ */
+function isTouchedWithinStaleTime(
+  path: string,
+  found: FoundLock,
+  clock: LockClock,
+): boolean {
   const fromMs = clock.monotonicMs();
   while (clock.monotonicMs() - fromMs < STALE_AFTER_MS) {
     clock.sleepMs(POLL_INTERVAL_MS);
@@ -402,8 +473,8 @@ function directoryInUseError(path: string, problem: string): CorrectableError {
 }
 
 /**
- * States of processes that have ended, and which their parent has not reaped yet: they hold nothing
- * any more.
+ * States of processes that have ended, and which their parent has not reaped
+ * yet: they hold nothing any more.
  */
 const ENDED_STATES = ['Z', 'X'];
 
@@ -422,7 +493,10 @@ export function getStartTime(pid: number): string {
   return readProcessStat(pid)[19] ?? '';
 }
 
-/** What the table says of a process behind its name: the state, and what follows it. */
+/**
+ * What the table says of a process behind its name: the state, and what follows
+ * it.
+ */
 function readProcessStat(pid: number): string[] {
   const stat = readSystem(() => fs.readFileSync(`/proc/${pid}/stat`, 'utf8'));
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -430,7 +504,9 @@ function readProcessStat(pid: number): string[] {
 
 /** One start of one machine, or one container on it. */
 export function getMachineId(): string {
-  const boot = readSystem(() => fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
+  const boot = readSystem(() =>
+    fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'),
+  ).trim();
   return boot === ''
     ? hostname()
     : `${boot} ${readSystem(() => fs.readlinkSync('/proc/self/ns/pid'))}`;

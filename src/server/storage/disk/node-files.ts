@@ -11,8 +11,8 @@ const FLAGS = O_CREAT | O_EXCL | O_RDWR | (HAS_DSYNC ? O_DSYNC : 0);
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 /**
- * If the last write took no longer, this thread may do the next: to hand it to another one and back
- * takes as long.
+ * If the last write took no longer, this thread may do the next: to hand it to
+ * another one and back takes as long.
  */
 const MAX_BLOCKING_MS = 1;
 const ZEROS = new Uint8Array(1024 * 1024);
@@ -43,7 +43,13 @@ export class NodeFiles implements Files {
       const bytes = Buffer.allocUnsafe(length);
       let count = 0;
       for (let read = -1; read !== 0 && count < length; count += read) {
-        read = fs.readSync(descriptor, bytes, count, length - count, position + count);
+        read = fs.readSync(
+          descriptor,
+          bytes,
+          count,
+          length - count,
+          position + count,
+        );
       }
       return bytes.subarray(0, count);
     } finally {
@@ -59,11 +65,20 @@ export class NodeFiles implements Files {
 
   createNow(path: string, sizeBytes: number): SyncedFile {
     const full = join(this.#root, path);
-    const descriptor = fs.openSync(full, FLAGS & ~(HAS_DSYNC ? O_DSYNC : 0), FILE_MODE);
+    const descriptor = fs.openSync(
+      full,
+      FLAGS & ~(HAS_DSYNC ? O_DSYNC : 0),
+      FILE_MODE,
+    );
     try {
       try {
         for (let length = 0; length < sizeBytes;) {
-          length += fs.writeSync(descriptor, ZEROS, 0, Math.min(ZEROS.length, sizeBytes - length));
+          length += fs.writeSync(
+            descriptor,
+            ZEROS,
+            0,
+            Math.min(ZEROS.length, sizeBytes - length),
+          );
         }
         fs.fsyncSync(descriptor);
       } finally {
@@ -113,8 +128,9 @@ export class NodeFiles implements Files {
   }
 
   remove(path: string): void {
-    // One after the other, so that a process that is killed leaves the newest. One that cannot be
-    // removed only takes room, and is seen again at the next start.
+    // One after the other, so that a process that is killed leaves the newest.
+    // One that cannot be removed only takes room, and is seen again at the next
+    // start.
     this.#removals = this.#removals.then(() =>
       fs.promises.rm(join(this.#root, path), { force: true }).catch(ignore),
     );
@@ -135,8 +151,8 @@ export class NodeFiles implements Files {
   }
 
   /**
-   * Resolves when no file is being made or removed: before that no other process should use the
-   * directory.
+   * Resolves when no file is being made or removed: before that no other
+   * process should use the directory.
    */
   async whenIdle(): Promise<void> {
     while (this.isBusy) await Promise.all(this.#pending);
@@ -153,8 +169,8 @@ export class NodeFiles implements Files {
 }
 
 /**
- * A file with a descriptor for each write in flight: the system reports an error of the disk once
- * to each descriptor.
+ * A file with a descriptor for each write in flight: the system reports an
+ * error of the disk once to each descriptor.
  */
 class NodeFile implements SyncedFile {
   readonly #path: string;
@@ -176,7 +192,9 @@ class NodeFile implements SyncedFile {
     mayBlock = false,
   ): void {
     const write =
-      mayBlock && HAS_DSYNC && this.#lastWriteMs <= MAX_BLOCKING_MS ? writeNow : writeAll;
+      mayBlock && HAS_DSYNC && this.#lastWriteMs <= MAX_BLOCKING_MS
+        ? writeNow
+        : writeAll;
     const beganAtMs = performance.now();
     this.#take((descriptor) =>
       write(descriptor, bytes, position, (error) => {
@@ -262,13 +280,18 @@ async function createInBackground(
   sizeBytes: number,
   open: () => SyncedFile,
 ): Promise<SyncedFile> {
-  const file = await fs.promises.open(path, O_CREAT | O_EXCL | O_RDWR, FILE_MODE);
+  const file = await fs.promises.open(
+    path,
+    O_CREAT | O_EXCL | O_RDWR,
+    FILE_MODE,
+  );
   try {
     try {
       for (let length = 0; length < sizeBytes;) {
         // A disk that is nearly full takes a part.
-        length += (await file.write(ZEROS, 0, Math.min(ZEROS.length, sizeBytes - length)))
-          .bytesWritten;
+        length += (
+          await file.write(ZEROS, 0, Math.min(ZEROS.length, sizeBytes - length))
+        ).bytesWritten;
       }
       await file.sync();
     } finally {
@@ -283,8 +306,8 @@ async function createInBackground(
 }
 
 /**
- * A new name is on the disk only when its directory is. Windows cannot sync directories and does
- * not need it.
+ * A new name is on the disk only when its directory is. Windows cannot sync
+ * directories and does not need it.
  */
 function syncDirectory(path: string): void {
   if (process.platform === 'win32') return;

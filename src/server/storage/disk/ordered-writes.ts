@@ -1,4 +1,7 @@
-/** Writes that may be in flight together, and count in the order in which they were begun. */
+/**
+ * Writes that may be in flight together, and count in the order in which they
+ * were begun.
+ */
 import { isNoSpace, type SyncedFile, type Timing } from './files.ts';
 
 /** How long after a refusal for lack of room the disk is tried again. */
@@ -7,8 +10,8 @@ export const FULL_RETRY_MS = 1000;
 export interface OrderedWritesOptions {
   readonly timing: Timing;
   /**
-   * There is no room for a write, although its place is there, as on some file systems. It is tried
-   * again.
+   * There is no room for a write, although its place is there, as on some file
+   * systems. It is tried again.
    */
   onNoSpace(error: Error): void;
   /** A write failed for another reason: nothing counts any more. */
@@ -42,13 +45,16 @@ export class OrderedWrites {
     return this.#writes.length;
   }
 
-  /** Whether the disk has any of them in hand; else they wait for room on it. */
+  /**
+   * Whether the disk has any of them in hand; else they wait for room on it.
+   */
   get isAtDisk(): boolean {
     return this.#atDisk > 0;
   }
 
   /**
-   * Begins a write; `done` is called once it is on the disk and so are all that were begun before.
+   * Begins a write; `done` is called once it is on the disk and so are all that
+   * were begun before.
    */
   begin(write: LogWrite, done: () => void): void {
     const begun: BegunWrite = { ...write, done, isDone: false };
@@ -79,7 +85,9 @@ export class OrderedWrites {
   }
 
   /** Whether the first of the writes that do not count yet does so now. */
-  protected isNextSynced([first]: readonly { readonly isDone: boolean }[]): boolean {
+  protected isNextSynced([first]: readonly {
+    readonly isDone: boolean;
+  }[]): boolean {
     return first?.isDone === true && !this.#isOver;
   }
 

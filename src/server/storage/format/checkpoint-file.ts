@@ -1,7 +1,7 @@
 /**
- * Checkpoint files contain rows of the sections as they change, and *commits*: all rows before one
- * make a state, later rows over earlier ones. A commit has the checksum of all before it, and its
- * positions in the logs.
+ * Checkpoint files contain rows of the sections as they change, and *commits*:
+ * all rows before one make a state, later rows over earlier ones. A commit has
+ * the checksum of all before it, and its positions in the logs.
  */
 import { crc32 } from 'node:zlib';
 import type { Checkpoint } from '../../records/checkpoint.ts';
@@ -11,13 +11,18 @@ import { FORMAT_VERSION } from './file-names.ts';
 import { decodeValue, FRAME_DEPTH, encodeValue } from './value-text.ts';
 
 /** A row in a frame; without a value it is gone. */
-export type CheckpointRow = readonly [section: string, name: string, value?: unknown];
+export type CheckpointRow = readonly [
+  section: string,
+  name: string,
+  value?: unknown,
+];
 
 export interface CheckpointCommit {
   readonly smallParts: unknown;
   readonly contained: LogPositions;
   /**
-   * Where the logs that are kept begin, at the latest: from there on other sites may lack entries.
+   * Where the logs that are kept begin, at the latest: from there on other
+   * sites may lack entries.
    */
   readonly retainedFrom: LogPositions;
   /** Checksum of the payloads before it. */
@@ -70,7 +75,10 @@ const NO_COMMIT = {
   commits: 0,
 };
 
-export function readCheckpoint(bytes: Uint8Array, file: number): FoundCheckpoint {
+export function readCheckpoint(
+  bytes: Uint8Array,
+  file: number,
+): FoundCheckpoint {
   const sections: Record<string, Map<string, unknown>> = {};
   let last: Omit<FoundCheckpoint, 'damage'> = NO_COMMIT;
   let uncommitted: CheckpointRow[] = [];
@@ -78,7 +86,10 @@ export function readCheckpoint(bytes: Uint8Array, file: number): FoundCheckpoint
   for (const payload of decodeFrames(bytes, file)) {
     const frame = decodeValue(payload.toString()) as CheckpointFrame;
     if ('smallParts' in frame && frame.sum !== sum) {
-      return { ...last, damage: `its commit ${last.commits + 1} is not of what stands before it` };
+      return {
+        ...last,
+        damage: `its commit ${last.commits + 1} is not of what stands before it`,
+      };
     }
     sum = crc32(payload, sum);
     index += 1;
@@ -98,10 +109,14 @@ export function readCheckpoint(bytes: Uint8Array, file: number): FoundCheckpoint
       commits: last.commits + 1,
     };
   }
-  // Frames are written one after the other here: one that follows says that those before it were
-  // whole.
-  const isDamaged = findFrames(bytes, { file, index, position }).next().done !== true;
-  return { ...last, damage: isDamaged ? `it is damaged at byte ${position}` : undefined };
+  // Frames are written one after the other here: one that follows says that
+  // those before it were whole.
+  const isDamaged =
+    findFrames(bytes, { file, index, position }).next().done !== true;
+  return {
+    ...last,
+    damage: isDamaged ? `it is damaged at byte ${position}` : undefined,
+  };
 }
 
 function applyRow(

@@ -1,8 +1,11 @@
-/** What the files in a site's directory are called, and what their first frames say. */
+/**
+ * What the files in a site's directory are called, and what their first frames
+ * say.
+ */
 
 /**
- * The directory of a site's logs and checkpoints in a data directory: both logs lie in the same
- * files.
+ * The directory of a site's logs and checkpoints in a data directory: both logs
+ * lie in the same files.
  */
 export function getLogDirectory(site: string): string {
   return `sites/${site}`;
@@ -12,14 +15,15 @@ export function getLogDirectory(site: string): string {
 type FileExtension = 'log' | 'checkpoint' | 'checkpoint-copy';
 
 /**
- * The name of the file with this number: every log segment and checkpoint has one; later ones have
- * larger ones.
+ * The name of the file with this number: every log segment and checkpoint has
+ * one; later ones have larger ones.
  */
 export function formatFileName(number: number, ending: FileExtension): string {
   return `${String(number).padStart(10, '0')}.${ending}`;
 }
 
-export const formatSegmentName = (number: number): string => formatFileName(number, 'log');
+export const formatSegmentName = (number: number): string =>
+  formatFileName(number, 'log');
 
 export const formatCheckpointName = (number: number): string =>
   formatFileName(number, 'checkpoint');
@@ -29,7 +33,10 @@ export const formatCheckpointCopyName = (number: number): string =>
   formatFileName(number, 'checkpoint-copy');
 
 /** The numbers of the files with this ending, in order. */
-export function parseFileNumbers(names: readonly string[], ending: FileExtension): number[] {
+export function parseFileNumbers(
+  names: readonly string[],
+  ending: FileExtension,
+): number[] {
   const pattern = new RegExp(`^(\\d{10})\\.${ending}$`);
   return names
     .flatMap((name) => pattern.exec(name)?.slice(1).map(Number) ?? [])
@@ -37,15 +44,17 @@ export function parseFileNumbers(names: readonly string[], ending: FileExtension
 }
 
 /**
- * The version that is written and read. The manifest, each log and checkpoint file, and each group
- * of entries has it.
+ * The version that is written and read. The manifest, each log and checkpoint
+ * file, and each group of entries has it.
  */
 export const FORMAT_VERSION = 2;
 
 /** What is wrong with what was written in another format. */
 export function describeFormat(format: number): string {
   const problem = `has format ${format}, and this version reads format ${FORMAT_VERSION}`;
-  return format > FORMAT_VERSION ? `${problem}: it needs a newer version` : problem;
+  return format > FORMAT_VERSION
+    ? `${problem}: it needs a newer version`
+    : problem;
 }
 
 /** The first frame of a segment: where the entries in it stand in the logs. */
@@ -57,8 +66,15 @@ export interface SegmentHeader {
   readonly site?: string;
   readonly local: number;
   readonly red: number;
-  /** The last checkpoint when the file was begun, and the places in the logs at which it stands. */
-  readonly checkpoint?: { readonly file: number; readonly local: number; readonly red: number };
+  /**
+   * The last checkpoint when the file was begun, and the places in the logs at
+   * which it stands.
+   */
+  readonly checkpoint?: {
+    readonly file: number;
+    readonly local: number;
+    readonly red: number;
+  };
 }
 
 /** A segment that is complete, and where its entries begin in the logs. */

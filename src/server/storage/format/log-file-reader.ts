@@ -1,4 +1,7 @@
-/** Reads one log file: its entries, and whether it ends as after a crash or was damaged later. */
+/**
+ * Reads one log file: its entries, and whether it ends as after a crash or was
+ * damaged later.
+ */
 import { HEADER_BYTES, decodeFrames, findFrames } from './frames.ts';
 import { FORMAT_VERSION, type SegmentHeader } from './file-names.ts';
 import { unpackEntries, type LoggedEntry } from './packed-entries.ts';
@@ -22,8 +25,8 @@ export interface FoundLog {
 }
 
 /**
- * Frames that may be in flight at one time: those of two writes, of which the first of a file has
- * the header too.
+ * Frames that may be in flight at one time: those of two writes, of which the
+ * first of a file has the header too.
  */
 const MAX_PENDING_FRAMES = 2;
 
@@ -35,30 +38,45 @@ export function readLog(bytes: Uint8Array, file: number): FoundLog {
     if (index === 0) {
       header = JSON.parse(payload.toString()) as SegmentHeader;
       // What else stands in it is not for this version to read.
-      if (header.format !== FORMAT_VERSION) return { header, entries, damage: undefined };
+      if (header.format !== FORMAT_VERSION)
+        return { header, entries, damage: undefined };
     } else for (const entry of unpackEntries(payload)) entries.push(entry);
     index += 1;
     position += HEADER_BYTES + payload.length;
   }
-  return { header, entries, damage: findDamage(bytes, { file, index, position }) };
+  return {
+    header,
+    entries,
+    damage: findDamage(bytes, { file, index, position }),
+  };
 }
 
 /**
- * What a later frame proves to have been on the disk before was lost by something else than a
- * crash.
+ * What a later frame proves to have been on the disk before was lost by
+ * something else than a crash.
  */
 function findDamage(
   bytes: Uint8Array,
-  end: { readonly file: number; readonly index: number; readonly position: number },
+  end: {
+    readonly file: number;
+    readonly index: number;
+    readonly position: number;
+  },
 ): LogDamage | undefined {
   const later = [...findFrames(bytes, end)];
   const last = later.at(-1);
   const firstBegunAfter = Math.max(end.index, 1) + MAX_PENDING_FRAMES;
-  const isProven = later.some(({ index, isSettled }) => isSettled || index >= firstBegunAfter);
+  const isProven = later.some(
+    ({ index, isSettled }) => isSettled || index >= firstBegunAfter,
+  );
   if (last === undefined || !isProven) return undefined;
   const laterEntries = { local: 0, red: 0 };
   for (const { payload } of later)
     for (const { log } of unpackEntries(payload)) laterEntries[log] += 1;
   const lost = last.index + 1 - end.index - later.length;
-  return { position: end.position, frames: { lost, later: later.length }, laterEntries };
+  return {
+    position: end.position,
+    frames: { lost, later: later.length },
+    laterEntries,
+  };
 }

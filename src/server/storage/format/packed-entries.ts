@@ -1,11 +1,16 @@
 /**
- * Entries of logs in MessagePack, and back: their version, then arrays that begin with what each
- * is. A blue operation leaves out what the one before it in the same bytes said too.
+ * Entries of logs in MessagePack, and back: their version, then arrays that
+ * begin with what each is. A blue operation leaves out what the one before it
+ * in the same bytes said too.
  */
 import type { Effect } from '../../records/effect.ts';
 import { formatOperationId } from '../../records/operation-id.ts';
 import type { Origin } from '../../records/origin.ts';
-import type { BlueEntry, BlueOperation, LocalEntry } from '../../records/records.ts';
+import type {
+  BlueEntry,
+  BlueOperation,
+  LocalEntry,
+} from '../../records/records.ts';
 import { FORMAT_VERSION } from './file-names.ts';
 import { FRAME_DEPTH, reader, writer } from './value-text.ts';
 import type { LogKind } from '../../log/local-log.ts';
@@ -27,8 +32,8 @@ class LastWritten {
 }
 
 /**
- * Packs entries behind `headBytes` free bytes, up to `maxBytes`, but at least one. Returns how many
- * there are.
+ * Packs entries behind `headBytes` free bytes, up to `maxBytes`, but at least
+ * one. Returns how many there are.
  */
 export function packEntries(
   entries: readonly LoggedEntry[],
@@ -62,14 +67,17 @@ export function unpackEntries(bytes: Uint8Array): LoggedEntry[] {
   const reported = new LastWritten();
   reader.openFrame(bytes);
   try {
-    const version = bytes.length === 0 ? FORMAT_VERSION : reader.readValue(FRAME_DEPTH);
+    const version =
+      bytes.length === 0 ? FORMAT_VERSION : reader.readValue(FRAME_DEPTH);
     if (version !== FORMAT_VERSION) {
       throw new Error(
         `a group of entries has format ${String(version)}; this version reads format ${FORMAT_VERSION}`,
       );
     }
     while (reader.getPosition() < bytes.length)
-      entries.push(readEntry(reader.readValue(FRAME_DEPTH) as PackedEntry, reported));
+      entries.push(
+        readEntry(reader.readValue(FRAME_DEPTH) as PackedEntry, reported),
+      );
     return entries;
   } finally {
     reader.closeFrame();
@@ -84,28 +92,47 @@ type PackedEntry =
       /** Unless it is the one that was said last. */
       client?: string,
     ]
-  | readonly [kind: typeof ENTRY_KINDS.local | typeof ENTRY_KINDS.red, entry: unknown];
+  | readonly [
+      kind: typeof ENTRY_KINDS.local | typeof ENTRY_KINDS.red,
+      entry: unknown,
+    ];
 
 function readEntry(packed: PackedEntry, reported: LastWritten): LoggedEntry {
   if (packed[0] !== ENTRY_KINDS.blue)
-    return { log: packed[0] === ENTRY_KINDS.red ? 'red' : 'local', entry: packed[1] };
+    return {
+      log: packed[0] === ENTRY_KINDS.red ? 'red' : 'local',
+      entry: packed[1],
+    };
   const [, listed, redDelivered = null, client] = packed;
   if (client !== undefined) reported.client = client;
   const operation = readOperation(listed, reported);
   const entry: BlueEntry =
-    redDelivered === null ? { kind: 'blue', operation } : { kind: 'blue', operation, redDelivered };
+    redDelivered === null
+      ? { kind: 'blue', operation }
+      : { kind: 'blue', operation, redDelivered };
   return { log: 'local', entry };
 }
 
 function isBlue(entry: unknown): entry is BlueEntry {
   return (
-    typeof entry === 'object' && entry !== null && (entry as Partial<LocalEntry>).kind === 'blue'
+    typeof entry === 'object' &&
+    entry !== null &&
+    (entry as Partial<LocalEntry>).kind === 'blue'
   );
 }
 
-/** The value is left out where there is none, and which field it is where that was said last. */
+/**
+ * The value is left out where there is none, and which field it is where that
+ * was said last.
+ */
 type ListedEffect =
-  | readonly [table: string, key: string, field: string, action: string, value?: unknown]
+  | readonly [
+      table: string,
+      key: string,
+      field: string,
+      action: string,
+      value?: unknown,
+    ]
   | readonly [key: string, value?: unknown];
 
 type ListedOperation = readonly [
@@ -129,7 +156,11 @@ function writeBlue(
   const parts = isNewClient ? 4 : redDelivered === undefined ? 2 : 3;
   writer.writeArrayHead(parts);
   writer.writeValue(ENTRY_KINDS.blue, 0);
-  writeOperation(operation, client === undefined ? operation.id : (number as number), reported);
+  writeOperation(
+    operation,
+    client === undefined ? operation.id : (number as number),
+    reported,
+  );
   if (parts > 2) writePart(redDelivered ?? null);
   if (!isNewClient) return;
   writePart(client);
@@ -137,8 +168,8 @@ function writeBlue(
 }
 
 /**
- * Writes a `ListedOperation` part by part: a list of the parts, made for the writer, costs as much
- * as the writing.
+ * Writes a `ListedOperation` part by part: a list of the parts, made for the
+ * writer, costs as much as the writing.
  */
 function writeOperation(
   operation: BlueOperation,
@@ -163,7 +194,9 @@ function writeEffect(effect: Effect, reported: LastWritten): void {
   const { table, key, field, action } = effect;
   const hasValue = 'value' in effect;
   const isRepeated =
-    table === reported.table && field === reported.field && action === reported.action;
+    table === reported.table &&
+    field === reported.field &&
+    action === reported.action;
   writer.writeArrayHead((isRepeated ? 1 : 4) + (hasValue ? 1 : 0));
   if (isRepeated) writePart(key);
   else {
@@ -183,15 +216,24 @@ function writePart(part: unknown): void {
   writer.writeValue(part, FRAME_DEPTH);
 }
 
-function readOperation(listed: ListedOperation, reported: LastWritten): BlueOperation {
-  const [id, site, sequence, vector, shadow, effects, value, hop, meta] = listed;
+function readOperation(
+  listed: ListedOperation,
+  reported: LastWritten,
+): BlueOperation {
+  const [id, site, sequence, vector, shadow, effects, value, hop, meta] =
+    listed;
   return {
-    id: typeof id === 'number' ? formatOperationId(reported.client as string, id) : id,
+    id:
+      typeof id === 'number'
+        ? formatOperationId(reported.client as string, id)
+        : id,
     site,
     ...(shadow === null ? {} : { shadow }),
     effects: effects.map((effect) => readEffect(effect, reported)),
     reply:
-      meta === undefined ? { value } : { value, meta: meta as Readonly<Record<string, unknown>> },
+      meta === undefined
+        ? { value }
+        : { value, meta: meta as Readonly<Record<string, unknown>> },
     sequence,
     vector,
     ...(hop === null ? {} : { hop }),
@@ -207,11 +249,15 @@ function readEffect(listed: ListedEffect, reported: LastWritten): Effect {
     reported.table = table;
     reported.field = field;
     reported.action = action;
-    return listed.length < 5 ? { table, key, field, action } : { table, key, field, action, value };
+    return listed.length < 5
+      ? { table, key, field, action }
+      : { table, key, field, action, value };
   }
   const [key, value] = listed as Exclude<ListedEffect, { readonly 3: string }>;
   const { table, field, action } = reported as Required<{
     [K in 'table' | 'field' | 'action']: string;
   }>;
-  return listed.length < 2 ? { table, key, field, action } : { table, key, field, action, value };
+  return listed.length < 2
+    ? { table, key, field, action }
+    : { table, key, field, action, value };
 }

@@ -1,12 +1,17 @@
 /**
- * What has come of a transfer: a checkpoint file in parts, of which each start of the receiver
- * begins another one.
+ * What has come of a transfer: a checkpoint file in parts, of which each start
+ * of the receiver begins another one.
  */
 import type { Checkpoint } from '../../records/checkpoint.ts';
 import type { Files, SyncedFile } from '../disk/files.ts';
 import { readCheckpoint } from '../format/checkpoint-file.ts';
 import { FORMAT_VERSION, describeFormat } from '../format/file-names.ts';
-import { HEADER_BYTES, decodeFrame, decodeFrames, getFrameLength } from '../format/frames.ts';
+import {
+  HEADER_BYTES,
+  decodeFrame,
+  decodeFrames,
+  getFrameLength,
+} from '../format/frames.ts';
 import type { TransferHeader } from './shared-frames.ts';
 import { getFileNumber } from './transfer-messages.ts';
 
@@ -28,7 +33,10 @@ export class IncomingFile {
     return this.#length;
   }
 
-  /** Goes on with what an earlier start has left whole; `undefined` where that is nothing. */
+  /**
+   * Goes on with what an earlier start has left whole; `undefined` where that
+   * is nothing.
+   */
   resume(): TransferHeader | undefined {
     const bytes = this.#readParts();
     const header = readHeader(bytes);
@@ -47,8 +55,8 @@ export class IncomingFile {
   }
 
   /**
-   * Writes what comes next; calls back once it is on the disk. One at a time. @throws Error if no
-   * file can be made
+   * Writes what comes next; calls back once it is on the disk. One at a time.
+   * @throws Error if no file can be made
    */
   append(bytes: Uint8Array, done: (error: Error | undefined) => void): void {
     this.#part ??= this.#createPart(this.#length);
@@ -58,15 +66,24 @@ export class IncomingFile {
     });
   }
 
-  /** The checkpoint that has come, where it is whole: the text says what is wrong with it. */
+  /**
+   * The checkpoint that has come, where it is whole: the text says what is
+   * wrong with it.
+   */
   read(transfer: string): Checkpoint | string {
     const bytes = this.#readParts().subarray(0, this.#length);
     const header = readHeader(bytes);
     if (header?.transfer !== transfer) return 'its first frame cannot be read';
-    if (header.format !== FORMAT_VERSION) return `it ${describeFormat(header.format)}`;
-    const { checkpoint, commits, damage } = readCheckpoint(bytes, getFileNumber(transfer));
+    if (header.format !== FORMAT_VERSION)
+      return `it ${describeFormat(header.format)}`;
+    const { checkpoint, commits, damage } = readCheckpoint(
+      bytes,
+      getFileNumber(transfer),
+    );
     if (damage !== undefined) return damage;
-    return checkpoint !== undefined && commits === 1 ? checkpoint : 'it has no end';
+    return checkpoint !== undefined && commits === 1
+      ? checkpoint
+      : 'it has no end';
   }
 
   close(): void {
@@ -74,12 +91,15 @@ export class IncomingFile {
     this.#part = undefined;
   }
 
-  #createPart(start: number): { readonly file: SyncedFile; readonly start: number } {
+  #createPart(start: number): {
+    readonly file: SyncedFile;
+    readonly start: number;
+  } {
     this.#files.makeDirectory(INCOMING);
     this.#files.makeDirectory(PARTS);
     const path = `${PARTS}/${String(start).padStart(16, '0')}.part`;
-    // One of an earlier start may have been begun there, with nothing whole in it; those behind it
-    // do not count.
+    // One of an earlier start may have been begun there, with nothing whole in
+    // it; those behind it do not count.
     for (const { start: other, name } of this.#listParts()) {
       if (other >= start) this.#files.removeNow(`${PARTS}/${name}`);
     }
@@ -87,7 +107,9 @@ export class IncomingFile {
   }
 
   #listParts(): { readonly start: number; readonly name: string }[] {
-    const names = this.#files.list(PARTS).filter((name) => /^\d+\.part$/.test(name));
+    const names = this.#files
+      .list(PARTS)
+      .filter((name) => /^\d+\.part$/.test(name));
     return names
       .map((name) => ({ start: Number.parseInt(name, 10), name }))
       .toSorted((a, b) => a.start - b.start);
@@ -110,13 +132,22 @@ export class IncomingFile {
   }
 }
 
-/** The first frame; its number in the place of a file's is by the transfer that it names. */
+/**
+ * The first frame; its number in the place of a file's is by the transfer that
+ * it names.
+ */
 function readHeader(bytes: Buffer): TransferHeader | undefined {
-  if (bytes.length < HEADER_BYTES || bytes.length < getFrameLength(bytes)) return undefined;
+  if (bytes.length < HEADER_BYTES || bytes.length < getFrameLength(bytes))
+    return undefined;
   const frame = bytes.subarray(0, getFrameLength(bytes));
   try {
-    const header = JSON.parse(frame.toString('utf8', HEADER_BYTES)) as TransferHeader;
-    return decodeFrame(frame, { file: getFileNumber(header.transfer), index: 0 }) && header;
+    const header = JSON.parse(
+      frame.toString('utf8', HEADER_BYTES),
+    ) as TransferHeader;
+    return (
+      decodeFrame(frame, { file: getFileNumber(header.transfer), index: 0 }) &&
+      header
+    );
   } catch {
     return undefined;
   }

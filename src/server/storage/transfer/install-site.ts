@@ -1,9 +1,24 @@
-/** Makes the directory of a site from a state beside the old one, and replaces that by one move. */
-import type { Checkpoint, Section, SectionRows } from '../../records/checkpoint.ts';
-import { getSavedSite, type LogPositions, type RecoveredState } from '../../log/recovered-state.ts';
+/**
+ * Makes the directory of a site from a state beside the old one, and replaces
+ * that by one move.
+ */
+import type {
+  Checkpoint,
+  Section,
+  SectionRows,
+} from '../../records/checkpoint.ts';
+import {
+  getSavedSite,
+  type LogPositions,
+  type RecoveredState,
+} from '../../log/recovered-state.ts';
 import { Checkpointer } from '../checkpointer.ts';
 import type { Files, Timing } from '../disk/files.ts';
-import { FORMAT_VERSION, formatSegmentName, type SegmentHeader } from '../format/file-names.ts';
+import {
+  FORMAT_VERSION,
+  formatSegmentName,
+  type SegmentHeader,
+} from '../format/file-names.ts';
 import { encodeFrame } from '../format/frames.ts';
 import { SegmentLog } from '../segment-log.ts';
 import { INCOMING } from './incoming-file.ts';
@@ -26,23 +41,30 @@ type Done = (error: Error | undefined) => void;
 /** Being written: nothing of it counts. */
 const DRAFT = `${INCOMING}/site`;
 /**
- * What came, with the site that was made of it, from the move to here on: it takes the place of the
- * one that there is.
+ * What came, with the site that was made of it, from the move to here on: it
+ * takes the place of the one that there is.
  */
 const ARRIVED = 'arrived';
 const READY = `${ARRIVED}/site`;
 const SEGMENT_BYTES = 1024 * 1024;
 
 /**
- * Writes the directory and puts it in place. Unless `done` is called without an error, what there
- * was still counts.
+ * Writes the directory and puts it in place. Unless `done` is called without an
+ * error, what there was still counts.
  */
 export function installSite(installation: SiteInstallation, done: Done): void {
   const { timing } = installation;
-  const steps = [makeDraft, writeCheckpoint, writeHeader, writeEntries, putInPlace];
+  const steps = [
+    makeDraft,
+    writeCheckpoint,
+    writeHeader,
+    writeEntries,
+    putInPlace,
+  ];
   const next = (error: Error | undefined): void => {
     const step = steps.shift();
-    if (error !== undefined || step === undefined) return timing.soon(() => done(error));
+    if (error !== undefined || step === undefined)
+      return timing.soon(() => done(error));
     try {
       step(installation, next);
     } catch (failure) {
@@ -53,12 +75,13 @@ export function installSite(installation: SiteInstallation, done: Done): void {
 }
 
 /**
- * Ends an installation that a crash may have broken off. Called at each start, before the directory
- * is looked at.
+ * Ends an installation that a crash may have broken off. Called at each start,
+ * before the directory is looked at.
  */
 export function finishInstallation(files: Files, directory: string): void {
   if (files.list(READY).length > 0) {
-    if (files.list(directory).length > 0) files.moveDirectory(directory, `${ARRIVED}/replaced`);
+    if (files.list(directory).length > 0)
+      files.moveDirectory(directory, `${ARRIVED}/replaced`);
     files.moveDirectory(READY, directory);
   }
   files.removeNow(ARRIVED);
@@ -122,7 +145,10 @@ class SavedSection implements Section {
   takeChanges(max: number): [string, unknown][] {
     const count = Math.min(max, this.changeCount);
     this.changeCount -= count;
-    return Array.from({ length: count }, () => this.#rows.next().value as [string, unknown]);
+    return Array.from(
+      { length: count },
+      () => this.#rows.next().value as [string, unknown],
+    );
   }
 
   restore(): void {}
@@ -141,8 +167,14 @@ function writeHeader(
     ...getStarts(state),
     checkpoint,
   };
-  const frame = encodeFrame(JSON.stringify(header), { file: nextSegment, index: 0 });
-  const file = files.createNow(`${DRAFT}/${formatSegmentName(nextSegment)}`, frame.length);
+  const frame = encodeFrame(JSON.stringify(header), {
+    file: nextSegment,
+    index: 0,
+  });
+  const file = files.createNow(
+    `${DRAFT}/${formatSegmentName(nextSegment)}`,
+    frame.length,
+  );
   file.write(frame, 0, (error) => {
     file.close();
     done(error);
@@ -180,7 +212,8 @@ function writeEntries(
 }
 
 function getCheckpoint({ checkpoint }: RecoveredState): Checkpoint {
-  if (checkpoint === undefined) throw new Error('there is no checkpoint to install');
+  if (checkpoint === undefined)
+    throw new Error('there is no checkpoint to install');
   return checkpoint;
 }
 

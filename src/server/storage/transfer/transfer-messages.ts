@@ -1,6 +1,6 @@
 /**
- * What the sites of a state transfer send. The receiver asks for slices, several ahead, and asks
- * again for lost ones.
+ * What the sites of a state transfer send. The receiver asks for slices,
+ * several ahead, and asks again for lost ones.
  */
 import { crc32 } from 'node:zlib';
 
@@ -11,7 +11,11 @@ export const SLICE_BYTES = 256 * 1024;
 export type TransferRequest =
   /** Take a snapshot, under a name that the receiver has made. */
   | { readonly kind: 'transfer.begin'; readonly transfer: string }
-  | { readonly kind: 'transfer.read'; readonly transfer: string; readonly offset: number }
+  | {
+      readonly kind: 'transfer.read';
+      readonly transfer: string;
+      readonly offset: number;
+    }
   /** The snapshot is not needed any more. */
   | { readonly kind: 'transfer.end'; readonly transfer: string };
 
@@ -30,10 +34,14 @@ export interface TransferSlice {
 /** From the donor to the receiver. */
 export type TransferReply =
   /** The snapshot is there; the transfer has about so many bytes. */
-  | { readonly kind: 'transfer.ready'; readonly transfer: string; readonly bytes: number }
+  | {
+      readonly kind: 'transfer.ready';
+      readonly transfer: string;
+      readonly bytes: number;
+    }
   /**
-   * There is no snapshot now: try again later. With `isClosed` never, since the receiver's
-   * directory is of a closed site.
+   * There is no snapshot now: try again later. With `isClosed` never, since the
+   * receiver's directory is of a closed site.
    */
   | {
       readonly kind: 'transfer.refused';
@@ -41,11 +49,15 @@ export type TransferReply =
       readonly reason: string;
       readonly isClosed?: boolean | undefined;
     }
-  /** The donor has no such snapshot, or not any more: begin another transfer. */
+  /**
+   * The donor has no such snapshot, or not any more: begin another transfer.
+   */
   | { readonly kind: 'transfer.lost'; readonly transfer: string }
   | TransferSlice;
 
-export function createSlice(slice: Omit<TransferSlice, 'kind' | 'checksum'>): TransferSlice {
+export function createSlice(
+  slice: Omit<TransferSlice, 'kind' | 'checksum'>,
+): TransferSlice {
   return { kind: 'transfer.slice', ...slice, checksum: crc32(slice.bytes) };
 }
 
@@ -54,8 +66,8 @@ export function isIntact({ bytes, checksum }: TransferSlice): boolean {
 }
 
 /**
- * The number that the frames of a transfer have in place of their file's: frames of two transfers
- * do not fit together.
+ * The number that the frames of a transfer have in place of their file's:
+ * frames of two transfers do not fit together.
  */
 export function getFileNumber(transfer: string): number {
   return crc32(transfer) & 0xffff;

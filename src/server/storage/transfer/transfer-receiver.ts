@@ -1,6 +1,6 @@
 /**
- * The receiving side of a state transfer: goes on after a lost link or a restart, and checks the
- * whole in the end.
+ * The receiving side of a state transfer: goes on after a lost link or a
+ * restart, and checks the whole in the end.
  */
 import type { Checkpoint } from '../../records/checkpoint.ts';
 import { isFenced, type Files, type Timing } from '../disk/files.ts';
@@ -20,7 +20,10 @@ export interface TransferReceiverOptions {
   /** Makes a name that no transfer has had. */
   createName(): string;
   send(request: TransferRequest): void;
-  /** So many bytes have come of about so many; the latter is not known after a restart. */
+  /**
+   * So many bytes have come of about so many; the latter is not known after a
+   * restart.
+   */
   onProgress?(bytes: number, expectedBytes: number | undefined): void;
   /** Something did not go as it should; it is tried again. */
   onProblem?(message: string): void;
@@ -36,7 +39,10 @@ export interface TransferReceiverOptions {
 }
 
 const RESEND_AFTER_MS = 3000;
-/** Without room it is asked for again later each time, up to 64 times the first delay. */
+/**
+ * Without room it is asked for again later each time, up to 64 times the first
+ * delay.
+ */
 const MAX_WRITE_BACKOFF = 6;
 /** So many slices are on their way, so that a long way costs little. */
 const WINDOW = 16;
@@ -68,7 +74,10 @@ export class TransferReceiver {
     this.#incoming = new IncomingFile(options.files);
     const found = this.#incoming.resume();
     this.#isReady = found?.donor === options.donor;
-    this.#transfer = found !== undefined && this.#isReady ? found.transfer : options.createName();
+    this.#transfer =
+      found !== undefined && this.#isReady
+        ? found.transfer
+        : options.createName();
     if (!this.#isReady) this.#incoming.clear();
   }
 
@@ -77,12 +86,15 @@ export class TransferReceiver {
     this.#watch();
   }
 
-  /** Asks again for what has not come: for example once there is a link again. */
+  /**
+   * Asks again for what has not come: for example once there is a link again.
+   */
   retry(): void {
     if (this.#isEnded || this.#isOutdated) return;
     this.#requestedTo = this.#incoming.length;
     if (this.#isReady) this.#request();
-    else this.#options.send({ kind: 'transfer.begin', transfer: this.#transfer });
+    else
+      this.#options.send({ kind: 'transfer.begin', transfer: this.#transfer });
   }
 
   receive(reply: TransferReply): void {
@@ -113,7 +125,10 @@ export class TransferReceiver {
 
   #watch(): void {
     const { timing, resendAfterMs = RESEND_AFTER_MS } = this.#options;
-    const backoff = Math.min(MAX_WRITE_BACKOFF, Math.max(0, this.#writeFailures - 1));
+    const backoff = Math.min(
+      MAX_WRITE_BACKOFF,
+      Math.max(0, this.#writeFailures - 1),
+    );
     timing.afterMs(resendAfterMs * 2 ** backoff, () => {
       if (this.#isEnded) return;
       if (!this.#isAnswered || !this.#isReady) this.retry();
@@ -151,13 +166,22 @@ export class TransferReceiver {
   }
 
   #ask(offset: number): void {
-    this.#options.send({ kind: 'transfer.read', transfer: this.#transfer, offset });
+    this.#options.send({
+      kind: 'transfer.read',
+      transfer: this.#transfer,
+      offset,
+    });
   }
 
-  #take({ offset, bytes, isLast }: Extract<TransferReply, { kind: 'transfer.slice' }>): void {
+  #take({
+    offset,
+    bytes,
+    isLast,
+  }: Extract<TransferReply, { kind: 'transfer.slice' }>): void {
     if (isLast && (bytes.length > 0 || offset === this.#incoming.length))
       this.#totalBytes = offset + bytes.length;
-    const isAhead = offset >= this.#incoming.length && offset < this.#requestedTo;
+    const isAhead =
+      offset >= this.#incoming.length && offset < this.#requestedTo;
     if (isAhead && !(this.#isWriting && offset === this.#incoming.length))
       this.#slices.set(offset, bytes);
     this.#writeNext();
@@ -177,7 +201,10 @@ export class TransferReceiver {
       if (this.#isOutdated) return this.#clear();
       if (error !== undefined) return this.#onWriteFailed(error);
       this.#writeFailures = 0;
-      this.#options.onProgress?.(this.#incoming.length, this.#totalBytes ?? this.#expectedBytes);
+      this.#options.onProgress?.(
+        this.#incoming.length,
+        this.#totalBytes ?? this.#expectedBytes,
+      );
       this.#request();
       this.#writeNext();
     };

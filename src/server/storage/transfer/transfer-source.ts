@@ -1,6 +1,6 @@
 /**
- * The donor of state transfers: takes a snapshot for each, and reads slices between what else the
- * site does.
+ * The donor of state transfers: takes a snapshot for each, and reads slices
+ * between what else the site does.
  */
 import type { HeldCheckpoint } from '../checkpointer.ts';
 import type { DurableStorage } from '../durable-storage.ts';
@@ -34,16 +34,25 @@ interface Transfer {
   uses: number;
 }
 
-/** A snapshot of which nothing is read is kept so long at least, and at most twice as long. */
+/**
+ * A snapshot of which nothing is read is kept so long at least, and at most
+ * twice as long.
+ */
 const KEEP_SNAPSHOT_MS = 900_000;
-/** Slices that wait for one receiver, at most: one that is not taken is asked for again. */
+/**
+ * Slices that wait for one receiver, at most: one that is not taken is asked
+ * for again.
+ */
 const MAX_OFFSETS = 64;
 
 /** Sends the state of a site to others, one transfer for each at a time. */
 export class TransferSource {
   readonly #options: TransferSourceOptions;
   readonly #transfers = new Map<string, Transfer>();
-  /** Whether a snapshot could not be read: the next one is written into a new file. */
+  /**
+   * Whether a snapshot could not be read: the next one is written into a new
+   * file.
+   */
   #isFreshFileWanted = false;
   #isWorking = false;
   #isClosed = false;
@@ -59,7 +68,8 @@ export class TransferSource {
     const isKnown = transfer?.name === name;
     if (request.kind === 'transfer.begin') {
       if (!isKnown) this.#begin(receiver, name);
-      else if (transfer.snapshot !== undefined) this.#sendReady(transfer, transfer.snapshot);
+      else if (transfer.snapshot !== undefined)
+        this.#sendReady(transfer, transfer.snapshot);
     } else if (!isKnown) {
       if (request.kind === 'transfer.read')
         this.#options.send(receiver, { kind: 'transfer.lost', transfer: name });
@@ -84,16 +94,24 @@ export class TransferSource {
     const isFreshFile = this.#isFreshFileWanted;
     this.#options.storage.takeSnapshot(
       (error, snapshot) => {
-        if (this.#transfers.get(receiver) !== transfer) return snapshot?.release();
+        if (this.#transfers.get(receiver) !== transfer)
+          return snapshot?.release();
         if (snapshot === undefined) {
           this.#end(transfer);
           const reason = (error as Error).message;
-          return this.#options.send(receiver, { kind: 'transfer.refused', transfer: name, reason });
+          return this.#options.send(receiver, {
+            kind: 'transfer.refused',
+            transfer: name,
+            reason,
+          });
         }
         if (isFreshFile) this.#isFreshFileWanted = false;
         const { files, donor } = this.#options;
         transfer.snapshot = snapshot;
-        transfer.frames = new SharedFrames(files, snapshot, { transfer: name, donor });
+        transfer.frames = new SharedFrames(files, snapshot, {
+          transfer: name,
+          donor,
+        });
         this.#keep(transfer);
         this.#sendReady(transfer, snapshot);
       },
@@ -102,7 +120,11 @@ export class TransferSource {
   }
 
   #sendReady({ receiver, name }: Transfer, { bytes }: HeldCheckpoint): void {
-    this.#options.send(receiver, { kind: 'transfer.ready', transfer: name, bytes });
+    this.#options.send(receiver, {
+      kind: 'transfer.ready',
+      transfer: name,
+      bytes,
+    });
   }
 
   /** Ends the transfer unless something is asked for in time. */
@@ -131,7 +153,9 @@ export class TransferSource {
     this.#options.timing.later(() => {
       this.#isWorking = false;
       if (this.#isClosed) return;
-      const waiting = [...this.#transfers.values()].filter(({ offsets }) => offsets.size > 0);
+      const waiting = [...this.#transfers.values()].filter(
+        ({ offsets }) => offsets.size > 0,
+      );
       // One step of each: a frame that is read, or a slice that is sent.
       for (const transfer of waiting) this.#step(transfer);
       if (waiting.length > 0) this.#work();
@@ -143,10 +167,16 @@ export class TransferSource {
     const [offset] = offsets;
     if (frames === undefined || offset === undefined) return offsets.clear();
     try {
-      const found = frames.read(offset, this.#options.sliceBytes ?? SLICE_BYTES);
+      const found = frames.read(
+        offset,
+        this.#options.sliceBytes ?? SLICE_BYTES,
+      );
       if (found === undefined) return frames.advance();
       offsets.delete(offset);
-      this.#options.send(receiver, createSlice({ transfer: name, offset, ...found }));
+      this.#options.send(
+        receiver,
+        createSlice({ transfer: name, offset, ...found }),
+      );
     } catch {
       this.#isFreshFileWanted = true;
       this.#end(transfer);

@@ -1,9 +1,16 @@
 /** What a checker sees of a run, and how it says that something is wrong. */
 import type { DomainErrorInfo } from '../../../correctable/errors.ts';
 import type { Conflict } from '../../../server/records/certification-result.ts';
-import type { BlueOperation, RedOperation } from '../../../server/records/records.ts';
+import type {
+  BlueOperation,
+  RedOperation,
+} from '../../../server/records/records.ts';
 import type { Envelope } from '../../../server/messages/envelope.ts';
-import { RED, type Origin, type Origins } from '../../../server/records/origin.ts';
+import {
+  RED,
+  type Origin,
+  type Origins,
+} from '../../../server/records/origin.ts';
 import type { Stage, Submission } from '../../../server/records/submissions.ts';
 import type { Vector } from '../../../server/records/vector.ts';
 import type { SiteState } from '../../../server/replica/core/site-state.ts';
@@ -17,8 +24,8 @@ export function isRed(operation: AnyOperation): operation is RedOperation {
 }
 
 /**
- * Names one execution of a red operation. A clock would not do: after a crash, a stamp may be used
- * again.
+ * Names one execution of a red operation. A clock would not do: after a crash,
+ * a stamp may be used again.
  */
 export function getExecutionName({
   id,
@@ -43,15 +50,18 @@ export interface FinalState {
 }
 
 /**
- * Whether an operation may be gone: blue, and answered by a site that was lost before others had
- * it.
+ * Whether an operation may be gone: blue, and answered by a site that was lost
+ * before others had it.
  */
 export function canBeLost(
   history: History,
   operation: ClientOperation,
   lost: ReadonlySet<Origin>,
 ): boolean {
-  return history.traits.isBlue(operation) && operation.replies.every(({ site }) => lost.has(site));
+  return (
+    history.traits.isBlue(operation) &&
+    operation.replies.every(({ site }) => lost.has(site))
+  );
 }
 
 /** Sets a count by ordinal, of origins that join too: there are no holes. */
@@ -67,14 +77,17 @@ export interface ClientSubmission {
   readonly client: number;
   readonly id: string;
   /**
-   * In a session: what that had seen; the same object in all submissions that were made when it had
-   * seen as much.
+   * In a session: what that had seen; the same object in all submissions that
+   * were made when it had seen as much.
    */
   readonly sessionVector: Vector | undefined;
   readonly wants: Submission['wantedStages'];
 }
 
-/** What a site has reported of a submission: a view, a level that failed, or its failure. */
+/**
+ * What a site has reported of a submission: a view, a level that failed, or its
+ * failure.
+ */
 export interface SubmissionEvent {
   readonly site: Origin;
   readonly serial: number;
@@ -97,7 +110,8 @@ export interface GeneratorRun {
   readonly id: string | undefined;
   readonly outcome: Outcome;
   /**
-   * It ran with what the site had proposed: its place in the red order says whether that was right.
+   * It ran with what the site had proposed: its place in the red order says
+   * whether that was right.
    */
   readonly isPipelined: boolean;
   /** Nothing of the site was in flight that a guess would have to count. */
@@ -124,10 +138,16 @@ export interface ClientDomainError {
   readonly domain: DomainErrorInfo;
 }
 
-/** One property of a run. A checker throws a `PropertyViolation` when it does not hold. */
+/**
+ * One property of a run. A checker throws a `PropertyViolation` when it does
+ * not hold.
+ */
 export interface Checker {
   readonly name: string;
-  /** A site starts: empty, or with the state of the moment at which `save` gave `saved`. */
+  /**
+   * A site starts: empty, or with the state of the moment at which `save` gave
+   * `saved`.
+   */
   onStarted?(site: Origin, saved?: unknown): void;
   /** What was noted of a site, apart from what is noted later. */
   save?(site: Origin): unknown;
@@ -135,7 +155,11 @@ export interface Checker {
   onCreated?(site: Origin, operation: AnyOperation): void;
   onApplied?(site: Origin, operation: AnyOperation, state: SiteState): void;
   /** An execution was rejected, as `site` has seen in the red order. */
-  onRejected?(site: Origin, operation: RedOperation, conflict: Conflict | undefined): void;
+  onRejected?(
+    site: Origin,
+    operation: RedOperation,
+    conflict: Conflict | undefined,
+  ): void;
   /** The `start`-th start of `site` has taken a message of another one. */
   onMessageAccepted?(site: Origin, envelope: Envelope, start: number): void;
   onMembers?(site: Origin, origins: Origins): void;
@@ -152,7 +176,8 @@ export interface Checker {
 }
 
 /**
- * A checker with notes about each site. `copyOf` restores them from a saved state, or from nothing.
+ * A checker with notes about each site. `copyOf` restores them from a saved
+ * state, or from nothing.
  */
 export abstract class SiteChecker<Noted> implements Checker {
   abstract readonly name: string;
@@ -177,7 +202,8 @@ export abstract class SiteChecker<Noted> implements Checker {
 }
 
 /**
- * Counts the operations that each site shows, by ordinal: red ones, then blue ones of each origin.
+ * Counts the operations that each site shows, by ordinal: red ones, then blue
+ * ones of each origin.
  */
 export abstract class CountingChecker extends SiteChecker<number[]> {
   constructor({ size }: Origins) {
@@ -202,7 +228,10 @@ export class PropertyViolation extends Error {
   }
 }
 
-export function assertProperty(condition: boolean, message: () => string): asserts condition {
+export function assertProperty(
+  condition: boolean,
+  message: () => string,
+): asserts condition {
   if (!condition) throw new PropertyViolation(message());
 }
 
@@ -220,7 +249,10 @@ export class Checkers {
   }
 
   /** Calls the checkers that have this method: most concern few of them. */
-  notify<N extends Notice>(notice: N, ...args: Parameters<NonNullable<Checker[N]>>): void {
+  notify<N extends Notice>(
+    notice: N,
+    ...args: Parameters<NonNullable<Checker[N]>>
+  ): void {
     for (const checker of this.#getListeners(notice)) {
       this.current = checker.name;
       (checker[notice] as (...args: unknown[]) => void).apply(checker, args);
@@ -229,12 +261,15 @@ export class Checkers {
 
   /** A site starts, with what each checker had noted of it. */
   start(site: Origin, notes: ReadonlyMap<string, unknown> | undefined): void {
-    for (const checker of this.#all) checker.onStarted?.(site, notes?.get(checker.name));
+    for (const checker of this.#all)
+      checker.onStarted?.(site, notes?.get(checker.name));
   }
 
   /** What each has noted of a site, by its name. */
   save(site: Origin): ReadonlyMap<string, unknown> {
-    return new Map(this.#all.map((checker) => [checker.name, checker.save?.(site)]));
+    return new Map(
+      this.#all.map((checker) => [checker.name, checker.save?.(site)]),
+    );
   }
 
   #getListeners(notice: Notice): readonly Checker[] {

@@ -1,6 +1,6 @@
 /**
- * Acknowledged operations are at every remaining site, except blue ones of sites that were lost
- * before others had them.
+ * Acknowledged operations are at every remaining site, except blue ones of
+ * sites that were lost before others had them.
  */
 import type { Origin } from '../../../server/records/origin.ts';
 import {
@@ -32,7 +32,11 @@ export class DurabilityChecker extends SiteChecker<Set<string>> {
 
   onFinished({ history, sites, lost }: FinalState): void {
     for (const operation of history.getAnswered()) {
-      if (history.traits.isRead(operation) || !history.traits.hasEffect(operation)) continue;
+      if (
+        history.traits.isRead(operation) ||
+        !history.traits.hasEffect(operation)
+      )
+        continue;
       const isElsewhere = [...(this.#shownBy.get(operation.id) ?? [])].some(
         (site) => !lost.has(site),
       );
@@ -49,20 +53,24 @@ export class DurabilityChecker extends SiteChecker<Set<string>> {
 }
 
 /**
- * Once everything has healed and arrived, all sites have the same state (RedBlue, OSDI 2012,
- * Theorem 1).
+ * Once everything has healed and arrived, all sites have the same state
+ * (RedBlue, OSDI 2012, Theorem 1).
  */
 export class ConvergenceChecker implements Checker {
   readonly name = 'convergence';
 
   onFinished({ sites }: FinalState): void {
     const [first, ...others] = sites.map(({ site, state }) => {
-      return { site, found: encodeValue([state.stable, state.store.snapshot()]) };
+      return {
+        site,
+        found: encodeValue([state.stable, state.store.snapshot()]),
+      };
     });
     for (const { site, found } of others) {
       assertProperty(
         found === first?.found,
-        () => `site ${site} ends as\n${found}\nand site ${first?.site} as\n${first?.found}`,
+        () =>
+          `site ${site} ends as\n${found}\nand site ${first?.site} as\n${first?.found}`,
       );
     }
   }

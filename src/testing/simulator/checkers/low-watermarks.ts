@@ -1,9 +1,14 @@
 /**
- * A floor is true: whatever comes after it had seen what it covers. Removals covered by all floors
- * are forgotten.
+ * A floor is true: whatever comes after it had seen what it covers. Removals
+ * covered by all floors are forgotten.
  */
 import type { Origin } from '../../../server/records/origin.ts';
-import { SiteChecker, isRed, assertProperty, type AnyOperation } from './checker.ts';
+import {
+  SiteChecker,
+  isRed,
+  assertProperty,
+  type AnyOperation,
+} from './checker.ts';
 
 /** Operations of no service, by their shadow operation's name. */
 const WATERMARK_SHADOW = '';
@@ -33,7 +38,8 @@ export class LowWatermarkChecker extends SiteChecker<WatermarksByOrigin> {
           `site ${site} shows ${id}, which had seen entry ${entry} up to ${seen[entry]}, after a floor of ${stamp}`,
       );
     }
-    if (isLowWatermark(operation)) floors[origin] = operation.reply?.value as readonly number[];
+    if (isLowWatermark(operation))
+      floors[origin] = operation.reply?.value as readonly number[];
   }
 }
 
@@ -41,8 +47,8 @@ export class LowWatermarkChecker extends SiteChecker<WatermarksByOrigin> {
 const RIGHTS_TRANSFER_SHADOW = '\u0000rights';
 
 /**
- * Operations that sites make themselves: no client has asked for them, and no generator has made
- * them.
+ * Operations that sites make themselves: no client has asked for them, and no
+ * generator has made them.
  */
 export function isTransfer({ shadow }: AnyOperation): boolean {
   return shadow === RIGHTS_TRANSFER_SHADOW;

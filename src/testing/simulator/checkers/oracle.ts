@@ -1,11 +1,17 @@
 /**
- * The service once more, without the replica: every generator run is repeated on a plain model that
- * holds what the site showed at that moment, and every red operation again where it stands in the
- * red order, on all red operations before it and the blue ones of its snapshot. Effects, replies
- * and final states must agree. Like the checkers of causal order it goes by counting operations, so
- * that it relies neither on vectors nor on what certification compares.
+ * The service once more, without the replica: every generator run is repeated
+ * on a plain model that holds what the site showed at that moment, and every
+ * red operation again where it stands in the red order, on all red operations
+ * before it and the blue ones of its snapshot. Effects, replies and final
+ * states must agree. Like the checkers of causal order it goes by counting
+ * operations, so that it relies neither on vectors nor on what certification
+ * compares.
  */
-import { RED, type Origin, type Origins } from '../../../server/records/origin.ts';
+import {
+  RED,
+  type Origin,
+  type Origins,
+} from '../../../server/records/origin.ts';
 import type { DomainErrorInfo } from '../../../correctable/errors.ts';
 import { formatValue } from '../../../server/color-analysis/values/format-values.ts';
 import type { Effect } from '../../../server/records/effect.ts';
@@ -29,7 +35,12 @@ import {
   type RunInput,
 } from '../oracle/execute.ts';
 import { Model, ModelView } from '../oracle/model.ts';
-import { isSameSentList, isSameReply, isSameSent, toSentEffects } from '../oracle/compare-sent.ts';
+import {
+  isSameSentList,
+  isSameReply,
+  isSameSent,
+  toSentEffects,
+} from '../oracle/compare-sent.ts';
 import {
   CountingChecker,
   getExecutionName,
@@ -65,7 +76,10 @@ interface PlacedOperation {
   readonly id: string;
   readonly effects: readonly Effect[];
   readonly model: ModelOperation;
-  /** The reply that a caller gets; none if its shadow operation's `reply` throws. */
+  /**
+   * The reply that a caller gets; none if its shadow operation's `reply`
+   * throws.
+   */
   readonly reply: Reply | undefined;
   /** In its place: an error of the domain. */
   readonly domainError: DomainErrorInfo | undefined;
@@ -76,10 +90,14 @@ export class OracleChecker extends CountingChecker {
   readonly #service: Service;
   readonly #submissions: () => readonly string[];
   readonly #model: Model;
-  /** Red operations, then blue ones by origin, as any site has shown them first. */
+  /**
+   * Red operations, then blue ones by origin, as any site has shown them first.
+   */
   readonly #lists: PlacedOperation[][];
   readonly #placed = new Map<string, PlacedOperation>();
-  /** The latest times up to each place of the red order: its own need not grow. */
+  /**
+   * The latest times up to each place of the red order: its own need not grow.
+   */
   readonly #redTimes: number[] = [];
   /** By site and operation: the last run. */
   readonly #lastRuns = new Map<string, OracleRun>();
@@ -87,7 +105,10 @@ export class OracleChecker extends CountingChecker {
   readonly #created = new Map<string, OracleRun>();
   /** By site and submission, and by operation: all runs. */
   readonly #runs = new Map<string, OracleRun[]>();
-  /** By site and submission: how many red operations had been reported when it was made. */
+  /**
+   * By site and submission: how many red operations had been reported when it
+   * was made.
+   */
   readonly #redFloors = new Map<string, number>();
   /** By site: the table that its start goes by. */
   readonly #origins = new Map<Origin, Origins>();
@@ -110,7 +131,10 @@ export class OracleChecker extends CountingChecker {
     return this.#lists[RED]?.length ?? 0;
   }
 
-  /** How an operation that a site has answered shows there: not at all if it changed nothing. */
+  /**
+   * How an operation that a site has answered shows there: not at all if it
+   * changed nothing.
+   */
   getColorAt(site: Origin, id: string): 'blue' | 'red' | 'none' {
     const placed = this.#placed.get(id);
     if (placed === undefined || !this.#isShown(site, placed)) return 'none';
@@ -118,8 +142,8 @@ export class OracleChecker extends CountingChecker {
   }
 
   /**
-   * Whether what was placed under this identifier changes anything: a "no" in the red order does
-   * not.
+   * Whether what was placed under this identifier changes anything: a "no" in
+   * the red order does not.
    */
   hasEffects(id: string): boolean {
     return (this.#placed.get(id)?.effects.length ?? 0) > 0;
@@ -129,11 +153,20 @@ export class OracleChecker extends CountingChecker {
     site: Origin,
     { input: value, id, outcome, isPipelined, isAlone }: GeneratorRun,
   ): void {
-    const input = { ...value, site, closed: this.#origins.get(site)?.closed ?? [] };
+    const input = {
+      ...value,
+      site,
+      closed: this.#origins.get(site)?.closed ?? [],
+    };
     const seen = [...this.getState(site)];
-    if (isPipelined) return this.#note(site, id, { input, seen, outcome, isAlone });
+    if (isPipelined)
+      return this.#note(site, id, { input, seen, outcome, isAlone });
     const requested = this.#submissions();
-    const expected = execute(this.#service, () => new ModelView(this.#model, seen), input);
+    const expected = execute(
+      this.#service,
+      () => new ModelView(this.#model, seen),
+      input,
+    );
     assertProperty(
       isSame(outcome, expected),
       () =>
@@ -152,7 +185,10 @@ export class OracleChecker extends CountingChecker {
 
   #note(site: Origin, id: string | undefined, run: OracleRun): void {
     const { input } = run;
-    for (const key of [`${site}:${input.serial}`, ...(id === undefined ? [] : [id])]) {
+    for (const key of [
+      `${site}:${input.serial}`,
+      ...(id === undefined ? [] : [id]),
+    ]) {
       const runs = this.#runs.get(key);
       if (runs === undefined) this.#runs.set(key, [run]);
       else runs.push(run);
@@ -184,19 +220,35 @@ export class OracleChecker extends CountingChecker {
     if (known === undefined) this.#place(operation, list, place);
     else {
       assertProperty(
-        known.id === operation.id && isSameSentList(known.effects, operation.effects),
+        known.id === operation.id &&
+          isSameSentList(known.effects, operation.effects),
         () =>
           `site ${site} shows ${operation.id} where another showed ${known.id}, or with other effects`,
       );
     }
   }
 
-  onSubmitted({ site, serial }: { readonly site: Origin; readonly serial: number }): void {
+  onSubmitted({
+    site,
+    serial,
+  }: {
+    readonly site: Origin;
+    readonly serial: number;
+  }): void {
     this.#redFloors.set(`${site}:${serial}`, this.#shownRedPlace);
   }
 
-  onView({ site, serial, operation, isRead, stage, value, meta }: ClientView): void {
-    if (stage === 'tentative') return this.#checkPreliminary(site, serial, value);
+  onView({
+    site,
+    serial,
+    operation,
+    isRead,
+    stage,
+    value,
+    meta,
+  }: ClientView): void {
+    if (stage === 'tentative')
+      return this.#checkPreliminary(site, serial, value);
     const { id } = operation;
     const input: Reply = { value, ...(meta && { meta }) };
     if (isRead) return this.#checkRead(site, serial, stage, input);
@@ -204,14 +256,17 @@ export class OracleChecker extends CountingChecker {
     if (placed === undefined) {
       assertProperty(
         stage !== 'strong',
-        () => `${id} was answered as strong and stands nowhere in the red order`,
+        () =>
+          `${id} was answered as strong and stands nowhere in the red order`,
       );
       const isOutcome = (this.#runs.get(id) ?? []).some(
-        ({ outcome: { shadow, reply } }) => shadow === undefined && isSameReply(reply, input),
+        ({ outcome: { shadow, reply } }) =>
+          shadow === undefined && isSameReply(reply, input),
       );
       assertProperty(
         isOutcome,
-        () => `${id} was answered ${formatValue(input)}: no run without effects gave that`,
+        () =>
+          `${id} was answered ${formatValue(input)}: no run without effects gave that`,
       );
       return;
     }
@@ -221,7 +276,8 @@ export class OracleChecker extends CountingChecker {
     );
     assertProperty(
       isSameReply(placed.reply, input),
-      () => `${id} was answered ${formatValue(input)}, not ${formatValue(placed.reply)}`,
+      () =>
+        `${id} was answered ${formatValue(input)}, not ${formatValue(placed.reply)}`,
     );
     const isRedPlaced = placed.model.list === RED;
     assertProperty(
@@ -229,12 +285,13 @@ export class OracleChecker extends CountingChecker {
       () =>
         `${id} was answered as ${stage}, and stands ${isRedPlaced ? 'in the red order' : 'in the stream of a site'}`,
     );
-    if (isRedPlaced) this.#shownRedPlace = Math.max(this.#shownRedPlace, placed.model.place);
+    if (isRedPlaced)
+      this.#shownRedPlace = Math.max(this.#shownRedPlace, placed.model.place);
   }
 
   /**
-   * A "no" is as true as a "yes": where red operations could make it one, it comes out of the red
-   * order.
+   * A "no" is as true as a "yes": where red operations could make it one, it
+   * comes out of the red order.
    */
   onDomainError({
     site,
@@ -244,18 +301,26 @@ export class OracleChecker extends CountingChecker {
     stage,
     domain,
   }: ClientDomainError): void {
-    const refuses = ({ outcome }: OracleRun): boolean => isSameSent(outcome.domainError, domain);
+    const refuses = ({ outcome }: OracleRun): boolean =>
+      isSameSent(outcome.domainError, domain);
     if (isRead)
-      return this.#checkReadBy(refuses, { site, serial, stage: stage ?? level, what: domain });
+      return this.#checkReadBy(refuses, {
+        site,
+        serial,
+        stage: stage ?? level,
+        what: domain,
+      });
     // A guess is not judged.
     if (stage !== undefined) return undefined;
     const placed = this.#placed.get(id);
     if (placed === undefined) {
       const mayBeRed =
-        this.#hasRed && this.#service.contract.operations[operation]?.color !== 'blue';
+        this.#hasRed &&
+        this.#service.contract.operations[operation]?.color !== 'blue';
       assertProperty(
         !mayBeRed,
-        () => `${id} was refused (${domain.name}) and stands nowhere in the red order`,
+        () =>
+          `${id} was refused (${domain.name}) and stands nowhere in the red order`,
       );
       return assertProperty(
         (this.#runs.get(id) ?? []).some(refuses),
@@ -268,12 +333,14 @@ export class OracleChecker extends CountingChecker {
     );
     return assertProperty(
       isSameSent(placed.domainError, domain),
-      () => `${id} was refused: ${formatValue(domain)}, not ${formatValue(placed.domainError)}`,
+      () =>
+        `${id} was refused: ${formatValue(domain)}, not ${formatValue(placed.domainError)}`,
     );
   }
 
   /**
-   * What is no failure of the backend is one of a generator, or of the reply of a shadow operation.
+   * What is no failure of the backend is one of a generator, or of the reply of
+   * a shadow operation.
    */
   onSubmissionEvent({
     site,
@@ -283,11 +350,14 @@ export class OracleChecker extends CountingChecker {
     stage,
     code,
   }: SubmissionEvent): void {
-    if (code === undefined || isBackendError(code) || stage === 'tentative') return;
+    if (code === undefined || isBackendError(code) || stage === 'tentative')
+      return;
     const runs = this.#runs.get(isRead ? `${site}:${serial}` : id) ?? [];
     const placed = isRead ? undefined : this.#placed.get(id);
     const hasNoReply =
-      placed !== undefined && placed.reply === undefined && placed.domainError === undefined;
+      placed !== undefined &&
+      placed.reply === undefined &&
+      placed.domainError === undefined;
     assertProperty(
       hasNoReply || runs.some(({ outcome }) => outcome.hasFailed),
       () => `${id} failed with ${code}, which no generator came to`,
@@ -295,12 +365,26 @@ export class OracleChecker extends CountingChecker {
   }
 
   /**
-   * What the site makes itself: a floor, which changes nothing, and transfers, which another
-   * checker judges.
+   * What the site makes itself: a floor, which changes nothing, and transfers,
+   * which another checker judges.
    */
-  #createOwnRun(site: Origin, { id: operation, reply, effects }: AnyOperation): OracleRun {
-    const input = { name: '', serial: 0, operation, args: undefined, submittedAtMs: 0, seed: 0 };
-    return { input, seen: [...this.getState(site)], outcome: { hasFailed: false, effects, reply } };
+  #createOwnRun(
+    site: Origin,
+    { id: operation, reply, effects }: AnyOperation,
+  ): OracleRun {
+    const input = {
+      name: '',
+      serial: 0,
+      operation,
+      args: undefined,
+      submittedAtMs: 0,
+      seed: 0,
+    };
+    return {
+      input,
+      seen: [...this.getState(site)],
+      outcome: { hasFailed: false, effects, reply },
+    };
   }
 
   get #hasRed(): boolean {
@@ -316,19 +400,28 @@ export class OracleChecker extends CountingChecker {
       new ModelView(this.#model, this.getState(site)),
       state.store,
     );
-    assertProperty(difference === undefined, () => `site ${site} ends with ${difference}`);
+    assertProperty(
+      difference === undefined,
+      () => `site ${site} ends with ${difference}`,
+    );
   }
 
   /**
-   * Where nothing else of its site was in flight, a guess is what comes of the run on what the site
-   * showed.
+   * Where nothing else of its site was in flight, a guess is what comes of the
+   * run on what the site showed.
    */
   #checkPreliminary(site: Origin, serial: number, value: unknown): void {
     const runs = this.#runs.get(`${site}:${serial}`) ?? [];
-    assertProperty(runs.length > 0, () => `a guess was made at site ${site}, and no generator ran`);
+    assertProperty(
+      runs.length > 0,
+      () => `a guess was made at site ${site}, and no generator ran`,
+    );
     if (!runs.every(({ isAlone }) => isAlone)) return;
     const guesses = runs.map(({ input: { operation }, seen, outcome }) =>
-      createPreliminary(this.#service, new ModelView(this.#model, seen), { ...outcome, operation }),
+      createPreliminary(this.#service, new ModelView(this.#model, seen), {
+        ...outcome,
+        operation,
+      }),
     );
     assertProperty(
       guesses.some((guess) => isSameSent(guess, value)),
@@ -338,11 +431,12 @@ export class OracleChecker extends CountingChecker {
   }
 
   /**
-   * A read shows what the site showed. A strong one shows all red operations that were reported
-   * before it began.
+   * A read shows what the site showed. A strong one shows all red operations
+   * that were reported before it began.
    */
   #checkRead(site: Origin, serial: number, stage: string, value: Reply): void {
-    const gave = ({ outcome }: OracleRun): boolean => isSameReply(outcome.reply, value);
+    const gave = ({ outcome }: OracleRun): boolean =>
+      isSameReply(outcome.reply, value);
     this.#checkReadBy(gave, { site, serial, stage, what: value });
   }
 
@@ -359,7 +453,8 @@ export class OracleChecker extends CountingChecker {
     const runs = (this.#runs.get(key) ?? []).filter(gave);
     assertProperty(
       runs.length > 0,
-      () => `a read at site ${site} was answered ${formatValue(description)} by no run`,
+      () =>
+        `a read at site ${site} was answered ${formatValue(description)} by no run`,
     );
     if (stage !== 'strong') return;
     const floor = this.#redFloors.get(key) ?? 0;
@@ -374,18 +469,24 @@ export class OracleChecker extends CountingChecker {
   #place(operation: AnyOperation, list: number, place: number): void {
     const { id, site, effects } = operation;
     const run = this.#created.get(formatOperation(operation));
-    assertProperty(run !== undefined, () => `site ${site} shows ${id}, which no client submitted`);
+    assertProperty(
+      run !== undefined,
+      () => `site ${site} shows ${id}, which no client submitted`,
+    );
     // The red order counts on from the latest time in it.
     const time = isRed(operation)
       ? Math.max((this.#redTimes.at(-1) ?? 0) + 1, operation.clock)
       : (operation.vector[site] ?? 0);
-    // What stands before a blue operation in the stream of its site counts as seen, visible there
-    // already or not. So does what stands before a red one in the red order: it has seen that, or
-    // it touches nothing that it does.
+    // What stands before a blue operation in the stream of its site counts as
+    // seen, visible there already or not. So does what stands before a red one
+    // in the red order: it has seen that, or it touches nothing that it does.
     const seen = [...run.seen];
     setCount(seen, list, place - 1);
     const model: ModelOperation = { list, place, seen, time, site };
-    this.#checkTime(id, isRed(operation) ? { ...model, seen: run.seen } : model);
+    this.#checkTime(
+      id,
+      isRed(operation) ? { ...model, seen: run.seen } : model,
+    );
     const isExecuted = isRed(operation) && !isSiteOperation(operation);
     const { reply, refusal: rejection } = isExecuted
       ? this.#executeAt(operation, model, run)
@@ -406,14 +507,17 @@ export class OracleChecker extends CountingChecker {
   }
 
   /**
-   * Executes a red operation on all red ones before it and the blue ones that it had seen; gives
-   * its answer.
+   * Executes a red operation on all red ones before it and the blue ones that
+   * it had seen; gives its answer.
    */
   #executeAt(
     operation: AnyOperation,
     model: ModelOperation,
     { input, outcome, seen }: OracleRun,
-  ): { readonly reply: Reply | undefined; readonly refusal?: DomainErrorInfo | undefined } {
+  ): {
+    readonly reply: Reply | undefined;
+    readonly refusal?: DomainErrorInfo | undefined;
+  } {
     const counts = seen.with(RED, model.place - 1);
     const view = (): ModelView => new ModelView(this.#model, counts);
     const expected = execute(this.#service, view, input);
@@ -430,11 +534,15 @@ export class OracleChecker extends CountingChecker {
     return { reply, refusal: expected.domainError };
   }
 
-  /** If one writer has seen the other, the last writer is also the later one. */
+  /**
+   * If one writer has seen the other, the last writer is also the later one.
+   */
   #checkTime(id: string, { seen, time }: ModelOperation): void {
     for (const [list, count] of seen.entries()) {
       const last =
-        list === RED ? this.#redTimes[count - 1] : this.#lists[list]?.[count - 1]?.model.time;
+        list === RED
+          ? this.#redTimes[count - 1]
+          : this.#lists[list]?.[count - 1]?.model.time;
       assertProperty(
         (last ?? 0) < time,
         () => `${id} has time ${time} and had seen an operation of ${last}`,
@@ -448,8 +556,8 @@ export class OracleChecker extends CountingChecker {
 }
 
 /**
- * After a crash an execution may have all but its effects in common with one that was lost: what it
- * drew is other.
+ * After a crash an execution may have all but its effects in common with one
+ * that was lost: what it drew is other.
  */
 function formatOperation(operation: AnyOperation): string {
   if (isRed(operation))
@@ -458,7 +566,10 @@ function formatOperation(operation: AnyOperation): string {
 }
 
 /** The first difference between the model and a site's rows, in words. */
-function describeDifference(view: ModelView, state: StateReader): string | undefined {
+function describeDifference(
+  view: ModelView,
+  state: StateReader,
+): string | undefined {
   for (const [table, { fields, indexes }] of Object.entries(view.tables)) {
     const keys = view.keys(table);
     const found = [...state.scan({ table }, false)].map(({ key }) => key);
@@ -488,12 +599,19 @@ function describeDifference(view: ModelView, state: StateReader): string | undef
   return undefined;
 }
 
-/** Queues as arrays, sets in some fixed order, and of ledgers what is compared. */
+/**
+ * Queues as arrays, sets in some fixed order, and of ledgers what is compared.
+ */
 function toComparable(value: unknown): unknown {
   if (isLedger(value)) return toComparableLedger(value);
-  if (value instanceof Set) return [...(value as Set<unknown>)].map(formatValue).toSorted();
-  const { size, at } = (value ?? {}) as { readonly size?: number; at?(index: number): unknown };
-  if (size === undefined || at === undefined || Array.isArray(value)) return value;
+  if (value instanceof Set)
+    return [...(value as Set<unknown>)].map(formatValue).toSorted();
+  const { size, at } = (value ?? {}) as {
+    readonly size?: number;
+    at?(index: number): unknown;
+  };
+  if (size === undefined || at === undefined || Array.isArray(value))
+    return value;
   return Array.from({ length: size }, (_, index) =>
     (value as { at(index: number): unknown }).at(index),
   );

@@ -1,6 +1,6 @@
 /**
- * Checks that `OVERLOADED`, `UNAVAILABLE` and `REPLICA_BEHIND` were necessary, and is never too
- * strict.
+ * Checks that `OVERLOADED`, `UNAVAILABLE` and `REPLICA_BEHIND` were necessary,
+ * and is never too strict.
  */
 import type { Origin } from '../../../server/records/origin.ts';
 import { getClient } from '../../../server/records/operation-id.ts';
@@ -38,13 +38,16 @@ const MANY_BYTES = 100_000;
 export class RejectionChecker implements Checker {
   readonly name = 'refusals';
   readonly #context: RejectionContext;
-  /** By site: the operation of each serial that has come since it started, and may wait there. */
+  /**
+   * By site: the operation of each serial that has come since it started, and
+   * may wait there.
+   */
   readonly #waiting = new Map<Origin, Map<number, string>>();
   /** By client: its operations that have come to some site. */
   readonly #operationsByClient = new Map<string, Set<string>>();
   /**
-   * Operations that have waited when no more may: the rejection is reported later, to every
-   * submission of it.
+   * Operations that have waited when no more may: the rejection is reported
+   * later, to every submission of it.
    */
   readonly #crowded = new Set<string>();
 
@@ -69,7 +72,13 @@ export class RejectionChecker implements Checker {
       for (const item of waiting.values()) this.#crowded.add(item);
   }
 
-  onSubmissionEvent({ site, serial, operation, isEnd, code }: SubmissionEvent): void {
+  onSubmissionEvent({
+    site,
+    serial,
+    operation,
+    isEnd,
+    code,
+  }: SubmissionEvent): void {
     const { options, reachTimeoutMs } = this.#context;
     if (code === 'OVERLOADED') this.#checkOverloaded(site, operation);
     else if (code === 'REPLICA_BEHIND')
@@ -77,7 +86,8 @@ export class RejectionChecker implements Checker {
     else if (code === 'UNAVAILABLE' && !this.#refusesUpdates(site))
       this.#checkWaited(operation, code, reachTimeoutMs);
     // What has been left here, or begun elsewhere, may go on.
-    if (isEnd && code !== 'UNKNOWN' && code !== 'ABORTED') this.#waiting.get(site)?.delete(serial);
+    if (isEnd && code !== 'UNKNOWN' && code !== 'ABORTED')
+      this.#waiting.get(site)?.delete(serial);
   }
 
   #checkOverloaded(site: Origin, { id, operation }: ClientOperation): void {
@@ -103,25 +113,40 @@ export class RejectionChecker implements Checker {
   }
 
   #refusesUpdates(site: Origin): boolean {
-    const machine = this.#context.sites.find(({ origin }) => origin === site)?.machine;
-    return this.#isHalted(site) || this.#isJoining(site) || machine?.isConfirmed === false;
+    const machine = this.#context.sites.find(
+      ({ origin }) => origin === site,
+    )?.machine;
+    return (
+      this.#isHalted(site) ||
+      this.#isJoining(site) ||
+      machine?.isConfirmed === false
+    );
   }
 
   /** The red log of the site. */
   #isHalted(site: Origin): boolean {
     return (
-      this.#context.sites.find(({ origin }) => origin === site)?.machine?.replica.red.halted !==
-      undefined
+      this.#context.sites.find(({ origin }) => origin === site)?.machine
+        ?.replica.red.halted !== undefined
     );
   }
 
-  /** Such a site takes no writes before all others know of it, and its own log proves that. */
+  /**
+   * Such a site takes no writes before all others know of it, and its own log
+   * proves that.
+   */
   #isJoining(site: Origin): boolean {
-    const machine = this.#context.sites.find(({ origin }) => origin === site)?.machine;
+    const machine = this.#context.sites.find(
+      ({ origin }) => origin === site,
+    )?.machine;
     return machine?.replica.membership.takesWrites === false;
   }
 
-  #checkWaited({ id, submittedAtMs }: ClientOperation, code: string, waitMs: number): void {
+  #checkWaited(
+    { id, submittedAtMs }: ClientOperation,
+    code: string,
+    waitMs: number,
+  ): void {
     const waitedMs = this.#context.healthyPeriods.nowMs - submittedAtMs;
     assertProperty(
       waitedMs >= waitMs,

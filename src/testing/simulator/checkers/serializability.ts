@@ -1,12 +1,15 @@
 /**
- * Red operations are as if executed one after the other in the red order: the fields that one had
- * read, no other has written between its execution and its place; and what it stood on stands
- * before it, executed as often. It keeps its own account of who wrote what last, by site, instead
- * of stamps.
+ * Red operations are as if executed one after the other in the red order: the
+ * fields that one had read, no other has written between its execution and its
+ * place; and what it stood on stands before it, executed as often. It keeps its
+ * own account of who wrote what last, by site, instead of stamps.
  */
 import type { Origin } from '../../../server/records/origin.ts';
 import { toFieldName } from '../../../server/generator/read-set.ts';
-import type { Execution, RedOperation } from '../../../server/records/records.ts';
+import type {
+  Execution,
+  RedOperation,
+} from '../../../server/records/records.ts';
 import {
   SiteChecker,
   getExecutionName,
@@ -47,15 +50,19 @@ export class SerializabilityChecker extends SiteChecker<ShownState> {
     if (!isRed(operation)) return;
     const { writers } = this.getState(site);
     const overlaid: LastWriters = new Map();
-    for (const { operation: below } of this.#below(site, operation)) noteWrites(overlaid, below);
+    for (const { operation: below } of this.#below(site, operation))
+      noteWrites(overlaid, below);
     const read: LastWriters = new Map();
     for (const name of operation.reads)
       read.set(name, overlaid.get(name) ?? writers.get(name) ?? 'no operation');
     this.#read.set(getExecutionName(operation), read);
-    this.#proposed.set(formatExecution(operation, [operation.id, operation.attempt]), {
-      operation,
-      number: this.#proposed.size,
-    });
+    this.#proposed.set(
+      formatExecution(operation, [operation.id, operation.attempt]),
+      {
+        operation,
+        number: this.#proposed.size,
+      },
+    );
   }
 
   onApplied(site: Origin, operation: AnyOperation): void {
@@ -68,7 +75,8 @@ export class SerializabilityChecker extends SiteChecker<ShownState> {
           `${operation.id} stands on ${item.join(', attempt ')}, which site ${site} does not show`,
       );
     }
-    for (const [name, writer] of this.#read.get(getExecutionName(operation)) ?? []) {
+    for (const [name, writer] of this.#read.get(getExecutionName(operation)) ??
+      []) {
       const found = writers.get(name) ?? 'no operation';
       assertProperty(
         found === writer,
@@ -77,11 +85,14 @@ export class SerializabilityChecker extends SiteChecker<ShownState> {
       );
     }
     noteWrites(writers, operation);
-    executions.add(formatExecution(operation, [operation.id, operation.attempt]));
+    executions.add(
+      formatExecution(operation, [operation.id, operation.attempt]),
+    );
   }
 
   /**
-   * What an execution stands on, and what that does, as far as its site does not show it: in order.
+   * What an execution stands on, and what that does, as far as its site does
+   * not show it: in order.
    */
   #below(site: Origin, operation: RedOperation): ProposedExecution[] {
     const { executions } = this.getState(site);
@@ -105,9 +116,13 @@ export class SerializabilityChecker extends SiteChecker<ShownState> {
 }
 
 function noteWrites(writers: LastWriters, { id, effects }: RedOperation): void {
-  for (const { table, key, field } of effects) writers.set(toFieldName(table, key, field), id);
+  for (const { table, key, field } of effects)
+    writers.set(toFieldName(table, key, field), id);
 }
 
-function formatExecution({ site, epoch }: RedOperation, [id, attempt]: Execution): string {
+function formatExecution(
+  { site, epoch }: RedOperation,
+  [id, attempt]: Execution,
+): string {
   return `${id}, attempt ${attempt} at site ${site}, start ${epoch}`;
 }

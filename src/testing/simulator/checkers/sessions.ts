@@ -1,8 +1,12 @@
 /**
- * Sessions read their own writes and never go back, at any site. Counts operations instead of
- * comparing vectors.
+ * Sessions read their own writes and never go back, at any site. Counts
+ * operations instead of comparing vectors.
  */
-import { RED, type Origin, type Origins } from '../../../server/records/origin.ts';
+import {
+  RED,
+  type Origin,
+  type Origins,
+} from '../../../server/records/origin.ts';
 import {
   CountingChecker,
   assertProperty,
@@ -25,26 +29,38 @@ export class SessionChecker extends CountingChecker {
   /** What each client's session has seen. */
   readonly #seen = new Map<number, Counts>();
   readonly #asOf = new WeakMap<Vector, Counts>();
-  /** By site and number of the submission: what its session had seen when it was made. */
+  /**
+   * By site and number of the submission: what its session had seen when it was
+   * made.
+   */
   readonly #expected = new Map<string, SessionExpectation>();
 
   /** By site: the table that its start goes by. */
   readonly #origins = new Map<Origin, Origins>();
   /**
-   * Operations that had something to wait for, beside what stands beyond the ends of streams known
-   * to be closed.
+   * Operations that had something to wait for, beside what stands beyond the
+   * ends of streams known to be closed.
    */
   readonly #waiting = new Set<string>();
 
-  onSubmitted({ site, serial, client, id, sessionVector }: ClientSubmission): void {
+  onSubmitted({
+    site,
+    serial,
+    client,
+    id,
+    sessionVector,
+  }: ClientSubmission): void {
     if (sessionVector === undefined) return;
     // A request that comes again, late, asks for no more than it did at first.
-    const counts = this.#asOf.get(sessionVector) ?? this.#seen.get(client) ?? [];
+    const counts =
+      this.#asOf.get(sessionVector) ?? this.#seen.get(client) ?? [];
     this.#asOf.set(sessionVector, counts);
     this.#expected.set(`${site}:${serial}`, { client, counts });
     const shown = this.getState(site);
     const mustWait = counts.some(
-      (count, entry) => (shown[entry] ?? 0) < Math.min(count, this.#getFinal(site, entry) ?? count),
+      (count, entry) =>
+        (shown[entry] ?? 0) <
+        Math.min(count, this.#getFinal(site, entry) ?? count),
     );
     if (mustWait) this.#waiting.add(id);
   }
@@ -53,7 +69,10 @@ export class SessionChecker extends CountingChecker {
     this.#origins.set(site, origins);
   }
 
-  /** No site has operations beyond the end of a closed stream: a session does not wait for them. */
+  /**
+   * No site has operations beyond the end of a closed stream: a session does
+   * not wait for them.
+   */
   onSubmissionEvent({ site, operation: { id }, code }: SubmissionEvent): void {
     assertProperty(
       code !== 'REPLICA_BEHIND' || this.#waiting.has(id),
@@ -62,10 +81,15 @@ export class SessionChecker extends CountingChecker {
     );
   }
 
-  /** So many operations of a closed stream count, whatever a session has seen of it. */
+  /**
+   * So many operations of a closed stream count, whatever a session has seen of
+   * it.
+   */
   #getFinal(site: Origin, entry: number): number | undefined {
     const origins = this.#origins.get(site);
-    return origins?.isSite(entry) === true ? origins.get(entry).final?.sequence : undefined;
+    return origins?.isSite(entry) === true
+      ? origins.get(entry).final?.sequence
+      : undefined;
   }
 
   onSessionView(site: Origin, serial: number): void {
@@ -75,7 +99,8 @@ export class SessionChecker extends CountingChecker {
     for (const [entry, count] of expected.counts.entries()) {
       const origin = entry === RED ? 'red' : `site ${entry}`;
       assertProperty(
-        (shown[entry] ?? 0) >= Math.min(count, this.#getFinal(site, entry) ?? count),
+        (shown[entry] ?? 0) >=
+          Math.min(count, this.#getFinal(site, entry) ?? count),
         () =>
           `client ${expected.client} had seen ${count} operations of ${origin} and site ${site} shows it ${shown[entry]}`,
       );

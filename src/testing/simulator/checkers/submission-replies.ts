@@ -1,6 +1,6 @@
 /**
- * Each submission has one end with a possible code. `CONFLICT` comes after exactly the allowed
- * executions.
+ * Each submission has one end with a possible code. `CONFLICT` comes after
+ * exactly the allowed executions.
  */
 import type { Origin } from '../../../server/records/origin.ts';
 import type { Conflict } from '../../../server/records/certification-result.ts';
@@ -12,7 +12,10 @@ import {
   type SubmissionEvent,
 } from './checker.ts';
 
-/** Which failures there can be beside those of generators, which the oracle knows. */
+/**
+ * Which failures there can be beside those of generators, which the oracle
+ * knows.
+ */
 const READ_ERROR_CODES: ReadonlySet<string> = new Set([
   'OVERLOADED',
   'UNAVAILABLE',
@@ -26,7 +29,10 @@ const WRITE_ERROR_CODES: ReadonlySet<string> = new Set([
   'CONFLICT',
 ]);
 
-/** Whether a failure with this code is one of the backend: others are what a generator came to. */
+/**
+ * Whether a failure with this code is one of the backend: others are what a
+ * generator came to.
+ */
 export function isBackendError(code: string): boolean {
   return WRITE_ERROR_CODES.has(code);
 }
@@ -36,13 +42,15 @@ export class ReplyChecker implements Checker {
   readonly #maxAttempts: number;
   readonly #submissions = new Map<string, ClientSubmission>();
   readonly #endedOperations = new Set<string>();
-  /** Operations that were ever asked for within a session, or at a second site. */
+  /**
+   * Operations that were ever asked for within a session, or at a second site.
+   */
   readonly #inSessions = new Set<string>();
   readonly #sites = new Map<string, number>();
   readonly #movedOperations = new Set<string>();
   /**
-   * By operation and start of a site: its executions that were rejected, and not for what they
-   * stood on.
+   * By operation and start of a site: its executions that were rejected, and
+   * not for what they stood on.
    */
   readonly #rejected = new Map<string, Map<string, Set<number>>>();
 
@@ -75,15 +83,22 @@ export class ReplyChecker implements Checker {
     const { id } = reported.operation;
     assertProperty(
       !this.#endedOperations.has(key),
-      () => `${id} got ${reported.code ?? reported.stage} at site ${reported.site} after its end`,
+      () =>
+        `${id} got ${reported.code ?? reported.stage} at site ${reported.site} after its end`,
     );
     if (reported.isEnd) this.#endedOperations.add(key);
-    else this.#checkWeaker(reported, this.#submissions.get(key) as ClientSubmission);
+    else
+      this.#checkWeaker(
+        reported,
+        this.#submissions.get(key) as ClientSubmission,
+      );
     if (reported.code !== undefined && isBackendError(reported.code))
       this.#checkCode(reported, reported.code);
   }
 
-  /** A guess or a weak view comes where it is wanted, and so is a stronger one. */
+  /**
+   * A guess or a weak view comes where it is wanted, and so is a stronger one.
+   */
   #checkWeaker(
     { operation: { id }, stage, isRead }: SubmissionEvent,
     { wants }: ClientSubmission,
@@ -93,7 +108,8 @@ export class ReplyChecker implements Checker {
       : stage === 'tentative' && wants.tentative;
     assertProperty(
       isWanted && wants.strong,
-      () => `${id} got an answer at ${stage} that was not requested, or that should have ended it`,
+      () =>
+        `${id} got an answer at ${stage} that was not requested, or that should have ended it`,
     );
   }
 
@@ -115,11 +131,16 @@ export class ReplyChecker implements Checker {
         () => `${id} got ABORTED, and its client still waited there`,
       );
     } else if (code === 'REPLICA_BEHIND') {
-      assertProperty(this.#inSessions.has(id), () => `${id} got REPLICA_BEHIND without a session`);
+      assertProperty(
+        this.#inSessions.has(id),
+        () => `${id} got REPLICA_BEHIND without a session`,
+      );
     } else if (code === 'CONFLICT') {
       const most = Math.max(
         0,
-        ...[...(this.#rejected.get(id)?.values() ?? [])].map(({ size }) => size),
+        ...[...(this.#rejected.get(id)?.values() ?? [])].map(
+          ({ size }) => size,
+        ),
       );
       assertProperty(
         most >= this.#maxAttempts,

@@ -1,4 +1,7 @@
-/** Runs a generator on the model, and says whether that gave the same as at a site. */
+/**
+ * Runs a generator on the model, and says whether that gave the same as at a
+ * site.
+ */
 import type { Principal } from '../../../correctable/binding.ts';
 import type { DomainErrorInfo } from '../../../correctable/errors.ts';
 import { checkPortable } from '../../../protocol/codec/portable-values.ts';
@@ -42,14 +45,17 @@ export interface RunInput {
   readonly principal?: Principal | undefined;
   /** Whose rights its generator reads. */
   readonly site?: number;
-  /** Whose rights count as used: those of closed origins, as the site knew them. */
+  /**
+   * Whose rights count as used: those of closed origins, as the site knew them.
+   */
   readonly closed?: readonly number[];
 }
 
 type RightsOf = Pick<RunInput, 'site' | 'closed'>;
 
 /**
- * What came of a run: nothing but a failure where the generator threw, or gave what no site takes.
+ * What came of a run: nothing but a failure where the generator threw, or gave
+ * what no site takes.
  */
 export interface Outcome {
   readonly hasFailed: boolean;
@@ -71,7 +77,11 @@ const LATEST_PLACE = 8e15;
 const MAX_LISTS = 64;
 
 /** Runs the generator of `input` on `view`. */
-export function execute(service: Service, view: () => ModelView, input: RunInput): Outcome {
+export function execute(
+  service: Service,
+  view: () => ModelView,
+  input: RunInput,
+): Outcome {
   const { operation } = input;
   try {
     const returned = service.generators[operation]?.(
@@ -80,8 +90,10 @@ export function execute(service: Service, view: () => ModelView, input: RunInput
     );
     if (returned instanceof ThrownDomainError) throw returned;
     if (!(returned instanceof ChosenShadow)) {
-      if (returned instanceof UncertifiedResult) checkMayBeLocal(service, operation);
-      const result = returned instanceof UncertifiedResult ? returned.result : returned;
+      if (returned instanceof UncertifiedResult)
+        checkMayBeLocal(service, operation);
+      const result =
+        returned instanceof UncertifiedResult ? returned.result : returned;
       return {
         hasFailed: false,
         effects: [],
@@ -90,13 +102,19 @@ export function execute(service: Service, view: () => ModelView, input: RunInput
     }
     const { shadow, effects, args, reply, color } = returned.choice;
     checkOutcome(service, operation, returned.choice);
-    const makesReply = color === 'red' && service.shadowOperations[shadow]?.reply !== undefined;
-    const value = makesReply ? undefined : toPortableReply(service.checkResult(operation, reply));
+    const makesReply =
+      color === 'red' && service.shadowOperations[shadow]?.reply !== undefined;
+    const value = makesReply
+      ? undefined
+      : toPortableReply(service.checkResult(operation, reply));
     return { hasFailed: false, shadow, effects, args, reply: value };
   } catch (error) {
     const isRefusal =
-      error instanceof ThrownDomainError && service.domainErrors.declares(operation, error);
-    return isRefusal ? toDomainOutcome(service, operation, error) : toFailedOutcome(error);
+      error instanceof ThrownDomainError &&
+      service.domainErrors.declares(operation, error);
+    return isRefusal
+      ? toDomainOutcome(service, operation, error)
+      : toFailedOutcome(error);
   }
 }
 
@@ -118,17 +136,25 @@ function toFailedOutcome(thrown: unknown): Outcome {
   return { hasFailed: true, reason: thrownText(thrown), effects: [] };
 }
 
-/** What the operation replies when its effects are applied to `view`; none where that fails. */
+/**
+ * What the operation replies when its effects are applied to `view`; none where
+ * that fails.
+ */
 export function createReplyAt(
   service: Service,
   view: ModelView,
   by: ModelOperation,
   executed: Outcome & { readonly operation: string },
 ): Reply | undefined {
-  const results = executed.effects.map((effect, index) => view.apply({ by, index, effect }));
+  const results = executed.effects.map((effect, index) =>
+    view.apply({ by, index, effect }),
+  );
   const makeReply =
-    executed.shadow === undefined ? undefined : service.shadowOperations[executed.shadow]?.reply;
-  if (makeReply === undefined || executed.reply !== undefined) return executed.reply;
+    executed.shadow === undefined
+      ? undefined
+      : service.shadowOperations[executed.shadow]?.reply;
+  if (makeReply === undefined || executed.reply !== undefined)
+    return executed.reply;
   try {
     return toPortableReply(
       service.checkResult(
@@ -141,7 +167,10 @@ export function createReplyAt(
   }
 }
 
-/** What a guess is, of an operation that came of this run: its effects come last. */
+/**
+ * What a guess is, of an operation that came of this run: its effects come
+ * last.
+ */
 export function createPreliminary(
   service: Service,
   view: ModelView,
@@ -158,7 +187,11 @@ export function createPreliminary(
   return createReplyAt(service, view, by, executed)?.value;
 }
 
-function createContext(service: Service, view: () => ModelView, input: RunInput): object {
+function createContext(
+  service: Service,
+  view: () => ModelView,
+  input: RunInput,
+): object {
   const random = new Random(input.seed);
   const scratch = new ModelScratchpad(service, view);
   let ids = 0;
@@ -177,8 +210,8 @@ function createContext(service: Service, view: () => ModelView, input: RunInput)
 }
 
 /**
- * A generator's scratchpad: a view of its own, on which each operation that is tried comes after
- * all others.
+ * A generator's scratchpad: a view of its own, on which each operation that is
+ * tried comes after all others.
  */
 class ModelScratchpad {
   readonly #service: Service;
@@ -207,10 +240,14 @@ class ModelScratchpad {
     const seen = Array.from({ length: MAX_LISTS }, () => place - 1);
     const by = { list: MAX_LISTS - 1, place, seen, time: place, site: 0 };
     const { shadow, args, effects, reply } = choice;
-    const results = effects.map((effect, index) => this.#view.apply({ by, index, effect }));
+    const results = effects.map((effect, index) =>
+      this.#view.apply({ by, index, effect }),
+    );
     const makeReply = this.#service.shadowOperations[shadow]?.reply;
     return toReply(
-      makeReply === undefined ? reply : makeReply(results.map(freezeForUser), freezeArgsCopy(args)),
+      makeReply === undefined
+        ? reply
+        : makeReply(results.map(freezeForUser), freezeArgsCopy(args)),
     ).value;
   }
 
@@ -222,8 +259,13 @@ class ModelScratchpad {
 export function isSame(a: Outcome, b: Outcome): boolean {
   if (a.hasFailed || b.hasFailed) return a.hasFailed === b.hasFailed;
   const isSameAnswer =
-    isSameReply(a.reply ?? NONE, b.reply ?? NONE) && isSameSent(a.domainError, b.domainError);
-  return a.shadow === b.shadow && isSameSentList(a.effects, b.effects) && isSameAnswer;
+    isSameReply(a.reply ?? NONE, b.reply ?? NONE) &&
+    isSameSent(a.domainError, b.domainError);
+  return (
+    a.shadow === b.shadow &&
+    isSameSentList(a.effects, b.effects) &&
+    isSameAnswer
+  );
 }
 
 export function describeOutcome({
@@ -245,7 +287,11 @@ export function describeOutcome({
 }
 
 /** @throws Error saying what is wrong with it */
-function checkOutcome(service: Service, operation: string, choice: Choice): void {
+function checkOutcome(
+  service: Service,
+  operation: string,
+  choice: Choice,
+): void {
   const { shadow, color, effects } = choice;
   if (color !== 'red' && color !== service.colors[shadow])
     throw new Error(`'${shadow}' is none of that color`);
@@ -255,13 +301,22 @@ function checkOutcome(service: Service, operation: string, choice: Choice): void
     if (problem !== undefined) throw new Error(problem);
     if (color === 'blue' && known.requiresRed(effect))
       throw new Error(`'${shadow}' is blue and may not`);
-    for (const part of [effect.table, effect.key, effect.field, effect.action, effect.value])
+    for (const part of [
+      effect.table,
+      effect.key,
+      effect.field,
+      effect.action,
+      effect.value,
+    ])
       checkPortable(part, 'effects');
-    if (typeof effect.key !== 'string') throw new Error('the key of a row is text');
+    if (typeof effect.key !== 'string')
+      throw new Error('the key of a row is text');
   }
   if (color === 'red') checkPortable(choice.args, 'shadow');
-  const mayWait = color === 'red' || sumTakes(service.tables, effects).length > 0;
-  const isDeclaredBlue = service.contract.operations[operation]?.color === 'blue';
+  const mayWait =
+    color === 'red' || sumTakes(service.tables, effects).length > 0;
+  const isDeclaredBlue =
+    service.contract.operations[operation]?.color === 'blue';
   if (isDeclaredBlue && mayWait)
     throw new Error(`it is declared blue, and '${shadow}' may have to wait`);
 }
@@ -273,7 +328,10 @@ function toPortableReply(reply: Reply): Reply {
   return reply;
 }
 
-/** `uncertified()` is for what could have been answered early. @throws Error as `checkOutcome` */
+/**
+ * `uncertified()` is for what could have been answered early. @throws Error as
+ * `checkOutcome`
+ */
 function checkMayBeLocal({ contract }: Service, operation: string): void {
   if (contract.operations[operation]?.color === 'red')
     throw new Error('it is declared red and returned uncertified()');
@@ -282,8 +340,8 @@ function checkMayBeLocal({ contract }: Service, operation: string): void {
 type Scan = (options?: ScanOptions) => readonly string[];
 
 /**
- * What generators get as `tables`: of the view that is the present one whenever they read; at a
- * site, unless there is none.
+ * What generators get as `tables`: of the view that is the present one whenever
+ * they read; at a site, unless there is none.
  */
 function createModelReaders(
   tables: Tables,
@@ -291,7 +349,10 @@ function createModelReaders(
   by: RightsOf,
 ): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
-    Object.entries(tables).map(([name, table]) => [name, createTableReader(name, table, view, by)]),
+    Object.entries(tables).map(([name, table]) => [
+      name,
+      createTableReader(name, table, view, by),
+    ]),
   );
 }
 
@@ -303,21 +364,31 @@ function createTableReader(
 ): unknown {
   const scans: Record<string, Scan> = {};
   for (const field of table.indexes)
-    scans[field] = (options) => scanEntries(view().entries(name, field), options);
+    scans[field] = (options) =>
+      scanEntries(view().entries(name, field), options);
   return {
     row: (key: string) =>
-      createRowReader(table, (field) => toShownValue(view().read(name, key, field), by)),
+      createRowReader(table, (field) =>
+        toShownValue(view().read(name, key, field), by),
+      ),
     has: (key: string) => view().has(name, key),
-    keys: (options?: ScanOptions) => scanEntries(getKeyEntries(name, view()), options),
+    keys: (options?: ScanOptions) =>
+      scanEntries(getKeyEntries(name, view()), options),
     by: scans,
   };
 }
 
 /** As at a site it has its fields from what it inherits from. */
-function createRowReader({ fields }: Table, read: (field: string) => unknown): object {
+function createRowReader(
+  { fields }: Table,
+  read: (field: string) => unknown,
+): object {
   const getters = {};
   for (const field of Object.keys(fields)) {
-    Object.defineProperty(getters, field, { enumerable: true, get: () => read(field) });
+    Object.defineProperty(getters, field, {
+      enumerable: true,
+      get: () => read(field),
+    });
   }
   return Object.create(Object.freeze(getters)) as object;
 }
@@ -331,14 +402,25 @@ function toShownValue(value: unknown, { site, closed }: RightsOf): unknown {
 const getKeyEntries = (table: string, view: ModelView): readonly ModelEntry[] =>
   view.keys(table).map((key) => ({ value: key, key }));
 
-function scanEntries(entries: readonly ModelEntry[], options: ScanOptions = {}): readonly string[] {
-  const { equals, prefix, from, before, limit = Infinity, reverse = false } = options;
+function scanEntries(
+  entries: readonly ModelEntry[],
+  options: ScanOptions = {},
+): readonly string[] {
+  const {
+    equals,
+    prefix,
+    from,
+    before,
+    limit = Infinity,
+    reverse = false,
+  } = options;
   if (limit !== Infinity && !(Number.isInteger(limit) && limit >= 0))
     throw new Error(`no limit: ${limit}`);
   const found = entries.filter(
     ({ value }) =>
       (equals === undefined || value === equals) &&
-      (prefix === undefined || (typeof value === 'string' && value.startsWith(prefix))) &&
+      (prefix === undefined ||
+        (typeof value === 'string' && value.startsWith(prefix))) &&
       (from === undefined || compareBySeen(value, from) >= 0) &&
       (before === undefined || compareBySeen(value, before) < 0),
   );

@@ -1,12 +1,21 @@
-/** Changes by place, instead of by vectors: their authors, their order, and what each had seen. */
+/**
+ * Changes by place, instead of by vectors: their authors, their order, and what
+ * each had seen.
+ */
 import type { Effect } from '../../../server/records/effect.ts';
 
-/** So many operations of each list, by ordinal: of the red order, then blue ones by origin. */
+/**
+ * So many operations of each list, by ordinal: of the red order, then blue ones
+ * by origin.
+ */
 export type Counts = readonly number[];
 
 /** An operation, by its place instead of by vectors. */
 export interface ModelOperation {
-  /** The list that it stands in: that of its origin, or the first one, which is the red order. */
+  /**
+   * The list that it stands in: that of its origin, or the first one, which is
+   * the red order.
+   */
   readonly list: number;
   /** Its place there, counted from 1. */
   readonly place: number;
@@ -24,7 +33,10 @@ export interface Change {
   readonly effect: Effect;
 }
 
-/** The order of last-writer-wins and of logs; effects of one operation in theirs. */
+/**
+ * The order of last-writer-wins and of logs; effects of one operation in
+ * theirs.
+ */
 export function compareByTime(a: Change, b: Change): number {
   const [item, other] = [a.by, b.by];
   return (
@@ -41,7 +53,10 @@ export function compareByPlace(a: Change, b: Change): number {
   return a.by.place - b.by.place || a.index - b.index;
 }
 
-/** Whether the operation of `later` had seen `earlier`, or made it itself before. */
+/**
+ * Whether the operation of `later` had seen `earlier`, or made it itself
+ * before.
+ */
 export function hasSeen(later: Change, earlier: Change): boolean {
   if (later.by === earlier.by) return earlier.index < later.index;
   return earlier.by.place <= (later.by.seen[earlier.by.list] ?? 0);
@@ -54,8 +69,8 @@ export function compareBySeen(a: string | number, b: string | number): number {
 }
 
 /**
- * What the changes add up to: numbers by the list that they stand in, of which the first is that of
- * the red order.
+ * What the changes add up to: numbers by the list that they stand in, of which
+ * the first is that of the red order.
  */
 interface ModelLedger {
   readonly value: number;
@@ -66,10 +81,13 @@ interface ModelLedger {
 }
 
 /**
- * Rights to a bounded field, counted from all changes to it: docs/spec/rights.md, and nothing
- * clever.
+ * Rights to a bounded field, counted from all changes to it:
+ * docs/spec/rights.md, and nothing clever.
  */
-export function createLedger(changes: readonly Change[], min: number): ModelLedger {
+export function createLedger(
+  changes: readonly Change[],
+  min: number,
+): ModelLedger {
   const retained = new Map<number, number>();
   const sums = { grants: 0, takes: 0 };
   const change = (owner: number, amount: number): void =>
@@ -83,7 +101,10 @@ export function createLedger(changes: readonly Change[], min: number): ModelLedg
       sums.takes += value as number;
       change(by.list, -(value as number));
     } else {
-      const { to, amount } = value as { readonly to: number; readonly amount: number };
+      const { to, amount } = value as {
+        readonly to: number;
+        readonly amount: number;
+      };
       change(by.list, -amount);
       change(to, amount);
     }
@@ -98,7 +119,10 @@ export function createLedgerView(
   site: number | undefined,
   closed: readonly number[] = [],
 ): unknown {
-  const left = closed.reduce((sum, origin) => sum - (holdings.get(origin) ?? 0), all);
+  const left = closed.reduce(
+    (sum, origin) => sum - (holdings.get(origin) ?? 0),
+    all,
+  );
   const rights = site === undefined ? left : (holdings.get(site) ?? 0);
   return { value: value - (all - left), left, rights };
 }
@@ -110,7 +134,9 @@ export function toComparableLedger(ledger: ModelLedger | SiteLedger): unknown {
     'holdings' in ledger
       ? [...ledger.holdings]
       : ledger.holders.map((item) => [item, ledger.getHolding(item)] as const);
-  const some = retained.filter(([, rights]) => rights !== 0).toSorted(([a], [b]) => a - b);
+  const some = retained
+    .filter(([, rights]) => rights !== 0)
+    .toSorted(([a], [b]) => a - b);
   return { value, given: input, taken: takes, held: some };
 }
 
@@ -121,5 +147,10 @@ interface SiteLedger extends Pick<ModelLedger, 'value' | 'grants' | 'takes'> {
 }
 
 export function isLedger(value: unknown): value is ModelLedger | SiteLedger {
-  return typeof value === 'object' && value !== null && 'takes' in value && 'grants' in value;
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'takes' in value &&
+    'grants' in value
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * A service's state, computed from all changes that were ever made: slow, simple, without code of
- * the replica.
+ * A service's state, computed from all changes that were ever made: slow,
+ * simple, without code of the replica.
  */
 import type { Effect } from '../../../server/records/effect.ts';
 import type { Field, Tables } from '../../../server/service/tables.ts';
@@ -14,7 +14,8 @@ import {
 import type { Change, Counts, ModelOperation } from './model-operation.ts';
 
 type Changes = readonly Change[];
-const getValues = (changes: Changes): unknown[] => changes.map(({ effect }) => effect.value);
+const getValues = (changes: Changes): unknown[] =>
+  changes.map(({ effect }) => effect.value);
 
 type FieldMeaning = (changes: Changes, min: number) => unknown;
 
@@ -22,7 +23,12 @@ type FieldMeaning = (changes: Changes, min: number) => unknown;
 const FIELD_MEANINGS: Readonly<Record<Field['kind'], FieldMeaning>> = {
   bounded: createLedger,
   counter: (changes) =>
-    Number(getValues(changes).reduce<bigint>((sum, amount) => sum + BigInt(amount as number), 0n)),
+    Number(
+      getValues(changes).reduce<bigint>(
+        (sum, amount) => sum + BigInt(amount as number),
+        0n,
+      ),
+    ),
   register: (changes) => getValues(changes.toSorted(compareByTime)).at(-1),
   cell: (changes) => getValues(changes.toSorted(compareByPlace)).at(-1),
   log: (changes) => getValues(changes.toSorted(compareByTime)),
@@ -30,10 +36,16 @@ const FIELD_MEANINGS: Readonly<Record<Field['kind'], FieldMeaning>> = {
     const removals = changes.filter(({ effect }) => effect.action === 'remove');
     const isTaken = (addition: Change): boolean =>
       removals.some(
-        (removal) => removal.effect.value === addition.effect.value && hasSeen(removal, addition),
+        (removal) =>
+          removal.effect.value === addition.effect.value &&
+          hasSeen(removal, addition),
       );
-    const left = changes.filter((change) => change.effect.action === 'add' && !isTaken(change));
-    return new Set((getValues(left) as (string | number)[]).toSorted(compareBySeen));
+    const left = changes.filter(
+      (change) => change.effect.action === 'add' && !isTaken(change),
+    );
+    return new Set(
+      (getValues(left) as (string | number)[]).toSorted(compareBySeen),
+    );
   },
   stock: (changes) => {
     let left = 0n;
@@ -64,7 +76,10 @@ function computeResult(kind: string, effect: Effect, before: unknown): unknown {
       : { took, remaining: Number(left) };
   }
   if (kind !== 'queue') return undefined;
-  const { size, at } = before as { readonly size: number; at(index: number): unknown };
+  const { size, at } = before as {
+    readonly size: number;
+    at(index: number): unknown;
+  };
   if (effect.action === 'push') return { size: size + 1 };
   return size === 0
     ? { found: false, remaining: 0 }
@@ -76,20 +91,26 @@ function computeStock(
   left: bigint,
   { action, value }: Effect,
 ): { readonly left: bigint; readonly took: boolean } {
-  if (action === 'add') return { left: left + BigInt(value as number), took: true };
-  const { amount, atLeast } = value as { readonly amount: number; readonly atLeast: number };
+  if (action === 'add')
+    return { left: left + BigInt(value as number), took: true };
+  const { amount, atLeast } = value as {
+    readonly amount: number;
+    readonly atLeast: number;
+  };
   const took = left - BigInt(amount) >= BigInt(atLeast);
   return { left: took ? left - BigInt(amount) : left, took };
 }
 
 /**
- * The value of a field of this kind after these changes, in whatever order they are given; `min` of
- * a bounded one.
+ * The value of a field of this kind after these changes, in whatever order they
+ * are given; `min` of a bounded one.
  */
 function computeValue(kind: string, changes: Changes, min = 0): unknown {
   const add = (FIELD_MEANINGS as Readonly<Record<string, FieldMeaning>>)[kind];
   if (add === undefined)
-    throw new Error(`the oracle knows no fields of kind '${kind}': say in kinds.ts what they mean`);
+    throw new Error(
+      `the oracle knows no fields of kind '${kind}': say in kinds.ts what they mean`,
+    );
   return add(changes, min);
 }
 
@@ -109,13 +130,18 @@ export class Model {
 
   constructor(tables: Tables) {
     this.tables = tables;
-    this.rows = new Map(Object.keys(tables).map((name) => [name, new Map<string, Change[]>()]));
+    this.rows = new Map(
+      Object.keys(tables).map((name) => [name, new Map<string, Change[]>()]),
+    );
   }
 
   add(by: ModelOperation, effects: readonly Effect[]): void {
     for (const [index, effect] of effects.entries()) {
       const rows = this.rows.get(effect.table) as Map<string, Change[]>;
-      rows.set(effect.key, [...(rows.get(effect.key) ?? []), { by, index, effect }]);
+      rows.set(effect.key, [
+        ...(rows.get(effect.key) ?? []),
+        { by, index, effect },
+      ]);
     }
   }
 }
@@ -140,7 +166,9 @@ export class ModelView {
   }
 
   read(table: string, key: string, field: string): unknown {
-    const changes = this.#changes(table, key).filter(({ effect }) => effect.field === field);
+    const changes = this.#changes(table, key).filter(
+      ({ effect }) => effect.field === field,
+    );
     return computeValue(
       this.#getKind(table, field),
       changes,
@@ -152,14 +180,19 @@ export class ModelView {
     const keys = new Set(this.#model.rows.get(table)?.keys());
     for (const name of this.#trialChanges.keys())
       if (name.startsWith(`${table}\n`)) keys.add(name.slice(table.length + 1));
-    return [...keys].filter((key) => this.has(table, key)).toSorted(compareBySeen);
+    return [...keys]
+      .filter((key) => this.has(table, key))
+      .toSorted(compareBySeen);
   }
 
-  /** The rows by the values of a field, in the order of values and then of keys. */
+  /**
+   * The rows by the values of a field, in the order of values and then of keys.
+   */
   entries(table: string, field: string): readonly ModelEntry[] {
     const entries = this.keys(table).flatMap((key) => {
       const value = this.read(table, key, field);
-      const values = value instanceof Set ? [...(value as Set<unknown>)] : [value];
+      const values =
+        value instanceof Set ? [...(value as Set<unknown>)] : [value];
       return values.filter(isOrdered).map((item) => ({ value: item, key }));
     });
     return entries.toSorted(
@@ -170,9 +203,13 @@ export class ModelView {
   /** Makes a change on top and gives what it yields. */
   apply(change: Change): unknown {
     const { table, key, field } = change.effect;
-    const before = field === WHOLE_ROW ? undefined : this.read(table, key, field);
+    const before =
+      field === WHOLE_ROW ? undefined : this.read(table, key, field);
     const name = `${table}\n${key}`;
-    this.#trialChanges.set(name, [...(this.#trialChanges.get(name) ?? []), change]);
+    this.#trialChanges.set(name, [
+      ...(this.#trialChanges.get(name) ?? []),
+      change,
+    ]);
     this.#remainingChanges.delete(name);
     return computeResult(this.#getKind(table, field), change.effect, before);
   }
@@ -183,11 +220,14 @@ export class ModelView {
     let left = this.#remainingChanges.get(name);
     if (left === undefined) {
       const made = this.#model.rows.get(table)?.get(key) ?? [];
-      const retained = made.filter(({ by }) => by.place <= (this.#counts[by.list] ?? 0));
+      const retained = made.filter(
+        ({ by }) => by.place <= (this.#counts[by.list] ?? 0),
+      );
       const all = [...retained, ...(this.#trialChanges.get(name) ?? [])];
       const removals = all.filter(isRemoval);
       const isLeft = (change: Change): boolean =>
-        !isRemoval(change) && !removals.some((removal) => this.#removes(removal, change));
+        !isRemoval(change) &&
+        !removals.some((removal) => this.#removes(removal, change));
       left = removals.length === 0 ? all : all.filter(isLeft);
       this.#remainingChanges.set(name, left);
     }
@@ -195,17 +235,25 @@ export class ModelView {
   }
 
   /**
-   * A removal takes what is older; of fields that only red operations change, what stands before it
-   * in their order.
+   * A removal takes what is older; of fields that only red operations change,
+   * what stands before it in their order.
    */
   #removes(removal: Change, change: Change): boolean {
     const { table, field } = change.effect;
-    const isRedOnly = field !== WHOLE_ROW && RED_ONLY.has(this.#getKind(table, field));
-    return (isRedOnly ? compareByPlace(removal, change) : compareByTime(removal, change)) > 0;
+    const isRedOnly =
+      field !== WHOLE_ROW && RED_ONLY.has(this.#getKind(table, field));
+    return (
+      (isRedOnly
+        ? compareByPlace(removal, change)
+        : compareByTime(removal, change)) > 0
+    );
   }
 
   #getKind(table: string, field: string): string {
-    return this.tables[table]?.fields[field]?.kind ?? `none: ${table} has no field ${field}`;
+    return (
+      this.tables[table]?.fields[field]?.kind ??
+      `none: ${table} has no field ${field}`
+    );
   }
 }
 
