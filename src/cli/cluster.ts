@@ -31,6 +31,8 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   ],
   activate: ['Bring the version that all sites run into force, after an upgrade', activateVersion],
 };
+const CLUSTER_HINT =
+  ': name the cluster file, which lists the sites of the deployment, as in --cluster cluster.json. docs/operate/deploy-on-three-machines.md shows one';
 const ACTION_NAMES = Object.keys(ACTIONS).join(', ');
 
 export const CLUSTER: Command = {
@@ -39,18 +41,21 @@ export const CLUSTER: Command = {
   argument: { typed: '<action>', names: `action (${ACTION_NAMES})` },
   actions: Object.entries(ACTIONS).map(([name, [what]]) => [name, what] as const),
   flags: [
-    ['--cluster <file>', 'Use this cluster.json, the same file as at the sites'],
-    ['--site <name>', 'Retire this site: it is lost or switched off for good'],
-    ['--leader <site>', 'Restore the red log at this site (default: the one that has most of it)'],
-    [
-      '--without <sites>',
-      'Restore the red log without these sites, which are lost; separated by commas',
-    ],
-    [
-      '--accept-loss',
-      'Restore the red log although red writes that the lost sites confirmed may be lost',
-    ],
-    ['--json', 'Print the result as one JSON line'],
+    { typed: '--cluster <file>', text: 'Use this cluster.json, the same file as at the sites' },
+    { typed: '--site <name>', text: 'Retire this site: it is lost or switched off for good' },
+    {
+      typed: '--leader <site>',
+      text: 'Restore the red log at this site (default: the one that has most of it)',
+    },
+    {
+      typed: '--without <sites>',
+      text: 'Restore the red log without these sites, which are lost; separated by commas',
+    },
+    {
+      typed: '--accept-loss',
+      text: 'Restore the red log although red writes that the lost sites confirmed may be lost',
+    },
+    { typed: '--json', text: 'Print the result as one JSON line' },
   ],
   example: 'correctables cluster init --cluster cluster.json',
   run: runAction,
@@ -60,7 +65,7 @@ async function runAction(options: RawOptions, action: string | undefined): Promi
   const [, run] = (action !== undefined && Object.hasOwn(ACTIONS, action) && ACTIONS[action]) || [];
   if (run === undefined)
     throw createUsageError('<action>', `must be one of ${ACTION_NAMES}, got "${action ?? ''}"`);
-  const path = readText(options, 'cluster');
+  const path = readText(options, 'cluster', CLUSTER_HINT);
   const { readClusterFile } = await import('../server/cluster/cluster-file.ts');
   await run(readClusterFile(path), options);
 }

@@ -1,8 +1,14 @@
 /** The parts of a command of `correctables`. `main.ts` lists all commands. */
 import type { RawOptions } from './options.ts';
 
-/** A flag as it is typed, its help text, and its default. */
-export type Flag = readonly [typed: string, what: string, defaultValue?: string | number];
+export interface Flag {
+  /** As in `--port <n>`, or `--json` if it takes no value. */
+  readonly typed: string;
+  readonly text: string;
+  readonly defaultValue?: string | number;
+  /** The title of its group in the help. */
+  readonly group?: string;
+}
 
 export interface Command {
   readonly name: string;

@@ -12,7 +12,7 @@ export const INSPECT: Command = {
   name: 'inspect',
   summary: 'Print what a data directory contains, and what is lost or damaged; changes nothing',
   argument: { typed: '<dataDir>', names: 'directory' },
-  flags: [['--json', 'Print the result as one JSON line']],
+  flags: [{ typed: '--json', text: 'Print the result as one JSON line' }],
   example: 'correctables inspect correctables-data',
   run: inspect,
 };

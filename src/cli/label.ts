@@ -35,9 +35,13 @@ export const LABEL: Command = {
   summary: 'Report which shadow operations of a service may be blue, with counterexamples',
   argument: { typed: SERVICE_ARGUMENT, names: 'module' },
   flags: [
-    ['--runs <count>', 'Make this many runs', 10_000],
-    ['--seed <n>', 'Start with this seed; the other runs use the next ones', 1],
-    ['--json', 'Print the report as one JSON line'],
+    { typed: '--runs <count>', text: 'Make this many runs', defaultValue: 10_000 },
+    {
+      typed: '--seed <n>',
+      text: 'Start with this seed; the other runs use the next ones',
+      defaultValue: 1,
+    },
+    { typed: '--json', text: 'Print the report as one JSON line' },
   ],
   example: 'correctables label shop.js',
   run: label,

@@ -1,19 +1,18 @@
 #!/usr/bin/env node
 /** The `correctables` command. */
 import { readFileSync } from 'node:fs';
-import { cac } from 'cac';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Command } from './command.ts';
 import { CLUSTER } from './cluster.ts';
 import { INSPECT } from './inspect.ts';
 import { LABEL } from './label.ts';
 import {
-  rejectDots,
-  readTypedOptions,
   findVariableFor,
-  getVariableNames,
-  withEnvironment,
-} from './options.ts';
+  parseCommandLine,
+  splitCommand,
+  type CommandLine,
+} from './command-line.ts';
+import { formatCommandHelp, formatOverview } from './help.ts';
 import { isFirstProcess, isWorkerThread, runInWorkerThread } from './worker-thread.ts';
 import { waitUntilWritten } from './print.ts';
 import { EXIT_CLOSED_DIRECTORY, SERVE } from './serve.ts';
@@ -35,47 +34,32 @@ const COMMANDS: readonly Command[] = [SERVE, INSPECT, LABEL, SERVICE, CLUSTER];
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
-const cli = cac('correctables');
-for (const { name, summary, argument, flags, example } of COMMANDS) {
-  const declared = cli.command(
-    argument === undefined ? name : `${name} ${argument.typed}`,
-    summary,
-  );
-  for (const [typed, use, defaultValue] of flags)
-    declared.option(typed, use, { default: defaultValue });
-  declared.example(example);
-}
-cli.option('-v, --version', 'Print the version');
-cli.help((sections) => [...sections, ...createHelpSections(cli.matchedCommandName)]);
-
+const argv = process.argv.slice(2);
 try {
-  rejectDots(process.argv);
-  const { options } = cli.parse(process.argv, { run: false });
-  const words = [...cli.args, ...(options['--'] as readonly string[])];
-  const command = COMMANDS.find(({ name }) => name === cli.matchedCommandName);
-  if (options['version'] === true) console.log(readPackageVersion());
-  else if (options['help'] !== true) await run(command, words);
+  await main();
 } catch (error) {
   console.error(`error: ${error instanceof Error ? formatCliError(error) : String(error)}`);
   process.exitCode = chooseExitCode(error);
 }
 
-/**
- * What the help of a command has beside its flags: its actions, and only those variables that it
- * reads.
- */
-function createHelpSections(
-  command: string | undefined,
-): { readonly title: string; readonly body: string }[] {
-  const { actions, flags } = COMMANDS.find(({ name }) => name === command) ?? SERVE;
-  const [[typed]] = flags as [Command['flags'][number]];
-  const first = typed.replace(/ .*/, '');
-  const port = flags.some(([flag]) => flag === '--port <n>') ? ' PORT sets --port.' : '';
-  const [variable] = getVariableNames(first.slice('--'.length));
-  const environment = `  Set any flag by a variable instead: ${variable} for ${first}.${port}`;
-  const list = actions?.map(([name, what]) => `  ${name.padEnd(13)}${what}`).join('\n') ?? '';
-  const sections = [{ title: 'Actions', body: list }];
-  return [...(list === '' ? [] : sections), { title: 'Environment', body: environment }];
+async function main(): Promise<void> {
+  const [name, others] = splitCommand(argv);
+  const command = COMMANDS.find((item) => item.name === name);
+  const line = parseCommandLine(others, command?.flags ?? [], process.env);
+  if (line.wantsVersion) return console.log(readPackageVersion());
+  if (line.wantsHelp) return printHelp(command);
+  if (command !== undefined) return run(command, line);
+
+  if (name !== undefined) console.error(`error: unknown command "${name}"`);
+  printHelp(undefined);
+  process.exitCode = EXIT_USAGE;
+}
+
+function printHelp(command: Command | undefined): void {
+  const { columns } = process.stdout;
+  console.log(
+    command === undefined ? formatOverview(COMMANDS, columns) : formatCommandHelp(command, columns),
+  );
 }
 
 function chooseExitCode(error: unknown): number {
@@ -93,24 +77,14 @@ function formatCliError(error: Error): string {
   const { message, cause } = error;
   if (!isCorrectableError(error, 'INVALID_ARGUMENT')) return message;
   if (cause instanceof Error) return `${message}${formatLocation(cause)}`;
-  const variable = findVariableFor(error.field ?? '', process.argv, process.env);
+  const variable = findVariableFor(error.field ?? '', argv, process.env);
   return variable === undefined
     ? message
     : `${message} (from the environment variable ${variable})`;
 }
 
-async function run(command: Command | undefined, words: readonly string[]): Promise<void> {
-  if (command === undefined) {
-    if (words.length > 0) console.error(`error: unknown command "${words[0]}"`);
-    cli.outputHelp();
-    process.exitCode = EXIT_USAGE;
-    return;
-  }
+async function run(command: Command, { options, words }: CommandLine): Promise<void> {
   const { name, argument: word, runsInWorkerThread = false } = command;
-  const known = cli.matchedCommand?.options ?? [];
-  const takesValue = new Map(known.map((option) => [option.name, option.isBoolean !== true]));
-  const typed = readTypedOptions(cli.options, takesValue, process.argv);
-  const options = withEnvironment(typed, takesValue, process.argv, process.env);
   const maxWords = word === undefined ? 0 : word.typed.split(' ').length;
   if (words.length > maxWords) {
     const count = maxWords === 1 ? 'one ' : '';

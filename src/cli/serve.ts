@@ -1,17 +1,25 @@
 /** `correctables serve`: loads a service and serves it until interrupted. */
 import fs from 'node:fs';
 import { resolve } from 'node:path';
-import { findClosestName } from '../correctable/unknown-option.ts';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { ServeOptions } from '../server/serve.ts';
 import type { ServeClusterOptions } from '../server/serve-cluster.ts';
 import type { SiteLatency } from '../server/site/site-latency.ts';
 import type { Arbitraries } from '../server/color-analysis/values/argument-generator.ts';
 import { isInDevelopment } from '../server/site/is-in-development.ts';
-import type { Command, Flag } from './command.ts';
+import { loadAuth } from './auth-flags.ts';
+import type { Command } from './command.ts';
+import { parseLimits } from './limits-flag.ts';
+import {
+  DEFAULT_DATA_DIR,
+  DEFAULT_HOST,
+  DEFAULT_PORT,
+  DEFAULT_SITES,
+  SERVE_FLAGS,
+} from './serve-flags.ts';
 import { throwListenError } from './listen-errors.ts';
 import { parseOperatorToken } from './operator-token-file.ts';
-import { loadModule, findService, isService } from './load-module.ts';
+import { loadModule, findService } from './load-module.ts';
 import {
   readNames,
   readOrigins,
@@ -25,92 +33,10 @@ import type { ServedSites } from './server-info.ts';
 import { closeModules, forwardSignals, waitForEndSignal } from './worker-thread.ts';
 import { isLoopbackHost } from '../server/gateway/context/origins.ts';
 import { createStartPage } from './start-page.ts';
-import { fillLimits, type GatewayLimits } from '../server/gateway/limits/limits.ts';
-import type { Authenticate, Authorize } from '../server/gateway/context/gateway-context.ts';
-
-const DEFAULT_DATA_DIR = 'correctables-data';
-const DEFAULT_SITES = 'ireland,frankfurt,virginia';
-const DEFAULT_HOST = '127.0.0.1';
-const DEFAULT_PORT = 7420;
-
-const SERVE_FLAGS: readonly Flag[] = [
-  [
-    '--service <module>',
-    'Load the service from this module: its export `service`, or a default, made by defineService',
-  ],
-  [
-    '--sites <names>',
-    `Run these sites in this process, separated by commas (default: ${DEFAULT_SITES})`,
-  ],
-  ['--red-leader <site>', 'Order red operations at this site (default: the first)'],
-  [
-    '--max-attempts <count>',
-    'Run a red write at most this often if others keep overtaking it, before CONFLICT',
-    10,
-  ],
-  [
-    '--latency <preset>',
-    'Delay messages between sites: none (default), eu-us (ireland, frankfurt, virginia), or round trips as ireland-frankfurt=20,…',
-  ],
-  [
-    '--cluster <file>',
-    'Run one site of the deployment in this cluster.json; the others are other processes',
-  ],
-  ['--site <name>', 'Be this site of the cluster file'],
-  [
-    '--rebuild',
-    'Replace a lost data directory of this site: begin empty, with the state of another site',
-  ],
-  [
-    '--join',
-    'Add this site to a deployment that runs already: begin with the state of another site',
-  ],
-  [
-    '--data <dir>',
-    `Store the data in this directory, created if it is missing (default: ${DEFAULT_DATA_DIR})`,
-  ],
-  ['--ephemeral', 'Keep all state in memory: it is lost when the process ends'],
-  [
-    '--host <address>',
-    `Listen on this address (default: ${DEFAULT_HOST}; in a cluster, that of a ws: url of the site)`,
-  ],
-  [
-    '--port <n>',
-    `Listen on this port; 0 is any free one (default: ${DEFAULT_PORT}; in a cluster, as for --host)`,
-  ],
-  ['--origins <list>', 'Accept web pages of these origins, separated by commas'],
-  [
-    '--auth <module>',
-    'Load `authenticate`, and optionally `authorize` and `limits`, from this module',
-  ],
-  [
-    '--auth-keys <keys>',
-    'Accept clients with a signed token (JWT): a file with a JWK set, or its https address',
-  ],
-  ['--auth-issuer <name>', 'Require this issuer (`iss`) of tokens'],
-  ['--auth-audience <name>', 'Require this audience (`aud`) of tokens'],
-  [
-    '--operator-token-file <path>',
-    'Open /metrics and the details of /health to requests with the token in this file alone',
-  ],
-  [
-    '--limits <pairs>',
-    'Limit each site, as maxMemoryBytes=1GiB,maxConnections=1000; none is no limit',
-  ],
-  [
-    '--allow-unauthenticated',
-    'Listen on an address that others can reach without --auth or --auth-keys',
-  ],
-  [
-    '--check-invariants <when>',
-    'Raise an alarm if a row breaks an invariant of the service: on or off (default: on unless NODE_ENV is production)',
-  ],
-  ['--skip-color-check', 'Start even if a shadow operation is declared blue and must not be'],
-  ['--log-level <level>', 'Log from this level: debug, info, warn, error or silent', 'info'],
-  ['--json', 'Print addresses, access, data and HTTP paths as one JSON line'],
-];
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+const SERVICE_HINT =
+  ': name a module that exports a service, as in correctables serve --service shop.js --ephemeral';
 const STDERR = 2;
 /**
  * The data directory must not serve any more: its site was retired, or has gone on elsewhere. A
@@ -138,7 +64,7 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
     throw createUsageError('log-level', `takes one of ${LOG_LEVELS.join(', ')}`);
   const place = options['cluster'] === undefined ? parseSites(options) : parseNode(options);
   const origins = readOrigins(options, 'origins');
-  const path = readText(options, 'service');
+  const path = readText(options, 'service', SERVICE_HINT);
   const flags = {
     ...parseCheckInvariants(options),
     operatorToken: parseOperatorToken(options),
@@ -390,42 +316,6 @@ function parseLatency(value: string, sites: readonly string[]): SiteLatency {
   return roundTripsMs;
 }
 
-const UNITS: Readonly<Record<string, number>> = { '': 1, KiB: 1 << 10, MiB: 1 << 20, GiB: 1 << 30 };
-const PAIR = /^([A-Za-z]+)=(?:(none)|(\d+(?:\.\d+)?)(KiB|MiB|GiB|))$/;
-
-/**
- * Reads `--limits`, pairs as `maxMemoryBytes=1GiB,heartbeatIntervalMs=none`, over the limits
- * `value` of a module.
- */
-export function parseLimits(
-  options: RawOptions,
-  value?: Partial<GatewayLimits>,
-): Partial<GatewayLimits> | undefined {
-  if (options['limits'] === undefined) return value;
-  const limits: Record<string, number> = {};
-  for (const pair of readText(options, 'limits').split(',')) {
-    const [, name, none, number, unit = ''] = PAIR.exec(pair.trim()) ?? [];
-    if (name === undefined) {
-      throw createUsageError(
-        'limits',
-        `takes pairs as maxMemoryBytes=1GiB,maxConnections=1000, or =none, not "${pair}"`,
-      );
-    }
-    if (Object.hasOwn(limits, name)) throw createUsageError('limits', `names ${name} twice`);
-    if (unit !== '' && !name.includes('Bytes')) {
-      throw createUsageError('limits', `gives ${name} in ${unit}, and that is no number of bytes`);
-    }
-    limits[name] = none === undefined ? Number(number) * (UNITS[unit] as number) : Infinity;
-  }
-  try {
-    fillLimits(limits);
-  } catch (error) {
-    if (!isCorrectableError(error, 'INVALID_ARGUMENT')) throw error;
-    throw createUsageError('limits', `does not fit: ${error.message}`);
-  }
-  return { ...value, ...limits };
-}
-
 /**
  * Writes lines to an open file. Drops those that cannot be written: the log may be on the full disk
  * that it reports.
@@ -445,83 +335,4 @@ export function createLineWriter(descriptor: number): { write(line: string): voi
       }
     },
   };
-}
-
-/** Options of `serve` from the flags `--auth` and `--auth-keys`. */
-interface Auth {
-  readonly authenticate?: Authenticate | undefined;
-  readonly authorize?: Authorize | undefined;
-  readonly limits?: Partial<GatewayLimits> | undefined;
-}
-
-const FUNCTIONS = ['authenticate', 'authorize'] as const;
-const EXPORTS: readonly string[] = [...FUNCTIONS, 'limits'];
-
-/** Reads `--auth` and `--auth-keys`. With keys, the module may have `authorize` alone. */
-export async function loadAuth(options: RawOptions): Promise<Auth> {
-  const value =
-    options['auth'] === undefined ? {} : await loadAuthModule(readText(options, 'auth'));
-  if (options['authKeys'] === undefined) {
-    for (const flag of ['authIssuer', 'authAudience']) {
-      if (options[flag] !== undefined)
-        throw createUsageError(flag, 'is about signed tokens: give --auth-keys as well');
-    }
-    if (options['auth'] === undefined || value.authenticate !== undefined) return value;
-    throw createUsageError(
-      'auth',
-      'names a module that exports no `authenticate`: export one, or give --auth-keys',
-    );
-  }
-  if (value.authenticate !== undefined) {
-    throw createUsageError(
-      'auth-keys',
-      'checks tokens, and so does `authenticate` of the module of --auth: give one of them',
-    );
-  }
-  const [issuer, subscribers] = ['authIssuer', 'authAudience'].map((flag) =>
-    options[flag] === undefined ? undefined : readText(options, flag),
-  );
-  const { createTokenVerifier } = await import('./signed-tokens.ts');
-  return {
-    ...value,
-    authenticate: await createTokenVerifier(readText(options, 'authKeys'), {
-      issuer,
-      audience: subscribers,
-    }),
-  };
-}
-
-async function loadAuthModule(path: string): Promise<Auth> {
-  const module = await loadModule('auth', path);
-  rejectMisspelledExports(module, path);
-  for (const name of FUNCTIONS) {
-    if (module[name] === undefined || typeof module[name] === 'function') continue;
-    throw createUsageError('auth', `names ${path}, whose \`${name}\` is no function`);
-  }
-  const { authenticate, authorize, limits } = module as Auth;
-  return { authenticate, authorize, limits };
-}
-
-/**
- * An `authorize` that is ignored would let in clients that its author wants to refuse. Other
- * exports are helpers.
- */
-function rejectMisspelledExports(module: Readonly<Record<string, unknown>>, path: string): void {
-  const whole = isService(module['default']) ? undefined : module['default'];
-  const isRepeated =
-    whole === undefined ||
-    (typeof whole === 'object' &&
-      Object.entries(whole ?? {}).every(([name, value]) => module[name] === value));
-  if (!isRepeated) {
-    const problem = `whose default export is not used: export ${EXPORTS.join(', ')} by these names`;
-    throw createUsageError('auth', `names ${path}, ${problem}`);
-  }
-  for (const name of Object.keys(module).filter((item) => !EXPORTS.includes(item))) {
-    const meant = findClosestName(name, EXPORTS);
-    if (meant === undefined) continue;
-    throw createUsageError(
-      'auth',
-      `names ${path}, which exports \`${name}\`. Did you mean \`${meant}\`? Rename it`,
-    );
-  }
 }

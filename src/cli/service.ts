@@ -15,7 +15,7 @@ export const SERVICE: Command = {
   summary: 'Compare two versions of a service: can the new one start where the old one ran?',
   argument: { typed: '<action> <old> <new>', names: 'an action and two modules' },
   actions: [[ACTION, 'Print what the new version lacks that data, sites or pages of the old need']],
-  flags: [['--json', 'Print the result as one JSON line']],
+  flags: [{ typed: '--json', text: 'Print the result as one JSON line' }],
   example: 'correctables service diff deployed/shop.js shop.js',
   run: runAction,
 };

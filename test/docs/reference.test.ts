@@ -125,5 +125,5 @@ test('error codes: the table lists every code', () => {
 
 test.each([SERVE, LABEL, INSPECT, CLUSTER])('command line: the table of `$name` lists its flags', ({ name, flags }) => {
   const [, section = ''] = readText('docs/reference/cli.md').split(`\n## correctables ${name}`);
-  expect(readRows(section.split('\n## ')[0] ?? '')).toEqual(flags.map(([flag]) => flag));
+  expect(readRows(section.split('\n## ')[0] ?? '')).toEqual(flags.map(({ typed }) => typed));
 });

@@ -141,7 +141,7 @@ describe('correctables serve', () => {
     [served('--data', ''), '--data needs a value'],
     [served('--port'), '--port needs a value'],
     [served('--maxAttempts=010.0'), '--max-attempts must be an integer from 1 to 1000000, got "010.0"'],
-    [served('--port', '1', '--port', '2'), '--port was passed 2 times'],
+    [served('--port', '1', '--port', '2'), '--port was passed more than once'],
     [served('--ephemeral', '--data', 'x'), '--data names a directory'],
     [served('now'), 'not "now"'],
     [served('--origins', 'https://a.example,'), '--origins takes origins'],
