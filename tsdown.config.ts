@@ -18,11 +18,13 @@ export default defineConfig({
   platform: 'neutral',
   target: 'node20.19',
   fixedExtension: false,
+  // One file for each source, so that a stack trace names it and a reader finds it.
+  unbundle: true,
   dts: true,
   // How long plugins take says nothing about what is built.
   checks: { pluginTimings: false },
-  // With the sources in them, which are not packed: a stack trace and a debugger show what was written.
-  sourcemap: true,
+  // The built files have the names and the lines of the sources without their types, so no map is needed.
+  sourcemap: false,
   clean: true,
   // Declarations have no map, and yet a line that names one.
   hooks: {
@@ -42,7 +44,6 @@ export default defineConfig({
       '#ws',
       'zod',
       'pino',
-      'cac',
       'jose',
       'react',
       'rxjs',
