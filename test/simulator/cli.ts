@@ -6,8 +6,10 @@ import { availableParallelism } from 'node:os';
 import { cac } from 'cac';
 import { neverCame, runBatch, runDealt } from './batch.ts';
 import type { Batch, BatchResult } from './batch.ts';
-import { PROFILES } from '../../src/testing/simulator/options.ts';
+import { Random } from '../../src/server/collections/random.ts';
+import { drawOptions, PROFILES } from '../../src/testing/simulator/options.ts';
 import { INJECTED_BUGS } from './injected-bugs.ts';
+import { drawOptions as drawCausalOptions } from './causal/options.ts';
 import { findMissingCausal, findPlantedCausal, runCausalBatch } from './causal/batch.ts';
 import { PLANTED_CAUSAL_FAULTS } from './causal/planted-faults.ts';
 import { parseOverrides, simulate } from './simulate.ts';
@@ -40,7 +42,11 @@ cli.option('--jobs <count>', 'Processes to deal the runs out to (default: one a 
 cli.option('--planted', 'Plant each fault in turn; exit 0 only if every one is caught');
 cli.option('--only <fault>', 'With --planted: this fault alone');
 cli.option('--json', 'Print one JSON object');
-cli.help();
+cli.help((sections) => [
+  ...sections,
+  { title: 'Options of --with, as drawn for seed 1', body: describeOptions() },
+  { title: 'The same with --world causal', body: describe(drawCausalOptions(new Random(1))) },
+]);
 const { options } = cli.parse();
 if (options['help'] !== true) process.exitCode = await main(flagsOf(options));
 
@@ -65,6 +71,17 @@ function flagsOf(input: Readonly<Record<string, unknown>>): Flags {
   const maxJobs = input['jobs'] === undefined ? availableParallelism() : whole('jobs', 1);
   const jobs = Math.min(maxJobs, Math.ceil(runs / RUNS_PER_JOB_MIN));
   return { world, runs, seed, profile, overrides, jobs, planted: flag('planted'), only, json: flag('json') };
+}
+
+function describeOptions(): string {
+  return describe(drawOptions(1));
+}
+
+/** A line for each option, with a value that it may have. */
+function describe(drawn: object): string {
+  return Object.entries(drawn)
+    .map(([name, value]) => `  ${name}: ${value === Infinity ? '"Infinity"' : JSON.stringify(value)}`)
+    .join('\n');
 }
 
 async function runSeeds(flags: Flags): Promise<number> {
