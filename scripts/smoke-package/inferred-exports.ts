@@ -28,6 +28,8 @@ import {
   statement,
 } from 'correctables/bindings/cassandra';
 import { createCausalStore } from 'correctables/bindings/causal';
+import { http } from 'correctables/bindings/http';
+import { httpHandler } from 'correctables/http';
 import { memory, memoryStore } from 'correctables/bindings/memory';
 import { withDetails, tiered, skipLevel } from 'correctables/bindings/tiered';
 import { exponentialBackoff, findSites, neverReconnect, redblue, REDBLUE_LEVELS } from 'correctables/bindings/redblue';
@@ -125,6 +127,8 @@ export const transfer = () => transaction(store, async (tx) => ({ left: await tx
 export const causalStore = createCausalStore({ sites: ['dublin', 'oregon'], partitions: 2 });
 export const dublin = createClient(causalStore.site('dublin'));
 export const removed = () => dublin.invoke(remove('k'));
+export const overHttp = createClient(http(keyValueContract, { url: '/api', levels: ['weak', 'strong'] }));
+export const handler = httpHandler(keyValueContract, memory());
 export const keyValueParts = [keyValueContract, keyValueService] as const;
 export const front = { ...cached(memory(), {}) };
 export const behind = createClient(cached(memory(), { store: mapStore() }));

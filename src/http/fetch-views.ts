@@ -122,7 +122,7 @@ export function fetchViews<const L extends Levels>(levels: L): ViewFetcher<L> {
 }
 
 /** A request that has not been sent. */
-interface Exchange extends RequestLabel {
+export interface Exchange extends RequestLabel {
   readonly send: (
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
@@ -183,7 +183,8 @@ function createHeaders(
   return headers;
 }
 
-interface Receiver {
+/** Where the views of a reply go. */
+export interface Receiver {
   readonly levels: Levels;
   readonly sink: Sink<unknown>;
   readonly session: PageSession | undefined;
@@ -193,7 +194,7 @@ interface Receiver {
  * Sends the request and delivers what comes back. Rejects with what ends the
  * operation.
  */
-async function deliverViews(
+export async function deliverViews(
   exchange: Exchange,
   signal: AbortSignal,
   receiver: Receiver,

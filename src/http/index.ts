@@ -7,6 +7,17 @@ export {
   type FetchViewsOptions,
   type ViewFetcher,
 } from './fetch-views.ts';
+export {
+  httpHandler,
+  type HttpHandler,
+  type HttpHandlerOptions,
+  type NodeRequestLike,
+} from './http-handler.ts';
+export {
+  toOpenApi,
+  type OpenApiDocument,
+  type OpenApiOptions,
+} from './open-api.ts';
 export { respondWithViews, type RespondOptions } from './respond-with-views.ts';
 export { sendViews, type ServerResponseLike } from './send-views.ts';
 export {

@@ -87,6 +87,7 @@ export type ClientWatch = (leave: (reason?: unknown) => void) => () => void;
 const STATUSES: { readonly [C in ErrorCode]?: number } = {
   INVALID_ARGUMENT: 400,
   INVALID_VALUE: 400,
+  UNKNOWN_LEVEL: 400,
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
   CONFLICT: 409,

@@ -35,6 +35,10 @@ const SECTIONS: Readonly<Record<string, readonly (readonly [file: string, ...int
     ['http/respond-with-views.ts', 'RespondOptions'],
     ['http/session-tokens.ts', 'SessionCookieOptions'],
   ],
+  'httpHandler and toOpenApi': [
+    ['http/http-handler.ts', 'HttpHandlerOptions'],
+    ['http/open-api.ts', 'OpenApiOptions'],
+  ],
   'retryPolicy and exponentialBackoff': [
     ['policies/retry.ts', 'RetryOptions'],
     ['correctable/backoff.ts', 'BackoffOptions'],
@@ -44,6 +48,7 @@ const SECTIONS: Readonly<Record<string, readonly (readonly [file: string, ...int
   dequeue: [['operations/queue.ts', 'DequeueOptions']],
   memory: [['bindings/memory/memory.ts', 'MemoryOptions']],
   createCausalStore: [['bindings/causal/options.ts', 'CausalStoreOptions']],
+  http: [['bindings/http/options.ts', 'HttpBindingOptions']],
   tiered: [['bindings/tiered/tiered.ts', 'TieredOptions']],
   cached: [
     ['bindings/cache/options.ts', 'CacheOptions'],

@@ -115,6 +115,23 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
       ],
     },
   },
+  './bindings/http': {
+    http: {
+      shows: "http(contract, { url: '/api', levels: ['replica', 'primary'] })",
+      whole: [
+        ['nothing', 'contract', (f) => f()],
+        ['no options', 'options', (f) => f(contract())],
+      ],
+      parts: [
+        ['no address', 'url', (f) => f(contract(), { levels: ['weak'] })],
+        ['no levels', 'levels', (f) => f(contract(), { url: '/api' })],
+        ['a level twice', 'levels', (f) => f(contract(), { url: '/api', levels: ['a', 'a'] })],
+        ['headers that are no function', 'headers', (f) => f(contract(), { url: '/api', levels: ['a'], headers: {} })],
+        ['another method', 'readMethod', (f) => f(contract(), { url: '/api', levels: ['a'], readMethod: 'PUT' })],
+        ['a misspelt option', 'uri', (f) => f(contract(), { uri: '/api', levels: ['a'] })],
+      ],
+    },
+  },
   './bindings/memory': {
     memory: {
       shows: 'memory({ delaysMs: { weak: 5, strong: 80 } })',

@@ -1,7 +1,7 @@
 /** Mistakes with what front ends call: queries, stores, views over HTTP, React. */
 import { createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
-import { binding, method, type Mistakes, type Untyped } from './untyped.ts';
+import { binding, contract, method, type Mistakes, type Untyped } from './untyped.ts';
 
 const HOOK = 'is a hook, which runs in a component: test/unit/react';
 const COMPONENT = 'is a component: test/unit/react';
@@ -51,6 +51,24 @@ export const callsOfFrontEnds: Readonly<Record<string, Mistakes>> = {
         ['another format', 'format', (f) => f(store().invoke(get('a')), { format: 'xml' })],
         ['a logger in place of its function', 'onError', (f) => f(store().invoke(get('a')), { onError: {} })],
       ],
+    },
+    httpHandler: {
+      shows: 'httpHandler(contract, binding, { authenticate })',
+      whole: [
+        ['nothing', 'contract', (f) => f()],
+        ['a list of operations', 'contract', (f) => f(['get'], binding())],
+        ['no binding', 'binding', (f) => f(contract())],
+        ['a client in the place of its binding', 'binding', (f) => f(contract(), store())],
+      ],
+      parts: [
+        ['a token in place of its check', 'authenticate', (f) => f(contract(), binding(), { authenticate: 'x' })],
+        ['a misspelt option', 'authorise', (f) => f(contract(), binding(), { authorise: () => true })],
+      ],
+    },
+    toOpenApi: {
+      shows: "toOpenApi(contract, { url: '/api' })",
+      whole: [['nothing', 'contract', (f) => f()]],
+      parts: [['a misspelt option', 'uri', (f) => f(contract(), { uri: '/api' })]],
     },
     sendViews: {
       shows: '',

@@ -1,0 +1,219 @@
+/** Sends each operation of a contract as an HTTP request to `httpHandler`. */
+import {
+  bindMethods,
+  type Binding,
+  type BindingSession,
+  type InvocationContext,
+  type Sink,
+} from '../../correctable/binding.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { Levels } from '../../correctable/level-types.ts';
+import type { Operation } from '../../correctable/operation.ts';
+import { deliverViews, type Exchange } from '../../http/fetch-views.ts';
+import {
+  encodeArgs,
+  formatOperationUrl,
+  IDEMPOTENCY_HEADER,
+  LEVELS_HEADER,
+} from '../../http/operation-request.ts';
+import { createLostError } from '../../http/reply-error.ts';
+import {
+  createHttpSession,
+  SESSION_HEADER,
+  type PageSession,
+} from '../../http/session-tokens.ts';
+import { createUnsendableError, isUnsendable } from '../../http/unsendable.ts';
+import type { ContractInfo } from '../../protocol/contract/contract.ts';
+import {
+  checkOperation,
+  checkRegistry,
+  findOperationHash,
+  isRegistered,
+} from '../../protocol/contract/operation-registry.ts';
+import { CALL, checkHttpOptions, type HttpBindingOptions } from './options.ts';
+
+/** A longer address may be refused on its way. */
+const MAX_URL_LENGTH = 2_000;
+
+/**
+ * Binds a client of a page to an `httpHandler` of a server: each operation of
+ * the contract is one request, whose reply has all views. Sessions, caches,
+ * hooks and queries work on it as on any binding.
+ *
+ * Arguments are checked before anything is sent. If the reply of an update is
+ * lost, it fails with `UNKNOWN`.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not
+ * fit
+ * @example
+ * const client = createClient(http(bikes, { url: '/api', levels: ['replica', 'primary'] }));
+ * const bike = await client.invoke(bikes.bike({ id: 7 }));
+ */
+export function http<const L extends Levels>(
+  contract: ContractInfo,
+  options: HttpBindingOptions<L>,
+): Binding<L> {
+  checkRegistry(contract, CALL);
+  checkHttpOptions(options);
+  return new HttpBinding(contract, options);
+}
+
+class HttpBinding<L extends Levels> implements Binding<L> {
+  readonly name = 'http';
+  /** The server refuses a key that its store does not keep. */
+  readonly hasIdempotencyKeys = true;
+  /** A request names its user by its cookie or token. */
+  readonly identifiesByConnection = true;
+  readonly principal?: () => string;
+  readonly #contract: ContractInfo;
+  readonly #options: HttpBindingOptions<L>;
+  readonly #requests = new Set<AbortController>();
+  #isClosed = false;
+
+  constructor(contract: ContractInfo, options: HttpBindingOptions<L>) {
+    this.#contract = contract;
+    this.#options = options;
+    if (options.principal !== undefined) this.principal = options.principal;
+    bindMethods(this);
+  }
+
+  consistencyLevels(): L {
+    return this.#options.levels;
+  }
+
+  supports(operation: Operation): boolean {
+    return isRegistered(this.#contract, operation);
+  }
+
+  operationHash(name: string): string | undefined {
+    return findOperationHash(this.#contract, name);
+  }
+
+  openSession(tokens: readonly string[] = []): BindingSession {
+    return createHttpSession(tokens);
+  }
+
+  async submitOperation<T>(
+    operation: Operation<T>,
+    levels: readonly L[number][],
+    sink: Sink<T, L[number]>,
+    context: InvocationContext,
+  ): Promise<void> {
+    if (this.#isClosed) throw createClosedError();
+    const request = new AbortController();
+    const stop = (): void => request.abort(context.signal.reason);
+    const isRead = operation.access === 'read';
+    // An update runs to its end, whether a caller waits for it or not.
+    if (isRead) context.signal.addEventListener('abort', stop);
+    this.#requests.add(request);
+    try {
+      const exchange = this.#createExchange(operation, levels, context);
+      await deliverViews(exchange, request.signal, {
+        levels: this.#options.levels,
+        sink: sink as Sink<unknown>,
+        session: context.session as PageSession | undefined,
+      });
+    } finally {
+      this.#requests.delete(request);
+      if (isRead) context.signal.removeEventListener('abort', stop);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const request of this.#requests) request.abort();
+  }
+
+  #createExchange(
+    operation: Operation,
+    levels: readonly string[],
+    context: InvocationContext,
+  ): Exchange {
+    const { access, args } = checkOperation(this.#contract, operation);
+    const text = encodeArgs(args);
+    const isUpdate = access === 'write';
+    const { url, init } = this.#createRequest(operation.name, text, isUpdate);
+    const label = { name: operation.name, isUpdate };
+    const added = {
+      ...(levels.length < this.#options.levels.length && {
+        [LEVELS_HEADER]: levels.join(','),
+      }),
+      // Present also without tokens: the server then opens a session.
+      ...(context.session !== undefined && { [SESSION_HEADER]: '' }),
+      ...(context.idempotencyKey !== undefined && {
+        [IDEMPOTENCY_HEADER]: context.idempotencyKey,
+      }),
+    };
+    return {
+      ...label,
+      send: async (headers, signal) => {
+        const { fetch = globalThis.fetch } = this.#options;
+        const own = await this.#options.headers?.();
+        const sent = {
+          ...init,
+          headers: { ...init.headers, ...added, ...headers, ...own },
+        };
+        let response: Response;
+        try {
+          response = await fetch(url, { ...sent, signal });
+        } catch (error) {
+          throw isUnsendable(error, { input: url, url, init: sent })
+            ? createUnsendableError(label, error)
+            : createLostError(label, 'the request failed', error);
+        }
+        this.#checkLevels(response);
+        return response;
+      },
+    };
+  }
+
+  #createRequest(
+    name: string,
+    args: string,
+    isUpdate: boolean,
+  ): { readonly url: string; readonly init: RequestParts } {
+    const { url: baseUrl, readMethod = 'GET', credentials } = this.#options;
+    const parts = credentials === undefined ? {} : { credentials };
+    if (!isUpdate && readMethod === 'GET') {
+      const url = formatOperationUrl(baseUrl, name, args);
+      if (url.length <= MAX_URL_LENGTH)
+        return { url, init: { ...parts, method: 'GET', headers: {} } };
+    }
+    return {
+      url: formatOperationUrl(baseUrl, name),
+      init: {
+        ...parts,
+        method: 'POST',
+        body: args,
+        headers: { 'content-type': 'application/json' },
+      },
+    };
+  }
+
+  /** Other levels at the server would show a preliminary view as final. */
+  #checkLevels({ headers }: Response): void {
+    const atServer = headers.get(LEVELS_HEADER);
+    const here = this.#options.levels.join(',');
+    if (atServer === null || atServer === here) return;
+    throw new CorrectableError(
+      'PROTOCOL',
+      `http(): the server has the levels ${atServer}, and the option levels has ${here}. Use the same.`,
+      { field: 'levels', retryable: false },
+    );
+  }
+}
+
+interface RequestParts {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly credentials?: RequestCredentials;
+}
+
+function createClosedError(): CorrectableError {
+  return new CorrectableError(
+    'UNAVAILABLE',
+    'the http binding is closed. Nothing was sent. Create a new client.',
+    { retryable: false },
+  );
+}

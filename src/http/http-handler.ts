@@ -1,0 +1,459 @@
+/** Serves each operation of a contract over HTTP, by any binding. */
+import { correctable } from '../correctable/client/create.ts';
+import type {
+  Binding,
+  BindingSession,
+  InvocationContext,
+  Principal,
+} from '../correctable/binding.ts';
+import type { Session } from '../correctable/client/client.ts';
+import {
+  check,
+  CorrectableError,
+  isCorrectableError,
+} from '../correctable/errors.ts';
+import { requestLevels } from '../correctable/level-order.ts';
+import type { Operation } from '../correctable/operation.ts';
+import { WRITE } from '../correctable/side-effects.ts';
+import { closeAfter, getSource, type Source } from '../correctable/source.ts';
+import {
+  checkOptionNames,
+  checkOptionTypes,
+  isBinding,
+  type OptionNamesOf,
+} from '../correctable/validate.ts';
+import { CheckedOperation } from '../protocol/contract/checked-operation.ts';
+import type { ContractInfo } from '../protocol/contract/contract.ts';
+import { checkRegistry } from '../protocol/contract/operation-registry.ts';
+import {
+  decodeArgs,
+  IDEMPOTENCY_HEADER,
+  LEVELS_HEADER,
+  parseArgsText,
+  parseOperationUrl,
+} from './operation-request.ts';
+import {
+  respondWithViews,
+  type AnyCorrectable,
+  type RespondOptions,
+} from './respond-with-views.ts';
+import { sendViews, type ServerResponseLike } from './send-views.ts';
+import {
+  getHeader,
+  readSessionTokens,
+  SESSION_HEADER,
+  type RequestLike,
+} from './session-tokens.ts';
+
+/** A request of Node, Express, Koa (`ctx.req`) or Fastify (`request.raw`). */
+export interface NodeRequestLike extends RequestLike {
+  readonly url?: string | undefined;
+  /** The body, if a middleware has parsed it. Default: it is read here */
+  readonly body?: unknown;
+  [Symbol.asyncIterator](): AsyncIterator<unknown>;
+}
+
+/** Options of `httpHandler`. */
+export interface HttpHandlerOptions {
+  /**
+   * Returns the user of a request, or `undefined` if it has none. Throw to
+   * refuse the request with status 401. Default: no request has a user
+   */
+  readonly authenticate?:
+    | ((
+        request: RequestLike,
+      ) => Principal | undefined | Promise<Principal | undefined>)
+    | undefined;
+  /**
+   * Decides whether a user may execute an operation, whose arguments were
+   * parsed by the contract. Only `true` allows it: otherwise the status is 403.
+   * Default: always
+   */
+  readonly authorize?:
+    | ((
+        principal: Principal | undefined,
+        operation: Operation,
+      ) => boolean | Promise<boolean>)
+    | undefined;
+  /** Timeout of an operation, in milliseconds. Default: 30 000 */
+  readonly timeoutMs?: number | undefined;
+  /** Largest body of a request, in bytes. Default: 1 048 576 */
+  readonly maxBodyBytes?: number | undefined;
+  /**
+   * Called with each failure and its cause, which the client does not get.
+   * Default: as `respondWithViews`
+   */
+  readonly onError?: ((error: unknown) => unknown) | undefined;
+}
+
+/** Serves requests of Node, and with `fetch` those of Web standards. */
+export interface HttpHandler {
+  /**
+   * Handles a request of Node or Express. If the contract has no such operation
+   * and there is a `next`, calls it. Resolves when the reply is sent.
+   */
+  (
+    request: NodeRequestLike,
+    response: ServerResponseLike,
+    next?: (error?: unknown) => void,
+  ): Promise<void>;
+  /** Handles a request of Web standards, for Hono, Next.js, Deno, Bun and workers. */
+  fetch(this: void, request: Request): Promise<Response>;
+}
+
+const CALL = 'httpHandler(contract, binding, { authenticate })';
+const DEFAULT_TIMEOUT_MS = 30_000;
+const DEFAULT_MAX_BODY_BYTES = 1 << 20;
+
+const OPTIONS: OptionNamesOf<HttpHandlerOptions> = {
+  authenticate: true,
+  authorize: true,
+  timeoutMs: true,
+  maxBodyBytes: true,
+  onError: true,
+};
+
+/**
+ * Serves the operations of a contract: `POST /bike` executes the operation
+ * `bike`, and `GET /bike?args=…` does for a read. The reply has all views, as
+ * those of `respondWithViews`. Mount it in Express, Fastify, Hono, Koa or
+ * `node:http`. In a page, the binding `http` of `correctables/bindings/http`
+ * calls it.
+ *
+ * Arguments are parsed by the contract. Results are checked if the binding
+ * checks them, as `createHandler` and RedBlue services do.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the argument or option
+ * that does not fit
+ * @example
+ * app.use('/api', httpHandler(bikes, binding)); // Express
+ * app.all('/api/*', (c) => handler.fetch(c.req.raw)); // Hono
+ */
+export function httpHandler(
+  contract: ContractInfo,
+  binding: Binding,
+  options: HttpHandlerOptions = {},
+): HttpHandler {
+  checkRegistry(contract, CALL);
+  check(isBinding(binding), 'binding', `must be a binding: write ${CALL}`);
+  checkOptionNames(options, { call: CALL }, OPTIONS);
+  checkOptionTypes(options, 'function', 'authenticate', 'authorize', 'onError');
+  const server = new OperationServer(contract, binding, options);
+  const handle = async (
+    request: NodeRequestLike,
+    response: ServerResponseLike,
+    next?: (error?: unknown) => void,
+  ): Promise<void> => {
+    const { name } = parseOperationUrl(request.url ?? '');
+    if (next !== undefined && !server.has(name)) return next();
+    const started = server.start(request, request.url ?? '', () =>
+      readNodeBody(request, server.maxBodyBytes),
+    );
+    await sendViews(response, started.correctable, started.reply);
+  };
+  const fetch = async (request: Request): Promise<Response> => {
+    const started = server.start(request, request.url, () =>
+      readWebBody(request, server.maxBodyBytes),
+    );
+    return respondWithViews(started.correctable, started.reply);
+  };
+  return Object.assign(handle, { fetch });
+}
+
+interface StartedOperation {
+  readonly correctable: AnyCorrectable;
+  readonly reply: RespondOptions;
+}
+
+/** The arguments of a request, parsed from JSON. */
+type ReadBody = () => Promise<unknown>;
+
+class OperationServer {
+  readonly maxBodyBytes: number;
+  readonly #contract: ContractInfo;
+  readonly #binding: Binding;
+  readonly #options: HttpHandlerOptions;
+
+  constructor(
+    contract: ContractInfo,
+    binding: Binding,
+    options: HttpHandlerOptions,
+  ) {
+    this.#contract = contract;
+    this.#binding = binding;
+    this.#options = options;
+    this.maxBodyBytes = options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
+  }
+
+  has(name: string): boolean {
+    return Object.hasOwn(this.#contract.operations, name);
+  }
+
+  /** Starts the operation of a request. Each failure becomes one of its reply. */
+  start(
+    request: RequestLike,
+    url: string,
+    readBody: ReadBody,
+  ): StartedOperation {
+    const levels = this.#binding.consistencyLevels();
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, onError } = this.#options;
+    const views = correctable(levels).withSink<unknown>({
+      timeoutMs,
+      ...(this.#binding.isOlder && { isOlder: this.#binding.isOlder }),
+    });
+    const source = getSource<unknown>(views.correctable) as Source<unknown>;
+    const session = new ReplySession();
+    const run = this.#run({ request, url, readBody, source, session });
+    run.catch((error: unknown) => source.fail(error));
+    return {
+      correctable: views.correctable,
+      reply: {
+        request,
+        session,
+        onError,
+        headers: { [LEVELS_HEADER]: levels.join(',') },
+      },
+    };
+  }
+
+  async #run(call: OperationCall): Promise<void> {
+    const { request, source, session } = call;
+    const principal = await this.#authenticate(request);
+    const operation = await this.#readOperation(call);
+    source.label = { name: operation.name };
+    if (operation.access === 'write') source.effectState = WRITE;
+    await this.#authorize(principal, operation);
+
+    const requested = getHeader(request, LEVELS_HEADER);
+    if (requested !== '')
+      source.levelOrder = requestLevels(
+        source.levelOrder,
+        requested.split(',').map((level) => level.trim()),
+      );
+    session.open(this.#openSession(request));
+    // The client may have left while the request was read.
+    if (source.state !== 'pending') return;
+    const context = createContext(source, {
+      principal,
+      session: session.session,
+      idempotencyKey: this.#readIdempotencyKey(request, operation, principal),
+    });
+    closeAfter(
+      source,
+      this.#binding.submitOperation(
+        operation,
+        source.levelOrder.requested,
+        source,
+        context,
+      ),
+    );
+  }
+
+  async #authenticate(request: RequestLike): Promise<Principal | undefined> {
+    try {
+      return await this.#options.authenticate?.(request);
+    } catch (cause) {
+      if (isCorrectableError(cause)) throw cause;
+      throw new CorrectableError(
+        'UNAUTHENTICATED',
+        'authenticate refused the request. Nothing was executed.',
+        { cause },
+      );
+    }
+  }
+
+  async #authorize(
+    principal: Principal | undefined,
+    operation: Operation,
+  ): Promise<void> {
+    const { authorize } = this.#options;
+    if (authorize === undefined) return;
+    // A function without types may return anything that counts as true.
+    const answer: unknown = await authorize(principal, operation);
+    if (answer === true) return;
+    throw new CorrectableError(
+      'FORBIDDEN',
+      `${operation.name} is not allowed for this user. Nothing was executed.`,
+    );
+  }
+
+  async #readOperation({
+    request,
+    url,
+    readBody,
+  }: OperationCall): Promise<Operation> {
+    const { operations, name: contract } = this.#contract;
+    const { name, args } = parseOperationUrl(url);
+    const spec = this.has(name) ? operations[name] : undefined;
+    if (
+      spec === undefined ||
+      !this.#binding.supports({ ...spec, name } as never)
+    )
+      throw new CorrectableError(
+        'UNSUPPORTED',
+        `${contract} has no operation "${name}". Operations: ${Object.keys(operations).join(', ')}.`,
+      );
+    const method = (request.method ?? 'GET').toUpperCase();
+    const isQuery = method === 'GET' || method === 'HEAD';
+    if (!isQuery && method !== 'POST')
+      throw createMethodError(name, `has no ${method}. Use POST`);
+    // A link on another page must not change anything.
+    if (isQuery && spec.access === 'write')
+      throw createMethodError(name, 'is a write. Use POST');
+
+    const input = isQuery
+      ? args === undefined
+        ? {}
+        : parseArgsText(args)
+      : await readBody();
+    return new CheckedOperation(
+      name,
+      spec.access,
+      input,
+      this.#contract,
+      operations,
+    );
+  }
+
+  #openSession(request: RequestLike): BindingSession | undefined {
+    const tokens = readSessionTokens(request);
+    const isWanted = tokens.length > 0 || hasHeader(request, SESSION_HEADER);
+    return isWanted ? this.#binding.openSession?.(tokens) : undefined;
+  }
+
+  /** Keys of one user do not meet those of another. */
+  #readIdempotencyKey(
+    request: RequestLike,
+    { name, access }: Operation,
+    principal: Principal | undefined,
+  ): string | undefined {
+    const key = getHeader(request, IDEMPOTENCY_HEADER);
+    if (key === '' || access === 'read') return undefined;
+    if (this.#binding.hasIdempotencyKeys === true)
+      return `\0${encodeURIComponent(principal?.id ?? '')}/${key}`;
+    throw new CorrectableError(
+      'UNSUPPORTED',
+      `${name}: the ${this.#binding.name} binding keeps no idempotency keys. Nothing was executed. Send the request without ${IDEMPOTENCY_HEADER}.`,
+      { field: 'idempotencyKey' },
+    );
+  }
+}
+
+interface OperationCall {
+  readonly request: RequestLike;
+  readonly url: string;
+  readonly readBody: ReadBody;
+  readonly source: Source<unknown>;
+  readonly session: ReplySession;
+}
+
+/** The session of a reply. It is opened once the request was read. */
+class ReplySession implements Session {
+  session: BindingSession | undefined;
+  #isClosed = false;
+
+  get tokens(): readonly string[] {
+    return this.session?.tokens ?? [];
+  }
+
+  open(session: BindingSession | undefined): void {
+    this.session = session;
+    // The client has left meanwhile.
+    if (this.#isClosed) session?.close?.();
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.session?.close?.();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+function createContext(
+  source: Source<unknown>,
+  facts: Pick<InvocationContext, 'principal' | 'session' | 'idempotencyKey'>,
+): InvocationContext {
+  return {
+    ...facts,
+    get signal() {
+      return source.signal;
+    },
+    get deadlineAt() {
+      return source.deadlineAt;
+    },
+    trace: undefined,
+    operationId: globalThis.crypto.randomUUID(),
+  };
+}
+
+function createMethodError(name: string, problem: string): CorrectableError {
+  return new CorrectableError('INVALID_ARGUMENT', `${name} ${problem}.`, {
+    field: 'method',
+  });
+}
+
+function hasHeader({ headers }: RequestLike, name: string): boolean {
+  return typeof headers.get === 'function'
+    ? headers.get(name) !== null
+    : (headers as Record<string, unknown>)[name] !== undefined;
+}
+
+async function readNodeBody(
+  request: NodeRequestLike,
+  maxBytes: number,
+): Promise<unknown> {
+  checkContentType(request);
+  const { body } = request;
+  if (typeof body === 'string') return parseArgsText(body);
+  if (body !== undefined) return decodeArgs(body);
+
+  const decoder = new TextDecoder();
+  let bytes = 0;
+  let text = '';
+  for await (const chunk of request) {
+    const part = chunk as string | Uint8Array;
+    bytes += part.length;
+    if (bytes > maxBytes) throw createBodySizeError(maxBytes);
+    text +=
+      typeof part === 'string' ? part : decoder.decode(part, { stream: true });
+  }
+  return parseArgsText(text + decoder.decode());
+}
+
+async function readWebBody(
+  request: Request,
+  maxBytes: number,
+): Promise<unknown> {
+  checkContentType(request);
+  const declared = Number(request.headers.get('content-length') ?? 0);
+  if (declared > maxBytes) throw createBodySizeError(maxBytes);
+  const text = await request.text();
+  if (text.length > maxBytes) throw createBodySizeError(maxBytes);
+  return parseArgsText(text);
+}
+
+/**
+ * A form of another page can send other types without a preflight request, with
+ * the cookies of the user.
+ */
+function checkContentType(request: RequestLike): void {
+  const type = getHeader(request, 'content-type').toLowerCase();
+  if (type.startsWith('application/json')) return;
+  throw new CorrectableError(
+    'INVALID_ARGUMENT',
+    `the request has the content type "${type}". Send JSON as application/json.`,
+    { field: 'content-type' },
+  );
+}
+
+function createBodySizeError(maxBytes: number): CorrectableError {
+  return new CorrectableError(
+    'INVALID_ARGUMENT',
+    `the body of the request has more than ${maxBytes} bytes. Nothing was executed.`,
+    { field: 'body' },
+  );
+}

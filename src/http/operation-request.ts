@@ -1,0 +1,76 @@
+/**
+ * How an operation of a contract travels in an HTTP request: its name is the
+ * last segment of the path. The arguments are JSON, in the body or in the query
+ * parameter `args`. What JSON lacks is written as in `json-values.ts`.
+ */
+import { CorrectableError } from '../correctable/errors.ts';
+import { fromJsonValue, toJsonField } from '../protocol/codec/json-values.ts';
+
+/** Names the requested levels, separated by commas. Absent: all levels. */
+export const LEVELS_HEADER = 'correctables-levels';
+/** Names an update across requests, so that the store executes it once. */
+export const IDEMPOTENCY_HEADER = 'idempotency-key';
+
+/** The query parameter with the arguments of a read. */
+const ARGS_PARAMETER = 'args';
+
+export function encodeArgs(args: unknown): string {
+  // JSON has no form for `undefined`.
+  return JSON.stringify(toJsonField(args ?? null, 'args'));
+}
+
+/** Returns the address of an operation, with the arguments of a read. */
+export function formatOperationUrl(
+  baseUrl: string,
+  name: string,
+  args?: string,
+): string {
+  const path = `${baseUrl.replace(/\/+$/, '')}/${encodeURIComponent(name)}`;
+  return args === undefined
+    ? path
+    : `${path}?${ARGS_PARAMETER}=${encodeURIComponent(args)}`;
+}
+
+/** Returns the name of the operation, and the arguments if the query has them. */
+export function parseOperationUrl(url: string): {
+  readonly name: string;
+  readonly args: string | undefined;
+} {
+  // The address may be a path alone, as in requests of Node.
+  const { pathname, searchParams } = new URL(url, 'http://localhost');
+  const segment = pathname.replace(/\/+$/, '').split('/').at(-1) ?? '';
+  return {
+    name: decodeSegment(segment),
+    args: searchParams.get(ARGS_PARAMETER) ?? undefined,
+  };
+}
+
+/**
+ * Returns the arguments that `text` contains.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` if it is no JSON
+ */
+export function parseArgsText(text: string): unknown {
+  try {
+    return decodeArgs(JSON.parse(text));
+  } catch (cause) {
+    const message = 'args must be the arguments of the operation as JSON.';
+    throw new CorrectableError('INVALID_ARGUMENT', message, {
+      field: 'args',
+      cause,
+    });
+  }
+}
+
+/** Returns the arguments of a body that was parsed as JSON already. */
+export function decodeArgs(json: unknown): unknown {
+  return fromJsonValue(json);
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
