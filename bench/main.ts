@@ -14,6 +14,7 @@ import { tpcw } from './case-studies/tpcw.ts';
 import { failover } from './cluster/failover.ts';
 import { failoverEtcd } from './cluster/failover-etcd.ts';
 import { cluster } from './cluster/throughput.ts';
+import { causal } from './causal/bench.ts';
 import { core } from './core/bench.ts';
 import { redblueLatency } from './microbenchmark/latency.ts';
 import { redblueThroughput } from './microbenchmark/throughput.ts';
@@ -36,6 +37,7 @@ const benches: readonly Bench[] = [
   wire,
   redblueOverhead,
   transactions,
+  causal,
   server,
   crowd,
   react,

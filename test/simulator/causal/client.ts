@@ -3,7 +3,7 @@ import type { OnSiteRead, OperationRefusal } from '../../../src/causal/causal-si
 import { CausalSession } from '../../../src/causal/session.ts';
 import { createZeroVector, MICROSECONDS_PER_MS } from '../../../src/causal/stamps.ts';
 import type { Version } from '../../../src/causal/version.ts';
-import { SessionFrontier } from './frontier-checker.ts';
+import { SessionFrontier } from '../../../src/testing/simulator/checkers/frontier-checker.ts';
 import type { CausalWorld } from './world.ts';
 
 const MAX_ATTEMPTS = 25;

@@ -20,7 +20,11 @@ import { EMPTY_CHAIN, getVersions } from '../../../src/causal/version-chain.ts';
 import { Random } from '../../../src/server/collections/random.ts';
 import { Timeline } from '../../../src/testing/simulator/timeline.ts';
 import { SimulatedClient } from './client.ts';
-import { FrontierChecker, getWriteId, type CausalViolation } from './frontier-checker.ts';
+import {
+  FrontierChecker,
+  getWriteId,
+  type CausalViolation,
+} from '../../../src/testing/simulator/checkers/frontier-checker.ts';
 import { CausalNetwork } from './network.ts';
 import {
   drawOptions,

@@ -5,14 +5,17 @@
  * of several keys merges the frontiers of what it returned. Each key must then be at least as new as
  * that, and as what the session has seen before.
  */
-import type { Stamp } from '../../../src/causal/stamps.ts';
-import type { Version } from '../../../src/causal/version.ts';
+import type { Stamp } from '../../../causal/stamps.ts';
+import type { Version } from '../../../causal/version.ts';
 
 /** A broken property. */
 export interface CausalViolation {
   readonly checker: string;
   readonly message: string;
 }
+
+/** What a read has returned of a key, in any store that orders writes by stamp and site. */
+export type ReadVersion = Pick<Version, 'stamp' | 'site' | 'value'>;
 
 /** The place of a write in the order of the writes of its key. */
 export interface WritePlace {
@@ -79,11 +82,14 @@ export class FrontierChecker {
 
   checkRead(
     keys: readonly string[],
-    versions: readonly (Version | undefined)[],
+    versions: readonly (ReadVersion | undefined)[],
     {
       session,
       atLeast,
-    }: { readonly session: SessionFrontier; readonly atLeast?: ReadonlyMap<string, WritePlace> | undefined },
+    }: {
+      readonly session: SessionFrontier;
+      readonly atLeast?: ReadonlyMap<string, WritePlace> | undefined;
+    },
   ): CausalViolation | undefined {
     const returned: Frontier = new Map();
     const merged: Frontier = new Map();
@@ -92,7 +98,10 @@ export class FrontierChecker {
       if (version === undefined) continue;
       const write = this.#writes.get(getWriteId(version));
       if (write === undefined || write.key !== key)
-        return { checker: 'ghost', message: `${key} has ${getWriteId(version)}, which was not written to it` };
+        return {
+          checker: 'ghost',
+          message: `${key} has ${getWriteId(version)}, which was not written to it`,
+        };
       const place = { id: write.id, stamp: version.stamp, site: version.site };
       const violation = this.#notePlace(write, place);
       if (violation !== undefined) return violation;
@@ -107,15 +116,23 @@ export class FrontierChecker {
         this.#compare('latest', key, found, atLeast?.get(key));
       if (violation !== undefined) return violation;
     }
-    for (const frontier of [merged, returned]) for (const [key, place] of frontier) raise(session.seen, key, place);
+    for (const frontier of [merged, returned])
+      for (const [key, place] of frontier) raise(session.seen, key, place);
     return undefined;
   }
 
   /** At the end, each site has to have what was acknowledged. */
-  checkFinal(keys: readonly string[], versions: readonly (Version | undefined)[]): CausalViolation | undefined {
+  checkFinal(
+    keys: readonly string[],
+    versions: readonly (ReadVersion | undefined)[],
+  ): CausalViolation | undefined {
     for (const [at, key] of keys.entries()) {
       const version = versions[at];
-      const found = version && { id: getWriteId(version), stamp: version.stamp, site: version.site };
+      const found = version && {
+        id: getWriteId(version),
+        stamp: version.stamp,
+        site: version.site,
+      };
       const violation = this.#compare('visibility', key, found, this.#acknowledged.get(key));
       if (violation !== undefined) return violation;
     }
@@ -128,7 +145,8 @@ export class FrontierChecker {
     found: WritePlace | undefined,
     required: WritePlace | undefined,
   ): CausalViolation | undefined {
-    if (required === undefined || (found !== undefined && compare(found, required) >= 0)) return undefined;
+    if (required === undefined || (found !== undefined && compare(found, required) >= 0))
+      return undefined;
     if (this.#excuses.isLost(required.id)) return undefined;
     if (found === undefined && this.#excuses.mayBeForgotten(key, required)) return undefined;
     return { checker, message: `${key} was ${format(found)}, and ${format(required)} came before` };
@@ -136,7 +154,11 @@ export class FrontierChecker {
 
   #notePlace(write: KnownWrite, place: WritePlace): CausalViolation | undefined {
     const known = write.place;
-    if (known !== undefined && compare(known, place) !== 0 && !this.#excuses.mayBeRepeated(write.key))
+    if (
+      known !== undefined &&
+      compare(known, place) !== 0 &&
+      !this.#excuses.mayBeRepeated(write.key)
+    )
       return { checker: 'twice', message: `${write.id} is ${format(known)} and ${format(place)}` };
     write.place = place;
     for (const past of write.past.values()) {
@@ -148,7 +170,7 @@ export class FrontierChecker {
 }
 
 /** Values of simulated writes are their ids. A tombstone has its id too. */
-export function getWriteId({ value }: Version): string {
+export function getWriteId({ value }: ReadVersion): string {
   return String(value);
 }
 

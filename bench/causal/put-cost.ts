@@ -1,0 +1,28 @@
+/** What the servers work for one put on this machine: the code of the partitions, and the messages. */
+import { dropSlowest } from './calibration.ts';
+import { runClosedLoop, type LoopOptions } from './closed-loop.ts';
+import { groupBy } from '../harness/group-by.ts';
+import type { Execution } from './queueing-network.ts';
+
+export interface PutCost {
+  /** The code as it was measured in this run, and messages by their service times. */
+  readonly us: number;
+  readonly messages: number;
+  readonly bytes: number;
+}
+
+export function measurePutCost(options: LoopOptions): PutCost {
+  const executions: Execution[] = [];
+  const { costs, puts } = runClosedLoop({
+    ...options,
+    onExecution: (execution) => {
+      if (execution.purpose === 'put') executions.push(execution);
+    },
+  });
+  const codeUs = groupBy(executions, ({ kind }) => kind).reduce((sum, group) => {
+    const usual = dropSlowest(group);
+    return sum + (usual.reduce((total, { us }) => total + us, 0) / usual.length) * group.length;
+  }, 0);
+  const { messages, bytes, messageUs } = costs.put;
+  return { us: codeUs / puts + messageUs, messages, bytes };
+}
