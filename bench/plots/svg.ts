@@ -2,27 +2,43 @@
 import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom';
 
-/** A picture does not inherit the colors of its page: it is light or dark as the reader prefers. */
+/**
+ * Each color, light and dark. Attributes have the light one itself, so that programs that know no style sheets show it too. The
+ * style sheet replaces it for readers who prefer dark pages: a picture does not inherit the colors of its page.
+ */
+const COLORS = {
+  back: { light: '#ffffff', dark: '#14171a' },
+  ink: { light: '#1b1f24', dark: '#e6e8ea' },
+  rule: { light: '#d8dce0', dark: '#39414a' },
+  grey: { light: '#6b747e', dark: '#a3acb5' },
+  blue: { light: '#1f6fc4', dark: '#6fb1f5' },
+  red: { light: '#c0392b', dark: '#ff8a7a' },
+  orange: { light: '#b45309', dark: '#f2a65a' },
+  green: { light: '#1f7a5c', dark: '#5cc9a3' },
+  violet: { light: '#7b4fb0', dark: '#c3a2ee' },
+} as const;
+
+const replaceColor = ({ light, dark }: { readonly light: string; readonly dark: string }): string =>
+  ['fill', 'stroke'].map((name) => `  [${name}="${light}"] { ${name}: ${dark}; }`).join('\n');
+
 const STYLE = `
-svg { --back: #fff; --ink: #1b1f24; --rule: #d8dce0; --grey: #6b747e; --blue: #1f6fc4; --red: #c0392b; --orange: #b45309;
-  --green: #1f7a5c; --violet: #7b4fb0; background: var(--back); color: var(--ink);
-  font-family: system-ui, sans-serif; font-size: 12px; }
+svg { background: ${COLORS.back.light}; color: ${COLORS.ink.light}; font-family: system-ui, sans-serif; font-size: 12px; }
 @media (prefers-color-scheme: dark) {
-  svg { --back: #14171a; --ink: #e6e8ea; --rule: #39414a; --grey: #a3acb5; --blue: #6fb1f5; --red: #ff8a7a; --orange: #f2a65a;
-    --green: #5cc9a3; --violet: #c3a2ee; }
+  svg { background: ${COLORS.back.dark}; color: ${COLORS.ink.dark}; }
+${Object.values(COLORS).map(replaceColor).join('\n')}
 }
 `;
 
-export const BLUE = 'var(--blue)';
-export const RED = 'var(--red)';
-export const GREY = 'var(--grey)';
-export const ORANGE = 'var(--orange)';
-export const GREEN = 'var(--green)';
-export const VIOLET = 'var(--violet)';
-export const INK = 'var(--ink)';
-export const RULE = 'var(--rule)';
+export const BLUE = COLORS.blue.light;
+export const RED = COLORS.red.light;
+export const GREY = COLORS.grey.light;
+export const ORANGE = COLORS.orange.light;
+export const GREEN = COLORS.green.light;
+export const VIOLET = COLORS.violet.light;
+export const INK = COLORS.ink.light;
+export const RULE = COLORS.rule.light;
 /** Behind text that stands on lines. */
-export const BACK = 'var(--back)';
+export const BACK = COLORS.back.light;
 
 /** Captions of axes stand beside them: at the top they would meet the text above the plot. */
 export const BESIDE = { labelAnchor: 'center', labelArrow: 'none' } as const;
@@ -82,7 +98,8 @@ export function figure({ title, note, see }: Texts, options: Plot.PlotOptions & 
       add('text', text, { x: String(EDGE_PX), y: String(LINE_PX * (at + 1) + 4), 'text-anchor': 'start', ...look }),
     ),
   );
-  svg.prepend(add('title', title), add('desc', `${note} ${see}`), add('style', STYLE));
+  const backdrop = add('rect', '', { width: '100%', height: '100%', fill: BACK });
+  svg.prepend(add('title', title), add('desc', `${note} ${see}`), add('style', STYLE), backdrop);
   for (const group of svg.querySelectorAll('g')) joinDots(group);
   svg.setAttribute('role', 'img');
   svg.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
