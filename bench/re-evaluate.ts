@@ -1,5 +1,6 @@
 /** Bars of today from the samples of a results file: what the benchmark would say of the same rounds. */
 import * as chase from './ads/goals.ts';
+import * as causal from './causal/goals.ts';
 import * as bandwidth from './cassandra/bandwidth-cells.ts';
 import * as divergence from './cassandra/divergence.ts';
 import * as latency from './cassandra/latency.ts';
@@ -66,6 +67,7 @@ const AGAIN: Readonly<Record<string, (samples: never) => readonly GoalResult[]>>
     redblue.computeGoalResults(new Map(Object.entries(samples).map(byName)) as never),
   transactions: ({ costs, views }: Samples) =>
     transactions.computeGoalResults({ costs: asMap(costs), views: views as never }),
+  causal: (samples: never) => causal.computeGoalResults(samples),
   wire: (samples: Samples) =>
     wire.computeGoalResults(new Map(Object.entries(samples).map(([window, of]) => [Number(window), asMap(of)])), null),
   ads: (samples: never) => chase.computeGoalResults('ads', samples),

@@ -30,11 +30,13 @@ function importsOf(folder) {
   const at = layers.findIndex((layer) => layer.some((row) => row.folder === folder));
   const below = layers.slice(at + 1).flatMap((layer) => layer.map((row) => row.folder));
   const isForbidden = (other) =>
-    never.some(({ from, to }) =>
-      [
-        [folder, from],
-        [other, to],
-      ].every(([name, list]) => list.some((above) => isWithin(name, above))),
+    never.some(
+      ({ from, to, except = [] }) =>
+        !except.includes(folder) &&
+        [
+          [folder, from],
+          [other, to],
+        ].every(([name, list]) => list.some((above) => isWithin(name, above))),
     );
   return below.filter((other) => !isForbidden(other));
 }
@@ -77,7 +79,8 @@ function tableOf() {
       `| ${layersOf(names)} | ${list(name ? [name] : outer(names))} | ${what} | ${isPure(names) ? 'yes' : ''} | ${published(names)} |`,
   );
   const exceptions = never.map(
-    ({ from, to, toText, because }) => `- ${list(from)} never import ${toText ?? list(to)}: ${because}.`,
+    ({ from, to, toText, except, because }) =>
+      `- ${list(from)} never import ${toText ?? list(to)}${except ? `, except for ${list(except)}` : ''}: ${because}.`,
   );
   return [
     '| layer | directory | what it is | pure | published as |',

@@ -8,14 +8,14 @@ import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import { rounded } from '../harness/statistics.ts';
 import { measureServiceTimes } from './calibration.ts';
-import { runChecked } from './checked-run.ts';
-import { runClosedLoop, SYSTEMS, type LoopOptions, type SystemName } from './closed-loop.ts';
+import { runChecked } from './systems/checked-run.ts';
+import { runClosedLoop, SYSTEMS, type LoopOptions, type SystemName } from './systems/closed-loop.ts';
 import { computeGoalResults, computeRoundGoals, type Checked, type Round } from './goals.ts';
 import { measurePutCost } from './put-cost.ts';
 import { createRow, findClientsFor, findPeak, type Row } from './rows.ts';
-import type { ServiceTimes } from './service-times.ts';
+import type { ServiceTimes } from './systems/service-times.ts';
 import { FEW_CLIENTS, KEYS_OF_PARTITION, listCurves, MANY_CLIENTS, type Curve } from './settings.ts';
-import { createRankChooser, DEFAULT_WORKLOAD, type RankChooser } from './workload.ts';
+import { createRankChooser, DEFAULT_WORKLOAD, type RankChooser } from './systems/workload.ts';
 
 export const causal: Bench = {
   name: 'causal',

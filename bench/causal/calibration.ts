@@ -3,11 +3,11 @@ import { createServer, connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { Packr } from 'msgpackr';
 import { median } from '../harness/statistics.ts';
-import { runClosedLoop, SYSTEMS, type SystemName } from './closed-loop.ts';
+import { runClosedLoop, SYSTEMS, type SystemName } from './systems/closed-loop.ts';
 import { fitLine } from './curves.ts';
-import type { Execution } from './queueing-network.ts';
-import { NOMINAL_TIMES, type Line, type ServiceTimes } from './service-times.ts';
-import { DEFAULT_WORKLOAD, type RankChooser } from './workload.ts';
+import type { Execution } from './systems/queueing-network.ts';
+import { NOMINAL_TIMES, type Line, type ServiceTimes } from './systems/service-times.ts';
+import { DEFAULT_WORKLOAD, type RankChooser } from './systems/workload.ts';
 
 /** The slowest are those that the machine has interrupted, or the garbage collector. */
 const SLOWEST_SHARE = 0.01;

@@ -1,7 +1,7 @@
 /** What the causal store is held to beside CC-LO. */
 import { atLeast, estimate, limitTime, reported, type Estimate, type GoalResult } from '../harness/goals.ts';
 import { LOOKS } from '../harness/adaptive-rounds.ts';
-import { SYSTEMS, type SystemName } from './closed-loop.ts';
+import { SYSTEMS, type SystemName } from './systems/closed-loop.ts';
 import { findCrossing } from './curves.ts';
 import type { PutCost } from './put-cost.ts';
 import { createCurvePoints, findPeak, findRow, fitIds, selectRows, type Row, type RowKey } from './rows.ts';

@@ -1,8 +1,8 @@
 /** What the servers work for one put on this machine: the code of the partitions, and the messages. */
 import { dropSlowest } from './calibration.ts';
-import { runClosedLoop, type LoopOptions } from './closed-loop.ts';
+import { runClosedLoop, type LoopOptions } from './systems/closed-loop.ts';
 import { groupBy } from '../harness/group-by.ts';
-import type { Execution } from './queueing-network.ts';
+import type { Execution } from './systems/queueing-network.ts';
 
 export interface PutCost {
   /** The code as it was measured in this run, and messages by their service times. */

@@ -1,6 +1,6 @@
 /** What is written of each closed loop, and what is read out of these rows. */
 import { rounded } from '../harness/statistics.ts';
-import type { LoopResult, SystemName } from './closed-loop.ts';
+import type { LoopResult, SystemName } from './systems/closed-loop.ts';
 import { fitLine, interpolate, type CurvePoint, type LineFit } from './curves.ts';
 import type { Curve, FigureName } from './settings.ts';
 

@@ -1,6 +1,6 @@
 /** Which workloads, systems and numbers of clients are run. */
-import { SYSTEMS, type SystemName } from './closed-loop.ts';
-import { DEFAULT_WORKLOAD, type Workload } from './workload.ts';
+import { SYSTEMS, type SystemName } from './systems/closed-loop.ts';
+import { DEFAULT_WORKLOAD, type Workload } from './systems/workload.ts';
 
 export const FIGURES = ['default', 'writes', 'skew', 'size', 'values'] as const;
 export type FigureName = (typeof FIGURES)[number];

@@ -1,5 +1,6 @@
 /** Which plots a result has, drawn from its file alone. */
 import type { Report } from '../harness/results.ts';
+import { drawCausal } from './causal.ts';
 import { drawPage } from './page.ts';
 import { drawCluster, drawEtcdFailover, drawFailover } from './processes.ts';
 import { drawCore, drawCrowd, drawOverhead, drawServer, drawWire } from './ratios.ts';
@@ -31,6 +32,7 @@ const DRAW: Readonly<Record<string, Draw>> = {
   'redblue-throughput': drawThroughput,
   'redblue-overhead': drawOverhead,
   transactions: drawTransactions,
+  causal: drawCausal,
   tpcw: drawShop,
   rubis: drawShop,
   quoddy: drawQuoddy,

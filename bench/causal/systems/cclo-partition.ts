@@ -10,8 +10,8 @@
  * That time is of another server, whose clock may be far behind, so the reader may miss what it has already depended on.
  * Here, the version itself has the reads that it is hidden from. The ids that are sent are the same.
  */
-import type { Stamp } from '../../src/causal/stamps.ts';
-import { findPartition } from '../../src/causal/partition-of-key.ts';
+import type { Stamp } from '../../../src/causal/stamps.ts';
+import { findPartition } from '../../../src/causal/partition-of-key.ts';
 import {
   getClient,
   type CcloCallName,

@@ -1,5 +1,5 @@
 /** CC-LO in a queueing network: partitions at each site, and clients with one session each. */
-import { findPartition } from '../../src/causal/partition-of-key.ts';
+import { findPartition } from '../../../src/causal/partition-of-key.ts';
 import { toReadId, type CcloCallName, type CcloCalls, type Dependency, type SentVersion } from './cclo-calls.ts';
 import { CcloPartition, type CcloPartitionOptions } from './cclo-partition.ts';
 import type { Place, Purpose, ServerPlace } from './queueing-network.ts';

@@ -1,7 +1,7 @@
 /** Runs a system with few keys and delays that vary, and asks the checker of the causal store about each read. */
-import { Random } from '../../src/server/collections/random.ts';
-import { FrontierChecker, SessionFrontier } from '../../src/testing/simulator/checkers/frontier-checker.ts';
-import { Timeline } from '../../src/testing/simulator/timeline.ts';
+import { Random } from '../../../src/server/collections/random.ts';
+import { FrontierChecker, SessionFrontier } from '../../../src/testing/simulator/checkers/frontier-checker.ts';
+import { Timeline } from '../../../src/testing/simulator/timeline.ts';
 import { KEEP_READ_IDS_US, type CcloPartition, type CcloPartitionOptions } from './cclo-partition.ts';
 import { CcloSystem } from './cclo-system.ts';
 import type { SystemName } from './closed-loop.ts';

@@ -1,6 +1,6 @@
 /** Clients in closed loops: each does one operation after the other, without a pause. */
-import { Random } from '../../src/server/collections/random.ts';
-import { Timeline } from '../../src/testing/simulator/timeline.ts';
+import { Random } from '../../../src/server/collections/random.ts';
+import { Timeline } from '../../../src/testing/simulator/timeline.ts';
 import { CcloSystem } from './cclo-system.ts';
 import { ContrarianSystem } from './contrarian-system.ts';
 import { PURPOSES, QueueingNetwork, type Account, type Execution, type Purpose } from './queueing-network.ts';

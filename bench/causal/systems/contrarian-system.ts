@@ -1,6 +1,6 @@
 /** The causal store of `src/causal` in a queueing network: its partitions, and one gateway at each site. */
-import { CausalSite } from '../../src/causal/causal-site.ts';
-import { DEFAULT_LIMITS } from '../../src/causal/limits.ts';
+import { CausalSite } from '../../../src/causal/causal-site.ts';
+import { DEFAULT_LIMITS } from '../../../src/causal/limits.ts';
 import {
   isRefusal,
   type CallName,
@@ -8,13 +8,13 @@ import {
   type PartitionCalls,
   type PartitionPort,
   type Refusal,
-} from '../../src/causal/partition-calls.ts';
-import { Partition } from '../../src/causal/partition.ts';
-import type { SnapshotSource } from '../../src/causal/read-transaction.ts';
-import { CausalSession } from '../../src/causal/session.ts';
-import { createZeroVector, type Stamp } from '../../src/causal/stamps.ts';
-import type { Version } from '../../src/causal/version.ts';
-import type { ReadVersion } from '../../src/testing/simulator/checkers/frontier-checker.ts';
+} from '../../../src/causal/partition-calls.ts';
+import { Partition } from '../../../src/causal/partition.ts';
+import type { SnapshotSource } from '../../../src/causal/read-transaction.ts';
+import { CausalSession } from '../../../src/causal/session.ts';
+import { createZeroVector, type Stamp } from '../../../src/causal/stamps.ts';
+import type { Version } from '../../../src/causal/version.ts';
+import type { ReadVersion } from '../../../src/testing/simulator/checkers/frontier-checker.ts';
 import type { Purpose } from './queueing-network.ts';
 import { INITIAL, type Placed, type StoreClient, type System, type SystemOptions } from './store-client.ts';
 

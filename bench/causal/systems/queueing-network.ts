@@ -5,9 +5,9 @@
  * The code of the partitions really runs, so that messages, bytes and ids are counted rather than assumed. What it takes on
  * this machine is measured beside, and is not what virtual time goes by: so a run is the same again.
  */
-import type { Stamp } from '../../src/causal/stamps.ts';
-import { MICROSECONDS_PER_MS } from '../../src/causal/stamps.ts';
-import type { Timeline } from '../../src/testing/simulator/timeline.ts';
+import type { Stamp } from '../../../src/causal/stamps.ts';
+import { MICROSECONDS_PER_MS } from '../../../src/causal/stamps.ts';
+import type { Timeline } from '../../../src/testing/simulator/timeline.ts';
 import { countBytes, measureMessage, type MessageSize } from './message-size.ts';
 import { computeExecutionUs, computeMessageUs, type ServiceTimes } from './service-times.ts';
 

@@ -1,5 +1,5 @@
 /** What both systems offer to the clients of a benchmark. */
-import type { ReadVersion } from '../../src/testing/simulator/checkers/frontier-checker.ts';
+import type { ReadVersion } from '../../../src/testing/simulator/checkers/frontier-checker.ts';
 import type { QueueingNetwork } from './queueing-network.ts';
 
 export interface Placed {

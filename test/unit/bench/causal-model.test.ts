@@ -1,11 +1,16 @@
 /** The queueing model of the benchmark `causal`, and what is read out of its curves. */
 import { describe, expect, test } from 'vitest';
-import { runClosedLoop, SYSTEMS, type LoopOptions } from '../../../bench/causal/closed-loop.ts';
+import { runClosedLoop, SYSTEMS, type LoopOptions } from '../../../bench/causal/systems/closed-loop.ts';
 import { findCrossing, fitLine, interpolate } from '../../../bench/causal/curves.ts';
-import { countBytes, measureMessage } from '../../../bench/causal/message-size.ts';
-import { QueueingNetwork } from '../../../bench/causal/queueing-network.ts';
-import { NOMINAL_TIMES, type ServiceTimes } from '../../../bench/causal/service-times.ts';
-import { createOperations, createRankChooser, DEFAULT_WORKLOAD, KeyNames } from '../../../bench/causal/workload.ts';
+import { countBytes, measureMessage } from '../../../bench/causal/systems/message-size.ts';
+import { QueueingNetwork } from '../../../bench/causal/systems/queueing-network.ts';
+import { NOMINAL_TIMES, type ServiceTimes } from '../../../bench/causal/systems/service-times.ts';
+import {
+  createOperations,
+  createRankChooser,
+  DEFAULT_WORKLOAD,
+  KeyNames,
+} from '../../../bench/causal/systems/workload.ts';
 import { Random } from '../../../src/server/collections/random.ts';
 import { findPartition } from '../../../src/causal/partition-of-key.ts';
 import { Timeline } from '../../../src/testing/simulator/timeline.ts';

@@ -1,10 +1,14 @@
 /** CC-LO, which the benchmark `causal` compares with, is correct: otherwise its costs would mean nothing. */
 import { expect, test } from 'vitest';
-import { toReadId, type CcloCalls, type CcloPort } from '../../../bench/causal/cclo-calls.ts';
-import { CcloPartition, type CcloPartitionOptions } from '../../../bench/causal/cclo-partition.ts';
-import { runChecked, type CheckedRunOptions, type CheckedRunResult } from '../../../bench/causal/checked-run.ts';
-import type { ReadersCheck } from '../../../bench/causal/store-client.ts';
-import { KeyNames } from '../../../bench/causal/workload.ts';
+import { toReadId, type CcloCalls, type CcloPort } from '../../../bench/causal/systems/cclo-calls.ts';
+import { CcloPartition, type CcloPartitionOptions } from '../../../bench/causal/systems/cclo-partition.ts';
+import {
+  runChecked,
+  type CheckedRunOptions,
+  type CheckedRunResult,
+} from '../../../bench/causal/systems/checked-run.ts';
+import type { ReadersCheck } from '../../../bench/causal/systems/store-client.ts';
+import { KeyNames } from '../../../bench/causal/systems/workload.ts';
 
 const SEEDS = [1, 2, 3, 4];
 const names = new KeyNames(2);
