@@ -1,9 +1,9 @@
 /**
  * Checks causality exactly, in time linear in the history.
  *
- * Each write carries the frontier of its past: for each key the newest write that it depends on. A read
- * of several keys merges the frontiers of what it returned. Each key must then be at least as new as
- * that, and as what the session has seen before.
+ * Each write carries the frontier of its past: for each key the newest write that it depends on. A
+ * read of several keys merges the frontiers of what it returned. Each key must then be at least as
+ * new as that, and as what the session has seen before.
  */
 import type { Stamp } from '../../../causal/stamps.ts';
 import type { Version } from '../../../causal/version.ts';
