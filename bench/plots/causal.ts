@@ -41,31 +41,31 @@ export function drawCausal(report: Report): Drawn {
       'writes',
       WRITES,
       'writes',
-      `With 1 and 10 % of writes, the peak is ${of('peak-vs-cc-lo-writes-1-percent')} and ${of('peak-vs-cc-lo-writes-10-percent')} times that of CC-LO`,
+      `By a model: with 1 and 10 % of writes, the peak is ${of('peak-vs-cc-lo-writes-1-percent')} and ${of('peak-vs-cc-lo-writes-10-percent')} times that of CC-LO`,
     ),
     'causal-rot-skew': draw(
       'skew',
       SKEWS,
       'skew',
-      `From uniform keys to skewed ones, our peak changes by a factor of ${of('peak-skewed-vs-uniform')}, and that of CC-LO by ${of('peak-skewed-vs-uniform-cc-lo')}`,
+      `By a model: from uniform keys to skewed ones, our peak changes by a factor of ${of('peak-skewed-vs-uniform')}, and that of CC-LO by ${of('peak-skewed-vs-uniform-cc-lo')}`,
     ),
     'causal-rot-size': draw(
       'size',
       SIZES,
       'partitionsPerRead',
-      `If a read has 8 and 24 partitions, the peak is ${from('peak-vs-cc-lo', ['8-partitions', '24-partitions'])} times that of CC-LO`,
+      `By a model: if a read has 8 and 24 partitions, the peak is ${from('peak-vs-cc-lo', ['8-partitions', '24-partitions'])} times that of CC-LO`,
     ),
     'causal-rot-values': draw(
       'values',
       VALUE_BYTES,
       'valueBytes',
-      `With values of 128 and 2,048 bytes, the peak is ${from('peak-vs-cc-lo', ['128-bytes', '2048-bytes'])} times that of CC-LO`,
+      `By a model: with values of 128 and 2,048 bytes, the peak is ${from('peak-vs-cc-lo', ['128-bytes', '2048-bytes'])} times that of CC-LO`,
     ),
   };
 }
 
 function drawPutCost(report: Report): Figure {
-  const of = (name: string): string => short(barOf(report, name).value);
+  const of = (name: string): string => barOf(report, name).value.toFixed(2);
   return intervalsFigure({
     title: `From 8 to 256 clients, a put costs ${of('put-cost-growth')} times as much, and one of CC-LO ${of('put-cost-growth-cc-lo')} times`,
     note: 'What all servers of a site work for one put with 256 clients, divided by 8 clients. The code of the partitions was timed in each run, on two shared processors. Dots are medians of the seeds, lines their 95 % intervals; the red tick is our target. The last row compares the time of a put at half of the peak of CC-LO, by the queueing model.',
@@ -109,9 +109,9 @@ function drawDefault(report: Report, { rows, load }: Samples): Figure {
     createPoints(rows, { figure: 'default', sites }, { panel: sites === 1 ? '1 site' : '3 sites', y: 'readP95Ms' }),
   );
   return linesFigure({
-    title: `CC-LO reads faster with few clients; with two rounds the store does ${of('peak-vs-cc-lo')} times as much at one site, ${of('peak-vs-cc-lo-three-sites')} at three`,
-    note: `${MODEL} The paper measured 3.7 and 5 times, on 45 servers a site. ${ONE_SEED} The service times were measured under a load of ${short(load[0] ?? NaN)} on two processors.`,
-    see: `With one client, a read of two rounds takes ${of('rot-latency-vs-cc-lo')} times as long as one of CC-LO, in the paper 1.72 times. A read of one round takes as long as one of CC-LO, and the store does ${of('peak-one-round-vs-cc-lo')} times as much.`,
+    title: `By a model: CC-LO reads faster with few clients; two rounds do up to ${of('peak-vs-cc-lo')} times its operations a second at one site, ${of('peak-vs-cc-lo-three-sites')} at three`,
+    note: `${MODEL} The paper measured 3.7 and 5 times, on 45 servers a site. ${ONE_SEED} While it ran, the two processors had a load of ${short(load.at(-1) ?? NaN)}.`,
+    see: `With one client, a read of two rounds takes ${of('rot-latency-vs-cc-lo')} times as long as one of CC-LO, in the paper 1.72 times. A read of one round takes as long as one of CC-LO, and the store then does up to ${of('peak-one-round-vs-cc-lo')} times the operations of CC-LO.`,
     colors: COLORS,
     x: { label: 'operations a second (thousands)' },
     y: { label: 'ms of a read, 95th percentile (log scale)', type: 'log' },
@@ -123,7 +123,7 @@ function drawTail(report: Report, rows: readonly Row[]): Figure {
   const of = (name: string): string => short(100 * barOf(report, name).value);
   const where = { figure: 'default', sites: 1 } as const;
   return linesFigure({
-    title: `Two rounds are faster than CC-LO from ${of('crossing-p99')} % of their peak at the 99th percentile, in the mean from ${of('crossing-mean')} %`,
+    title: `By a model: two rounds read faster than CC-LO from ${of('crossing-p99')} % of their peak at the 99th percentile, in the mean from ${of('crossing-mean')} %`,
     note: `${MODEL} One site. ${ONE_SEED} In the paper the mean crosses at 25 % of the peak, and the 99th percentile at 9 %.`,
     see: 'Few reads meet a put that collects ids, so the mean shows less of it than the slowest reads do.',
     colors: COLORS,
