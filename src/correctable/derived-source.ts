@@ -14,10 +14,10 @@ import {
   cancelSource,
   failFromPart,
   failWith,
-  toCompositeError,
   addCleanUp,
   Source,
 } from './source.ts';
+import { toCompositeError } from './operation-error.ts';
 
 /**
  * A source for what becomes of the views of another. It may repeat a level, and

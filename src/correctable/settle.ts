@@ -13,12 +13,8 @@ import { check, checkOptions } from './errors.ts';
 import type { Levels } from './level-types.ts';
 import { NO_RANK, getRank, checkLevel } from './level-order.ts';
 import type { Source } from './source.ts';
-import {
-  cancelSource,
-  getExtras,
-  formatLabel,
-  createOperationError,
-} from './source.ts';
+import { cancelSource, getExtras } from './source.ts';
+import { formatLabel, createOperationError } from './operation-error.ts';
 import type { AnyView } from './view.ts';
 
 type Options<T> = SettleOptions<T, Levels, string>;

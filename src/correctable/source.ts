@@ -32,16 +32,19 @@ import {
   getRemainingEffects,
   getEffectState,
   NO_EFFECT,
-  WRITE,
 } from './side-effects.ts';
 import type { DropReason, Environment } from './environment.ts';
 import { structurallyEqual } from './structural-equality.ts';
-import type { ErrorCode, ErrorDetails } from './errors.ts';
+import type { CorrectableError, ErrorCode, ErrorDetails } from './errors.ts';
 import {
-  CorrectableError,
-  getErrorDetails,
-  isCorrectableError,
-} from './errors.ts';
+  createInterruptionError,
+  createOperationError,
+  formatLabel,
+  toCompositeError,
+  toFinalError,
+  UNNAMED_OPERATION,
+  type OperationLabel,
+} from './operation-error.ts';
 import { getForeignSource } from './copies/foreign-source.ts';
 import { isThenable } from './validate.ts';
 import type { LevelOrder } from './level-order.ts';
@@ -97,14 +100,6 @@ interface SourceExtras extends Omit<SubscriberExtras, 'parts'>, PartExtras {
    */
   earlyViews?: Set<AnyView>;
 }
-
-/** What an operation is called. */
-export interface OperationLabel {
-  readonly name: string;
-  readonly key?: string | undefined;
-}
-
-const UNNAMED_OPERATION: OperationLabel = { name: 'operation' };
 
 /**
  * One class for all sources of views: engines run code for one shape of object
@@ -313,11 +308,6 @@ export function getExtras<T>(source: Source<T>): SourceExtras {
   return (source.extras ??= {});
 }
 
-/** The operation and its key, where it has one. */
-export function formatLabel({ name, key }: OperationLabel): string {
-  return key ? `${name} "${key}"` : name;
-}
-
 /**
  * Closes with an error that the binding did not report, and lets the binding
  * go.
@@ -405,46 +395,6 @@ export function createAbandonError<T>(
     `${formatLabel(source.label)}: ${description}`,
     details,
   );
-}
-
-/**
- * An error that accounts for what may have been done: `UNKNOWN` for a write,
- * and no error that suggests a retry.
- */
-export function createInterruptionError<T>(
-  source: Source<T>,
-  code: ErrorCode,
-  message: string,
-  details: ErrorDetails,
-): CorrectableError {
-  const done = getEffectState(source);
-  if (done === NO_EFFECT)
-    return createOperationError(source, code, message, details);
-  const text = `${message}; ${done === WRITE ? 'the write' : 'a step of it'} may take effect all the same`;
-  return createOperationError(source, done === WRITE ? 'UNKNOWN' : code, text, {
-    ...details,
-    retryable: false,
-  });
-}
-
-/**
- * Converts the failure of one part to a failure of the whole: a retry must not
- * do another part twice.
- */
-export function toCompositeError<T, E>(
-  source: Source<T>,
-  error: E,
-): E | CorrectableError {
-  if (
-    !isCorrectableError(error) ||
-    !(error.retryable || error.code === 'ABORTED')
-  )
-    return error;
-  if (getEffectState(source) === NO_EFFECT) return error;
-  return createInterruptionError(source, error.code, error.message, {
-    level: error.level,
-    cause: error,
-  });
 }
 
 /** Fails the whole by what one of its parts failed with. */
@@ -595,54 +545,6 @@ function keepForConfirmation<T>(source: Source<T>, view: AnyView<T>): void {
   const retained = (getExtras(source).confirmableViews ??= new Map());
   retained.set(view.seq, view);
   retained.delete(view.seq - MAX_CONFIRMABLE_VIEWS);
-}
-
-/**
- * The error to close with: the binding's own where it says all, otherwise with
- * the facts added (C6).
- */
-function toFinalError<T>(
-  source: Source<T>,
-  error: unknown,
-  level: string | undefined,
-): CorrectableError {
-  if (!isCorrectableError(error)) {
-    const message = `${formatLabel(source.label)}: the ${level ?? 'final'} view failed; see cause`;
-    return createOperationError(source, 'FINAL_FAILED', message, {
-      level,
-      cause: error,
-    });
-  }
-  const isNamed = error.operation || source.label === UNNAMED_OPERATION;
-  const hasLastView = !source.latest || error.lastView === source.latest;
-  if (isNamed && hasLastView && !source.extras?.levelErrors) return error;
-  // The error itself stays as it is: a binding may fail several operations with
-  // one.
-  return createOperationError(source, error.code, error.message, {
-    level,
-    ...getErrorDetails(error),
-    cause: error,
-  });
-}
-
-/**
- * An error with what is known of the operation: its name and key, its latest
- * view, its failed levels.
- */
-export function createOperationError<T>(
-  source: Source<T>,
-  code: ErrorCode,
-  message: string,
-  details: ErrorDetails,
-): CorrectableError {
-  const { name: operation, key } = source.label;
-  return new CorrectableError(code, message, {
-    operation,
-    key,
-    ...details,
-    lastView: source.latest ?? details.lastView,
-    levelErrors: { ...details.levelErrors, ...source.extras?.levelErrors },
-  });
 }
 
 /** The one transition (C1): whatever ends the operation comes here. */

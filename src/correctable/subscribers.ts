@@ -6,7 +6,7 @@ import type { Timer } from './clock.ts';
 import type { DeadlineList } from './deadline-list.ts';
 import type { Environment } from './environment.ts';
 import type { CorrectableError } from './errors.ts';
-import { activeRun } from './speculative-run.ts';
+import { activeRun } from './speculation/speculative-run.ts';
 import type { AnyView } from './view.ts';
 
 /**

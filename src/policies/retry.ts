@@ -18,9 +18,13 @@ import {
 } from '../correctable/validate.ts';
 import type { Operation } from '../correctable/operation.ts';
 import type { Policy, SubmitFunction } from '../correctable/policy.ts';
-import { isUndone, markFutureWrite } from '../correctable/undone-run.ts';
+import {
+  isUndone,
+  markFutureWrite,
+} from '../correctable/speculation/undone-run.ts';
 import type { Source } from '../correctable/source.ts';
-import { getExtras, formatLabel, addCleanUp } from '../correctable/source.ts';
+import { getExtras, addCleanUp } from '../correctable/source.ts';
+import { formatLabel } from '../correctable/operation-error.ts';
 import { toCanonicalString } from '../values/canonical-string.ts';
 import { getPrincipal, submitOrFail, forwardViews } from './forward-views.ts';
 

@@ -15,11 +15,11 @@ import { NO_EFFECT, WRITE } from '../correctable/side-effects.ts';
 import {
   addCleanUp,
   cancelSource,
-  createOperationError,
   getSource,
   type Source,
 } from '../correctable/source.ts';
-import { isUndone } from '../correctable/undone-run.ts';
+import { createOperationError } from '../correctable/operation-error.ts';
+import { isUndone } from '../correctable/speculation/undone-run.ts';
 import type { CommitResult } from '../operations/versioned.ts';
 import { RefusedVersions } from './refused-versions.ts';
 import {

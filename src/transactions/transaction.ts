@@ -24,7 +24,7 @@ import { createLevelOrder } from '../correctable/level-order.ts';
 import type { Levels, Strongest } from '../correctable/level-types.ts';
 import { UNOBSERVED } from '../correctable/side-effects.ts';
 import { closeAfter, Source } from '../correctable/source.ts';
-import { markFutureWrite } from '../correctable/undone-run.ts';
+import { markFutureWrite } from '../correctable/speculation/undone-run.ts';
 import { hasMethods } from '../correctable/validate.ts';
 import { runTransaction } from './run-transaction.ts';
 import type { TransactionFunction } from './transaction-run.ts';

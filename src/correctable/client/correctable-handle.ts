@@ -24,9 +24,10 @@ import type { Levels } from '../level-types.ts';
 import { settleSource } from '../settle.ts';
 import type { Source } from '../source.ts';
 import { SOURCE } from '../copies/foreign-source.ts';
-import { cancelSource, formatLabel, getPromise } from '../source.ts';
-import type { StepFunction } from '../speculative-run.ts';
-import { speculateOnSource } from '../speculation.ts';
+import { cancelSource, getPromise } from '../source.ts';
+import { formatLabel } from '../operation-error.ts';
+import type { StepFunction } from '../speculation/speculative-run.ts';
+import { speculateOnSource } from '../speculation/speculation.ts';
 import {
   subscribeUntilAborted,
   getSignal,

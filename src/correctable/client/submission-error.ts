@@ -6,11 +6,11 @@ import {
   getErrorDetails,
 } from '../errors.ts';
 import { getEffectState, WRITE } from '../side-effects.ts';
+import { type Source } from '../source.ts';
 import {
   createInterruptionError,
   createOperationError,
-  type Source,
-} from '../source.ts';
+} from '../operation-error.ts';
 
 /**
  * The error of an operation that its client gives up, with what the binding

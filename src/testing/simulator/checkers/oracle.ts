@@ -19,12 +19,8 @@ import type { Reply } from '../../../server/records/reply.ts';
 import type { Service } from '../../../server/service/service.ts';
 import type { SiteState } from '../../../server/replica/core/site-state.ts';
 import { encodeValue } from '../../../server/storage/format/value-text.ts';
-import {
-  toComparableLedger,
-  isLedger,
-  type Counts,
-  type ModelOperation,
-} from '../oracle/model-operation.ts';
+import type { Counts, ModelOperation } from '../oracle/model-operation.ts';
+import { describeDifference } from '../oracle/describe-difference.ts';
 import {
   describeOutcome,
   execute,
@@ -57,8 +53,6 @@ import {
 import type { TracedService } from '../traced-service.ts';
 import { isBackendError } from './submission-replies.ts';
 import { isSiteOperation } from './low-watermarks.ts';
-import { structurallyEqual } from '../../../correctable/structural-equality.ts';
-import type { StateReader } from '../../../server/state/store.ts';
 
 const STATE_ADVICE =
   'what a service knows belongs into its tables: what a variable beside them holds is lost when a site restarts, and differs at each site';
@@ -563,56 +557,4 @@ function formatOperation(operation: AnyOperation): string {
   if (isRed(operation))
     return `${getExecutionName(operation)} ${operation.shadow} ${encodeValue(operation.effects)}`;
   return `blue ${operation.site}.${operation.sequence} ${operation.id}`;
-}
-
-/** The first difference between the model and a site's rows, in words. */
-function describeDifference(
-  view: ModelView,
-  state: StateReader,
-): string | undefined {
-  for (const [table, { fields, indexes }] of Object.entries(view.tables)) {
-    const keys = view.keys(table);
-    const found = [...state.scan({ table }, false)].map(({ key }) => key);
-    if (!structurallyEqual(found, keys))
-      return `the rows ${found.join()} of ${table}, not ${keys.join()}`;
-    for (const key of keys) {
-      for (const field of Object.keys(fields)) {
-        const [value, expected] = [
-          toComparable(state.read(table, key, field)),
-          toComparable(view.read(table, key, field)),
-        ];
-        if (isSameSent(value, expected)) continue;
-        return `${table}.${key}.${field} as ${formatValue(value)}, not ${formatValue(expected)}`;
-      }
-    }
-    for (const field of indexes) {
-      const [scanned, expected] = [
-        [...state.scan({ table, field }, false)],
-        view.entries(table, field),
-      ];
-      const pairs = (entries: typeof expected): unknown =>
-        entries.map(({ value, key }) => [value, key]);
-      if (structurallyEqual(pairs(scanned), pairs(expected))) continue;
-      return `the order ${formatValue(pairs(scanned))} of ${table}.${field}, not ${formatValue(pairs(expected))}`;
-    }
-  }
-  return undefined;
-}
-
-/**
- * Queues as arrays, sets in some fixed order, and of ledgers what is compared.
- */
-function toComparable(value: unknown): unknown {
-  if (isLedger(value)) return toComparableLedger(value);
-  if (value instanceof Set)
-    return [...(value as Set<unknown>)].map(formatValue).toSorted();
-  const { size, at } = (value ?? {}) as {
-    readonly size?: number;
-    at?(index: number): unknown;
-  };
-  if (size === undefined || at === undefined || Array.isArray(value))
-    return value;
-  return Array.from({ length: size }, (_, index) =>
-    (value as { at(index: number): unknown }).at(index),
-  );
 }

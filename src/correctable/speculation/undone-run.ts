@@ -2,8 +2,8 @@
  * Whether an operation belongs to a run that was undone: it must not begin
  * anything new then.
  */
-import type { EffectState } from './side-effects.ts';
-import { getExtras, type Source } from './source.ts';
+import type { EffectState } from '../side-effects.ts';
+import { getExtras, type Source } from '../source.ts';
 import { activeRun } from './speculative-run.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** One run of a speculation: what undoes it and what commits it (C8). */
-import type { Environment } from './environment.ts';
-import type { AnyView } from './view.ts';
+import type { Environment } from '../environment.ts';
+import type { AnyView } from '../view.ts';
 
 type Hook = () => void | PromiseLike<void>;
 

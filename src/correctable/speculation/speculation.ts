@@ -3,13 +3,13 @@
  * rule by rule as in C8: at most one run lives; a confirmed run is kept; a
  * refuted one is undone before the next begins.
  */
-import { adoptSource } from './copies/adopt-source.ts';
+import { adoptSource } from '../copies/adopt-source.ts';
 import {
   removeSubscriber,
   subscribeToViews,
   unrefTimers,
-} from './subscribers.ts';
-import { deriveSource, observeSource } from './derived-source.ts';
+} from '../subscribers.ts';
+import { deriveSource, observeSource } from '../derived-source.ts';
 import {
   addPart,
   getRemainingEffects,
@@ -17,12 +17,12 @@ import {
   NO_EFFECT,
   UNOBSERVED,
   WRITE,
-} from './side-effects.ts';
-import { isThenable } from './validate.ts';
-import { NO_RANK, getRank } from './level-order.ts';
+} from '../side-effects.ts';
+import { isThenable } from '../validate.ts';
+import { NO_RANK, getRank } from '../level-order.ts';
 import type { AbortCallback, StepFunction } from './speculative-run.ts';
 import { callInRun, SpeculativeRun } from './speculative-run.ts';
-import type { Source } from './source.ts';
+import type { Source } from '../source.ts';
 import {
   interrupt,
   getExtras,
@@ -30,9 +30,9 @@ import {
   failWith,
   abandon,
   setTimeLimit,
-  toCompositeError,
-} from './source.ts';
-import type { AnyView } from './view.ts';
+} from '../source.ts';
+import { toCompositeError } from '../operation-error.ts';
+import type { AnyView } from '../view.ts';
 
 /** What a run has come to: a view, or a value or a failure of its own. */
 interface RunOutcome<U> {
