@@ -11,7 +11,7 @@ import { CoverageWaiters } from '../../src/server/replica/core/coverage-waiters.
 import { Membership } from '../../src/server/replica/membership.ts';
 import { Replica } from '../../src/server/replica/replica.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
-import type { MachineFactory } from '../../src/testing/simulator/simulated-site.ts';
+import type { MachineFactory } from '../../src/testing/simulator/simulated-site-options.ts';
 
 const withReplica =
   (Broken: new (...args: ConstructorParameters<typeof Replica>) => Replica): MachineFactory =>

@@ -39,7 +39,7 @@ import type { DedupSlot } from '../../src/server/replica/exactly-once/dedup-slot
 import { Writes } from '../../src/server/replica/writes.ts';
 import { OperationLookups } from '../../src/server/replica/exactly-once/operation-lookup.ts';
 import type { OperationLookup, OperationLookupHost } from '../../src/server/replica/exactly-once/operation-lookup.ts';
-import type { MachineFactory } from '../../src/testing/simulator/simulated-site.ts';
+import type { MachineFactory } from '../../src/testing/simulator/simulated-site-options.ts';
 
 const MICROS_PER_MS = 1000;
 

@@ -9,7 +9,7 @@ import { RightsRequests } from '../../src/server/replica/rights/rights-requests.
 import { Rights } from '../../src/server/replica/rights/rights.ts';
 import type { SiteOptions } from '../../src/server/site/site-options.ts';
 import type { StateReader } from '../../src/server/state/store.ts';
-import type { MachineFactory } from '../../src/testing/simulator/simulated-site.ts';
+import type { MachineFactory } from '../../src/testing/simulator/simulated-site-options.ts';
 import { withReplica } from './buggy-replicas.ts';
 
 const resolveRights = (Broken: typeof Rights): MachineFactory =>

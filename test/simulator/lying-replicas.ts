@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../src/correctable/errors.ts';
 import type { Submission } from '../../src/server/records/submissions.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
 import type { SiteOptions, SiteOutput } from '../../src/server/site/site-options.ts';
-import type { MachineFactory } from '../../src/testing/simulator/simulated-site.ts';
+import type { MachineFactory } from '../../src/testing/simulator/simulated-site-options.ts';
 
 type View = SiteOutput & { kind: 'view' };
 type SubmitterOutput = SiteOutput & { kind: 'view' | 'failed' };

@@ -8,7 +8,7 @@ import { MessageFilter } from '../../src/server/messages/message-filter.ts';
 import type { MessageFilterOptions } from '../../src/server/messages/message-filter.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
 import type { SiteOptions } from '../../src/server/site/site-options.ts';
-import type { MachineFactory } from '../../src/testing/simulator/simulated-site.ts';
+import type { MachineFactory } from '../../src/testing/simulator/simulated-site-options.ts';
 
 const withDoor =
   (Broken: new (options: MessageFilterOptions) => MessageFilter): MachineFactory =>

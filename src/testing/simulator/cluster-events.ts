@@ -28,11 +28,11 @@ import type { SimulationOptions } from './options.ts';
 import { REPLICA_LIMITS } from './replica-limits.ts';
 import { SENT_BACK } from '../../server/messages/envelope.ts';
 import {
-  EPOCH_MS,
   SITE_DIRECTORY,
   createTiming,
   type SimulatedSite,
 } from './simulated-site.ts';
+import { EPOCH_MS } from './simulated-clock.ts';
 import {
   countOperations,
   getAcceptedStart,

@@ -75,12 +75,13 @@ export class PlannedFaults {
   planClocks(wild: SimulatedSite, sites: readonly SimulatedSite[]): void {
     const { options, timeline, random } = this.#parts;
     const { wildClockAheadMs, wildClockUntilMs, maxDrift } = options;
-    wild.setClock(wildClockAheadMs);
+    wild.clock.set(wildClockAheadMs);
     if (wildClockUntilMs !== Infinity)
-      timeline.schedule(wildClockUntilMs, () => wild.setClock(0));
+      timeline.schedule(wildClockUntilMs, () => wild.clock.set(0));
 
     for (const site of sites) {
-      if (maxDrift > 0) site.drift = (2 * random.fraction() - 1) * maxDrift;
+      if (maxDrift > 0)
+        site.clock.setDrift((2 * random.fraction() - 1) * maxDrift);
       if (site !== wild || wildClockAheadMs === 0) this.#planClockStep(site);
     }
   }
@@ -96,7 +97,7 @@ export class PlannedFaults {
     const { clockStepEveryMs, maxClockStepBackMs } = options;
     this.#plan(clockStepEveryMs, () => {
       counts.clockSteps += 1;
-      site.setClock(random.between(-maxClockStepBackMs, MAX_CLOCK_STEP_MS));
+      site.clock.set(random.between(-maxClockStepBackMs, MAX_CLOCK_STEP_MS));
     });
   }
 

@@ -15,7 +15,8 @@ import type {
 import type { ClientOperation, History } from './history.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Random } from '../../server/collections/random.ts';
-import type { SimulatedSite, SiteReply } from './simulated-site.ts';
+import type { SimulatedSite } from './simulated-site.ts';
+import type { SiteReply } from './simulated-site-options.ts';
 import type { Timeline } from './timeline.ts';
 import type { Scenario } from './scenario.ts';
 

@@ -2,16 +2,22 @@
  * One site of a run over its crashes: the same state machine as in production,
  * on a virtual disk and network.
  */
-import {
-  isCorrectableError,
-  type DomainErrorInfo,
-} from '../../correctable/errors.ts';
+import { isCorrectableError } from '../../correctable/errors.ts';
+import type { SiteOutput } from '../../server/site/site-options.ts';
+import type { DurableStorage } from '../../server/storage/durable-storage.ts';
+import type { Submission } from '../../server/records/submissions.ts';
+import { PropertyViolation } from './checkers/checker.ts';
+import { CheckpointNotes } from './checkpoint-notes.ts';
+import type { SentMessage } from './network.ts';
+import { SimulatedClock } from './simulated-clock.ts';
+import type {
+  MembershipOutput,
+  SimulatedSiteOptions,
+  SiteReply,
+} from './simulated-site-options.ts';
 import { LOG_KINDS, type LogKind } from '../../server/log/local-log.ts';
-import type { ServerReply } from '../../server/log/red-log.ts';
 import { SEQUENCED_ENGINE } from '../../server/log/sequenced/engine.ts';
 import { createEpoch } from '../../server/records/epoch.ts';
-import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
-import type { Stage, Submission } from '../../server/records/submissions.ts';
 import type { Origin, Origins } from '../../server/records/origin.ts';
 import { EnvelopeCodec } from '../../server/messages/envelope-codec.ts';
 import {
@@ -20,126 +26,24 @@ import {
   type RejectedMessageError,
 } from '../../server/messages/envelope.ts';
 import type { SiteMachine } from '../../server/site/site-machine.ts';
-import type {
-  SiteOptions,
-  SiteOutput,
-} from '../../server/site/site-options.ts';
 import {
   getSharedPart,
   type CheckpointCut,
   type RecoveredState,
 } from '../../server/log/recovered-state.ts';
-import type { Checkpoint } from '../../server/records/checkpoint.ts';
 import type { MemberChange } from '../../server/replica/membership.ts';
-import type { Vector } from '../../server/records/vector.ts';
-import type {
-  DurableStorage,
-  DurableStorageOptions,
-} from '../../server/storage/durable-storage.ts';
 import type { Timing } from '../../server/storage/disk/files.ts';
 import { readCheckpoint } from '../../server/storage/format/checkpoint-file.ts';
 import { recoverSite } from '../../server/storage/recovery.ts';
-import {
-  PropertyViolation,
-  type ClientSubmission,
-} from './checkers/checker.ts';
 import { Random } from '../../server/collections/random.ts';
 import { SimulatedDisk } from './disk.ts';
 import type { ClientOperation } from './history.ts';
-import type { SentMessage } from './network.ts';
 import type { ServerConnection } from './simulated-etcd.ts';
 import type { InstalledCopy, SharedCopy } from './site-copies.ts';
 import type { Timeline } from './timeline.ts';
 
-export type SiteReply =
-  | {
-      readonly kind: 'final' | 'preliminary';
-      readonly serial: number;
-      readonly stage: Stage;
-      readonly value: unknown;
-      readonly meta: Readonly<Record<string, unknown>> | undefined;
-      readonly seen: Vector | undefined;
-    }
-  | {
-      readonly kind: 'failed';
-      readonly serial: number;
-      /** The one that failed, where a stronger one follows. */
-      readonly stage: Stage | undefined;
-      readonly code: string;
-      readonly domain: DomainErrorInfo | undefined;
-    };
-
-/**
- * Makes the machine of a site: a run with a planted fault makes another one.
- */
-export type MachineFactory = (
-  options: SiteOptions,
-  stored: RecoveredState,
-  nowMs: number,
-  wallMs: number,
-) => SiteMachine;
-
-export interface SimulatedSiteOptions {
-  readonly site: Omit<
-    SiteOptions,
-    'origins' | 'epoch' | 'observer' | 'onMessageRejected'
-  >;
-  /** The table that each start begins with. */
-  createOrigins(): Origins;
-  readonly makeMachine: MachineFactory;
-  readonly timeline: Timeline;
-  /** How far the site's clock is off, in milliseconds. */
-  readonly skewMs: number;
-  readonly observer: ReplicaObserver;
-  readonly disk: SimulatedDisk;
-  /**
-   * Small ones, so that files are changed and checkpoints made within a run.
-   */
-  readonly storage: Required<
-    Pick<
-      DurableStorageOptions,
-      'segmentBytes' | 'checkpointBytes' | 'largeGroup'
-    >
-  >;
-  readonly Storage: typeof DurableStorage;
-  send(sent: SentMessage): void;
-  /** A message of another site was taken, by this start of the site. */
-  onMessageAccepted(envelope: Envelope, start: number): void;
-  /** It goes on after a pause. */
-  onResumed(): void;
-  /**
-   * A site has started: empty, or again with the state that the checkers noted
-   * as `saved`.
-   */
-  onStarted(saved: unknown): void;
-  /**
-   * What checkers have noted of the site, to be given to `started` when it
-   * starts from this state.
-   */
-  save(): unknown;
-  onSubmitted(submission: Omit<ClientSubmission, 'site'>): void;
-  /**
-   * What a site says of itself and of the members, by `SiteOutput`; a site that
-   * was closed, or forked, has stopped.
-   */
-  onMembership(output: MembershipOutput, site: SimulatedSite): void;
-  /** Connects a start to the server that keeps the red log, where one does. */
-  readonly connect?:
-    | ((reply: (reply: ServerReply) => void) => ServerConnection)
-    | undefined;
-  /** The state of another site that it begins with, if it does. */
-  readonly copy?: InstalledCopy | undefined;
-}
-
-type OwnOutput = {
-  readonly kind: 'send' | 'store' | 'request' | 'view' | 'halted' | 'failed';
-};
-export type MembershipOutput = Exclude<SiteOutput, OwnOutput>;
-
 const TICK_MS = 25;
 const ENVELOPE_BYTES = 2000;
-/** What a clock that is right shows when a run begins. */
-export const EPOCH_MS = Date.UTC(2024);
 export const SITE_DIRECTORY = 'site';
 /**
  * Its multiples, of which the whole part is left out, are spread evenly, and
@@ -183,17 +87,13 @@ export class SimulatedSite {
    * have another number.
    */
   isSpared = false;
-  /** How much faster its clock runs than time, as a share of it. */
-  drift = 0;
-  /** Beside the skew that it has for the whole run. */
-  #clockAheadMs = 0;
-  #maxAheadMs = -Infinity;
-  readonly #options: SimulatedSiteOptions;
+  readonly clock: SimulatedClock;
+  readonly #options: SimulatedSiteOptions<SimulatedSite>;
   readonly #codec: EnvelopeCodec;
   #origins: Origins;
   #storage: DurableStorage | undefined;
   #server: ServerConnection | undefined;
-  readonly #checkerNotes = new Map<number, unknown>();
+  readonly #checkerNotes = new CheckpointNotes();
   readonly #answers = new Map<number, (answer: SiteReply) => void>();
   #serial = 0;
   /** Of the disk, at the last start. */
@@ -209,15 +109,15 @@ export class SimulatedSite {
   /** How often it has started, whatever its disk remembers of that. */
   #starts = 0;
 
-  constructor(options: SimulatedSiteOptions) {
+  constructor(options: SimulatedSiteOptions<SimulatedSite>) {
     this.#options = options;
     this.origin = options.site.site;
+    this.clock = new SimulatedClock(options.timeline, options.skewMs);
     this.#codec = new EnvelopeCodec(
       (options.site.redLog ?? SEQUENCED_ENGINE).messages,
     );
     this.#origins = options.createOrigins();
-    if (options.copy !== undefined)
-      this.#checkerNotes.set(options.copy.note, options.copy.notes);
+    if (options.copy !== undefined) this.#checkerNotes.install(options.copy);
     this.start();
     this.#planTick();
   }
@@ -266,17 +166,17 @@ export class SimulatedSite {
       observer,
       onMessageRejected: failOnRejection,
     };
-    this.#noteAhead();
+    this.clock.noteOffset();
     const machine = makeMachine(
       options,
-      this.#unpack(storage.stored),
+      this.#readStored(storage.stored),
       timeline.nowMs,
-      this.wallMs,
+      this.clock.wallMs,
     );
     this.machine = machine;
     this.#server = this.#options.connect?.((reply) =>
       this.#input(
-        (current) => current.onReply(reply, timeline.nowMs, this.wallMs),
+        (current) => current.onReply(reply, timeline.nowMs, this.clock.wallMs),
         machine,
       ),
     );
@@ -286,7 +186,7 @@ export class SimulatedSite {
         get cutProblem() {
           return machine.cutProblem;
         },
-        createCut: () => this.#pack(machine.createCut()),
+        createCut: () => this.#createCut(machine),
         get retainedFrom() {
           return machine.retainedFrom;
         },
@@ -296,7 +196,7 @@ export class SimulatedSite {
         onSynced: (log, length) => {
           this.#input(
             (current) =>
-              current.onSynced(log, length, timeline.nowMs, this.wallMs),
+              current.onSynced(log, length, timeline.nowMs, this.clock.wallMs),
             machine,
           );
         },
@@ -353,8 +253,8 @@ export class SimulatedSite {
   }
 
   /** Starts on the shared state of another site that was put on its disk. */
-  startFrom({ note, notes }: InstalledCopy): void {
-    this.#checkerNotes.set(note, notes);
+  startFrom(copy: InstalledCopy): void {
+    this.#checkerNotes.install(copy);
     this.start();
   }
 
@@ -391,7 +291,7 @@ export class SimulatedSite {
         snapshot.number,
       );
       if (checkpoint === undefined) return;
-      const { smallParts, notes } = this.#unpackParts(checkpoint);
+      const { smallParts, notes } = this.#checkerNotes.unpack(checkpoint);
       done({ shared: getSharedPart({ ...checkpoint, smallParts }), notes });
     });
   }
@@ -403,7 +303,7 @@ export class SimulatedSite {
       ...logs,
       checkpoint: {
         ...checkpoint,
-        smallParts: this.#unpackParts(checkpoint).smallParts,
+        smallParts: this.#checkerNotes.unpack(checkpoint).smallParts,
       },
     };
   }
@@ -514,7 +414,7 @@ export class SimulatedSite {
     }
     this.#answers.set(serial, onAnswer);
     this.#input((machine) => {
-      const { wallMs: submittedAtMs } = this;
+      const { wallMs: submittedAtMs } = this.clock;
       machine.submit(
         { ...submission, serial, submittedAtMs },
         this.#options.timeline.nowMs,
@@ -550,7 +450,7 @@ export class SimulatedSite {
       machine.receive(
         envelope,
         this.#options.timeline.nowMs,
-        this.wallMs,
+        this.clock.wallMs,
         hasRoom,
       );
       // What a start says of its node is heard before the start is accepted.
@@ -558,46 +458,6 @@ export class SimulatedSite {
       if (countHarmless(machine) === before)
         this.#options.onMessageAccepted(envelope, start);
     });
-  }
-
-  /**
-   * The site's clock, as people set it: in whole milliseconds, as machines tell
-   * it.
-   */
-  get wallMs(): number {
-    return Math.floor(this.#correctWallMs + this.#aheadMs);
-  }
-
-  /** What the site's clock would show at most, had it never been set back. */
-  get highestWallMs(): number {
-    return this.#correctWallMs + Math.max(this.#maxAheadMs, this.#aheadMs);
-  }
-
-  /** Sets the site's clock: so far off, beside its skew and drift. */
-  setClock(aheadMs: number): void {
-    this.#noteAhead();
-    this.#clockAheadMs = aheadMs;
-    this.#noteAhead();
-  }
-
-  /**
-   * Between two settings a clock drifts one way: it is furthest ahead at one of
-   * them.
-   */
-  #noteAhead(): void {
-    this.#maxAheadMs = Math.max(this.#maxAheadMs, this.#aheadMs);
-  }
-
-  get #aheadMs(): number {
-    return (
-      this.#options.skewMs +
-      this.#clockAheadMs +
-      this.drift * this.#options.timeline.nowMs
-    );
-  }
-
-  get #correctWallMs(): number {
-    return EPOCH_MS + this.#options.timeline.nowMs;
   }
 
   /**
@@ -623,7 +483,7 @@ export class SimulatedSite {
     let end: MembershipOutput | undefined;
     for (const output of this.machine?.takeOutputs() ?? []) {
       if (output.kind === 'send')
-        this.#send({ ...output.envelope, sentAtMs: this.wallMs });
+        this.#send({ ...output.envelope, sentAtMs: this.clock.wallMs });
       else if (output.kind === 'store')
         this.#storage?.append(output.log, output.entries);
       else if (output.kind === 'view') this.#reply(output);
@@ -688,23 +548,23 @@ export class SimulatedSite {
     });
   }
 
-  /** Lets the checkers' notes go with the checkpoint. */
-  #pack({ smallParts, contained }: CheckpointCut): CheckpointCut {
+  #createCut(machine: SiteMachine): CheckpointCut {
     this.checkpoints += 1;
-    this.#checkerNotes.set(this.checkpoints, this.#options.save());
-    return {
-      smallParts: { note: this.checkpoints, rest: smallParts },
-      contained,
-    };
+    const notes = this.#options.save();
+    return this.#checkerNotes.pack(
+      machine.createCut(),
+      this.checkpoints,
+      notes,
+    );
   }
 
-  #unpack(stored: RecoveredState): RecoveredState {
+  #readStored(stored: RecoveredState): RecoveredState {
     const { checkpoint } = stored;
     if (checkpoint === undefined) {
       this.#options.onStarted(undefined);
       return stored;
     }
-    const { smallParts, notes } = this.#unpackParts(checkpoint);
+    const { smallParts, notes } = this.#checkerNotes.unpack(checkpoint);
     this.startsFromCheckpoint += 1;
     this.#options.onStarted(notes);
     return {
@@ -713,23 +573,11 @@ export class SimulatedSite {
     };
   }
 
-  /** That of another site has its note among its parts. */
-  #unpackParts({ smallParts }: Checkpoint): {
-    readonly smallParts: unknown;
-    readonly notes: unknown;
-  } {
-    const { note, rest = smallParts } = smallParts as {
-      readonly note: number;
-      readonly rest?: unknown;
-    };
-    return { smallParts: rest, notes: this.#checkerNotes.get(note) };
-  }
-
   #planTick(): void {
     this.#options.timeline.schedule(TICK_MS, () => {
       if (this.isLost) return;
       this.#input((machine) =>
-        machine.tick(this.#options.timeline.nowMs, this.wallMs),
+        machine.tick(this.#options.timeline.nowMs, this.clock.wallMs),
       );
       this.#planTick();
     });

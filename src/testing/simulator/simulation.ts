@@ -65,11 +65,11 @@ import {
   SimulatedClient,
   type SimulatedClientOptions,
 } from './simulated-client.ts';
+import { SimulatedSite } from './simulated-site.ts';
 import {
-  SimulatedSite,
   type MachineFactory,
   type MembershipOutput,
-} from './simulated-site.ts';
+} from './simulated-site-options.ts';
 import { TracedService } from './traced-service.ts';
 import { ClusterEvents, type ClusterHost } from './cluster-events.ts';
 import type { SiteBeginning } from './site-copies.ts';
@@ -482,8 +482,8 @@ export class Simulation {
     this.#network.heal();
     this.#redLog.heal();
     for (const site of this.#sites) {
-      site.setClock(0);
-      site.drift = 0;
+      site.clock.set(0);
+      site.clock.setDrift(0);
     }
   }
 

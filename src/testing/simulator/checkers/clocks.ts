@@ -10,37 +10,36 @@ import {
   type AnyOperation,
   type Checker,
 } from './checker.ts';
+import type { SimulatedClock } from '../simulated-clock.ts';
 import type { Envelope } from '../../../server/messages/envelope.ts';
 
-export interface SiteClock {
+export interface SiteWithClock {
   readonly origin: Origin;
-  readonly wallMs: number;
-  /** What it would show now, had it never been set back. */
-  readonly highestWallMs: number;
+  readonly clock: SimulatedClock;
 }
 
 export class ClockChecker implements Checker {
   readonly name = 'clocks';
-  readonly #clocks: readonly SiteClock[];
+  readonly #sites: readonly SiteWithClock[];
   readonly #maxSkewMs: number;
 
-  /** @param clocks they may be added later */
-  constructor(clocks: readonly SiteClock[], skewMaxMs: number) {
-    this.#clocks = clocks;
-    this.#maxSkewMs = skewMaxMs;
+  /** @param sites the array of all sites, to which more may be added later */
+  constructor(sites: readonly SiteWithClock[], maxSkewMs: number) {
+    this.#sites = sites;
+    this.#maxSkewMs = maxSkewMs;
   }
 
   onApplied(site: Origin, operation: AnyOperation): void {
     // A site believes itself, and shows again at a start what it had taken in
     // before.
     if (operation.site === site) return;
-    const clock = this.#clocks.find(({ origin }) => origin === operation.site);
-    const others = this.#clocks.filter((other) => other !== clock);
+    const author = this.#sites.find(({ origin }) => origin === operation.site);
+    const others = this.#sites.filter((other) => other !== author);
     const limitMs =
-      Math.max(...others.map(({ highestWallMs }) => highestWallMs)) +
+      Math.max(...others.map(({ clock }) => clock.highestWallMs)) +
       this.#maxSkewMs;
-    // Its clock was set right since: then what it had stamped is taken.
-    if ((clock?.wallMs ?? Infinity) <= limitMs) return;
+    // If its clock was set right since, sites accept what it had stamped.
+    if ((author?.clock.wallMs ?? Infinity) <= limitMs) return;
     const stamp = isRed(operation)
       ? operation.clock
       : (operation.vector[operation.site] ?? 0);
