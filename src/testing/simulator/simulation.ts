@@ -15,39 +15,16 @@ import {
   type Origins,
 } from '../../server/records/origin.ts';
 import { DurableStorage } from '../../server/storage/durable-storage.ts';
-import { ReplyChecker } from './checkers/submission-replies.ts';
 import {
-  CausalOrderChecker,
-  TotalOrderChecker,
-} from './checkers/causal-order.ts';
-import { ClockChecker, TermChecker } from './checkers/clocks.ts';
-import {
-  Checkers,
   PropertyViolation,
   isRed,
   assertProperty,
+  type AnyOperation,
+  type Checkers,
+  type ClientView,
 } from './checkers/checker.ts';
-import type {
-  AnyOperation,
-  FinalState,
-  ClientView,
-} from './checkers/checker.ts';
-import {
-  ConvergenceChecker,
-  DurabilityChecker,
-} from './checkers/durability.ts';
-import { ExactlyOnceChecker } from './checkers/exactly-once.ts';
-import {
-  LowWatermarkChecker,
-  isLowWatermark,
-  isTransfer,
-} from './checkers/low-watermarks.ts';
-import { InvariantChecker } from './checkers/invariants.ts';
-import { MembersChecker } from './checkers/members.ts';
+import { isLowWatermark, isTransfer } from './checkers/low-watermarks.ts';
 import { OracleChecker } from './checkers/oracle.ts';
-import { RejectionChecker } from './checkers/rejections.ts';
-import { SerializabilityChecker } from './checkers/serializability.ts';
-import { SessionChecker } from './checkers/sessions.ts';
 import { HealthyPeriods, Timeline } from './timeline.ts';
 import { getCoverage, NO_COUNTS } from './coverage.ts';
 import { SimulatedDisk } from './disk.ts';
@@ -73,13 +50,11 @@ import {
 import { TracedService } from './traced-service.ts';
 import { ClusterEvents, type ClusterHost } from './cluster-events.ts';
 import type { SiteBeginning } from './site-copies.ts';
-import {
-  createOrigins,
-  createReplicaLimits,
-  REPLICA_LIMITS,
-} from './replica-limits.ts';
+import { createOrigins, createReplicaLimits } from './replica-limits.ts';
 import { SimulatedRedLog } from './simulated-red-log.ts';
 import type { Scenario } from './scenario.ts';
+import { createCheckers } from './checkers/create-checkers.ts';
+import { Settlement } from './settlement.ts';
 
 export interface RunResult {
   readonly seed: number;
@@ -97,7 +72,6 @@ export interface RunResult {
 
 const LEADER = 0;
 const [FAULTY_PHASE_MS, HEALED_PHASE_MS] = [5000, 120_000];
-const [SETTLE_MS, CONVERGE_MS, SETTLE_STEP_MS] = [3000, 120_000, 250];
 
 export class Simulation {
   readonly #seed: number;
@@ -120,6 +94,7 @@ export class Simulation {
   readonly #clients: SimulatedClient[] = [];
   readonly #cluster: ClusterEvents;
   readonly #checkers: Checkers;
+  readonly #settlement: Settlement;
   readonly #redLog: SimulatedRedLog;
   readonly #counts = { ...NO_COUNTS };
   readonly #faults: PlannedFaults;
@@ -159,41 +134,24 @@ export class Simulation {
       isHealed: () => this.#isHealed,
     });
     this.#origins = createOrigins(options.siteCount);
-    const [origins, { service }] = [this.#origins, this.#traced];
     this.#cluster = new ClusterEvents(this.#createClusterHost(), seed);
     this.#redLog = this.#createRedLog();
-    this.#oracle = new OracleChecker(this.#traced, origins);
-    this.#checkers = new Checkers([
-      new CausalOrderChecker(origins),
-      new TotalOrderChecker(),
-      new SerializabilityChecker(),
-      new InvariantChecker(service),
-      new SessionChecker(origins),
-      new ClockChecker(this.#sites, REPLICA_LIMITS.maxClockSkewMs),
-      new ExactlyOnceChecker(),
-      new DurabilityChecker(),
-      new ReplyChecker(this.#options.maxAttempts),
-      new RejectionChecker({
-        ...REPLICA_LIMITS,
-        options,
-        service,
-        healthyPeriods: this.#healthyPeriods,
-        sites: this.#sites,
-      }),
-      new LowWatermarkChecker(),
-      new TermChecker(),
-      ...this.#scenario.checkers({
-        ...REPLICA_LIMITS,
-        options,
-        origins,
-        healthyPeriods: this.#healthyPeriods,
-        thrown: this.#traced.thrown,
-      }),
-      new MembersChecker(origins),
-      new ConvergenceChecker(),
-      // Last: what another one says of a fault is more to the point.
-      this.#oracle,
-    ]);
+    this.#oracle = new OracleChecker(this.#traced, this.#origins);
+    this.#checkers = createCheckers({
+      options,
+      origins: this.#origins,
+      traced: this.#traced,
+      scenario: world,
+      healthyPeriods: this.#healthyPeriods,
+      sites: this.#sites,
+      oracle: this.#oracle,
+    });
+    this.#settlement = new Settlement({
+      sites: this.#sites,
+      timeline: this.#timeline,
+      history: this.#history,
+      checkers: this.#checkers,
+    });
   }
 
   run(): RunResult {
@@ -207,8 +165,8 @@ export class Simulation {
         () => this.#areClientsDone && !this.#cluster.isBusy,
       );
       this.#checkProgress();
-      const hasSettled = this.#settle();
-      this.#checkEnd();
+      const hasSettled = this.#settlement.settle();
+      this.#settlement.checkEnd();
       this.#checkers.current = 'progress';
       assertProperty(
         hasSettled,
@@ -487,54 +445,6 @@ export class Simulation {
     }
   }
 
-  /**
-   * Lets late requests come and what is in flight between the sites end.
-   * Returns whether all of it has.
-   */
-  #settle(): boolean {
-    this.#timeline.run(this.#timeline.nowMs + SETTLE_MS);
-    const untilMs = this.#timeline.nowMs + CONVERGE_MS;
-    const hasSettled = (): boolean =>
-      this.#areSitesAlike &&
-      this.#remainingSites.every((site) => this.#isIdle(site));
-    while (!hasSettled() && this.#timeline.nowMs < untilMs)
-      this.#timeline.run(this.#timeline.nowMs + SETTLE_STEP_MS);
-    return hasSettled();
-  }
-
-  get #areSitesAlike(): boolean {
-    // Changes of the members are in no vector.
-    const states = this.#remainingSites.map(
-      ({ machine }) =>
-        machine &&
-        `${machine.replica.state.stable.join()} ${machine.replica.redDelivered}`,
-    );
-    return states.every((state) => state !== undefined && state === states[0]);
-  }
-
-  /**
-   * Whether nothing waits there, or is laid under what is to come; but for what
-   * a site that is lost will never have.
-   */
-  #isIdle({ machine }: SimulatedSite): boolean {
-    if (machine === undefined) return false;
-    const { red, lookups, coverage, state, membership } = machine.replica;
-    if (membership.unconfirmed.length > 0) return false;
-    if (
-      red.isBusy ||
-      lookups.isBusy ||
-      coverage.isBusy ||
-      !state.overlay.isEmpty ||
-      !state.pipelined.isEmpty
-    )
-      return false;
-    return this.#remainingSites.length < this.#sites.length || !machine.isBusy;
-  }
-
-  get #remainingSites(): SimulatedSite[] {
-    return this.#sites.filter(({ isLost }) => !isLost);
-  }
-
   #checkProgress(): void {
     this.#checkers.current = 'progress';
     const open = this.#history.operations.filter(
@@ -550,39 +460,6 @@ export class Simulation {
       !this.#cluster.isBusy,
       () =>
         `not done long after everything healed: ${this.#cluster.describeTasks()}`,
-    );
-  }
-
-  #checkEnd(): void {
-    this.#checkers.current = 'progress';
-    const sites: FinalState['sites'][number][] = [];
-    const lost = new Set<Origin>();
-    for (const { origin: site, machine, isLost } of this.#sites) {
-      if (isLost) lost.add(site);
-      else if (machine !== undefined)
-        sites.push({
-          site,
-          state: machine.replica.state,
-          origins: machine.replica.options.origins,
-        });
-    }
-    assertProperty(
-      sites.length + lost.size === this.#sites.length,
-      () => 'a site is still down',
-    );
-    this.#checkers.notify('onFinished', {
-      sites,
-      lost,
-      history: this.#history,
-    });
-    this.#checkers.current = 'leftovers';
-    const busy = this.#sites.flatMap((site) =>
-      site.isLost || this.#isIdle(site) ? [] : [site.origin],
-    );
-    assertProperty(
-      busy.length === 0,
-      () =>
-        `something is left in flight at site ${busy.join()}, long after all have ended`,
     );
   }
 

@@ -1,0 +1,117 @@
+import type { Origin } from '../../server/records/origin.ts';
+import {
+  assertProperty,
+  type Checkers,
+  type FinalState,
+} from './checkers/checker.ts';
+import type { History } from './history.ts';
+import type { SimulatedSite } from './simulated-site.ts';
+import type { Timeline } from './timeline.ts';
+
+/** How long late requests have to arrive. */
+const SETTLE_MS = 3000;
+const CONVERGE_MS = 120_000;
+const SETTLE_STEP_MS = 250;
+
+export interface SettlementOptions {
+  /** The array of all sites, to which more are added during the run. */
+  readonly sites: readonly SimulatedSite[];
+  readonly timeline: Timeline;
+  readonly history: History;
+  readonly checkers: Checkers;
+}
+
+/**
+ * The end of a run: waits until the sites have exchanged everything, then
+ * checks their final states and that nothing is left in flight.
+ */
+export class Settlement {
+  readonly #options: SettlementOptions;
+
+  constructor(options: SettlementOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Lets late requests arrive and exchanges between the sites end. Returns
+   * whether all of them have ended.
+   */
+  settle(): boolean {
+    const { timeline } = this.#options;
+    timeline.run(timeline.nowMs + SETTLE_MS);
+    const untilMs = timeline.nowMs + CONVERGE_MS;
+    const hasSettled = (): boolean =>
+      this.#areSitesAlike &&
+      this.#remainingSites.every((site) => this.#isIdle(site));
+    while (!hasSettled() && timeline.nowMs < untilMs)
+      timeline.run(timeline.nowMs + SETTLE_STEP_MS);
+    return hasSettled();
+  }
+
+  checkEnd(): void {
+    const { checkers, history, sites: all } = this.#options;
+    checkers.current = 'progress';
+    const sites: FinalState['sites'][number][] = [];
+    const lost = new Set<Origin>();
+    for (const { origin: site, machine, isLost } of all) {
+      if (isLost) lost.add(site);
+      else if (machine !== undefined)
+        sites.push({
+          site,
+          state: machine.replica.state,
+          origins: machine.replica.options.origins,
+        });
+    }
+    assertProperty(
+      sites.length + lost.size === all.length,
+      () => 'a site is still down',
+    );
+    checkers.notify('onFinished', { sites, lost, history });
+
+    checkers.current = 'leftovers';
+    const busy = all.flatMap((site) =>
+      site.isLost || this.#isIdle(site) ? [] : [site.origin],
+    );
+    assertProperty(
+      busy.length === 0,
+      () =>
+        `something is left in flight at site ${busy.join()}, long after all have ended`,
+    );
+  }
+
+  get #areSitesAlike(): boolean {
+    // No vector counts changes of the members, so `isIdle` asks for them.
+    const states = this.#remainingSites.map(
+      ({ machine }) =>
+        machine &&
+        `${machine.replica.state.stable.join()} ${machine.replica.redDelivered}`,
+    );
+    return states.every((state) => state !== undefined && state === states[0]);
+  }
+
+  /**
+   * Returns whether nothing waits at the site and no early effect is shown on
+   * top of its state. If a site was lost, the others may wait for its messages
+   * for ever, which counts as idle.
+   */
+  #isIdle({ machine }: SimulatedSite): boolean {
+    if (machine === undefined) return false;
+    const { red, lookups, coverage, state, membership } = machine.replica;
+    if (membership.unconfirmed.length > 0) return false;
+    if (
+      red.isBusy ||
+      lookups.isBusy ||
+      coverage.isBusy ||
+      !state.overlay.isEmpty ||
+      !state.pipelined.isEmpty
+    )
+      return false;
+    const hasLostSite =
+      this.#remainingSites.length < this.#options.sites.length;
+    return hasLostSite || !machine.isBusy;
+  }
+
+  get #remainingSites(): SimulatedSite[] {
+    return this.#options.sites.filter(({ isLost }) => !isLost);
+  }
+}
