@@ -6,38 +6,25 @@ import type {
   Binding,
   BindingSession,
   InvocationContext,
-  Principal,
   Sink,
 } from '../../correctable/binding.ts';
 import { isOlder } from '../../correctable/binding.ts';
 import { systemClock, type Clock } from '../../correctable/clock.ts';
-import {
-  check,
-  CorrectableError,
-  createInvalidArgumentError,
-} from '../../correctable/errors.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
 import { checkOptionNames, isThenable } from '../../correctable/validate.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import {
-  CacheCoherence,
-  type InnerView,
-  type CacheOperation,
-} from './cache-coherence.ts';
+import { CacheCoherence } from './cache-coherence.ts';
+import { type InnerView, type CacheOperation } from './cache-operation.ts';
 import {
   addMissToError,
-  createCallerError,
   createErrorReporter,
   describeMiss,
 } from './cache-errors.ts';
 import type { Invalidation } from './invalidation-log.ts';
 import {
-  getViewOperationHash,
   isViewId,
-  getViewOperationName,
-  getViewPrincipal,
   getViewPrincipals,
-  toCaller,
   toViewId,
   type ViewOwner,
 } from './cache-key.ts';
@@ -49,13 +36,13 @@ import {
   getPortableWrite,
   type CacheOptions,
 } from './options.ts';
-import { runAsync, Persistence, type StoredEntries } from './persistence.ts';
-import { isStoreTimeout, STORE_TIMEOUT_MS } from './store-errors.ts';
+import { runAsync } from './persistence/persistence.ts';
+import { PrincipalReader } from './principal-reader.ts';
+import { StoreSynchronizer } from './store-synchronizer.ts';
+import { STORE_TIMEOUT_MS } from './persistence/store-errors.ts';
 import { getScope, getPrincipalScope, type TagScope } from './tags.ts';
 import { CacheSession } from './cache-session.ts';
-import type { CacheEntry } from './cache-store.ts';
 import { copyPlainData } from '../../values/deep-copy.ts';
-import type { CachedView } from './view-cache.ts';
 
 type LevelsWithCache<L extends Levels> = readonly ['cache', ...L];
 
@@ -87,36 +74,15 @@ export class CacheBinding<L extends Levels> implements Binding<
    * Where it is known: what is filed, and what is submitted, belongs to them.
    */
   readonly principal?: () => string;
-  /**
-   * Returns the principal of the inner binding, if that exposes it and the
-   * cache has an option of its own.
-   */
-  readonly #getInnerPrincipal: (() => string) | undefined;
   readonly #inner: Binding<L>;
   readonly #options: CacheOptions<L>;
   readonly #levels: LevelsWithCache<L>;
   readonly #clock: Clock;
   readonly #onError: (error: unknown) => void;
   readonly #views: CacheCoherence;
-  readonly #persistence: Persistence | undefined;
-  /** As last read; `undefined` if the functions failed or did not agree. */
-  #principal: string | undefined;
-  #hasReadPrincipal = false;
-  #hasReportedCaller = false;
-  /**
-   * `undefined` once what the store kept is there, or is not waited for any
-   * more.
-   */
-  #loading: Promise<unknown> | undefined;
-  #pendingRead: Promise<unknown> = Promise.resolve();
-  /**
-   * Chooses whether the store is notified of a change: not of one that it has
-   * already, or has lost already.
-   */
-  #chooseNotification: NotificationChoice = notifyChange;
+  readonly #principals: PrincipalReader;
+  readonly #store: StoreSynchronizer | undefined;
   #closing: Promise<void> | undefined;
-  /** Nothing is kept in memory any more. */
-  #isClosed = false;
 
   constructor(value: Binding<L>, options: CacheOptions<L>) {
     const inner = value.openHandle?.() ?? value;
@@ -150,43 +116,40 @@ export class CacheBinding<L extends Levels> implements Binding<
       touches: options.touches ?? getPortableTouches,
       getViewId: (owner, operation) => this.#getViewId(owner, operation),
       now,
-      onChange: (id, view) => this.#persist(id, view),
+      onChange: (id, view) => this.#store?.persist(id, view),
       onError: this.#onError,
     });
     const { principal = inner.principal?.bind(inner) } = options;
     if (principal !== undefined)
       this.principal =
         typeof principal === 'function' ? principal : () => principal;
-    if (options.principal !== undefined)
-      this.#getInnerPrincipal = inner.principal?.bind(inner);
+    this.#principals = new PrincipalReader({
+      innerName: inner.name,
+      getPrincipal: this.principal,
+      // Without the option, the principal is the one of the inner binding.
+      getInnerPrincipal:
+        options.principal === undefined
+          ? undefined
+          : inner.principal?.bind(inner),
+      onChange: () => this.#changePrincipal(),
+      onError: this.#onError,
+    });
     if (inner.onReconnect !== undefined)
       this.onReconnect = inner.onReconnect.bind(inner);
     if (inner.openSession !== undefined)
       this.openSession = (tokens) => this.#openSession(tokens);
-    this.#persistence =
-      options.store &&
-      new Persistence({
-        store: options.store,
-        clock: this.#clock,
-        decidePrecedence: (...judged) =>
-          this.#views.decidePrecedence(...judged),
-        isKnown: (id) => this.#views.has(id),
-        isOfCurrentPrincipal: (id) => getViewPrincipal(id) === this.#principal,
-        onRejected: (id, cause) => this.#views.reportRejectedView(id, cause),
-        maxTags: limits.maxEntries,
-        maxBytes: limits.maxBytes,
-        onError: this.#onError,
-        now,
-        onInvalidation: (change) =>
-          this.#runWithNotification(notifyNothing, () =>
-            this.#views.invalidate(change),
-          ),
-        tick: () => this.#views.tick(),
-        onRead: (stored, asOf) => this.#restore(stored, asOf),
-      });
-    if (this.#persistence === undefined) return;
-    this.#views.hasUnreadStore = true;
-    this.#startLoading(this.#persistence);
+    if (options.store === undefined) return;
+    this.#store = new StoreSynchronizer({
+      store: options.store,
+      clock: this.#clock,
+      views: this.#views,
+      principals: this.#principals,
+      getOperationHash: (name) => inner.operationHash?.(name),
+      limits,
+      now,
+      onError: this.#onError,
+    });
+    this.#store.load();
   }
 
   get size(): { readonly entries: number; readonly bytes: number } {
@@ -233,10 +196,7 @@ export class CacheBinding<L extends Levels> implements Binding<
   }
 
   async ready(): Promise<void> {
-    // Each caller waits for the full time limit, even if others have given up.
-    await this.#persistence
-      ?.limitTime('ready', this.#pendingRead)
-      .catch(() => {});
+    await this.#store?.waitUntilRead();
   }
 
   invalidate(key: string): Promise<void> {
@@ -268,7 +228,7 @@ export class CacheBinding<L extends Levels> implements Binding<
    * all the same.
    */
   #requestBoth(submission: CacheSubmission): void {
-    if (this.#deliverCached(submission) || this.#loading === undefined)
+    if (this.#deliverCached(submission) || this.#store?.loading === undefined)
       return this.#requestInner(submission);
     this.#runWhenLoaded(
       submission.sink,
@@ -277,7 +237,7 @@ export class CacheBinding<L extends Levels> implements Binding<
     // What the store behind fails with at once, offline for example, must not
     // take away what is being looked for.
     return this.#requestInner(submission, {
-      getFailureDelay: () => this.#loading,
+      getFailureDelay: () => this.#store?.loading,
     });
   }
 
@@ -289,8 +249,9 @@ export class CacheBinding<L extends Levels> implements Binding<
   }
 
   #runWhenLoaded(sink: Sink, act: () => void): void {
-    if (this.#loading === undefined) act();
-    else this.#loading.then(act).catch((error: unknown) => sink.fail(error));
+    const loading = this.#store?.loading;
+    if (loading === undefined) act();
+    else loading.then(act).catch((error: unknown) => sink.fail(error));
   }
 
   #requestLoaded(submission: CacheSubmission): void {
@@ -299,7 +260,7 @@ export class CacheBinding<L extends Levels> implements Binding<
       sink.fail(new CorrectableError('UNAVAILABLE', message, { retryable }));
     if (this.#closing !== undefined)
       return refuse('the cache is closed: make a new client', false);
-    this.#readPrincipal();
+    this.#principals.read();
     const isFormer = subject.principalEpoch !== this.#views.principalEpoch;
     if (isFormer)
       return refuse(
@@ -401,7 +362,7 @@ export class CacheBinding<L extends Levels> implements Binding<
   ): Promise<unknown> | undefined {
     // Whatever becomes of the cache: the store behind has answered.
     try {
-      this.#readPrincipal();
+      this.#principals.read();
     } catch (error) {
       this.#onError(error);
     }
@@ -434,20 +395,9 @@ export class CacheBinding<L extends Levels> implements Binding<
     update: Invalidation,
     { deadlineAt }: InvocationContext,
   ): Promise<unknown> | undefined {
-    if (this.#persistence === undefined) return undefined;
-    if (this.#isClosed)
-      return this.#persistence
-        .invalidateAfterClose(update)
-        .catch(this.#onError);
-    this.#persistence.invalidate(update);
-    const leftMs =
+    const remainingMs =
       deadlineAt === undefined ? Infinity : deadlineAt - this.#readWallClock();
-    return this.#persistence
-      .waitUntilWritten(Math.min(STORE_TIMEOUT_MS, Math.max(0, leftMs / 2)))
-      .catch((error: unknown) => {
-        // What the store refused has been reported.
-        if (isStoreTimeout(error)) this.#onError(error);
-      });
+    return this.#store?.recordInvalidation(update, remainingMs);
   }
 
   #createOperation(
@@ -455,8 +405,8 @@ export class CacheBinding<L extends Levels> implements Binding<
     context: InvocationContext,
   ): CacheOperation {
     const { isCacheable, touches = getPortableTouches } = this.#options;
-    const principal = this.#readPrincipal();
-    const owner = this.#createOwner(principal, context.principal);
+    const principal = this.#principals.read();
+    const owner = this.#principals.getOwner(principal, context.principal);
     const startedAt = this.#views.tick();
     // A transaction that begins with versions of the cache would never commit.
     const mayBeCached =
@@ -472,7 +422,7 @@ export class CacheBinding<L extends Levels> implements Binding<
       touches: touches(operation),
       startedAt,
       orderedUntil: startedAt,
-      knownTransaction: this.#persistence?.getKnownTransaction() ?? { seq: 0 },
+      knownTransaction: this.#store?.getKnownTransaction() ?? { seq: 0 },
       session:
         context.session instanceof CacheSession ? context.session : undefined,
       mayBeReplay: this.#mayBeReplay(context),
@@ -500,25 +450,6 @@ export class CacheBinding<L extends Levels> implements Binding<
     );
   }
 
-  /**
-   * A store behind may reply to each caller differently: nobody is shown what
-   * another was.
-   */
-  #createOwner(
-    principal: string,
-    submitter: Principal | undefined,
-  ): ViewOwner | undefined {
-    if (submitter === undefined) return { principal, caller: undefined };
-    try {
-      return { principal, caller: toCaller(submitter) };
-    } catch {
-      if (!this.#hasReportedCaller)
-        this.#onError(createCallerError(this.#inner.name));
-      this.#hasReportedCaller = true;
-      return undefined;
-    }
-  }
-
   #openSession(tokens?: readonly string[]): BindingSession {
     const inner = this.#inner.openSession?.(tokens) ?? {};
     const maxFloors = this.#options.maxEntries ?? DEFAULT_MAX_ENTRIES;
@@ -531,109 +462,9 @@ export class CacheBinding<L extends Levels> implements Binding<
     );
   }
 
-  /**
-   * Returns the present principal, or throws what its functions throw. If it
-   * has changed or is unknown, memory is empty.
-   */
-  #readPrincipal(): string {
-    let present: string | undefined;
-    try {
-      const caller = this.principal?.() ?? '';
-      // A promise would be another one at each asking.
-      if (typeof caller !== 'string') {
-        const advice = `must return a string, got ${typeof caller}: return '' if no user is signed in`;
-        throw createInvalidArgumentError('principal', advice);
-      }
-      check(
-        (this.#getInnerPrincipal?.() ?? caller) === caller,
-        'principal',
-        PRINCIPAL_MISMATCH,
-      );
-      present = caller;
-      return caller;
-    } finally {
-      const isAnother = this.#hasReadPrincipal && this.#principal !== present;
-      this.#principal = present;
-      this.#hasReadPrincipal = true;
-      if (isAnother) this.#changePrincipal();
-    }
-  }
-
   #changePrincipal(): void {
     this.#views.clear();
-    if (this.#persistence === undefined) return;
-    this.#persistence.clear();
-    // After the cache is closed, nothing would close a store that is opened
-    // again.
-    if (!this.#isClosed) this.#startLoading(this.#persistence);
-  }
-
-  #startLoading(persistence: Persistence): void {
-    const end = (): void => {
-      if (this.#loading === loading) this.#loading = undefined;
-    };
-    const reading = persistence.read();
-    // It has not begun, and is waited for already, or not any more.
-    if (reading === this.#pendingRead) return;
-    this.#pendingRead = reading;
-    // A store that takes longer is not waited for: what it brings then is taken
-    // all the same.
-    const loading = persistence
-      .limitTime('load', this.#pendingRead)
-      .catch(this.#onError)
-      .then(end);
-    this.#loading = loading;
-  }
-
-  #restore(stored: StoredEntries, asOf: number | undefined): void {
-    if (this.#isClosed) return;
-    try {
-      this.#readPrincipal();
-    } catch (error) {
-      // Views of an unknown principal are not shown. Changes are written all
-      // the same.
-      this.#onError(error);
-    }
-    const own: [id: string, entry: CacheEntry][] = [];
-    for (const [id, entry] of stored) {
-      // Another version of the contract has filed it, so it would never be
-      // found.
-      const isOfNow =
-        getViewOperationHash(id) ===
-        this.#inner.operationHash?.(getViewOperationName(id));
-      if (!isOfNow || !this.#views.isFresh(entry))
-        this.#persistence?.writeView(id, undefined);
-      else if (getViewPrincipal(id) === this.#principal) own.push([id, entry]);
-    }
-    const oldestFirst = own.toSorted(([, a], [, b]) => a.cachedAt - b.cachedAt);
-    this.#runWithNotification(
-      // What did not fit any more has to leave the store.
-      (view) => (view === undefined ? 'change' : 'retract'),
-      () => {
-        for (const [id, entry] of oldestFirst)
-          this.#views.restore(id, entry, asOf);
-      },
-    );
-    // What of it may lag, the store judges by itself.
-    this.#runWithNotification(notifyRetraction, () =>
-      this.#views.importInvalidations(this.#persistence?.invalidationData),
-    );
-  }
-
-  #persist(id: string, view: CachedView | undefined): void {
-    const description = this.#chooseNotification(view);
-    if (description === 'retract') this.#persistence?.removeView(id);
-    else if (description === 'change')
-      this.#persistence?.writeView(
-        id,
-        view?.isDurable === true ? view : undefined,
-      );
-  }
-
-  #runWithNotification(tell: NotificationChoice, act: () => void): void {
-    this.#chooseNotification = tell;
-    act();
-    this.#chooseNotification = notifyChange;
+    this.#store?.changePrincipal();
   }
 
   async #invalidateScope(
@@ -641,7 +472,7 @@ export class CacheBinding<L extends Levels> implements Binding<
     isChosen?: (id: string) => boolean,
   ): Promise<void> {
     this.#views.invalidate({ kind: 'drop', scope });
-    await this.#persistence?.invalidateScope(scope, isChosen);
+    await this.#store?.invalidateScope(scope, isChosen);
   }
 
   /**
@@ -669,10 +500,9 @@ export class CacheBinding<L extends Levels> implements Binding<
     // What it still answers meanwhile is kept; one that hangs keeps nothing of
     // the cache open.
     await this.#limitTime(closing.catch(() => {}));
-    await this.#loading;
-    this.#isClosed = true;
+    await this.#store?.loading;
     this.#views.stop();
-    await this.#persistence?.close();
+    await this.#store?.close();
     if (hasEnded) return closing;
     closing.catch(this.#onError);
     const late = `cache: '${this.#inner.name}' has not closed within ${STORE_TIMEOUT_MS} ms; the cache has`;
@@ -693,18 +523,6 @@ export class CacheBinding<L extends Levels> implements Binding<
   }
 }
 
-/**
- * What the store gets when a view is filed or removed: the change, a retraction
- * of the pending write, or nothing.
- */
-type NotificationChoice = (
-  view: CachedView | undefined,
-) => 'change' | 'retract' | 'nothing';
-
-const notifyChange: NotificationChoice = () => 'change';
-const notifyRetraction: NotificationChoice = () => 'retract';
-const notifyNothing: NotificationChoice = () => 'nothing';
-
 interface RequestOptions {
   readonly mapError?: (error: unknown) => unknown;
   readonly getFailureDelay?: () => Promise<unknown> | undefined;
@@ -713,9 +531,6 @@ interface RequestOptions {
 const returnTrue = (): boolean => true;
 const returnError = (error: unknown): unknown => error;
 const returnUndefined = (): undefined => undefined;
-
-const PRINCIPAL_MISMATCH =
-  'the binding behind has another principal: leave it out, and the cache takes it from there';
 
 /**
  * The circumstances of a submission with the store's own session. A copy would

@@ -2,109 +2,37 @@
  * The rules of coherence (OSDI 2016, §5.2; docs/spec/cache.md): which views
  * enter the cache, and what leaves it.
  */
-import type { ViewDetails } from '../../correctable/binding.ts';
 import type { Clock } from '../../correctable/clock.ts';
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
-import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import {
-  copyPlainData,
-  NotPlainDataError,
-  copyOrReuse,
-} from '../../values/deep-copy.ts';
+import { copyPlainData, copyOrReuse } from '../../values/deep-copy.ts';
 import { ExpiryTimer } from './expiry-timer.ts';
 import {
   InvalidationLog,
   type Invalidation,
   type InvalidationLogData,
 } from './invalidation-log.ts';
-import {
-  getViewOperationName,
-  getViewReader,
-  type ViewOwner,
-} from './cache-key.ts';
+import { getViewReader, type ViewOwner } from './cache-key.ts';
 import type { CachedWrite } from './options.ts';
-import { getTags, getObjectTags, getViewTag, getScope } from './tags.ts';
-import type { CacheSession, SessionFloor } from './cache-session.ts';
+import type { CacheOperation, InnerView } from './cache-operation.ts';
+import { ViewPlacement } from './view-placement.ts';
+import { ViewReports } from './view-reports.ts';
+import { getTags, getObjectTags, getScope } from './tags.ts';
+import type { SessionFloor } from './cache-session.ts';
 import type { CacheEntry } from './cache-store.ts';
 import {
   BEFORE_LOCAL_TIME,
   getStrongestInvalidation,
-  comparePrecedence,
   type InvalidationKind,
   type IsOlder,
-  type ViewRecency,
-  type SuccessorView,
   type PrecedenceVerdict,
 } from './view-precedence.ts';
-import { TagTimestamps } from './tag-timestamps.ts';
-import type { KnownTransaction } from './transaction-log.ts';
 import {
   ViewCache,
   type CacheLimits,
   type CachedView,
   type ChangeListener,
 } from './view-cache.ts';
-
-export interface CacheOperation {
-  readonly operation: Operation;
-  /**
-   * An update as it was asked for, with arguments of its own; where these
-   * cannot be copied, why not.
-   */
-  readonly operationCopy?: Operation | undefined;
-  readonly copyError?: unknown;
-  /** Who submits it: the caller or, without one, the principal of the cache. */
-  readonly principal: string;
-  /** Whose its view is; `undefined` if nothing tells, so that none is kept. */
-  readonly owner: ViewOwner | undefined;
-  /**
-   * Counts the principals: what was in flight for a former one is not filed.
-   */
-  readonly principalEpoch: number;
-  /**
-   * What its view is filed under; `undefined` for an operation whose views are
-   * not cached.
-   */
-  readonly id: string | undefined;
-  readonly touches: readonly string[] | undefined;
-  /** When it began, in the cache's own counting. */
-  readonly startedAt: number;
-  /** What was known of the store's transactions then. */
-  readonly knownTransaction: KnownTransaction;
-  readonly session: CacheSession | undefined;
-  /**
-   * Whether the store behind may answer with the outcome of an earlier
-   * submission. Then an update may have been executed long before it began
-   * here, with others since.
-   */
-  readonly mayBeReplay: boolean;
-  /**
-   * Until when all that was learnt of its view is surely no newer than what is
-   * still to come of it.
-   */
-  orderedUntil: number;
-  /**
-   * Present if the caller of an update got its final view at a weaker level.
-   */
-  earlyFinal?: EarlyFinal;
-}
-
-/** What is known of an update that was promised. */
-interface EarlyFinal {
-  readonly at: number;
-  readonly tags: readonly string[];
-  /**
-   * Whether something else had changed that by then, since the update began.
-   */
-  readonly invalidation: InvalidationKind;
-}
-
-export interface InnerView {
-  readonly value: unknown;
-  readonly level: string;
-  readonly details: ViewDetails;
-}
 
 export interface CacheCoherenceOptions {
   readonly levels: readonly string[];
@@ -134,21 +62,13 @@ export interface CacheCoherenceOptions {
  */
 const FIRST_TIME = 1;
 
-/** Operations with more names than this are not reported one by one. */
-const MAX_REPORTED_NAMES = 1_000;
-
 export class CacheCoherence {
   readonly #cache: ViewCache;
   readonly #options: CacheCoherenceOptions;
   readonly #invalidations: InvalidationLog;
-  /**
-   * Of views that nothing tells apart by age: only what surely is newer than
-   * all of them is let in.
-   */
-  readonly #unorderedViews: TagTimestamps;
+  readonly #placement: ViewPlacement;
+  readonly #reports: ViewReports;
   readonly #expiry: ExpiryTimer;
-  readonly #reportedNames = new Set<string>();
-  readonly #reportedRejections = new Set<string>();
   /**
    * Whether a store may have unread fences of an earlier page: then views that
    * may lag are not shown.
@@ -160,14 +80,22 @@ export class CacheCoherence {
   #isStopped = false;
 
   constructor(options: CacheCoherenceOptions) {
-    const { limits, clock, onChange } = options;
+    const { limits, clock, isOlder, onChange, onError } = options;
     this.#options = options;
     this.#cache = new ViewCache(limits, onChange);
     this.#invalidations = new InvalidationLog(limits.maxEntries);
-    this.#unorderedViews = new TagTimestamps(limits.maxEntries);
+    this.#reports = new ViewReports(onError);
     this.#expiry = new ExpiryTimer(clock, (nowMs) =>
       this.#cache.deleteExpired(nowMs),
     );
+    this.#placement = new ViewPlacement({
+      cache: this.#cache,
+      expiry: this.#expiry,
+      reports: this.#reports,
+      maxEntries: limits.maxEntries,
+      getRank: (level) => this.#getRank(level),
+      isOlder,
+    });
   }
 
   get size(): { readonly entries: number; readonly bytes: number } {
@@ -245,14 +173,14 @@ export class CacheCoherence {
         startedAt,
         isStrongest,
       }),
-      this.#getUnorderedInvalidation(id, orderedUntil, isStrongest),
+      this.#placement.getUnorderedInvalidation(id, orderedUntil, isStrongest),
     );
     const learntAt = Math.max(
       current?.learnedAt ?? 0,
-      this.#unorderedViews.getLatestTime([getViewTag(id)]),
+      this.#placement.getUnorderedTime(id),
     );
     if (orderedUntil >= learntAt) subject.orderedUntil = next.learnedAt;
-    this.#storeView(id, next, {
+    this.#placement.place(id, next, {
       current,
       invalidation,
       startedAt: orderedUntil,
@@ -309,7 +237,11 @@ export class CacheCoherence {
       { ...view, value: write.value },
       written,
     );
-    this.#storeView(id, next, { current: replaced, invalidation, startedAt });
+    this.#placement.place(id, next, {
+      current: replaced,
+      invalidation,
+      startedAt,
+    });
     return change;
   }
 
@@ -420,19 +352,7 @@ export class CacheCoherence {
       isDurable: true,
       expiresAtMs: clock.now() + ttlMs - (now() - entry.cachedAt),
     };
-    const learnt = this.#cache.peek(id);
-    const verdict =
-      learnt === undefined
-        ? 'keep'
-        : this.#comparePrecedence(
-            learnt,
-            { ...retained, learnedAt: BEFORE_LOCAL_TIME },
-            'none',
-          );
-    if (verdict === 'neither') this.#markUnordered(id, retained);
-    else if (verdict === 'keep') this.#put(id, retained);
-    else if (verdict === 'same' && learnt !== undefined)
-      this.#put(id, this.#mergeViews(learnt, retained));
+    this.#placement.restore(id, retained, this.#cache.peek(id));
   }
 
   /**
@@ -450,19 +370,12 @@ export class CacheCoherence {
       startedAt: BEFORE_LOCAL_TIME,
       learnedAt: current.stamp?.seq ?? 0,
     };
-    return this.#comparePrecedence(next, there, fence);
+    return this.#placement.compare(next, there, fence);
   }
 
-  /** The store takes no view like this one. */
+  /** Reports that the store rejected a view, once for each operation name. */
   reportRejectedView(id: string, cause: unknown): void {
-    // A value that fits nowhere says nothing of a store that is full.
-    this.#reportOncePerName(
-      id,
-      'a view is kept in memory alone: its store has not taken it',
-      undefined,
-      cause,
-      this.#reportedRejections,
-    );
+    this.#reports.reportRejection(id, cause);
   }
 
   /** Lets time pass without it, and files nothing any more. */
@@ -470,172 +383,6 @@ export class CacheCoherence {
     this.#isStopped = true;
     this.#expiry.stop();
     this.clear();
-  }
-
-  /**
-   * Files `next` where the rule lets it in; what may be the older one of two is
-   * not kept.
-   */
-  #storeView(
-    id: string,
-    next: CachedView,
-    { current, invalidation, startedAt }: PlacementContext,
-  ): void {
-    const verdict = this.#comparePrecedence(
-      { ...next, startedAt },
-      current,
-      invalidation,
-    );
-    if (verdict === 'neither') this.#markUnordered(id, next);
-    else if (verdict === 'keep' && current !== undefined)
-      this.#putIfAbsent(id, current);
-    else
-      this.#put(
-        id,
-        verdict === 'same' && current !== undefined
-          ? this.#mergeViews(next, current)
-          : next,
-      );
-  }
-
-  #comparePrecedence(
-    next: TimedView & Pick<CachedView, 'isStrongest'>,
-    current: TimedView | undefined,
-    fence: InvalidationKind,
-  ): PrecedenceVerdict {
-    const successor: SuccessorView = {
-      ...this.#toRecency(next),
-      isStrongest: next.isStrongest,
-    };
-    return comparePrecedence(
-      successor,
-      current && this.#toRecency(current),
-      fence,
-      this.#options.isOlder,
-    );
-  }
-
-  #toRecency({
-    entry: { value, version, level },
-    startedAt,
-    learnedAt,
-  }: TimedView): ViewRecency {
-    return { value, version, rank: this.#getRank(level), startedAt, learnedAt };
-  }
-
-  /** One view, given twice: the stronger of the two, as of the later time. */
-  #mergeViews(next: CachedView, current: CachedView): CachedView {
-    const { learnedAt, expiresAtMs, entry } = next;
-    const ranks =
-      this.#getRank(entry.level) - this.#getRank(current.entry.level);
-    if (ranks < 0)
-      return {
-        ...current,
-        entry: { ...current.entry, cachedAt: entry.cachedAt },
-        learnedAt,
-        expiresAtMs,
-      };
-    return ranks > 0
-      ? next
-      : { ...next, startedAt: Math.max(next.startedAt, current.startedAt) };
-  }
-
-  /**
-   * From now on only what surely is newer than all that was shown until now.
-   */
-  #markUnordered(id: string, { learnedAt }: CachedView): void {
-    this.#cache.delete(id);
-    this.#unorderedViews.record([getViewTag(id)], learnedAt);
-  }
-
-  #getUnorderedInvalidation(
-    id: string,
-    began: number,
-    isStrongest: boolean,
-  ): InvalidationKind {
-    const contestedAt = this.#unorderedViews.getLatestTime([getViewTag(id)]);
-    return contestedAt > 0 && !(isStrongest && began >= contestedAt)
-      ? 'write'
-      : 'none';
-  }
-
-  #putIfAbsent(id: string, current: CachedView): void {
-    if (this.#cache.peek(id) === undefined) this.#cache.put(id, current);
-  }
-
-  #put(id: string, view: CachedView): void {
-    try {
-      // The application may change the object that it was given: the cache
-      // keeps a copy of its own.
-      const value = copyPlainData(view.entry.value);
-      const meta = copyPlainData(view.entry.meta, 'meta');
-      const version = this.#findLossyVersionPath(view.entry);
-      const entry = {
-        ...view.entry,
-        value: value.value,
-        ...(meta.value && { meta: meta.value }),
-      };
-      const fadesAt = value.lossyPath ?? meta.lossyPath ?? version;
-      if (fadesAt !== undefined)
-        this.#reportOncePerName(
-          id,
-          `${fadesAt} is kept in memory alone: stores give back plain data`,
-          fadesAt,
-        );
-      this.#cache.put(id, { ...view, entry, isDurable: fadesAt === undefined });
-      this.#expiry.scheduleSweep(view.expiresAtMs);
-    } catch (cause) {
-      this.#markUnordered(id, view);
-      this.#reportCopyError(id, cause);
-    }
-  }
-
-  #reportCopyError(id: string, cause: unknown): void {
-    const path = cause instanceof NotPlainDataError ? cause.path : undefined;
-    const description =
-      cause instanceof NotPlainDataError
-        ? cause.message
-        : 'the value cannot be copied';
-    this.#reportOncePerName(
-      id,
-      `${description}, thus not kept: give plain data, or exclude the operation by 'isCacheable'`,
-      path,
-      cause,
-    );
-  }
-
-  /**
-   * Where in the version something stands that a store would change: it is kept
-   * as it is, for the binding to compare.
-   */
-  #findLossyVersionPath({ version }: CacheEntry): string | undefined {
-    try {
-      return copyPlainData(version, 'version').lossyPath;
-    } catch (error) {
-      return error instanceof NotPlainDataError ? error.path : 'version';
-    }
-  }
-
-  #reportOncePerName(
-    id: string,
-    description: string,
-    field: string | undefined,
-    cause?: unknown,
-    reported = this.#reportedNames,
-  ): void {
-    const name = getViewOperationName(id);
-    if (reported.has(name) || reported.size > MAX_REPORTED_NAMES) return;
-    reported.add(name);
-    this.#options.onError(
-      new CorrectableError(
-        'INVALID_VALUE',
-        `cache: of '${name}', ${description}`,
-        {
-          field,
-          cause,
-        },
-      ),
-    );
   }
 
   /**
@@ -662,7 +409,7 @@ export class CacheCoherence {
       if (operationCopy !== undefined)
         return { ...write, touches: touches(write.operation) };
       const id = owner && getViewId(owner, write.operation);
-      if (id !== undefined) this.#reportCopyError(id, copyError);
+      if (id !== undefined) this.#reports.reportCopyError(id, copyError);
     } catch (error) {
       onError(error);
     }
@@ -710,7 +457,7 @@ export class CacheCoherence {
   ): InvalidationKind {
     return getStrongestInvalidation(
       this.#getChangeSince(began, getTags(id, touches)),
-      this.#getUnorderedInvalidation(id, began, true),
+      this.#placement.getUnorderedInvalidation(id, began, true),
     );
   }
 
@@ -729,7 +476,7 @@ export class CacheCoherence {
       earlyFinal.invalidation,
       this.#getChangeSince(earlyFinal.at, promised),
       this.#getChangeSince(startedAt, others),
-      this.#getUnorderedInvalidation(id, startedAt, true),
+      this.#placement.getUnorderedInvalidation(id, startedAt, true),
     );
   }
 
@@ -783,15 +530,6 @@ export class CacheCoherence {
     return this.#options.levels.indexOf(level);
   }
 }
-
-interface PlacementContext {
-  readonly current: CachedView | undefined;
-  readonly invalidation: InvalidationKind;
-  /** For the rule: what was learnt until then is no newer. */
-  readonly startedAt: number;
-}
-
-type TimedView = Pick<CachedView, 'entry' | 'startedAt' | 'learnedAt'>;
 
 /** The read that an update has decided, with what that read depends on. */
 interface TaggedWrite extends CachedWrite {

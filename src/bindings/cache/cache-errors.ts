@@ -4,7 +4,7 @@ import {
   CorrectableError,
   isCorrectableError,
 } from '../../correctable/errors.ts';
-import type { CacheOperation } from './cache-coherence.ts';
+import type { CacheOperation } from './cache-operation.ts';
 
 /**
  * Reports errors for which no caller waits. A reporter that throws has no

@@ -5,7 +5,7 @@
 import type { Sink, ViewDetails } from '../../correctable/binding.ts';
 import { mergeDetails } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
-import type { InnerView } from './cache-coherence.ts';
+import type { InnerView } from './cache-operation.ts';
 import { copyOrReuse } from '../../values/deep-copy.ts';
 
 /**

@@ -5,7 +5,7 @@
 import { getTags, type TagScope } from './tags.ts';
 import { estimateBytes } from '../../values/estimate-bytes.ts';
 import type { CacheEntry } from './cache-store.ts';
-import type { KnownTransaction } from './transaction-log.ts';
+import type { KnownTransaction } from './persistence/transaction-log.ts';
 
 export interface CacheLimits {
   readonly maxEntries: number;

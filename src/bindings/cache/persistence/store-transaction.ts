@@ -2,24 +2,27 @@
  * What is written of a page's changes, decided in the store's transaction:
  * other pages may have written since.
  */
-import { isRecord } from '../../correctable/validate.ts';
-import type { WriteAuthorsData } from './updated-tags.ts';
+import { isRecord } from '../../../correctable/validate.ts';
+import type { WriteAuthorsData } from '../updated-tags.ts';
 import {
   InvalidationLog,
   type Invalidation,
   type InvalidationLogData,
-} from './invalidation-log.ts';
-import { getViewReader } from './cache-key.ts';
-import { getTags } from './tags.ts';
-import type { CacheChange, CacheEntry } from './cache-store.ts';
-import type { InvalidationKind, PrecedenceVerdict } from './view-precedence.ts';
-import type { TagTimestampsData } from './tag-timestamps.ts';
+} from '../invalidation-log.ts';
+import { getViewReader } from '../cache-key.ts';
+import { getTags } from '../tags.ts';
+import type { CacheChange, CacheEntry } from '../cache-store.ts';
+import type {
+  InvalidationKind,
+  PrecedenceVerdict,
+} from '../view-precedence.ts';
+import type { TagTimestampsData } from '../tag-timestamps.ts';
 import {
   TransactionLog,
   type ProgramMoment,
   type KnownTransaction,
 } from './transaction-log.ts';
-import type { CachedView } from './view-cache.ts';
+import type { CachedView } from '../view-cache.ts';
 
 /**
  * Beside the views: the number of the store's last transaction, and when what

@@ -2,11 +2,11 @@
  * Collects the changes that a cache has not written to its store yet: the last
  * change of each view, up to a limit.
  */
-import type { Invalidation } from './invalidation-log.ts';
-import { getTags } from './tags.ts';
+import type { Invalidation } from '../invalidation-log.ts';
+import { getTags } from '../tags.ts';
 import type { WriteBatch } from './store-transaction.ts';
-import { estimateBytes } from '../../values/estimate-bytes.ts';
-import type { CachedView } from './view-cache.ts';
+import { estimateBytes } from '../../../values/estimate-bytes.ts';
+import type { CachedView } from '../view-cache.ts';
 
 /**
  * More pending changes than this are dropped: then the store gets one change

@@ -2,7 +2,7 @@
 import {
   CorrectableError,
   isCorrectableError,
-} from '../../correctable/errors.ts';
+} from '../../../correctable/errors.ts';
 
 export const STORE_TIMEOUT_MS = 1_000;
 

@@ -2,18 +2,18 @@
  * Reads a cache's store, then writes the changes in the background: in order,
  * one call at a time, with retries.
  */
-import { exponentialBackoff } from '../../correctable/backoff.ts';
-import type { Clock, Timer } from '../../correctable/clock.ts';
-import type { CorrectableError } from '../../correctable/errors.ts';
-import { isRecord } from '../../correctable/validate.ts';
-import { isViewId } from './cache-key.ts';
-import type { Invalidation, InvalidationLogData } from './invalidation-log.ts';
+import { exponentialBackoff } from '../../../correctable/backoff.ts';
+import type { Clock, Timer } from '../../../correctable/clock.ts';
+import type { CorrectableError } from '../../../correctable/errors.ts';
+import { isRecord } from '../../../correctable/validate.ts';
+import { isViewId } from '../cache-key.ts';
+import type { Invalidation, InvalidationLogData } from '../invalidation-log.ts';
 import {
   INVALIDATE_ALL,
   ANY_WRITE,
   UnsavedChanges,
 } from './unsaved-changes.ts';
-import type { TagScope } from './tags.ts';
+import type { TagScope } from '../tags.ts';
 import {
   isStoreTimeout,
   createStoreTimeoutError,
@@ -28,7 +28,7 @@ import {
   type CacheEntry,
   type CacheStore,
   type Transact,
-} from './cache-store.ts';
+} from '../cache-store.ts';
 import {
   getCounter,
   type StoreMoment,
@@ -44,7 +44,7 @@ import {
   type PrecedenceRule,
   type WrittenChanges,
 } from './store-transaction.ts';
-import type { CachedView } from './view-cache.ts';
+import type { CachedView } from '../view-cache.ts';
 
 const backoff = exponentialBackoff({
   initialDelayMs: 1_000,
