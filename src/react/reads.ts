@@ -10,7 +10,7 @@ import {
   createSketch,
   structurallyEqual,
 } from '../correctable/structural-equality.ts';
-import { createSharedRead, type SharedRead } from './shared-read.ts';
+import { SharedRead } from './shared-read.ts';
 
 export interface Reads {
   readonly all: ReadonlyMap<string, SharedRead>;
@@ -67,7 +67,7 @@ function createReads(client: AnyClient): Reads {
         'use useOperation to write',
       );
       return (
-        all.get(id) ?? createSharedRead({ client, operation, session, all, id })
+        all.get(id) ?? new SharedRead({ client, operation, session, all, id })
       );
     },
   };

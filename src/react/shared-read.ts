@@ -60,7 +60,7 @@ interface ThrownError {
   isWatched: boolean;
 }
 
-/** What a read needs of its surroundings. */
+/** Where a read belongs. */
 export interface ReadContext {
   readonly client: AnyClient;
   readonly operation: Operation;
@@ -68,68 +68,6 @@ export interface ReadContext {
   /** Where components find reads, and the place of this one. */
   readonly all: Map<string, SharedRead>;
   readonly id: string;
-}
-
-export interface SharedRead extends RequestStatus {
-  readonly operation: Operation;
-  readonly session: Session | undefined;
-  /** The best view so far. */
-  readonly view: AnyView | undefined;
-  /**
-   * Returns the view for components that show this rank or a stronger one, if
-   * there is one.
-   */
-  getView(rank: number): AnyView | undefined;
-  /**
-   * The views that the server has rendered, in the order of their arrival:
-   * hydration starts with them.
-   */
-  readonly rendered: readonly AnyView[];
-  /**
-   * Returns a promise that resolves when there is a view of this rank, or the
-   * request has ended without one.
-   */
-  wait(rank: number): Promise<void>;
-  /**
-   * Returns what a suspended component waits for, `pending` until there is a
-   * view of this rank. Asks for that view, or throws the error of the request
-   * that a component has waited for, until the error boundary shows it. Cancels
-   * the request if React gives that component up.
-   */
-  await(
-    rank: number,
-    keepMs: number,
-    witness: Witness | undefined,
-  ): Wakeable | undefined;
-  /**
-   * Asks for what is stronger than the view at hand, or for the strongest level
-   * if that may be outdated.
-   */
-  request(): void;
-  /** Asks again. A request in flight is as good. */
-  refresh(): void;
-  /** Asks again if a component shows it. */
-  refreshIfShown(): void;
-  /**
-   * Handles a write to what is read: cancels the request in flight, which may
-   * return the state before it, and asks again.
-   */
-  invalidate(): void;
-  /**
-   * Shows `apply(value)` until the write has closed and a later read has its
-   * effect. Without `apply`, the value stays. Call the returned function when
-   * the write has closed. After the last write, it asks again.
-   */
-  addChange(apply: Change['apply']): (isUndone: boolean) => void;
-  /** Adds a component. The returned function removes it. */
-  join(listener: () => void, keepMs: number): () => void;
-  /** Takes the views that a server has rendered, unless the read has a view. */
-  hydrate(views: readonly AnyView[]): void;
-  /**
-   * Returns the view that a page starts with: the same on the server and in the
-   * browser.
-   */
-  getRendered(rank: number): AnyView | undefined;
 }
 
 /**
@@ -144,216 +82,295 @@ function follow(last: AnyView | undefined, next: AnyView): AnyView {
     : { ...next, seq: last.seq + 1 };
 }
 
-export function createSharedRead({
-  client,
-  operation,
-  session,
-  all,
-  id,
-}: ReadContext): SharedRead {
-  const { levels } = client;
-  const listeners = new Set<() => void>();
+export class SharedRead implements RequestStatus {
+  readonly operation: Operation;
+  readonly session: Session | undefined;
   /**
-   * Prefetches that wait, by their resolver, with the rank that they wait for.
+   * The views that the server has rendered, in the order of their arrival:
+   * hydration starts with them.
    */
-  const prefetches = new Map<() => void, number>();
-  /** By rank. */
-  const awaited = new Map<number, Wakeable>();
-  /** Renders suspended components again. */
-  const wakers = new Set<() => void>();
-  const rendered: AnyView[] = [];
-  let view: AnyView | undefined;
+  readonly rendered: AnyView[] = [];
+  readonly #client: AnyClient;
+  readonly #all: Map<string, SharedRead>;
+  readonly #id: string;
+
+  readonly #listeners = new Set<() => void>();
+  /** Pending prefetches, by their resolver, with the rank that they wait for. */
+  readonly #prefetches = new Map<() => void, number>();
+  /** What suspended components wait for, by rank. */
+  readonly #awaited = new Map<number, Wakeable>();
+  /** Render suspended components again. */
+  readonly #wakers = new Set<() => void>();
+  /** The witnesses of the pages on which components wait for a view. */
+  readonly #witnesses = new Set<Witness>();
+
+  #view: AnyView | undefined;
   /** The view for components that show guesses. */
-  let shown: AnyView | undefined;
+  #shown: AnyView | undefined;
   /** The same without the guesses: it confirms or corrects what they showed. */
-  let unguessed: AnyView | undefined;
-  let error: CorrectableError | undefined;
-  let changes: Change[] = [];
-  let request: Correctable<unknown, Levels, string> | undefined;
+  #unguessed: AnyView | undefined;
+  #error: CorrectableError | undefined;
+  #changes: Change[] = [];
+  #request: Correctable<unknown, Levels, string> | undefined;
   /**
    * Whether the view may be outdated, so that only the strongest level is as
    * good.
    */
-  let isStale = false;
+  #isStale = false;
   /**
    * Whether a component waits for the request, or has waited for it and is not
    * mounted yet.
    */
-  let isAwaited = false;
-  /** The witnesses of the pages on which components wait for a view. */
-  const witnesses = new Set<Witness>();
+  #isAwaited = false;
   /**
    * The error of a request that components wait for, until React has committed
    * it.
    */
-  let thrown: ThrownError | undefined;
+  #thrown: ThrownError | undefined;
   /** Whether all components have left. */
-  let isLeft = false;
-  let retentionMs = DEFAULT_KEEP_MS;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  #isLeft = false;
+  #keepMs = DEFAULT_KEEP_MS;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
-  const getRank = ({ level }: AnyView): number => levels.indexOf(level);
-  const hasReached = (rank: number, item = view): boolean =>
-    !!item && (item.final || getRank(item) >= rank);
-  const isWriting = (): boolean => changes.some((change) => !change.isSettled);
+  constructor({ client, operation, session, all, id }: ReadContext) {
+    this.#client = client;
+    this.operation = operation;
+    this.session = session;
+    this.#all = all;
+    this.#id = id;
+    all.set(id, this);
+    this.#expireAfter(DEFAULT_KEEP_MS);
+  }
 
-  const read: SharedRead = {
-    operation,
-    session,
-    rendered,
-    get view() {
-      return view;
-    },
-    getView(rank) {
-      // What a write in flight changes is weaker than all but the weakest
-      // level.
-      return hasReached(rank) ? (rank > 0 ? view : shown) : undefined;
-    },
-    get error() {
-      return error;
-    },
-    get isRequesting() {
-      return !!request || changes.length > 0 || !(error || view?.final);
-    },
-    wait(rank) {
-      return new Promise((resolve) => {
-        prefetches.set(resolve, rank);
-        resolveWaiting();
-      });
-    },
-    await(rank, keepMs, witness) {
-      if (hasReached(rank)) return awaited.get(rank);
-      if (witness) witnesses.add(witness);
-      if (thrown) {
-        thrown.isRendered = true;
-        watchCommit(thrown);
-        throw thrown.error;
-      }
-      send();
-      witness?.suspend();
-      isAwaited = true;
-      let item = awaited.get(rank);
-      // oxlint-disable-next-line unicorn/no-thenable -- that is what React waits for
-      if (!item)
-        awaited.set(
-          rank,
-          (item = { status: 'pending', then: (wake) => wakers.add(wake) }),
-        );
-      if (listeners.size === 0) watch(keepMs);
-      return item;
-    },
-    request: send,
-    refresh() {
-      if (request) return;
-      isStale ||= !!view?.final;
-      send();
-      notify();
-    },
-    refreshIfShown() {
-      if (listeners.size > 0) read.refresh();
-    },
-    invalidate() {
-      cancel();
-      isStale = true;
-      // A component may have rendered, and not joined yet.
-      if (!isLeft || prefetches.size > 0) send();
-      else if (changes.length === 0) {
-        unguessed = view = undefined;
-        awaited.clear();
-      }
-      notify();
-    },
-    addChange(apply) {
-      const change: Change = { apply };
-      changes.push(change);
-      // A view of this request may have the effect of the write, or not. It
-      // could count twice.
-      if (view) cancel();
-      notify();
-      return (isUndone) => {
-        change.isSettled = true;
-        if (isUndone) changes = changes.filter((item) => item !== change);
-        if (isWriting()) notify();
-        else read.invalidate();
-      };
-    },
-    join(listener, keepMs) {
-      listeners.add(listener);
-      clearTimeout(timer);
-      isLeft = false;
-      // The read was dropped while the component was hidden.
-      if (all.get(id) !== read) {
-        all.set(id, read);
-        isStale = true;
-      }
-      // If the request failed while the component waited for its first view, do
-      // not retry at once.
-      if (!error || !isAwaited) send();
-      isAwaited = false;
-      // Other components show that a request is on its way.
-      notify();
-      return () => {
-        listeners.delete(listener);
-        // A component that moves, and StrictMode, come back in the same tick.
-        queueMicrotask(() => {
-          if (listeners.size > 0) return;
-          if (wakers.size > 0) watch(keepMs);
-          else leave(keepMs);
-        });
-      };
-    },
-    hydrate(views) {
-      if (view) return;
-      rendered.push(...views);
-      unguessed = view = views.at(-1);
-      notify();
-    },
-    getRendered(rank) {
-      let start = rendered.find((item) => hasReached(rank, item));
-      if (!start && view) rendered.push((start = view));
-      return start;
-    },
-  };
+  /** The best view so far. */
+  get view(): AnyView | undefined {
+    return this.#view;
+  }
 
-  function send(): void {
-    if (request || (view && (isWriting() || (view.final && !isStale)))) return;
-    const from = isStale ? levels.length - 1 : view ? getRank(view) + 1 : 0;
-    const sent = client.invoke(operation, {
-      levels: levels.slice(from),
-      session,
-    } as InvokeOptions);
-    request = sent;
-    isAwaited = false;
-    thrown = undefined;
-    sent.subscribe({
-      next: (next) => request === sent && accept(next),
-      error(failure) {
-        if (request !== sent) return;
-        request = undefined;
-        error = failure;
-        if ([...awaited.values()].some(({ status }) => status === 'pending'))
-          watchCommit(
-            (thrown = { error: failure, isRendered: false, isWatched: false }),
-          );
-        notify();
-      },
+  get error(): CorrectableError | undefined {
+    return this.#error;
+  }
+
+  get isRequesting(): boolean {
+    return (
+      !!this.#request ||
+      this.#changes.length > 0 ||
+      !(this.#error || this.#view?.final)
+    );
+  }
+
+  /**
+   * Returns the view for components that show this rank or a stronger one, if
+   * there is one.
+   */
+  getView(rank: number): AnyView | undefined {
+    if (!this.#hasReached(rank)) return undefined;
+    // A value with the changes of writes in flight is weaker than all but the
+    // weakest level.
+    return rank > 0 ? this.#view : this.#shown;
+  }
+
+  /**
+   * Returns a promise that resolves when there is a view of this rank, or the
+   * request has ended without one.
+   */
+  wait(rank: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#prefetches.set(resolve, rank);
+      this.#resolveWaiting();
     });
   }
 
-  function accept(next: AnyView): void {
-    const guess = changes.length > 0 ? shown : undefined;
+  /**
+   * Returns what a suspended component waits for, `pending` until there is a
+   * view of this rank. Asks for that view, or throws the error of the request
+   * that a component has waited for, until the error boundary shows it. Cancels
+   * the request if React gives that component up.
+   */
+  await(
+    rank: number,
+    keepMs: number,
+    witness: Witness | undefined,
+  ): Wakeable | undefined {
+    if (this.#hasReached(rank)) return this.#awaited.get(rank);
+
+    if (witness) this.#witnesses.add(witness);
+    if (this.#thrown) {
+      this.#thrown.isRendered = true;
+      this.#watchCommit(this.#thrown);
+      throw this.#thrown.error;
+    }
+
+    this.request();
+    witness?.suspend();
+    this.#isAwaited = true;
+    let item = this.#awaited.get(rank);
+    if (!item) {
+      // oxlint-disable-next-line unicorn/no-thenable -- that is what React waits for
+      item = { status: 'pending', then: (wake) => this.#wakers.add(wake) };
+      this.#awaited.set(rank, item);
+    }
+    if (this.#listeners.size === 0) this.#watch(keepMs);
+    return item;
+  }
+
+  /**
+   * Asks for what is stronger than the view at hand, or for the strongest level
+   * if that may be outdated.
+   */
+  request(): void {
+    const view = this.#view;
+    if (this.#request) return;
+    if (view && (this.#isWriting() || (view.final && !this.#isStale))) return;
+
+    const { levels } = this.#client;
+    const rank = view ? this.#getRank(view) + 1 : 0;
+    const from = this.#isStale ? levels.length - 1 : rank;
+    const sent = this.#client.invoke(this.operation, {
+      levels: levels.slice(from),
+      session: this.session,
+    } as InvokeOptions);
+    this.#request = sent;
+    this.#isAwaited = false;
+    this.#thrown = undefined;
+    sent.subscribe({
+      next: (next) => this.#request === sent && this.#accept(next),
+      error: (failure) => this.#request === sent && this.#fail(failure),
+    });
+  }
+
+  /** Asks again. A request in flight is as good. */
+  readonly refresh = (): void => {
+    if (this.#request) return;
+    this.#isStale ||= !!this.#view?.final;
+    this.request();
+    this.#notify();
+  };
+
+  /** Asks again if a component shows it. */
+  refreshIfShown(): void {
+    if (this.#listeners.size > 0) this.refresh();
+  }
+
+  /**
+   * Handles a write to what is read: cancels the request in flight, which may
+   * return the state before it, and asks again.
+   */
+  invalidate(): void {
+    this.#cancel();
+    this.#isStale = true;
+    // A component may have rendered, and not joined yet.
+    if (!this.#isLeft || this.#prefetches.size > 0) this.request();
+    else if (this.#changes.length === 0) {
+      this.#unguessed = this.#view = undefined;
+      this.#awaited.clear();
+    }
+    this.#notify();
+  }
+
+  /**
+   * Shows `apply(value)` until the write has closed and a later read has its
+   * effect. Without `apply`, the value stays. Call the returned function when
+   * the write has closed. After the last write, it asks again.
+   */
+  addChange(apply: Change['apply']): (isUndone: boolean) => void {
+    const change: Change = { apply };
+    this.#changes.push(change);
+    // A view of this request may have the effect of the write, or not. It could
+    // count twice.
+    if (this.#view) this.#cancel();
+    this.#notify();
+    return (isUndone) => {
+      change.isSettled = true;
+      if (isUndone)
+        this.#changes = this.#changes.filter((item) => item !== change);
+      if (this.#isWriting()) this.#notify();
+      else this.invalidate();
+    };
+  }
+
+  /** Adds a component. The returned function removes it. */
+  join(listener: () => void, keepMs: number): () => void {
+    this.#listeners.add(listener);
+    clearTimeout(this.#timer);
+    this.#isLeft = false;
+    // The read was dropped while the component was hidden.
+    if (this.#all.get(this.#id) !== this) {
+      this.#all.set(this.#id, this);
+      this.#isStale = true;
+    }
+    // If the request failed while the component waited for its first view, do
+    // not retry at once.
+    if (!this.#error || !this.#isAwaited) this.request();
+    this.#isAwaited = false;
+    // Other components show that a request is on its way.
+    this.#notify();
+    return () => {
+      this.#listeners.delete(listener);
+      // A component that moves, and StrictMode, come back in the same tick.
+      queueMicrotask(() => this.#leaveIfUnused(keepMs));
+    };
+  }
+
+  /** Takes the views that a server has rendered, unless the read has a view. */
+  hydrate(views: readonly AnyView[]): void {
+    if (this.#view) return;
+    this.rendered.push(...views);
+    this.#unguessed = this.#view = views.at(-1);
+    this.#notify();
+  }
+
+  /**
+   * Returns the view that a page starts with: the same on the server and in the
+   * browser.
+   */
+  getRendered(rank: number): AnyView | undefined {
+    let start = this.rendered.find((item) => this.#hasReached(rank, item));
+    if (!start && this.#view) this.rendered.push((start = this.#view));
+    return start;
+  }
+
+  #getRank({ level }: AnyView): number {
+    return this.#client.levels.indexOf(level);
+  }
+
+  #hasReached(rank: number, item = this.#view): boolean {
+    return !!item && (item.final || this.#getRank(item) >= rank);
+  }
+
+  #isWriting(): boolean {
+    return this.#changes.some((change) => !change.isSettled);
+  }
+
+  #fail(error: CorrectableError): void {
+    this.#request = undefined;
+    this.#error = error;
+    const isWaiting = [...this.#awaited.values()].some(
+      ({ status }) => status === 'pending',
+    );
+    if (isWaiting) {
+      this.#thrown = { error, isRendered: false, isWatched: false };
+      this.#watchCommit(this.#thrown);
+    }
+    this.#notify();
+  }
+
+  #accept(next: AnyView): void {
+    const guess = this.#changes.length > 0 ? this.#shown : undefined;
     if (next.final) {
-      request = undefined;
-      isStale = false;
-      if (!isWriting()) changes = [];
-    } else if (isOlder(next.version, view?.version)) return;
-    view = follow(view, next);
-    unguessed = guess ? follow(guess, { ...next, confirms: false }) : view;
-    error = undefined;
+      this.#request = undefined;
+      this.#isStale = false;
+      if (!this.#isWriting()) this.#changes = [];
+    } else if (isOlder(next.version, this.#view?.version)) return;
+    this.#view = follow(this.#view, next);
+    this.#unguessed = guess
+      ? follow(guess, { ...next, confirms: false })
+      : this.#view;
+    this.#error = undefined;
     // Changes of writes in flight go on top of this first view. Later views may
     // have their effect already.
-    if (isWriting()) cancel();
-    notify();
+    if (this.#isWriting()) this.#cancel();
+    this.#notify();
   }
 
   /**
@@ -361,100 +378,106 @@ export function createSharedRead({
    * the error. A component that renders after that is a new one, or its
    * boundary was reset: it asks again.
    */
-  function watchCommit(item: ThrownError): void {
+  #watchCommit(item: ThrownError): void {
     if (item.isWatched) return;
     item.isWatched = true;
-    reportCommit(witnesses, () => {
+    reportCommit(this.#witnesses, () => {
       item.isWatched = false;
-      if (thrown === item && (item.isRendered || isLeft)) thrown = undefined;
+      if (this.#thrown === item && (item.isRendered || this.#isLeft))
+        this.#thrown = undefined;
     });
   }
 
-  function cancel(): void {
-    const canceled = request;
-    request = undefined;
+  #cancel(): void {
+    const canceled = this.#request;
+    this.#request = undefined;
     canceled?.cancel();
   }
 
-  function notify(): void {
-    shown = unguessed;
+  #notify(): void {
+    this.#shown = this.#unguessed;
     // The client guessed this value: no store has achieved a level for it.
-    if (view && changes.length > 0)
-      shown = {
-        ...view,
-        value: changes.reduce(
+    if (this.#view && this.#changes.length > 0)
+      this.#shown = {
+        ...this.#view,
+        value: this.#changes.reduce(
           (value, { apply }) => (apply ? apply(value) : value),
-          view.value,
+          this.#view.value,
         ),
         level: OPTIMISTIC,
         final: false,
         confirms: false,
       };
-    resolveWaiting();
-    [...listeners].forEach((listener) => listener());
+    this.#resolveWaiting();
+    [...this.#listeners].forEach((listener) => listener());
   }
 
-  function resolveWaiting(): void {
-    for (const [resolve, rank] of prefetches)
-      if (!request || hasReached(rank)) {
-        prefetches.delete(resolve);
+  #resolveWaiting(): void {
+    for (const [resolve, rank] of this.#prefetches)
+      if (!this.#request || this.#hasReached(rank)) {
+        this.#prefetches.delete(resolve);
         resolve();
       }
-    let isDone = !request;
-    for (const [rank, item] of awaited)
-      if (item.status === 'pending' && hasReached(rank)) {
+
+    let isDone = !this.#request;
+    for (const [rank, item] of this.#awaited) {
+      if (item.status !== 'pending') continue;
+      if (this.#hasReached(rank)) {
         item.status = 'fulfilled';
         isDone = true;
-      } else if (item.status === 'pending' && !request) awaited.delete(rank);
-    if (!isDone || wakers.size === 0) return;
-    wake();
-    if (listeners.size === 0) watch(retentionMs);
+      } else if (!this.#request) this.#awaited.delete(rank);
+    }
+    if (!isDone || this.#wakers.size === 0) return;
+    this.#wake();
+    if (this.#listeners.size === 0) this.#watch(this.#keepMs);
   }
 
-  function wake(): void {
-    const woken = [...wakers];
-    wakers.clear();
-    // As a promise does: React may be rendering now.
+  #wake(): void {
+    const woken = [...this.#wakers];
+    this.#wakers.clear();
+    // React may be rendering now, so call it back later, as a promise does.
     woken.forEach(queueMicrotask);
   }
 
   /** Waits for suspended components to mount, or to ask again. */
-  function watch(keepMs: number): void {
-    retentionMs = keepMs;
-    isLeft = false;
-    startTimer(PING_MS, () => {
-      startTimer(PING_MS, () => leave(keepMs));
-      wake();
+  #watch(keepMs: number): void {
+    this.#keepMs = keepMs;
+    this.#isLeft = false;
+    this.#startTimer(PING_MS, () => {
+      this.#startTimer(PING_MS, () => this.#leave(keepMs));
+      this.#wake();
     });
   }
 
-  function leave(keepMs: number): void {
-    isLeft = true;
-    wakers.clear();
-    for (const [rank, { status }] of awaited)
-      if (status === 'pending') awaited.delete(rank);
-    if (!thrown?.isWatched) thrown = undefined;
-    if (prefetches.size === 0) cancel();
-    expireAfter(keepMs);
+  #leaveIfUnused(keepMs: number): void {
+    if (this.#listeners.size > 0) return;
+    if (this.#wakers.size > 0) this.#watch(keepMs);
+    else this.#leave(keepMs);
   }
 
-  function startTimer(delayMs: number, onTime: () => void): void {
-    clearTimeout(timer);
-    timer = setTimeout(onTime, delayMs);
+  #leave(keepMs: number): void {
+    this.#isLeft = true;
+    this.#wakers.clear();
+    for (const [rank, { status }] of this.#awaited)
+      if (status === 'pending') this.#awaited.delete(rank);
+    if (!this.#thrown?.isWatched) this.#thrown = undefined;
+    if (this.#prefetches.size === 0) this.#cancel();
+    this.#expireAfter(keepMs);
+  }
+
+  #startTimer(delayMs: number, onTime: () => void): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(onTime, delayMs);
     // A browser's timer is a number.
-    (timer as { unref?: () => void }).unref?.();
+    (this.#timer as { unref?: () => void }).unref?.();
   }
 
-  function expireAfter(delayMs: number): void {
-    startTimer(delayMs, () => {
-      if (changes.length > 0) return expireAfter(delayMs);
-      all.delete(id);
-      cancel();
-      resolveWaiting();
+  #expireAfter(delayMs: number): void {
+    this.#startTimer(delayMs, () => {
+      if (this.#changes.length > 0) return this.#expireAfter(delayMs);
+      this.#all.delete(this.#id);
+      this.#cancel();
+      this.#resolveWaiting();
     });
   }
-
-  all.set(id, read);
-  expireAfter(DEFAULT_KEEP_MS);
-  return read;
 }
