@@ -1,5 +1,6 @@
 /**
- * When to try again: after a lost connection, or what a store could not do now.
+ * Decides when to retry after a lost connection, or after a store failed for
+ * now.
  */
 import { checkOptions } from './errors.ts';
 

@@ -1,7 +1,7 @@
 /**
  * The binding interface: the only seam between Correctables and a store
- * (Correctables, OSDI 2016, §5.1, Listing 7). At the end, what bindings and
- * those who put themselves in front of one share.
+ * (Correctables, OSDI 2016, §5.1, Listing 7). The functions at the end are
+ * shared by bindings and by wrappers of bindings.
  */
 import { getElapsedMs, systemClock, type Timer } from './clock.ts';
 import type { CorrectableError } from './errors.ts';
@@ -125,7 +125,7 @@ export interface Principal {
   readonly expiresAt?: number | undefined;
 }
 
-/** The circumstances of one submission. */
+/** The context of one submission. */
 export interface InvocationContext {
   /**
    * Aborts when no caller wants the views any more (cancelled, timed out,
@@ -323,7 +323,7 @@ export interface Binding<
   close(): Promise<void>;
 }
 
-/** The order of versions that need no binding to be compared. */
+/** Compares versions that need no binding to be compared. */
 export function isOlder(version: unknown, than: unknown): boolean {
   const tag = getToStringTag(version);
   return (
@@ -334,8 +334,8 @@ export function isOlder(version: unknown, than: unknown): boolean {
 }
 
 /**
- * The details of an earlier view, replaced key by key by those of its
- * confirmation, which alone says whether it is final.
+ * Merges the details of an earlier view with those of its confirmation, key by
+ * key. Only the confirmation specifies whether it is final.
  */
 export function mergeDetails(
   retained: ViewDetails,
@@ -347,14 +347,15 @@ export function mergeDetails(
 }
 
 /**
- * A signal is made when it is first looked at, which costs more than most of a
- * read: one that is as quick does not.
+ * How long an operation runs before its signal is read. The first access
+ * creates the signal, which costs more than most of a read, so a quick read
+ * never reads it.
  */
 export const SIGNAL_CHECK_DELAY_MS = 20;
 
 /**
- * Whether the caller of an operation has left, if it began at `sinceMs` by
- * `elapsedMs` and has taken some time.
+ * Returns whether the caller of an operation that began at `sinceMs` has left.
+ * Always false for an operation that has run for a short time only.
  */
 export function isAbandoned(
   waiting: { readonly signal: AbortSignal },
@@ -365,13 +366,13 @@ export function isAbandoned(
   );
 }
 
-/** In milliseconds. */
+/** How long a failed read waits for a weaker level, in milliseconds. */
 const WEAKER_TIMEOUT_MS = 1_000;
 
 /**
- * Before a whole read fails: waits for pending weaker levels, but not for long
- * (C6), nor after the time limit of their level. A deadline keeps the process
- * alive as long as a caller waits. Without a deadline, this does.
+ * Waits for pending weaker levels before a whole read fails (C6), but not for
+ * long, nor after the timeout of their level. A deadline keeps the process
+ * alive as long as a caller waits. Without a deadline, this timer does.
  */
 export async function waitForWeaker(
   inFlight: Promise<unknown>,
@@ -390,8 +391,8 @@ export async function waitForWeaker(
 }
 
 /**
- * Binds the methods and getters of `target` to it and returns it: they work on
- * a proxy of it as well, so that a binding can be kept in the state of a
+ * Binds the methods and getters of `target` to it and returns it. They then
+ * also work on a proxy of it, so a binding can be kept in the state of a
  * framework.
  */
 export function bindMethods<T extends object>(target: T): T {

@@ -1,6 +1,6 @@
 /**
- * The port through which the library reads and waits for time, so that tests
- * and simulations can own it.
+ * The port through which the library reads the time and sets timers, so that
+ * tests and simulations can control time.
  */
 
 /** A timer that has been set. */
@@ -29,16 +29,16 @@ export interface Clock {
   setTimer(fire: () => void, delayMs: number): Timer;
 }
 
-/** `setTimeout` fires at once when asked for more than this. */
+/** `setTimeout` fires at once if its delay is longer than this. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
-/** What Node's timers have; a browser's are numbers. */
+/** Timers of Node have `ref` and `unref`. Those of a browser are numbers. */
 type TimeoutHandle = ReturnType<typeof setTimeout> & {
   ref?(): unknown;
   unref?(): unknown;
 };
 
-/** How far the wall clock is ahead of `now` at present. */
+/** Returns how far the wall clock is ahead of `now` at present. */
 export function getWallOffsetMs(clock: Clock): number {
   return clock.wallNow ? clock.wallNow() - clock.now() : 0;
 }
@@ -52,8 +52,8 @@ export function getElapsedMs(): number {
 }
 
 /**
- * The clock of the process. `now` counts from its start, as timers do: adding
- * the start time would be slower.
+ * The clock of the process. `now` counts from the start of the process, as
+ * timers do. Adding the start time would be slower.
  */
 export const systemClock: Clock = {
   now: () => Math.floor(getElapsedMs()),

@@ -117,8 +117,9 @@ export interface SpeculationContext<
 export type Awaitable<U> = PromiseLike<U> & { readonly settle?: never };
 
 /**
- * `U` where it may be a promise. `any` of code without types, and `never` of
- * what only throws, fit all, and are none.
+ * `U` if it may be a promise. The types `any`, of code without types, and
+ * `never`, of a function that only throws, match every type, so they are
+ * excluded.
  */
 type NonPromiseResult<U> = [U] extends [never]
   ? never
@@ -129,7 +130,8 @@ type NonPromiseResult<U> = [U] extends [never]
       : U;
 
 /**
- * `R` where the function only throws; otherwise what the compiler then shows.
+ * `R` if the function only throws. Otherwise the type whose name the compiler
+ * shows as advice.
  */
 type NonPromiseReturn<U, R, Advice extends string> = [U] extends [never]
   ? R

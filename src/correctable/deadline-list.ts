@@ -1,44 +1,49 @@
 /**
- * Deadlines of many operations on few timers. Operations with one time limit
- * end in the order in which they began, so one list and one timer per limit
- * suffice, and setting or lifting one more deadline costs no timer.
+ * The deadlines of many operations on few timers. Operations with one timeout
+ * end in the order in which they began. So one list and one timer for each
+ * timeout suffice, and to set or remove one more deadline costs no timer.
  */
 import type { Clock, Timer } from './clock.ts';
 
-/** What has a deadline. */
+/** An item with a deadline. */
 interface DeadlineItem {
   readonly state: string;
   readonly dueAt: number | undefined;
-  /** Called once the deadline has passed; closes it, which calls `forget`. */
+  /**
+   * Called once the deadline has passed. It closes the item, which calls
+   * `remove`.
+   */
   expire(): void;
 }
 
-/** All that have one time limit. */
+/** All items that have one timeout. */
 export interface DeadlineList {
   /**
-   * Expires `item` in `limitMs` unless it closes before, which calls `forget`.
+   * Expires `item` in `limitMs` unless it closes before, which calls `remove`.
    */
   add(item: DeadlineItem, limitMs: number): void;
   /**
-   * One of the list has closed. `wasHeld` is false if no caller waited for it
-   * any more.
+   * Notes that an item of the list has closed. `wasHeld` is false if no caller
+   * waited for it any more.
    */
   remove(wasHeld: boolean): void;
-  /** The process stays alive for one more of the list, or for one less. */
+  /**
+   * Keeps the process alive for one more item of the list, or for one fewer.
+   */
   setRef(isHeld: boolean): void;
 }
 
 /**
- * Makes a list that calls `onIdle` when its timer fires and nothing is left.
+ * Creates a list that calls `onIdle` when its timer fires and no item is left.
  */
 export function createDeadlineList(
   clock: Clock,
   onIdle: () => void,
 ): DeadlineList {
-  /** In order; those that have closed stay until they are half of it. */
+  /** The items in order. Closed items stay until they are half of the list. */
   let all: DeadlineItem[] = [];
   let open = 0;
-  /** The number of those for which a caller waits. */
+  /** The number of items for which a caller waits. */
   let retained = 0;
   let timer: Timer | undefined;
 
@@ -53,8 +58,8 @@ export function createDeadlineList(
     if (retained === 0) timer.setRef?.(false);
   };
   const fire = (armedFor: number): void => {
-    // That the timer fires says that its time has passed, also where tests own
-    // the timers and not the clock.
+    // The timer has fired, so its time has passed. The clock may not show that
+    // if a test controls the timers but not the clock.
     const now = Math.max(clock.now(), armedFor);
     timer = undefined;
     for (const item of all.filter(isOpen))
@@ -73,7 +78,7 @@ export function createDeadlineList(
     },
     remove(wasHeld) {
       open--;
-      // The timer stays for those to come, but an idle client must not keep the
+      // The timer stays for items to come, but an idle client must not keep the
       // process alive.
       if (wasHeld) setRef(false);
       if (all.length > 2 * open) all = all.filter(isOpen);

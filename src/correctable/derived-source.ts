@@ -1,6 +1,6 @@
 /**
- * Sources made from other sources: they observe these and inherit the duty to
- * report a failure (C5).
+ * Sources that are made from other sources. They observe these and take over
+ * the duty to report a failure (C5).
  */
 import type { ErrorCallback, ViewCallback } from './subscribers.ts';
 import {
@@ -20,8 +20,8 @@ import {
 import { toCompositeError } from './operation-error.ts';
 
 /**
- * A source for what becomes of the views of another. It may repeat a level, and
- * has the same name and deadline.
+ * Creates a source for views that are made from the views of another one. It
+ * may repeat a level, and has the same name and deadline.
  */
 export function deriveSource<T, U>(source: Source<T>): Source<U> {
   const { isOlder } = source.options;
@@ -35,8 +35,8 @@ export function deriveSource<T, U>(source: Source<T>): Source<U> {
 }
 
 /**
- * Feeds `derived` by `onView`, until it closes, then `onClosed`; fails it as
- * `source` fails, unless `onError` is passed.
+ * Passes the views to `onView`, until `derived` closes, then calls `onClosed`.
+ * Fails `derived` when `source` fails, unless `onError` is passed.
  */
 export function observeSource<T, U>(
   source: Source<T>,
@@ -57,7 +57,7 @@ export function observeSource<T, U>(
   });
 }
 
-/** Views with a function applied to each value (C11). */
+/** Returns a source with `transform` applied to each value (C11). */
 export function mapSource<T, U>(
   source: Source<T>,
   transform: (value: T) => U,
@@ -67,7 +67,8 @@ export function mapSource<T, U>(
   let result: U;
   observeSource(source, mapped, (value, view) => {
     try {
-      // A confirmed value keeps its reference: its result is known.
+      // A confirmed value keeps its reference, so the result is known and
+      // `transform` need not run.
       if (!mapped.latest || !Object.is(input, value)) result = transform(value);
       input = value;
       mapped.view(result, view.level, view);

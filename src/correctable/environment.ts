@@ -1,6 +1,6 @@
 /**
- * What surrounds the operations of one client: the time, and where facts go
- * that no caller waits for.
+ * The surroundings of the operations of one client: the time, and the listeners
+ * of facts that no caller waits for.
  */
 import type { Binding } from './binding.ts';
 import type { Clock } from './clock.ts';
@@ -99,28 +99,28 @@ export interface ClientStats {
 
 export interface Environment {
   readonly clock: Clock;
-  /** Those of the client, where there is one; its statistics too. */
+  /** The drop counts of the client, if there is one, and its statistics. */
   drops?: { -readonly [R in DropReason]: number };
   stats?: { -readonly [C in keyof ClientStats]: number };
-  /** By time limit, in milliseconds. */
+  /** The deadlines by timeout, in milliseconds. */
   readonly deadlines: Map<number, DeadlineList>;
-  /** That of the client, which may say who it asks as. */
+  /** The binding of the client, which may name its principal. */
   binding?: Pick<Binding, 'principal'>;
   /** Whether the client was closed. */
   isClosed?: boolean;
   /**
-   * Operations between two attempts: the binding does not know them, so it
+   * Operations between two attempts. The binding does not know them, so it
    * would not close them.
    */
   pendingSources?: Set<{ fail(error: unknown): void }>;
   /**
-   * The time of the running synchronous stretch of code: views that arrive
-   * together carry one time, read once.
+   * Returns the time of the current tick. Views that arrive together get one
+   * time, which is read once.
    */
   getTickTime(): number;
   /**
-   * A moment of the clock, that of the running stretch unless given, in
-   * milliseconds since the epoch.
+   * Converts a moment of the clock to milliseconds since the epoch. Default:
+   * the moment of the current tick
    */
   getWallTime(moment?: number): number;
   count(name: keyof ClientStats): void;
@@ -134,7 +134,7 @@ export function createEnvironment({
   onEvent,
   onUncaught = reportUncaught,
 }: EnvironmentOptions = {}): Environment {
-  /** Known from the first time that the running stretch of code asked. */
+  /** Set by the first access within the current tick. */
   let tickAt: number | undefined;
   let wallAheadMs = 0;
   const readClock = (): number => {
@@ -213,8 +213,8 @@ function reportUncaught(error: unknown): void {
 }
 
 /**
- * For Correctables made without options: shared, so that they cost nothing
- * each.
+ * Shared by all Correctables that were made without options, so that each costs
+ * nothing.
  */
 export const defaultEnvironment: Environment =
   /* @__PURE__ */ createEnvironment();

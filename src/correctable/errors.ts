@@ -54,7 +54,7 @@ export interface ErrorDetails {
   readonly retryable?: boolean | undefined;
   /** How long to wait before a retry, if the store specifies it. */
   readonly retryAfterMs?: number | undefined;
-  /** The name of the operation that failed, and its key. */
+  /** The name of the operation that failed. */
   readonly operation?: string | undefined;
   readonly key?: string | undefined;
   /** The level that failed, if only one did. */
@@ -75,7 +75,7 @@ export interface ErrorDetails {
 
 const RETRYABLE_CODES =
   /^(TIMEOUT|CONFLICT|UNAVAILABLE|OVERLOADED|REPLICA_BEHIND)$/;
-/** Values of users must not reach logs: these fields are not enumerable. */
+/** Values of users must not reach logs, so these fields are not enumerable. */
 const HIDDEN = /^(lastView|levelErrors|domain|cause)$/;
 
 /**
@@ -93,7 +93,8 @@ const HIDDEN = /^(lastView|levelErrors|domain|cause)$/;
  */
 export class CorrectableError extends Error {
   override readonly name = 'CorrectableError';
-  // Set below: declared only, they cost no bytes of their own.
+  // The constructor sets these fields. A declaration alone costs no bytes in a
+  // bundle.
   declare readonly code: ErrorCode;
   declare readonly retryable: boolean;
   declare readonly retryAfterMs: number | undefined;
@@ -122,7 +123,7 @@ export class CorrectableError extends Error {
       levelErrors,
     })) {
       if (value === undefined) continue;
-      // Configurable, so that proxies may wrap them.
+      // The properties are configurable, so that proxies may wrap them.
       Object.defineProperty(this, name, {
         value,
         enumerable: !HIDDEN.test(name),
@@ -132,15 +133,14 @@ export class CorrectableError extends Error {
   }
 
   /**
-   * Returns what a log may show: no values of views, of the domain, or of
-   * causes.
+   * Returns what a log may show: no values of views, domain errors or causes.
    */
   toJSON(): object {
     return { ...this, message: this.message };
   }
 }
 
-/** The details of `error`, those that are not enumerable too. */
+/** Returns the details of `error`, including those that are not enumerable. */
 export function getErrorDetails({
   lastView,
   levelErrors,
@@ -168,8 +168,8 @@ export function isCorrectableError<C extends ErrorCode = ErrorCode>(
 }
 
 /**
- * The error for an argument `field` that is not as it should be; `advice` says
- * how it should be.
+ * Creates the error for an invalid argument `field`. `advice` says what is
+ * expected.
  */
 export function createInvalidArgumentError(
   field: string,
@@ -180,7 +180,7 @@ export function createInvalidArgumentError(
   });
 }
 
-/** Throws that error unless the argument `isRight`. */
+/** Throws `INVALID_ARGUMENT` unless the argument `isRight`. */
 export function check(
   isRight: unknown,
   field: string,
@@ -190,8 +190,8 @@ export function check(
 }
 
 /**
- * What is called back: without it, no caller would get a value, and none an
- * error.
+ * Checks a callback. Without this check, a wrong one would leave the caller
+ * without value and without error.
  */
 export function checkFunction(value: unknown, field: string): void {
   check(typeof value === 'function', field, 'give a function');
@@ -208,11 +208,11 @@ type OptionNamesIn<S extends string> =
       : never;
 
 /**
- * What a call is given by name: its `options` unless `field` says what else. A
- * text, a number or a list instead, as programs without types give, and a name
- * that is misspelt would count as none in silence. `kinds` lists the name of
- * each option with what `typeof` may return for it; the compiler keeps such a
- * list whole.
+ * Checks the options of a call, or the argument that `field` names. Without
+ * types, a program may pass a string, number or array instead, or misspell a
+ * name. Either would be ignored in silence. `kinds` lists the name of each
+ * option with what `typeof` may return for it. The compiler checks that the
+ * list is complete.
  */
 export function checkOptions<O extends object, const S extends string>(
   options: O,
@@ -221,7 +221,8 @@ export function checkOptions<O extends object, const S extends string>(
 ): O {
   const isRecord =
     options && typeof options === 'object' && !Array.isArray(options);
-  // Messages are made for what is wrong alone: every `invoke` comes here.
+  // Messages are built only if something is wrong, because every `invoke` runs
+  // this.
   if (!isRecord)
     throw createInvalidArgumentError(field, `must be an object {${kinds}}`);
   for (const name in options) {

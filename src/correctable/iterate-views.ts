@@ -1,6 +1,6 @@
 /**
- * `for await` over the views: at most one waits per level, so a slow reader
- * skips what a refinement replaced (C12).
+ * Implements `for await` over the views. At most one view waits per level, so a
+ * slow reader skips views that a refinement replaced (C12).
  */
 import { removeSubscriber, subscribeToViews } from './subscribers.ts';
 import type { Source } from './source.ts';
@@ -8,7 +8,7 @@ import { unrefTimersIfTakenEarly } from './source.ts';
 import type { AnyView } from './view.ts';
 
 /**
- * Old engines lack these symbols; `using` down-leveled by compilers finds those
+ * Old engines lack these symbols. Compilers that down-level `using` find those
  * of the registry.
  */
 function getSymbol<N extends 'dispose' | 'asyncDispose'>(
@@ -25,7 +25,7 @@ export function iterateViews<T>(
   source: Source<T>,
 ): AsyncGenerator<AnyView<T>, undefined> {
   const waiting: AnyView<T>[] = [];
-  /** There while a reader waits; `undefined` wakes it up at the end. */
+  /** Set while a reader waits. `undefined` wakes the reader at the end. */
   let wake: ((view: AnyView<T> | undefined) => void) | undefined;
   let hasEnded = false;
   let failure: unknown;
@@ -43,7 +43,7 @@ export function iterateViews<T>(
     failure = error;
     push(undefined);
   };
-  // Listens from now on, where a generator would begin at the first step.
+  // Listens from now on. A generator would begin only at the first step.
   const subscriber = subscribeToViews(
     source,
     (_value, view) => {
@@ -63,7 +63,7 @@ export function iterateViews<T>(
     }
   }
   const views = read();
-  /** Ends the reading, not the operation; pending steps end at once. */
+  /** Ends the iteration, not the operation. Pending steps end at once. */
   const ending = <A extends unknown[], R>(step: (...args: A) => R) => {
     return (...args: A): R => {
       removeSubscriber(source, subscriber);

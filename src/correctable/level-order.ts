@@ -1,6 +1,6 @@
 /**
- * The levels of one operation at run time: which a binding has, which were
- * requested, how strong each is (C2).
+ * The levels of one operation at run time: those of the binding, those that
+ * were requested, and their order (C2).
  */
 import { check, CorrectableError } from './errors.ts';
 import { describeUnknownOption } from './unknown-option.ts';
@@ -10,7 +10,7 @@ import { describeUnknownOption } from './unknown-option.ts';
  */
 export interface LevelOrder {
   readonly all: readonly string[];
-  /** The same array as `all` where all were requested. */
+  /** The same array as `all` if all were requested. */
   readonly requested: readonly string[];
   /**
    * The rank of the strongest requested level: a view at this rank or above is
@@ -20,7 +20,7 @@ export interface LevelOrder {
 }
 
 /**
- * The ladder for levels declared by a binding or an executor, all of them
+ * Creates the order of the levels of a binding or an executor, with all of them
  * requested.
  */
 export function createLevelOrder(levels: readonly string[]): LevelOrder {
@@ -39,8 +39,8 @@ export function createLevelOrder(levels: readonly string[]): LevelOrder {
 }
 
 /**
- * The ladder of the same binding for a request of `levels`, in whatever order
- * they are given.
+ * Creates the order of the same binding for a request of `levels`. The request
+ * may list them in any order.
  */
 export function requestLevels(
   levelOrder: LevelOrder,
@@ -62,8 +62,8 @@ export function requestLevels(
 }
 
 /**
- * The rank of `level`. Throws `UNKNOWN_LEVEL` for one that the binding does not
- * have.
+ * Returns the rank of `level`. Throws `UNKNOWN_LEVEL` if the binding does not
+ * have it.
  */
 export function checkLevel(
   levelOrder: LevelOrder,
@@ -76,12 +76,14 @@ export function checkLevel(
   throw new CorrectableError('UNKNOWN_LEVEL', message, { field, level });
 }
 
-/** The rank of a name that the binding does not have: below all levels. */
+/**
+ * The rank of a name that the binding does not have. It is below all levels.
+ */
 export const NO_RANK = -1;
 
 /**
- * How strong `level` is, from 0; `NO_RANK` for a name that the binding does not
- * have.
+ * Returns the rank of `level`, counted from 0 for the weakest. Returns
+ * `NO_RANK` for a name that the binding does not have.
  */
 export function getRank({ all }: LevelOrder, level: string): number {
   for (let rank = 0; rank < all.length; rank++)

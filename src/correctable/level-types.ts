@@ -57,7 +57,7 @@ export type ContractFinalLevels<R extends FinalLevels, C extends boolean> = [
 
 /**
  * The level of the final if `S` were requested of a binding with levels `L`,
- * for an operation that can come to `R`.
+ * for an operation whose final levels are `R`.
  */
 export type FinalLevel<
   L extends Levels,
@@ -86,7 +86,7 @@ type RequestedFinalLevel<
     : AtLeast<L, Strongest<RequestedLevels<L, S>>>
   : never;
 
-/** Whether `K` is one of several. */
+/** Whether `K` is a union of several types. */
 export type IsUnion<K, All = K> = K extends unknown
   ? [All] extends [K]
     ? false
@@ -121,7 +121,7 @@ export type RequestedLevels<
     ? R
     : never;
 
-/** What is a level in every list of the union `L`. */
+/** A level that is in every list of the union `L`. */
 export type CommonLevel<L extends Levels> = (
   L extends unknown ? (level: L[number]) => void : never
 ) extends (level: infer K extends string) => void

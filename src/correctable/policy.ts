@@ -1,6 +1,6 @@
 /**
- * What stands between a client and its binding where the client asks for it
- * (C15): `correctables/policies` has them.
+ * Policies stand between a client and its binding if the client asks for them
+ * (C15). `correctables/policies` has them.
  */
 import type { Operation } from './operation.ts';
 import type { Source } from './source.ts';

@@ -1,5 +1,5 @@
 /**
- * Taking a view before the final one (C9). What waits for it leaves nothing
+ * Takes a view before the final one (C9). A caller that waits leaves nothing
  * behind on the source.
  */
 import {
@@ -56,8 +56,8 @@ export function settleSource<T>(
         : enough?.(view) || view.final;
     let isLate = false;
     /**
-     * Takes `view`, or fails. A later failure is no caller's error, whether
-     * there was a view or none in time.
+     * Takes `view`, or fails. A later failure is no caller's error, even if
+     * there was no view in time.
      */
     const end = (view: AnyView<T> | undefined, error?: unknown): void => {
       timer?.cancel();

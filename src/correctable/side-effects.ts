@@ -1,23 +1,24 @@
 /**
- * What may have taken effect of an operation and of all its parts, so that no
- * error suggests a retry of something that may have been done (C10, C14).
+ * Tracks what may have taken effect of an operation and of all its parts. No
+ * error may suggest a retry of something that may have been done (C10, C14).
  */
 import { isCorrectableError } from './errors.ts';
 
-/** Certainly nothing. */
+/** Certainly nothing took effect. */
 export const NO_EFFECT = 0;
 /** A step returned a promise: only the step knows what it has done. */
 export const UNOBSERVED = 1;
-/** An update, or an effect of `onCommit`. */
+/** The operation is an update, or ran an effect of `onCommit`. */
 export const WRITE = 2;
 
 export type EffectState = typeof NO_EFFECT | typeof UNOBSERVED | typeof WRITE;
 
-/** An operation that another one is made of. */
+/** An operation that is a part of another one. */
 export interface SourcePart {
   readonly state: string;
   /**
-   * What may have taken effect of itself; once it has closed, of its parts too.
+   * What may have taken effect of this operation itself. Once it has closed,
+   * this includes its parts.
    */
   effectState: EffectState;
   extras?: PartExtras | undefined;
@@ -26,8 +27,8 @@ export interface SourcePart {
 export interface PartExtras {
   parts?: SourcePart[] | undefined;
   /**
-   * What steps and attempts of it may do that have yet to begin: they do
-   * whatever becomes of what it is a part of.
+   * What later steps and attempts of this part may do. They run even if the
+   * whole has ended by then.
    */
   futureEffects?: EffectState | undefined;
 }
@@ -47,16 +48,18 @@ export function getEffectState({
 }
 
 /**
- * Makes `part` one of those whose effects may come whatever becomes of `whole`.
+ * Adds `part` to `whole`. Its effects count for `whole`, even if they come
+ * after `whole` has ended.
  */
 export function addPart(whole: SourcePart, part: SourcePart): void {
   const parts = ((whole.extras ??= {}).parts ??= []);
   const count = parts.push(part);
-  // Looked through only when they have become twice as many.
+  // The list is searched only when it has doubled, so the cost per part stays
+  // constant.
   if (count < 8 || count & (count - 1)) return;
   for (const other of new Set(parts.splice(0))) {
-    // A closed part has no more effects. Only its result is kept, which costs
-    // no memory for any number of parts.
+    // A closed part has no more effects. Its result is added to the whole and
+    // the part is dropped, so the memory stays bounded for any number of parts.
     if (other.state === 'pending') parts.push(other);
     else
       whole.effectState = Math.max(

@@ -4,7 +4,8 @@
  * its context; consumers see it through the Correctable. The table of states
  * and events, with the invariants C1–C15, is docs/spec/correctable.md.
  *
- * What is not for the binding is a function of this module, not a method.
+ * The binding gets this object, so it has only the methods that a binding may
+ * call. Everything else is a function of this module.
  */
 import type {
   SubscriberList,
@@ -52,14 +53,14 @@ import { NO_RANK, getRank } from './level-order.ts';
 import type { AnyView } from './view.ts';
 
 /**
- * How many values of one operation are kept for confirmations; older ones are
- * forgotten.
+ * How many values of one operation are kept for confirmations. Older ones are
+ * dropped.
  */
 const MAX_CONFIRMABLE_VIEWS = 1024;
 
 /**
- * The source of a Correctable of this copy of the package; `undefined` for
- * anything else.
+ * Returns the source of a Correctable of this copy of the package, or
+ * `undefined` for anything else.
  */
 export function getSource<T = unknown>(value: unknown): Source<T> | undefined {
   const source = getForeignSource(value);
@@ -72,8 +73,8 @@ export interface SourceOptions<T> {
   readonly equals?: ((a: T, b: T) => boolean) | undefined;
   readonly isOlder?: ((version: unknown, than: unknown) => boolean) | undefined;
   /**
-   * Makes the error of an operation that its client gives up. Default: by what
-   * may have been done
+   * Creates the error of an operation that its client gives up. Default: by
+   * what may have been done
    */
   createSubmissionError?<U>(
     source: Source<U>,
@@ -83,27 +84,33 @@ export interface SourceOptions<T> {
   ): CorrectableError;
 }
 
-/** What few operations need, so that the others do not pay for it. */
+/**
+ * Fields that few operations need. They are apart, so that other operations do
+ * not pay for them.
+ */
 interface SourceExtras extends Omit<SubscriberExtras, 'parts'>, PartExtras {
   controller?: AbortController;
   /**
-   * Why no caller waits any more, if the operation was abandoned: the reason of
-   * the signal.
+   * The reason of the signal if the operation was abandoned and no caller waits
+   * any more.
    */
   abandonReason?: CorrectableError;
-  /** Values that the binding gave, by number, for later confirmations (C7). */
+  /**
+   * The values that the binding delivered, by number, for later confirmations
+   * (C7).
+   */
   confirmableViews?: Map<number, AnyView> | undefined;
   levelErrors?: Record<string, unknown>;
   /**
-   * `settle` or `when` has answered early: a later failure is no caller's error
-   * (C9). Holds the views that they took.
+   * The views that `settle` or `when` took early. If there are any, a later
+   * failure is no caller's error (C9).
    */
   earlyViews?: Set<AnyView>;
 }
 
 /**
- * One class for all sources of views: engines run code for one shape of object
- * faster than for several.
+ * All sources of views share one class: engines run code for one shape of
+ * object faster than for several.
  */
 export class Source<T>
   implements SubscriberList<T>, Sink<T>, InvocationContext
@@ -113,12 +120,12 @@ export class Source<T>
   levelOrder: LevelOrder;
   state: 'pending' | 'final' | 'error' = 'pending';
   latest: AnyView<T> | undefined;
-  /** The newest version among the views. */
+  /** The newest version of all views. */
   version: unknown;
-  /** How many values the binding gave. */
+  /** The number of values that the binding delivered. */
   valueCount = 0;
   extras: SourceExtras | undefined;
-  /** Run at closing, whatever the outcome. */
+  /** Called when the source closes, with any outcome. */
   cleanUpCallbacks: (() => void)[] | undefined;
   promise: Promise<T> | undefined;
 
@@ -130,23 +137,26 @@ export class Source<T>
   onFinal: ViewCallback<T> | undefined;
   onError: ErrorCallback | undefined;
 
-  /** When its time is up, by the clock. */
+  /** The deadline, by the clock. */
   dueAt: number | undefined;
-  /** Where its deadline is guarded. */
+  /** The list that holds the deadline. */
   deadlines: DeadlineList | undefined;
-  /** The operation, as messages name it. */
+  /** The name of the operation in messages. */
   label: OperationLabel = UNNAMED_OPERATION;
   /**
-   * An update that was submitted cannot be called back: its outcome is unknown,
-   * never "not done" (C10).
+   * A submitted update cannot be called back: its outcome is unknown, never
+   * "not done" (C10).
    */
   effectState: EffectState = NO_EFFECT;
-  /** There for those that are invoked with one. */
+  /**
+   * These fields exist only for operations that are invoked with them, so that
+   * others do not pay for them.
+   */
   declare session: BindingSession | undefined;
   declare trace: unknown;
   declare idempotencyKey: string | undefined;
   declare levelSignals: Readonly<Record<string, AbortSignal>> | undefined;
-  /** There where the binding says. */
+  /** Exists only if the binding sets it. */
   declare submissionStatus: SubmissionStatus | undefined;
 
   constructor(
@@ -214,7 +224,7 @@ export class Source<T>
   }
 
   /**
-   * Aborted when no caller waits for views any more. Created at the first
+   * Aborts when no caller waits for views any more. Created at the first
    * access.
    */
   get signal(): AbortSignal {
@@ -244,8 +254,8 @@ export class Source<T>
     const reason = final ? undefined : getDropReason(this, rank, older);
     const confirms =
       !reason && latest !== undefined && isEqual(this, value, latest.value);
-    // Values that only the operation holds for equal do not share one
-    // reference.
+    // If only the operation itself takes two values for equal, they do not
+    // share one reference.
     const shared =
       confirms &&
       (!equals ||
@@ -271,8 +281,7 @@ export class Source<T>
     this.version = version ?? newest;
     this.latest = view as AnyView<T>;
     if (final) {
-      // What is made of an operation may repeat a level, and counts with the
-      // operation.
+      // A derived source may repeat a level. Its operation is counted already.
       if (latest && !this.options.isRefining)
         environment.count(confirms ? 'confirmed' : 'corrected');
       for (const taken of this.extras?.earlyViews ?? [])
@@ -284,8 +293,8 @@ export class Source<T>
 }
 
 /**
- * Counts and reports what became of a view that was taken before the final one
- * (C9).
+ * Counts and reports whether the final view confirmed a view that was taken
+ * early (C9).
  */
 function reportEarlyView<T>(
   source: Source<T>,
@@ -309,8 +318,8 @@ export function getExtras<T>(source: Source<T>): SourceExtras {
 }
 
 /**
- * Closes with an error that the binding did not report, and lets the binding
- * go.
+ * Closes with an error that the binding did not report, and aborts the
+ * submission.
  */
 export function abandon<T>(
   source: Source<T>,
@@ -330,7 +339,7 @@ export function abandon<T>(
   );
 }
 
-/** The same with an error that accounts for what may have been done. */
+/** Like `abandon`, but the error accounts for what may have been done. */
 export function interrupt<T>(
   source: Source<T>,
   code: ErrorCode,
@@ -360,7 +369,7 @@ export function abortSubmission<T>(
   extras.controller?.abort(error);
 }
 
-/** Closes with an error that the work came to. */
+/** Closes the source with `error`. */
 export function failWith<T>(source: Source<T>, error: CorrectableError): void {
   if (source.state !== 'pending') return;
   getExtras(source).error = error;
@@ -372,14 +381,14 @@ export function failWith<T>(source: Source<T>, error: CorrectableError): void {
     setTimeout(() => source.isObserved || void Promise.reject(error), 0);
 }
 
-/** Gives the operation up for all its consumers (C10). */
+/** Cancels the operation for all its consumers (C10). */
 export function cancelSource<T>(source: Source<T>, cause?: unknown): void {
   interrupt(source, 'ABORTED', 'cancelled', { cause });
 }
 
 /**
- * What is true of an operation that is given up: an update that may have taken
- * effect is `UNKNOWN` (C10, C14).
+ * Creates the error of an operation that is given up. An update that may have
+ * taken effect is `UNKNOWN` (C10, C14).
  */
 export function createAbandonError<T>(
   source: Source<T>,
@@ -397,7 +406,7 @@ export function createAbandonError<T>(
   );
 }
 
-/** Fails the whole by what one of its parts failed with. */
+/** Fails the whole with the failure of one of its parts. */
 export function failFromPart<T>(
   source: Source<T>,
   error: unknown,
@@ -406,7 +415,7 @@ export function failFromPart<T>(
   source.fail(toCompositeError(source, error), level);
 }
 
-/** Gives up unless another end comes within `limitMs`. */
+/** Gives up after `limitMs` unless the source closes before. */
 export function setTimeLimit<T>(source: Source<T>, limitMs: number): void {
   const { clock, deadlines } = source.environment;
   let list = deadlines.get(limitMs);
@@ -415,7 +424,8 @@ export function setTimeLimit<T>(source: Source<T>, limitMs: number): void {
       limitMs,
       (list = createDeadlineList(clock, () => deadlines.delete(limitMs))),
     );
-  // Not the tick's: the stretch of code that asks may have run for long.
+  // The time of the current tick may be old if the code before this call ran
+  // for long.
   source.dueAt = clock.now() + limitMs;
   source.deadlines = list;
   list.add(source, limitMs);
@@ -423,16 +433,16 @@ export function setTimeLimit<T>(source: Source<T>, limitMs: number): void {
 }
 
 /**
- * Relaxes a source where one who listened has left, and a view was taken early
- * before.
+ * Lets timers keep no process alive any more if a view was taken early. Called
+ * when a listener has left.
  */
 export function unrefTimersIfTakenEarly<T>(source: Source<T>): void {
   if (source.extras?.earlyViews) unrefTimers(source);
 }
 
 /**
- * Calls `cleanUp` when the source closes, with any outcome; if it is closed,
- * after the delivery.
+ * Calls `cleanUp` when the source closes, with any outcome. If it is closed
+ * already, calls it after the delivery.
  */
 export function addCleanUp<T>(source: Source<T>, cleanUp: () => void): void {
   if (source.state !== 'pending') queueMicrotask(cleanUp);
@@ -452,8 +462,8 @@ export function getPromise<T>(source: Source<T>): Promise<T> {
 }
 
 /**
- * Where `work`, which brings the views, is a promise, the source closes with
- * it.
+ * If `work` is a promise, closes the source when that ends. `work` delivers the
+ * views.
  */
 export function closeAfter<T>(source: Source<T>, work: unknown): void {
   if (!isThenable(work)) return;
@@ -475,7 +485,10 @@ function isEqual<T>(source: Source<T>, a: T, b: T): boolean {
   );
 }
 
-/** What the application is asked and fails to say counts as no. */
+/**
+ * Calls a predicate of the application. If it throws, the answer counts as
+ * false.
+ */
 function callPredicate<V>(
   environment: Environment,
   question: (a: V, b: V) => boolean,
@@ -490,7 +503,7 @@ function callPredicate<V>(
   }
 }
 
-/** Whether a call of the sink still counts. */
+/** Returns whether a call of the sink still counts. */
 function isOpen<T>(source: Source<T>, level: string | undefined): boolean {
   if (source.state === 'pending') return true;
   source.environment.recordDrop('closed', level);
@@ -498,8 +511,8 @@ function isOpen<T>(source: Source<T>, level: string | undefined): boolean {
 }
 
 /**
- * A view while it is made; optional keys are there only where they say
- * something.
+ * A view while it is created. Optional keys are present only if they have a
+ * value.
  */
 type ViewDraft<T> = { -readonly [K in keyof AnyView<T>]: AnyView<T>[K] } & {
   regressed?: true;
@@ -521,9 +534,9 @@ const createDraft = (
   at,
 });
 
-// For the bar `invoke-vs-promise` of `npm run bench -- core`. Engines that have
-// seen one without a time let the views of a tick share one number, where each
-// would have its own: a tenth of the time of an invocation.
+// Engines that have seen one draft without a time let the views of a tick share
+// one number. Otherwise each view would have its own, which is a tenth of the
+// time of an invocation. See `invoke-vs-promise` of `npm run bench -- core`.
 createDraft();
 
 function getDropReason<T>(
@@ -547,7 +560,7 @@ function keepForConfirmation<T>(source: Source<T>, view: AnyView<T>): void {
   retained.delete(view.seq - MAX_CONFIRMABLE_VIEWS);
 }
 
-/** The one transition (C1): whatever ends the operation comes here. */
+/** The only transition (C1): every end of an operation comes here. */
 function closeSource<T>(source: Source<T>, state: 'final' | 'error'): void {
   source.state = state;
   if (source.extras || source.cleanUpCallbacks || source.deadlines)
@@ -555,8 +568,8 @@ function closeSource<T>(source: Source<T>, state: 'final' | 'error'): void {
 }
 
 /**
- * Apart, so that engines compile the delivery of a view without it as one
- * piece.
+ * A function of its own, so that engines compile the delivery of a view as one
+ * piece without it.
  */
 function cleanUp<T>(source: Source<T>): void {
   const { extras, cleanUpCallbacks } = source;

@@ -1,12 +1,12 @@
 /**
- * Structural equality of values: what "the same value" means unless an
- * operation says otherwise (C7).
+ * Structural equality of values: the meaning of "the same value" unless an
+ * operation has another (C7).
  */
 import { getBuiltInClass } from './built-in-class.ts';
 
 /**
- * After so many pairs, assumptions are kept: cycles end, and what is shared is
- * compared once. Few values need them.
+ * After this number of pairs, assumptions are noted, so that cycles end and
+ * shared objects are compared once. Few values need that.
  */
 const MAX_UNTRACKED_PAIRS = 100_000;
 
@@ -16,16 +16,20 @@ type Collection = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>;
 /** One comparison in flight. */
 interface Comparison {
   /**
-   * The objects that are still to be compared, in pairs: a stack of our own,
-   * since that of the engine has an end.
+   * The pairs of objects that are still to be compared. An array replaces
+   * recursion, because the stack of the engine is limited.
    */
   pairs: object[];
   comparedCount: number;
   /**
-   * By object: the objects that it equals if all remaining comparisons succeed.
+   * For each object, the objects that it equals if all remaining comparisons
+   * succeed.
    */
   assumedEqual?: Map<object, Set<object>>;
-  /** Takes back each assumption, in the order in which they came. */
+  /**
+   * Functions that take back the assumptions, in the order in which these were
+   * made.
+   */
   undoSteps?: (() => void)[];
 }
 
@@ -45,8 +49,8 @@ export function structurallyEqual(a: unknown, b: unknown): boolean {
 }
 
 /**
- * Whether both are equal, as far as they are no objects: those are compared
- * later.
+ * Returns whether two primitives are equal. Objects are added to the pairs and
+ * compared later.
  */
 function compareValues(a: unknown, b: unknown, { pairs }: Comparison): boolean {
   return (
@@ -62,8 +66,8 @@ function areAllEqual(comparison: Comparison): boolean {
 }
 
 /**
- * Whether both are equal, with all that they lead to. If not, what was assumed
- * on the way is forgotten.
+ * Returns whether two objects are equal, with everything that they refer to. If
+ * not, drops the assumptions that were made on the way.
  */
 function areEqual(a: unknown, b: unknown, comparison: Comparison): boolean {
   const { pairs, undoSteps } = comparison;
@@ -76,7 +80,9 @@ function areEqual(a: unknown, b: unknown, comparison: Comparison): boolean {
   return isEqual;
 }
 
-/** Whether both are equal if the pairs that it adds are. */
+/**
+ * Returns whether two objects are equal if the pairs that this adds are equal.
+ */
 function compareStructure(
   a: object,
   b: object,
@@ -102,8 +108,8 @@ function compareStructure(
 }
 
 /**
- * Neither has inherited properties that count: `for in` is the fastest way to
- * see the own ones.
+ * Neither object has inherited properties that count, so `for in` is used: it
+ * is the fastest way to read the own ones.
  */
 function compareProperties(
   a: Properties,
@@ -113,8 +119,8 @@ function compareProperties(
   let surplus = 0;
   for (const key in a) {
     const value = b[key];
-    // What plain objects inherit are functions and their prototype: to ask of
-    // each key would cost more.
+    // Plain objects inherit only functions and their prototype. A check of each
+    // key would cost more.
     const mayBeInherited =
       value === undefined || key === '__proto__' || typeof value === 'function';
     if (
@@ -129,8 +135,8 @@ function compareProperties(
 }
 
 /**
- * Keys and items that are objects may have an equal instead of themselves on
- * the other side.
+ * Compares items of sets or keys of maps. Objects may have an equal object,
+ * rather than themselves, on the other side.
  */
 function compareItems(
   a: Collection,
@@ -138,7 +144,7 @@ function compareItems(
   isMap: boolean,
   comparison: Comparison,
 ): boolean {
-  // Without a prototype: a sketch may have any name.
+  // The object has no prototype, because a sketch may be any name.
   const strangers = Object.create(null) as Record<string, unknown[]>;
   const keyOf = (item: unknown): unknown =>
     isMap ? (item as unknown[])[0] : item;
@@ -159,8 +165,8 @@ function compareItems(
         return false;
     } else {
       const alike = alikeOf(item);
-      // The only one left is no choice: it may be compared later, however deep
-      // such sets lie in each other.
+      // With one candidate there is no choice. So it may be compared later, and
+      // sets may be nested to any depth.
       const isEqual = alike.length > 1 ? areEqual : compareValues;
       const at = alike.findIndex((other) => isEqual(item, other, comparison));
       if (at < 0) return false;
@@ -171,8 +177,8 @@ function compareItems(
 }
 
 /**
- * Whether both are equal if all that is still to be compared is; from now on
- * that is assumed.
+ * Returns whether two objects are assumed to be equal. If not, assumes it from
+ * now on.
  */
 function isAssumed(a: object, b: object, comparison: Comparison): boolean {
   const assumed = (comparison.assumedEqual ??= new Map());
@@ -184,9 +190,9 @@ function isAssumed(a: object, b: object, comparison: Comparison): boolean {
 }
 
 /**
- * The same for all that are equal, and another for most that are not: without
- * it each is compared with each. It looks at a bounded number of parts, however
- * many times each is shared.
+ * Returns a text that is the same for all equal values, and differs for most
+ * others. Without it, each item of a set would be compared with each. It reads
+ * a bounded number of parts, even if parts are shared many times.
  */
 export function createSketch(value: unknown, depth = 3): string {
   if (!isObject(value)) return String(value);
@@ -200,7 +206,7 @@ export function createSketch(value: unknown, depth = 3): string {
       : Array.from<unknown, string>(value, next).sort().join();
   const list = toArray(value, kind);
   const parts = list ?? Object.keys(value).sort();
-  // A hole in a list is as good as undefined.
+  // A hole in an array counts as `undefined`.
   return [
     parts.length,
     ...parts.slice(0, maxParts),
@@ -225,7 +231,9 @@ function isCollection(
   return kind === 'Map' || kind === 'Set';
 }
 
-/** The items of a list, the bytes of what has some, and the time of a date. */
+/**
+ * Returns the items of an array, the bytes of a buffer, or the time of a date.
+ */
 function toArray(
   value: object,
   kind: string | undefined,

@@ -1,7 +1,7 @@
 /**
- * Callbacks and observers that come and go; leaving never cancels the operation
- * (C4, C10). An `AbortSignal` is followed with one listener on it, however many
- * operations share it, and none once they are over.
+ * Adds and removes callbacks and observers. To unsubscribe never cancels the
+ * operation (C4, C10). An `AbortSignal` gets one listener, however many
+ * operations use it, and none once they have closed.
  */
 import type { Listener, Subscriber } from './subscribers.ts';
 import { removeSubscriber, addSubscriber } from './subscribers.ts';
@@ -24,8 +24,8 @@ import type { AnyView } from './view.ts';
 type AbortFollower = (reason: unknown) => void;
 
 /**
- * The followers of a signal, and its one listener: an arrow function, since
- * signals of other makers call it without `this`.
+ * The followers of a signal and its one listener. The listener is an arrow
+ * function, because signals of other libraries call it without `this`.
  */
 type FollowerGroup = readonly [
   followers: Set<AbortFollower>,
@@ -38,14 +38,14 @@ const followerGroups = /* @__PURE__ */ new WeakMap<
 >();
 
 /**
- * Whether `signal` has aborted. Throws `INVALID_ARGUMENT` for what is no
- * signal, and for a proxy of one.
+ * Returns whether `signal` has aborted. Throws `INVALID_ARGUMENT` if it is no
+ * signal, or a proxy of one.
  */
 export function isAborted(signal: AbortSignal): boolean {
   try {
     if (typeof signal.addEventListener === 'function') return signal.aborted;
   } catch {
-    // A platform's signal works on itself alone.
+    // A method of the platform's signal throws if it is called on a proxy.
   }
   throw createInvalidArgumentError(
     'signal',
@@ -54,8 +54,8 @@ export function isAborted(signal: AbortSignal): boolean {
 }
 
 /**
- * Calls `follower` when `signal`, which has not aborted yet, aborts. Returns
- * what ends that.
+ * Calls `follower` when `signal`, which has not aborted yet, aborts. Returns a
+ * function that ends that.
  */
 export function followSignal(
   signal: AbortSignal,
@@ -78,7 +78,7 @@ export function followSignal(
   };
 }
 
-/** As `listen`, at most until `signal` aborts; nothing stays on the signal. */
+/** Subscribes until `signal` aborts. Nothing stays on the signal. */
 export function subscribeUntilAborted<T>(
   signal: AbortSignal | undefined,
   source: Source<T>,

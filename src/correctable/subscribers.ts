@@ -1,5 +1,5 @@
 /**
- * The listeners of one operation: all get deliveries in one order, whatever
+ * The listeners of one operation. All get the deliveries in one order, whatever
  * callbacks do meanwhile (C4).
  */
 import type { Timer } from './clock.ts';
@@ -10,8 +10,8 @@ import { activeRun } from './speculation/speculative-run.ts';
 import type { AnyView } from './view.ts';
 
 /**
- * Is delivered in place of a view if the operation has failed; the error is
- * among the extras.
+ * Delivered in place of a view if the operation has failed. The error is in the
+ * extras.
  */
 export const FAILURE = null;
 
@@ -27,42 +27,48 @@ export interface Listener<T> {
   onError?: ErrorCallback | undefined;
 }
 
-/**
- * A listener's place in the audience; its callbacks are gone once it has left.
- */
+/** One listener. Its callbacks are removed once it has left. */
 export interface Subscriber<T> extends Listener<T> {
-  /** How many deliveries were before it came: it gets the later ones only. */
+  /** The number of deliveries before it was added. It gets only later ones. */
   readonly joinedAfter: number;
   /**
-   * If it came late, the latest view then, or the failure: it gets that first,
-   * and not inside the call that attaches it.
+   * The latest view, or the failure, if the listener was added late. It gets
+   * that first, but not inside the call that adds it.
    */
   missedDelivery: Delivery<T> | undefined;
-  /** The Correctable that listens, where it is one. */
+  /** The derived Correctable that listens, if there is one. */
   readonly parent: Parent | undefined;
 }
 
-/** A listener with listeners of its own. */
+/** A listener that has listeners of its own. */
 interface Parent {
   readonly extras: SubscriberExtras | undefined;
 }
 
-/** What few operations need, so that the others do not pay for it. */
+/**
+ * Fields that few operations need. They are apart, so that other operations do
+ * not pay for them.
+ */
 export interface SubscriberExtras {
   error?: CorrectableError;
-  /** Deliveries that arose inside a delivery. */
+  /** Deliveries that began inside a delivery. */
   queue?: Delivery<unknown>[];
-  /** No listener waits for later views (C9), until one is attached again. */
+  /**
+   * Set if no listener waits for later views (C9), until one is added again.
+   */
   isUnref?: boolean | undefined;
-  /** Those of the limits of single levels. */
+  /** The timers of the timeouts of single levels. */
   timers?: Timer[];
-  /** What it is made of. All are audiences. */
+  /** The operations that this one is made of. All are subscriber lists. */
   parts?: object[] | undefined;
-  /** What it was for is undone (C8): what of it can still be left undone is. */
+  /**
+   * Set if the run of this operation is undone (C8). Then everything that has
+   * not begun yet is left out.
+   */
   isUndone?: true;
   /**
-   * For a write that may begin later: the run whose step invoked it, if one
-   * did.
+   * The run whose step invoked this operation, for a write that may begin
+   * later.
    */
   run?: { readonly phase: string } | undefined;
 }
@@ -80,14 +86,14 @@ export interface SubscriberList<T> extends Listener<T> {
   isObserved: boolean;
   /** Views and failures so far, delivered or queued for delivery. */
   deliveryCount: number;
-  /** The later listeners, in order. */
+  /** The other listeners, in the order of their arrival. */
   subscribers: Set<Subscriber<T>> | undefined;
   isDelivering: boolean;
-  /** Where its deadline is guarded. */
+  /** The list that holds the deadline. */
   deadlines: Pick<DeadlineList, 'setRef'> | undefined;
 }
 
-/** Adds callbacks for as long as the operation lasts. */
+/** Adds callbacks that stay until the operation closes. */
 export function attachCallbacks<T>(
   subscribers: SubscriberList<T>,
   onUpdate: ViewCallback<T> | undefined,
@@ -109,8 +115,8 @@ export function attachCallbacks<T>(
 }
 
 /**
- * Delivers to `listener` the latest view, not inside this call, and then later
- * ones; after the end, the outcome.
+ * Delivers the latest view to `listener`, not inside this call, and then later
+ * ones. After the end, delivers the outcome.
  */
 export function addSubscriber<T>(
   subscribers: SubscriberList<T>,
@@ -131,14 +137,14 @@ export function addSubscriber<T>(
   if (subscribers.extras?.isUnref) setTimersRef(subscribers, true);
   if (deliveryCount)
     queueMicrotask(() => deliverMissed(subscribers, subscriber));
-  // After the end nothing follows.
+  // After the end no delivery follows.
   if (state === 'pending')
     (subscribers.subscribers ??= new Set()).add(subscriber);
   return subscriber;
 }
 
 /**
- * Ends what `listen` began, at once: what the seat has missed is not delivered
+ * Removes a subscriber at once. It does not get a delivery that it has missed
  * either.
  */
 export function removeSubscriber<T>(
@@ -149,7 +155,10 @@ export function removeSubscriber<T>(
   subscribers.subscribers?.delete(subscriber);
 }
 
-/** Whether anybody listens, of those in seats at least one that `counts`. */
+/**
+ * Returns whether there is a listener: a first one, or a subscriber for which
+ * `counts` returns true.
+ */
 export function hasSubscribers<T>(
   subscribers: SubscriberList<T>,
   counts: (subscriber: Subscriber<T>) => boolean = () => true,
@@ -224,7 +233,7 @@ export function deliverView<T>(
       number++
     ) {
       callListener(subscribers, subscribers, next);
-      // Listeners that came during this delivery get the later ones only.
+      // Listeners that were added during this delivery get only later ones.
       for (const subscriber of subscribers.subscribers ?? []) {
         if (subscriber.joinedAfter >= number) continue;
         deliverMissed(subscribers, subscriber);

@@ -1,6 +1,6 @@
-/** One message for every unknown option, flag and limit. */
+/** Creates one kind of message for every unknown option, flag and limit. */
 
-/** More edits than this make another word. */
+/** With more edits than this, the name is another word. */
 const MAX_EDITS = 3;
 
 /**
@@ -12,7 +12,7 @@ export function describeUnknownOption(
   names: readonly string[],
   kind = 'Option',
 ): string {
-  // A program without types may give anything.
+  // A program without types may pass anything.
   const text = String(name);
   const closest = findClosestName(text, names);
   const question = closest ? ` Did you mean "${closest}"?` : '';
@@ -20,14 +20,14 @@ export function describeUnknownOption(
 }
 
 /**
- * Returns the name that `typed` resembles most, or begins with; `undefined` if
- * none is within three edits.
+ * Returns the name that `typed` resembles most, or that begins with `typed`.
+ * Returns `undefined` if none is within three edits.
  */
 export function findClosestName(
   typed: string,
   names: readonly string[],
 ): string | undefined {
-  // Short names resemble everything.
+  // A short name resembles every other name, so it gets fewer edits.
   for (
     let edits = 0;
     edits <= Math.min(MAX_EDITS, typed.length >> 1);
@@ -42,7 +42,7 @@ export function findClosestName(
   return undefined;
 }
 
-/** Whether the Levenshtein distance is at most `edits`. */
+/** Returns whether the Levenshtein distance is at most `edits`. */
 function isWithinEdits(from: string, to: string, edits: number): boolean {
   const next = from.slice(1);
   const nextTo = to.slice(1);

@@ -1,43 +1,43 @@
 /**
- * What programs without types may give for an argument. It is looked at where
- * it is given: later it would fail as something else, or be taken in silence.
- * The library entry has `isThenable` of it; for the rest it makes do with
- * `check` and `checkOptions`, which are smaller.
+ * Checks arguments of programs without types. An argument is checked where it
+ * is passed: later it would fail as something else, or be ignored in silence.
+ * The library entry contains only `isThenable` of this file. It uses `check`
+ * and `checkOptions` otherwise, which are smaller.
  */
 import { check, CorrectableError } from './errors.ts';
 import { describeUnknownOption } from './unknown-option.ts';
 
 /**
- * The names of all options in `O`, for `checkOptionNames`; the compiler keeps
- * such a list whole.
+ * The names of all options in `O`, for `checkOptionNames`. The compiler checks
+ * that such a list is complete.
  */
 export type OptionNamesOf<O> = { readonly [K in keyof O]-?: true };
 
-/** How a function is called. */
+/** Describes the call that is checked. */
 export interface Usage {
-  /** The right call, for example `memory({ lagMs: 20 })`. */
+  /** A correct call, for example `memory({ lagMs: 20 })`. */
   readonly call: string;
   /**
-   * The argument that is looked at; `options` unless given. What is misspelt in
-   * it is named with it.
+   * The argument that is checked. Errors name it together with a misspelled
+   * option. Default: `options`
    */
   readonly field?: string;
 }
 
-/** A text with something in it. */
+/** Returns whether the value is a string with at least one character. */
 export function isNonEmptyString(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
 /**
- * Names that no member of an object of ours can have: JavaScript has a use for
- * them.
+ * Names that JavaScript uses itself, so no object of this package can have such
+ * a member.
  */
 const RESERVED_NAMES: readonly string[] = ['', '__proto__', 'then'];
 
 /**
- * Checks a name that becomes the name of a member, as that of an operation does
- * in its contract. `taken` are names that the object uses itself.
+ * Checks a name that becomes the name of a member, like that of an operation in
+ * its contract. `taken` are names that the object uses itself.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` for a reserved name, and for half
  * of a surrogate pair, which cannot be sent
@@ -58,21 +58,21 @@ export function checkMemberName(
   );
 }
 
-/** An object, and no list. */
+/** Returns whether the value is an object and no array. */
 export function isRecord(
   value: unknown,
 ): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether `given` can be awaited: a promise, and a Correctable too. */
+/** Returns whether the value can be awaited: a promise, or a Correctable. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return (
     typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
   );
 }
 
-/** Whether `given` is an object with methods of these names. */
+/** Returns whether the value is an object with methods of these names. */
 export function hasMethods(
   value: unknown,
   ...names: readonly string[]
@@ -82,12 +82,14 @@ export function hasMethods(
   );
 }
 
-/** Whether `given` can be a binding. */
+/** Returns whether the value can be a binding. */
 export function isBinding(value: unknown): boolean {
   return hasMethods(value, 'consistencyLevels', 'submitOperation', 'supports');
 }
 
-/** Whether `given` can be the time of a client, a binding or a test. */
+/**
+ * Returns whether the value can be the clock of a client, a binding or a test.
+ */
 export function isClock(value: unknown): boolean {
   return hasMethods(value, 'now', 'setTimer');
 }

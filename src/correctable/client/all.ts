@@ -1,4 +1,4 @@
-/** Several Correctables as one (C11). */
+/** Joins several Correctables into one (C11). */
 import { adoptSource } from '../copies/adopt-source.ts';
 import type { Correctable } from '../correctable.ts';
 import { observeSource } from '../derived-source.ts';
@@ -13,13 +13,14 @@ import { failFromPart, Source } from '../source.ts';
 import type { AnyView } from '../view.ts';
 
 /**
- * The levels of a join whose parts have different levels, which do not compare.
+ * The levels of a join of parts with different levels. Levels of different
+ * lists cannot be compared.
  */
 export type JoinedLevels = readonly ['preliminary', 'final'];
 
 type AnyCorrectable = Correctable<unknown, Levels, string>;
 
-/** The input of `all`: an array, or parts by name. */
+/** The input of `all`: an array, or an object of parts by name. */
 export type Parts<P = readonly AnyCorrectable[]> = {
   readonly [I in keyof P]: AnyCorrectable;
 };
@@ -48,8 +49,8 @@ export type LevelsOf<P> =
   | (true extends CanBeEmpty<P> ? JoinedLevels : never);
 
 /**
- * The levels that the final can have: a part may be final at a weaker one than
- * was requested.
+ * The levels that the final can have. A part may be final at a weaker level
+ * than was requested.
  */
 export type FinalOf<P> = [LevelsOf<P>] extends [JoinedLevels]
   ? JoinedLevels[number]
@@ -59,9 +60,7 @@ type ElementOf<P> = NonNullable<
   P extends readonly (AnyCorrectable | undefined)[] ? P[number] : P[keyof P]
 >;
 
-/**
- * Whether a union may be empty: if one of its members may be, the whole may.
- */
+/** Whether a union may be empty. It may if one of its members may. */
 type CanBeEmpty<P> = P extends readonly [unknown, ...unknown[]]
   ? false
   : P extends readonly unknown[]
@@ -87,8 +86,8 @@ type JoinOf<C> = [C] extends [never]
     : JoinedLevels;
 
 /**
- * What the final of each can be. The same levels were requested of stores of
- * others where these differ.
+ * The final levels of each part. Parts of different stores may have been
+ * requested at the same levels and still differ here.
  */
 type FinalsOf<C> =
   C extends Correctable<unknown, infer _L, infer F> ? [F] : never;
@@ -118,7 +117,7 @@ export function all<const P extends Parts<P>>(
   parts: P,
 ): Correctable<ValuesOf<P>, LevelsOf<P>, FinalOf<P>> {
   const isList = Array.isArray(parts);
-  // A set, a map or an iterator has no parts by name.
+  // A set, a map or an iterator has no parts by name, so it is rejected.
   const isGiven =
     isList ||
     (parts &&
@@ -159,8 +158,8 @@ function joinSources(
     },
   );
   const views: AnyView[] = [];
-  // Levels of different lists do not compare: there, a view is final or it is
-  // not.
+  // Levels of different lists cannot be compared. Then a view only counts as
+  // final or not.
   const strength = ({ level, final }: AnyView): number =>
     shared ? getRank(shared, level) : Number(final);
   let missing = sources.length;
@@ -170,8 +169,8 @@ function joinSources(
       if (!views[at]) missing--;
       views[at] = view;
       if (missing > 0) return;
-      // One whose level is weaker than was asked for keeps the join there too,
-      // final or not.
+      // A part whose final is weaker than was requested keeps the whole join at
+      // that weaker level, final or not.
       joined.view(
         toValues(views.map(({ value }) => value)),
         levelOrder.all[Math.min(...views.map(strength))]!,
@@ -186,8 +185,8 @@ function joinSources(
 }
 
 /**
- * The ladder of the sources where all have the same levels, and the same of
- * them were requested.
+ * Returns the level order of the sources if all have the same levels and the
+ * same ones were requested.
  */
 function getSharedLevelOrder([first, ...others]: readonly Source<unknown>[]):
   | LevelOrder

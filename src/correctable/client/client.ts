@@ -1,5 +1,5 @@
 /**
- * The application's door to a store (Correctables, OSDI 2016, §3.2): one call,
+ * The client of a store (Correctables, OSDI 2016, §3.2): one call returns
  * several views.
  */
 import type { Binding, BindingSession } from '../binding.ts';
@@ -50,7 +50,7 @@ import {
   Source,
 } from '../source.ts';
 
-/** The time limit of an operation for which none was given. */
+/** The timeout of an operation if neither the call nor the client sets one. */
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 /** Options of `createClient`. */
@@ -174,7 +174,7 @@ export interface Client<
    * reason.
    */
   readonly drops: DropCounts;
-  /** A copy of the client's statistics so far. */
+  /** A copy of the statistics of the client so far. */
   readonly stats: ClientStats;
   /**
    * Invokes `operation` and returns one view per level. Default: all levels.
@@ -411,8 +411,8 @@ export function createClient<
     levels,
     weakest,
     strongest,
-    // Getters, of copies: state libraries copy or freeze the plain objects that
-    // they find.
+    // These are getters that return copies, because state libraries copy or
+    // freeze the plain objects that they find.
     get drops() {
       return { ...environment.drops };
     },
@@ -443,20 +443,21 @@ export function createClient<
 }
 
 /**
- * The key to what the binding opened: a function, which state libraries leave
- * alone when they wrap the session.
+ * The key of the method that returns what the binding opened. The value is a
+ * function, because state libraries do not change functions when they wrap the
+ * session.
  */
 const OPEN_SESSION = Symbol('opened');
 
 interface InternalSession extends Session {
   /**
-   * What the binding opened, for the client of `environment` until the session
-   * is closed.
+   * Returns what the binding opened, for the client of `environment` until the
+   * session is closed.
    */
   [OPEN_SESSION]?(environment: Environment): BindingSession | undefined;
 }
 
-/** The application's key to `opened`. */
+/** Creates the session of the application for what the binding opened. */
 function bindSession(opened: BindingSession, owner: Environment): Session {
   let isOpen = true;
   const close = (): void => {
@@ -475,7 +476,7 @@ function bindSession(opened: BindingSession, owner: Environment): Session {
   return session;
 }
 
-/** Which policies hold for one operation, as far as it says. */
+/** The policies that one call chooses for its operation. */
 interface PolicyChoice {
   readonly retry?: Policy | false | undefined;
   readonly dedupeReads?: unknown;
@@ -498,8 +499,8 @@ const createUnsupportedError = (
   );
 
 /**
- * The ways to submit to a binding, of which each operation takes the one that
- * its policies make.
+ * Creates the ways to submit to a binding. Each operation uses the one of its
+ * policies.
  */
 function createSubmitters(
   binding: Binding,
@@ -517,8 +518,8 @@ function createSubmitters(
       ) as unknown,
     );
   };
-  // Those who share a read share its attempts, or each would repeat it at
-  // another time.
+  // Callers that share a read share its attempts. Otherwise each caller would
+  // retry it at another time.
   const retried = applyPolicy('retry', retryAll, alone);
   const shared = applyPolicy('dedupeReads', shareAll, retried);
   return ({ retry, dedupeReads }, effect) => {
@@ -537,7 +538,7 @@ function createSubmitters(
   };
 }
 
-/** The way to submit that `policy`, if any, makes of `submit`. */
+/** Returns `submit` wrapped by `policy`, if there is one. */
 function applyPolicy(
   field: string,
   policy: Policy | false | undefined,
@@ -552,7 +553,7 @@ function applyPolicy(
   return policy(submit);
 }
 
-/** No control characters, and no halves of surrogate pairs. */
+/** A key has no control characters and no halves of surrogate pairs. */
 const IDEMPOTENCY_KEY = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 
 function setIdempotencyKey<T>(
@@ -578,8 +579,8 @@ function setIdempotencyKey<T>(
 }
 
 /**
- * Counts each level that is late as failed; the strongest one fails the
- * operation.
+ * Counts each late level as failed. If the strongest one is late, the operation
+ * fails.
  */
 function limitLevels<T>(
   source: Source<T>,

@@ -1,6 +1,6 @@
 /**
- * The object behind the `Correctable` interface: a thin handle on a source,
- * which only the binding can feed.
+ * Implements the `Correctable` interface as a thin handle on a source. Only the
+ * binding can deliver views to the source.
  */
 import type { Listener, ViewCallback } from '../subscribers.ts';
 import { attachCallbacks } from '../subscribers.ts';
@@ -36,13 +36,14 @@ import {
 import type { FinalView, PreliminaryView, View } from '../view.ts';
 
 /**
- * RxJS takes a Correctable for an observable of views by either key, whichever
- * it knows (C12).
+ * RxJS takes a Correctable for an observable of views by either of two keys:
+ * this name or `Symbol.observable`. Versions of RxJS differ in the one that
+ * they read (C12).
  */
 const OBSERVABLE_NAME = '@@observable';
 const OBSERVABLE: unique symbol = ((Symbol as { observable?: symbol })
   .observable ?? OBSERVABLE_NAME) as never;
-/** By this name Node asks an object how `console.log` shows it. */
+/** Node reads this symbol to find out how `console.log` shows an object. */
 const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 
 const CALLBACKS = 'onUpdate:function,onFinal:function,onError:function';
@@ -71,8 +72,8 @@ export class CorrectableHandle<
     return this[SOURCE].latest as View<T, L, F> | undefined;
   }
 
-  // By these two, state libraries (Vue, valtio) recognize what they must not
-  // wrap.
+  // State libraries (Vue, valtio) recognize by these two members that they must
+  // not wrap the object.
   get [Symbol.toStringTag](): string {
     return 'Correctable';
   }
@@ -137,8 +138,8 @@ export class CorrectableHandle<
     );
   }
 
-  // What this gives, a function that takes its time apart, is said by the
-  // interface.
+  // The interface declares the result type, with an overload for functions that
+  // return a promise.
   map(transform: (value: T) => unknown): never {
     checkFunction(transform, 'transform');
     return new CorrectableHandle(
@@ -161,7 +162,7 @@ export class CorrectableHandle<
     );
   }
 
-  // Which views these two can give is said by the interface.
+  // The interface declares which views these two methods can return.
   settle(options?: SettleOptions<T, L, F>): Promise<never> {
     return settleSource(
       this[SOURCE],
@@ -169,7 +170,8 @@ export class CorrectableHandle<
     ) as Promise<never>;
   }
 
-  // What is no text, as programs without types give, names no level either.
+  // A program without types may pass a level that is no string. It counts as an
+  // unknown level.
   when(level: unknown, options?: WhenOptions): Promise<never> {
     return settleSource(this[SOURCE], options, String(level)) as Promise<never>;
   }
@@ -192,7 +194,7 @@ export class CorrectableHandle<
   }
 
   cancel(reason?: unknown): void {
-    // The code that cancels knows the error.
+    // The code that cancels already knows the error, so it counts as observed.
     this[SOURCE].isObserved = true;
     cancelSource(this[SOURCE], reason);
   }
@@ -233,7 +235,10 @@ export class CorrectableHandle<
   }
 }
 
-/** What is run on views, and, where there is one, what undoes it. */
+/**
+ * Checks the function that runs on views, and the function that undoes it if
+ * there is one.
+ */
 function checkStepFunctions(run: unknown, field: string, abort: unknown): void {
   checkFunction(run, field);
   if (abort !== undefined) checkFunction(abort, 'abort');

@@ -1,6 +1,6 @@
 /**
- * Making Correctables without a store: what `new Promise(executor)` is to a
- * promise (C13).
+ * Creates Correctables without a store, as `new Promise(executor)` creates
+ * promises (C13).
  */
 import type { Sink } from '../binding.ts';
 import type { Correctable } from '../correctable.ts';
@@ -70,8 +70,8 @@ export interface CorrectableFactory<L extends Levels> {
     options?: CorrectableOptions<T>,
   ): Correctable<T, L>;
   /**
-   * Creates a Correctable and its sink: what `Promise.withResolvers()` is to
-   * `new Promise(executor)`.
+   * Creates a Correctable and its sink, as `Promise.withResolvers()` creates a
+   * promise and its resolvers.
    */
   withSink<T = unknown>(
     this: void,
@@ -174,8 +174,8 @@ function runExecutor<T>(
   executor: Executor<T, Levels>,
 ): void {
   try {
-    // A signal costs more than the rest together: only executors that can see
-    // it get one.
+    // A signal costs more than everything else here together. So only executors
+    // that can read it get one.
     closeAfter(
       source,
       executor.length === 1
@@ -206,8 +206,8 @@ function getLevelOrder(levels: Levels): LevelOrder {
 }
 
 /**
- * One environment for all that set no option of it, so that they share its
- * timers.
+ * Returns one shared environment for all calls that set no option of it, so
+ * that they share its timers.
  */
 export function getEnvironment(options: EnvironmentOptions): Environment {
   return (options.clock ?? options.onUncaught ?? options.onEvent)
@@ -242,7 +242,9 @@ export function checkTimeout(timeoutMs: number, field = 'timeoutMs'): number {
   return timeoutMs;
 }
 
-/** Levels of a Correctable that was made from one plain value or promise. */
+/**
+ * The levels of a Correctable that was made from one plain value or promise.
+ */
 export type SingleLevel = readonly ['final'];
 
 const SINGLE_LEVEL: SingleLevel = ['final'];

@@ -13,10 +13,10 @@ import {
 } from '../operation-error.ts';
 
 /**
- * The error of an operation that its client gives up, with what the binding
- * reports of the submission (C10, C14). With an obstacle, a `TIMEOUT` is
- * `UNAVAILABLE`, or the obstacle itself if a retry does not help. So is that of
- * an unsent update.
+ * Creates the error of an operation that its client gives up, with what the
+ * binding reports of the submission (C10, C14). If the binding reports an
+ * obstacle, a `TIMEOUT` becomes `UNAVAILABLE`, or the obstacle itself if a
+ * retry does not help. The same holds for an update that was not sent.
  */
 export function createSubmissionError<T>(
   source: Source<T>,
@@ -31,7 +31,7 @@ export function createSubmissionError<T>(
     ({ mayHaveBeenSent, blockedBy, levelErrors } =
       source.submissionStatus ?? ({} as Partial<SubmissionStatus>));
   } catch (error) {
-    // What the binding fails to report is not known.
+    // If the binding fails to report its status, the status counts as unknown.
     source.environment.reportUncaught(error);
   }
   const done = getEffectState(source);

@@ -21,8 +21,7 @@ export function adoptSource<T>(value: unknown): Source<T> | undefined {
     isRefining: true,
   });
   addPart(source, original);
-  // A branch is canceled in place of the original, which may have other
-  // consumers.
+  // Cancels a branch instead of the original, which may have other consumers.
   const branch = (value as Correctable<T, Levels, string>).map((item) => item);
   branch.subscribe({
     next: ({ value: item, level, final }) =>

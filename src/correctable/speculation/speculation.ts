@@ -1,6 +1,6 @@
 /**
  * Speculation on preliminary views (Correctables, OSDI 2016, §4.2, Listing 3),
- * rule by rule as in C8: at most one run lives; a confirmed run is kept; a
+ * by the rules of C8. At most one run is live. A confirmed run is kept. A
  * refuted one is undone before the next begins.
  */
 import { adoptSource } from '../copies/adopt-source.ts';
@@ -34,11 +34,14 @@ import {
 import { toCompositeError } from '../operation-error.ts';
 import type { AnyView } from '../view.ts';
 
-/** What a run has come to: a view, or a value or a failure of its own. */
+/**
+ * The result of a run so far: a view of a Correctable, or a value or failure of
+ * the run itself.
+ */
 interface RunOutcome<U> {
   readonly final?: boolean;
   readonly value?: U;
-  /** The level of a view. */
+  /** The level of the result if it is a view. */
   readonly level?: string;
   readonly failed?: true;
   readonly error?: unknown;
@@ -58,16 +61,15 @@ export function speculateOnSource<T, U>(
   const result = deriveSource<T, U>(source);
   const { environment, levelOrder } = result;
   let live: SpeculativeRun<T, U> | undefined;
-  /** The strongest view so far that has the live run's input as its value. */
+  /** The strongest view so far that has the value of the live run's input. */
   let input: AnyView<T>;
   /**
-   * What the live run has come to so far, and the preview of it that was
-   * delivered last.
+   * The result of the live run so far, and its preview that was delivered last.
    */
   let outcome: RunOutcome<U> | undefined;
   let previewLevel: string | undefined;
   let previewValue: U | undefined;
-  /** The newest input, which waits for the undoing of a run. */
+  /** The newest input, which waits until a run is undone. */
   let waiting: AnyView<T> | undefined;
   let undoing: Promise<void> | undefined;
 
@@ -85,8 +87,8 @@ export function speculateOnSource<T, U>(
     };
     const takeError = (error: unknown): void => take({ failed: true, error });
     /**
-     * Counts what the step does as unseen, until it fails with all that its
-     * result is made of.
+     * Counts the effects of the step as unknown, until the step fails together
+     * with all parts of its result.
      */
     const takeErrorOfUnseen = (
       parts: readonly ErasedSource[] = [],
@@ -94,7 +96,7 @@ export function speculateOnSource<T, U>(
       const { effectState } = result;
       result.effectState ||= UNOBSERVED;
       return (error) => {
-        // What a step says of itself counts.
+        // The effects that the step itself reports count.
         if (
           run === live &&
           !getRemainingEffects(error, UNOBSERVED) &&
@@ -115,12 +117,12 @@ export function speculateOnSource<T, U>(
           passErrors &&
           !abort &&
           !view.final &&
-          // With the run, it is one that this step has begun, and that may
-          // write later.
+          // An operation of this run was begun by this step, and may write
+          // later.
           (inner.extras?.run === run ||
             (getEffectState(inner) || inner.extras?.futureEffects) === WRITE)
         ) {
-          // Its outcome is not reported any more.
+          // The outcome of this operation is not reported any more.
           inner.isObserved = true;
           return interrupt(
             result,
@@ -154,8 +156,8 @@ export function speculateOnSource<T, U>(
   };
 
   /**
-   * Undoes a run whose input was refuted or will never be confirmed; then
-   * begins on the newest input.
+   * Undoes a run whose input was refuted or will never be confirmed. Then
+   * begins with the newest input.
    */
   const refute = (run: SpeculativeRun<T, U>): void => {
     live = undefined;
@@ -176,8 +178,8 @@ export function speculateOnSource<T, U>(
   };
 
   /**
-   * Delivers what is known of the live run's result: no stronger than what it
-   * was made of, nor than it says itself.
+   * Delivers the result of the live run so far. Its level is no stronger than
+   * its input, nor stronger than its own level.
    */
   const deliverOutcome = (run: SpeculativeRun<T, U>): void => {
     if (!outcome || result.state !== 'pending') return;
@@ -186,8 +188,8 @@ export function speculateOnSource<T, U>(
     const value = outcome.value!;
     const own = getRank(levelOrder, outcome.level!);
     let rank = getRank(levelOrder, input.level);
-    // A level of another binding says only whether it is the last: the weakest
-    // claim, or none.
+    // A level of another binding only shows whether it is the last one.
+    // Otherwise it counts as the weakest level, or as none.
     rank = own !== NO_RANK ? Math.min(rank, own) : final ? rank : 0;
     if (input.final && final) {
       const finish = (): void => {
@@ -201,7 +203,8 @@ export function speculateOnSource<T, U>(
     }
     const { requested } = levelOrder;
     let at = requested.length - 2;
-    // At the latest where there is none: no rank is below that of no level.
+    // The loop ends at the latest when there is no weaker level, because no
+    // rank is below `NO_RANK`.
     while (getRank(levelOrder, requested[at]!) > rank) at--;
     const level = requested[at];
     if (
@@ -226,8 +229,8 @@ export function speculateOnSource<T, U>(
   };
 
   /**
-   * The source no longer guards the deadline once it has closed: from there on
-   * the result has one of its own.
+   * The source no longer holds the deadline once it has closed. From then on
+   * the result has a deadline of its own.
    */
   const limitRemaining = (): void => {
     const { dueAt } = result;
@@ -241,8 +244,8 @@ export function speculateOnSource<T, U>(
     source,
     result,
     (_value, view) => {
-      // The input of what runs is the view just before: whether they are equal
-      // has been asked.
+      // The live run's input is the view just before this one. Whether both are
+      // equal has been compared already.
       if (live && view.confirms) {
         input = view;
         if (view.final) environment.count('speculationsWon');
@@ -255,7 +258,7 @@ export function speculateOnSource<T, U>(
         } else if (!undoing) begin();
       }
       if (!view.final) return;
-      // The last step has begun; of `speculate`, effects may still come.
+      // The last step has begun. For `speculate`, effects may still follow.
       if (passErrors && live) getExtras(result).futureEffects = NO_EFFECT;
       limitRemaining();
     },
@@ -278,8 +281,8 @@ export function speculateOnSource<T, U>(
 }
 
 /**
- * Whether its effects are known: it has closed, or clients submitted it and all
- * its parts.
+ * Returns whether the effects of a source are known: it has closed, or clients
+ * submitted it and all its parts.
  */
 function hasKnownEffects(source: ErasedSource): boolean {
   return (
@@ -288,10 +291,10 @@ function hasKnownEffects(source: ErasedSource): boolean {
   );
 }
 
-/** All parts are sources. */
+/** Every part is a source. */
 function getParts({ extras }: ErasedSource): readonly ErasedSource[] {
   return (extras?.parts ?? []) as Source<unknown>[];
 }
 
-/** A source of whatever value. */
+/** A source of any value. */
 type ErasedSource = Pick<Source<unknown>, 'state' | 'environment' | 'extras'>;

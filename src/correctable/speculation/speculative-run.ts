@@ -1,12 +1,12 @@
-/** One run of a speculation: what undoes it and what commits it (C8). */
+/** One run of a speculation, with the functions that undo or commit it (C8). */
 import type { Environment } from '../environment.ts';
 import type { AnyView } from '../view.ts';
 
 type Hook = () => void | PromiseLike<void>;
 
 /**
- * What is run, with its types erased. The run is its scope: what it may use
- * beside its input.
+ * The function of a run, with its types erased. It gets the run as the context
+ * that it may use beside its input.
  */
 export type StepFunction<T> = (
   value: T,
@@ -19,9 +19,9 @@ export type AbortCallback<T, U> = (
 ) => void | PromiseLike<void>;
 
 /**
- * The run whose step is being called: what is invoked now belongs to it, until
- * the step first waits. Not what the step only sets off: undos, and what
- * listeners do.
+ * The run whose step is being called. Operations that are invoked now belong to
+ * it, until the step first waits. Undo functions and listeners are called
+ * without it.
  */
 export const activeRun: {
   run: Pick<SpeculativeRun<never, never>, 'phase'> | undefined;
@@ -29,7 +29,10 @@ export const activeRun: {
   run: undefined,
 };
 
-/** `undefined` for what is of no run. */
+/**
+ * Calls `call` with `run` as the active run, or with `undefined` outside of any
+ * run.
+ */
 export function callInRun<R>(run: typeof activeRun.run, callback: () => R): R {
   const outer = activeRun.run;
   activeRun.run = run;
@@ -44,9 +47,9 @@ export class SpeculativeRun<T, U> {
   readonly view: AnyView<T>;
   /** Nothing is undone once an effect of the confirmed run is done. */
   phase: 'running' | 'committing' | 'committed' | 'undone' = 'running';
-  /** Ends the listening to the Correctable that the run gave. */
+  /** Stops listening to the Correctable that the run returned. */
   stopListening: (() => void) | undefined;
-  /** What is to be done before the final. */
+  /** The effects to run before the final. */
   commitHooks: Hook[] | undefined;
   #undoHooks: Hook[] | undefined;
   #controller: AbortController | undefined;
@@ -66,8 +69,8 @@ export class SpeculativeRun<T, U> {
   }
 
   /**
-   * A function on its own, so that it may be taken out of the scope; made for
-   * runs that ask for it.
+   * A getter that returns a function, so that a program may take the function
+   * out of the context. Created only for runs that use it.
    */
   get onAbort(): (undo: Hook) => void {
     return (undo) => {
@@ -76,7 +79,7 @@ export class SpeculativeRun<T, U> {
     };
   }
 
-  /** If the run was undone, nothing does these effects any more. */
+  /** If the run was undone, these effects never run. */
   get onCommit(): (effect: Hook) => void {
     return (effect) => {
       if (this.phase === 'committed') this.#callNow(effect);
@@ -85,8 +88,8 @@ export class SpeculativeRun<T, U> {
   }
 
   /**
-   * Does the effects. If the first one fails, nothing is done, and the run is
-   * undone.
+   * Runs the effects. If the first one fails, nothing has been done, and the
+   * run is undone.
    */
   async commit(
     abort: AbortCallback<T, U> | undefined,
@@ -94,7 +97,7 @@ export class SpeculativeRun<T, U> {
   ): Promise<void> {
     let done = 0;
     try {
-      // Those too that come meanwhile.
+      // Effects that are added meanwhile run too.
       for (const effect of this.commitHooks!) {
         await effect();
         done++;
@@ -108,9 +111,9 @@ export class SpeculativeRun<T, U> {
   }
 
   /**
-   * Aborts the signal, undoes in reverse order, then calls `abort`: each of
-   * them whatever becomes of the others. Fails with the first failure; those
-   * after it are uncaught.
+   * Aborts the signal, undoes in reverse order, then calls `abort`. Each of
+   * them runs even if others fail. Rejects with the first failure. Later ones
+   * are reported as uncaught.
    */
   async undo(
     abort: AbortCallback<T, U> | undefined,
@@ -133,7 +136,7 @@ export class SpeculativeRun<T, U> {
     if (failures.length > 0) throw failures[0];
   }
 
-  /** Calls what comes too late to be called with the others. */
+  /** Calls a hook that was added after the others had been called. */
   #callNow(hook: Hook): void {
     (async () => callInRun(undefined, hook))().catch(
       this.#environment.reportUncaught,

@@ -1,6 +1,6 @@
 /**
- * Whether an operation belongs to a run that was undone: it must not begin
- * anything new then.
+ * Finds out whether an operation belongs to a run that was undone. Such an
+ * operation must not begin anything new.
  */
 import type { EffectState } from '../side-effects.ts';
 import { getExtras, type Source } from '../source.ts';
@@ -8,8 +8,7 @@ import { activeRun } from './speculative-run.ts';
 
 /**
  * Marks `source` as one that may write later, in the run whose step is being
- * called. With `UNOBSERVED`, it is known only at its end whether it has
- * written.
+ * called. With `UNOBSERVED`, only its end shows whether it has written.
  */
 export function markFutureWrite<T>(
   source: Source<T>,
@@ -19,12 +18,11 @@ export function markFutureWrite<T>(
 }
 
 /**
- * Whether it, or what is made of it, is of a run that was undone (C8): it would
- * be done after its undo.
+ * Returns whether the source, or one that is derived from it, belongs to a run
+ * that was undone (C8). Otherwise its effects would come after the undo.
  */
 export function isUndone<T>({ extras, subscribers }: Source<T>): boolean {
-  // A whole that has failed listens no more, unless it did so while the run
-  // began.
+  // A failed whole listens no more, unless it failed while the run began.
   if (extras?.run?.phase === 'undone') return true;
   return Boolean(
     extras?.isUndone ??

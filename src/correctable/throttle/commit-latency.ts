@@ -1,21 +1,21 @@
 /**
  * Estimates how long it may take until an update is ordered: as long as the
- * slowest lately, and as long as the oldest pending one has waited, with a
- * margin. No measurement gives a certain bound.
+ * slowest recent one, and at least as long as the oldest pending one has
+ * waited, with a margin. No measurement gives a certain bound.
  */
 
-/** An update that is waited for. */
+/** A pending update. */
 export interface PendingCommit {
   readonly startedAtMs: number;
 }
 
 const SAFETY_FACTOR = 1.5;
 /**
- * How long it takes until a slow one counts half as much, once faster ones have
- * come.
+ * The time after which a slow update counts half, once faster ones have
+ * followed.
  */
 const HALF_LIFE_MS = 5_000;
-/** Clocks may tick in whole milliseconds. */
+/** Clocks may have a resolution of one millisecond. */
 const RESOLUTION_MS = 1;
 
 export class CommitLatency {
@@ -29,11 +29,11 @@ export class CommitLatency {
     return awaited;
   }
 
-  /** The update has been ordered. */
+  /** Notes that the update has been ordered. */
   end(awaited: PendingCommit, nowMs: number): void {
     this.discard(awaited);
     const tookMs = nowMs - awaited.startedAtMs;
-    // The clock was set back meanwhile: the time is unknown.
+    // If the clock was set back meanwhile, the duration is unknown.
     if (tookMs < 0) return;
     const fading =
       0.5 ** (Math.max(0, nowMs - this.#measuredAtMs) / HALF_LIFE_MS);
@@ -44,14 +44,16 @@ export class CommitLatency {
     this.#measuredAtMs = nowMs;
   }
 
-  /** The update has failed: how long it would have taken is not known. */
+  /**
+   * Notes that the update has failed. How long it would have taken is unknown.
+   */
   discard(awaited: PendingCommit): void {
     this.#pending.delete(awaited);
   }
 
   /**
-   * For an update that begins now; undefined before the first one has been
-   * ordered.
+   * Returns the estimate for an update that begins now, or `undefined` before
+   * the first one has been ordered.
    */
   estimateMs(nowMs: number): number | undefined {
     if (this.#slowestRecentMs === undefined) return undefined;

@@ -1,37 +1,37 @@
 /**
- * How many updates of others a preliminary view cannot know of, at most: the
- * bound behind safe thresholds (Correctables, OSDI 2016, §4.3). Where it comes
- * from, and what it takes for granted, stands in docs/spec/thresholds.md.
+ * Computes how many updates of other writers a preliminary view may lack at
+ * most. This bound is behind safe thresholds (Correctables, OSDI 2016, §4.3).
+ * docs/spec/thresholds.md derives it and lists its assumptions.
  */
 
 /**
- * How fast one writer updates: it announces these limits to the others, and
+ * The limits of one writer. It announces them to the others, and
  * `ThrottleSlots` enforces them.
  */
 export interface Throttle {
-  /** Maximum of updates in flight. Each uses one of so many slots. */
+  /** Maximum of updates in flight. Each uses one slot. */
   readonly maxInFlight: number;
   /** How soon a slot may be used again after it was taken, in milliseconds. */
   readonly minSlotIntervalMs: number;
 }
 
 /**
- * The concurrent writers elsewhere, as a preliminary view of an update knows
- * them.
+ * The concurrent writers at other sites, as the site of a preliminary view
+ * knows them.
  */
 export interface ConcurrentWriters {
   /**
-   * How long it may take to order the update, from the state that the view was
-   * made of: likely, never certain.
+   * How long it may take to order the update, counted from the state that the
+   * view was made of. This is likely, never certain.
    */
   readonly commitLatencyMs: number;
-  /** The limits of all other writers that may come first. */
+  /** The limits of all other writers whose updates may be ordered first. */
   readonly throttles: readonly Throttle[];
 }
 
 /**
- * The most updates of others that may be ordered before the view's own without
- * being in it.
+ * Returns the largest number of updates of others that may be ordered before
+ * the view's own and are missing in it.
  */
 export function computeMaxConcurrentWrites({
   commitLatencyMs,
@@ -45,8 +45,8 @@ export function computeMaxConcurrentWrites({
 }
 
 /**
- * Counts how often a place may be taken within a time. Without `turnMs`, any
- * number of times.
+ * Counts how often a slot may be taken within a time. Without `turnMs`, there
+ * is no limit.
  */
 function countSlotReuses(withinMs: number, turnMs: number): number {
   return turnMs > 0 ? Math.ceil(withinMs / turnMs) : Infinity;

@@ -1,13 +1,13 @@
 /**
- * The places of a pace: an update has one while it is in flight, and it is not
- * taken again before its turn is over.
+ * The slots of a throttle. An update has one while it is in flight. A slot is
+ * not used again before its interval is over.
  */
 import type { Throttle } from './concurrent-writes.ts';
 
 export class ThrottleSlots {
   readonly #minSlotIntervalMs: number;
   #freeCount: number;
-  /** When each free place may be taken again, the next one first. */
+  /** When each free slot may be used again, the next one first. */
   readonly #reusableAtMs: number[] = [];
 
   constructor({ maxInFlight, minSlotIntervalMs }: Throttle) {
@@ -15,7 +15,7 @@ export class ThrottleSlots {
     this.#minSlotIntervalMs = minSlotIntervalMs;
   }
 
-  /** Takes a place if there is one. */
+  /** Takes a slot if one is free. */
   tryAcquire(nowMs: number): boolean {
     this.#limitToClock(nowMs);
     while ((this.#reusableAtMs[0] ?? Infinity) <= nowMs) {
@@ -27,7 +27,7 @@ export class ThrottleSlots {
     return true;
   }
 
-  /** Gives back a place that was taken at `acceptedAtMs`. */
+  /** Returns a slot that was taken at `takenAtMs`. */
   release(takenAtMs: number, nowMs: number): void {
     const freeAtMs = Math.min(takenAtMs, nowMs) + this.#minSlotIntervalMs;
     if (freeAtMs <= nowMs) {
@@ -42,18 +42,18 @@ export class ThrottleSlots {
     );
   }
 
-  /** Whether no place rests: any may be taken again. */
+  /** Returns whether every slot may be used again. */
   isIdle(nowMs: number): boolean {
     return (this.#reusableAtMs.at(-1) ?? -Infinity) <= nowMs;
   }
 
-  /** When the next resting place is free; undefined if none rests. */
+  /** When the next slot becomes free, or `undefined` if none is blocked. */
   get nextFreeAtMs(): number | undefined {
     return this.#reusableAtMs[0];
   }
 
   /**
-   * No place rests for longer than a turn, also where the clock was set back
+   * Blocks no slot for longer than one interval, even if the clock was set back
    * meanwhile.
    */
   #limitToClock(nowMs: number): void {
