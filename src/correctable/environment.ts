@@ -178,8 +178,8 @@ function call<A>(
 }
 
 /**
- * @throws CorrectableError `UNSUPPORTED` if the platform lacks what every
- * operation needs
+ * @throws CorrectableError `UNSUPPORTED` if the platform lacks a function that
+ * every operation needs
  */
 export function requirePlatform(): void {
   for (const name of ['AbortController', 'queueMicrotask'] as const) {

@@ -95,8 +95,8 @@ export function isClock(value: unknown): boolean {
 }
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` for what is no object, which
- * shows the right call
+ * @throws CorrectableError `INVALID_ARGUMENT` if the value is no object; the
+ * message shows a correct call
  */
 export function checkRecord(
   value: unknown,
@@ -106,8 +106,8 @@ export function checkRecord(
 }
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` for what is no object of options,
- * and for one that is misspelt
+ * @throws CorrectableError `INVALID_ARGUMENT` if the value is no object of
+ * options, or an option is misspelled
  */
 export function checkOptionNames(
   input: unknown,
@@ -127,8 +127,8 @@ export function checkOptionNames(
 }
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` for one of these that is neither
- * of that kind nor left out
+ * @throws CorrectableError `INVALID_ARGUMENT` if one of these options is present
+ * and has another type
  */
 export function checkOptionTypes(
   input: object,

@@ -1,35 +1,32 @@
 /**
- * Codes with which either end closes the websocket, and what they mean for the
+ * Codes with which either end closes the websocket, and their meaning for the
  * client.
  */
 
 /**
- * Why a connection was closed: 1001, 1009, 1011 and 1013 are the websocket
- * standard's, 4000 and above are ours.
+ * Why a connection was closed. The codes 1001, 1009, 1011 and 1013 are those of
+ * the websocket standard. The package defines those from 4000.
  */
 export const CloseCode = {
-  /** The client is done. */
+  /** The client has finished. */
   done: 1000,
-  /** The server is shutting down: connect again. */
+  /** The server is shutting down. The client reconnects. */
   goingAway: 1001,
   /** A frame is larger than the receiver allows. */
   tooBig: 1009,
-  /** The server made a mistake: connect again. */
+  /** The server failed. The client reconnects. */
   internal: 1011,
-  /** The server has no room for it now: connect again, later. */
+  /** The server has no capacity at present. The client reconnects later. */
   tryLater: 1013,
-  /** Too many malformed rows or frames. */
+  /** The peer sent too many malformed messages or frames. */
   malformed: 4400,
   /** The token is missing, wrong or expired. */
   unauthenticated: 4401,
-  /** The token has expired: connect again with a fresh one. */
+  /** The token has expired. The client reconnects with a fresh one. */
   expired: 4402,
   /** The principal may not use this server. */
   forbidden: 4403,
-  /**
-   * The path of the address is no site. The reason names the sites that there
-   * are.
-   */
+  /** No site has the path of the address. The reason lists the sites. */
   noSite: 4404,
   /** Version, levels or contract differ between the two ends. */
   mismatch: 4406,
@@ -38,7 +35,8 @@ export const CloseCode = {
   /** Another, newer connection carries the same client id. */
   replaced: 4409,
   /**
-   * The client reads too slowly for what it asks: connect again, ask for less.
+   * The client reads too slowly for the views that it requests. It should
+   * reconnect and request fewer.
    */
   slowReader: 4429,
 } as const;
@@ -53,7 +51,7 @@ const FATAL_CODES: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * Whether connecting again with the same client would only be refused again.
+ * Returns whether a new connection of the same client would be refused again.
  */
 export function isFatalClose(code: number): boolean {
   return FATAL_CODES.has(code);

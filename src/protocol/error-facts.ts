@@ -1,6 +1,6 @@
 /**
- * Errors in plain data: what a server sends of an error, and the error that a
- * client creates from it.
+ * Errors as plain data: the facts of an error that a server sends, and the
+ * error that a client creates from them.
  */
 import {
   CorrectableError,
@@ -40,7 +40,7 @@ const ERROR_CODES: Readonly<Record<ErrorCode, true>> = {
 
 /**
  * Returns the code if it is one of this package. A binding of another author
- * may have others.
+ * may have other codes.
  */
 export function toKnownCode(code: string): ErrorCode {
   return Object.hasOwn(ERROR_CODES, code)
@@ -49,8 +49,8 @@ export function toKnownCode(code: string): ErrorCode {
 }
 
 /**
- * What clients may know of `error`: details of typed errors. Texts of others
- * could name tables and machines.
+ * Returns what clients may know of `error`: the details of a typed error. The
+ * text of other errors could name tables and machines.
  */
 export function toErrorFacts(error: unknown): ErrorFacts {
   if (!isCorrectableError(error))

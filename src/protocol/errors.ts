@@ -1,4 +1,7 @@
-/** Errors on the wire: `fail` rows from errors, and errors from `fail` rows. */
+/**
+ * Errors on the wire: converts errors to `fail` messages, and `fail` messages
+ * to errors.
+ */
 import type { CorrectableError } from '../correctable/errors.ts';
 import { fromErrorFacts, toErrorFacts } from './error-facts.ts';
 import { fail, type FailMessage } from './messages/fail.ts';
@@ -11,21 +14,27 @@ export function toFailMessage(
   level?: number,
 ): FailMessage {
   const { code, message, ...details } = toErrorFacts(error);
-  const row = [id, 'fail', code, message, level ?? null] as const;
-  return details.retryable === undefined ? [...row] : [...row, details];
+  const failMessage = [id, 'fail', code, message, level ?? null] as const;
+  return details.retryable === undefined
+    ? [...failMessage]
+    : [...failMessage, details];
 }
 
 /**
- * Returns the error that a `fail` row reports of `operation`. Pass a `level` if
- * only that level failed.
+ * Returns the error that a `fail` message reports for `operation`. Pass a
+ * `level` if only that level failed.
  */
 export function fromFailMessage(
-  row: FailMessage,
+  message: FailMessage,
   level?: string,
   operation?: string,
 ): CorrectableError {
   return fromErrorFacts(
-    { code: row[at.code], message: row[at.message], ...row[at.details] },
+    {
+      code: message[at.code],
+      message: message[at.message],
+      ...message[at.details],
+    },
     level,
     operation,
   );

@@ -1,8 +1,11 @@
 /** Deadlines for the other end of a connection. */
 
-/** The time that deadlines need. `Scheduling` of the transport is one. */
+/**
+ * The time functions that deadlines need. `Scheduling` of the transport has
+ * them.
+ */
 export interface PeerClock {
-  /** Milliseconds that only go forward. */
+  /** Returns milliseconds that never go back. */
   now(): number;
   /** Calls `fire` once after `delayMs`. The returned function cancels it. */
   setTimer(fire: () => void, delayMs: number): () => void;

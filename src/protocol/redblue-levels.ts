@@ -1,7 +1,4 @@
-/**
- * The levels of the RedBlue backend, which its sites and their clients agree
- * on.
- */
+/** The levels of the RedBlue backend, shared by its sites and their clients. */
 
 /** The levels of a RedBlue service, weakest first. */
 export const REDBLUE_LEVELS = ['tentative', 'causal', 'strong'] as const;

@@ -1,6 +1,6 @@
 /**
- * Failures on their way to the log of a server. One failure passes several
- * places that report: the tier that throws it, and the reply that sends it.
+ * Reports failures to the log of a server. One failure may pass several places
+ * that report it: the tier that throws it, and the reply that sends it.
  */
 import { isCorrectableError, type ErrorCode } from '../correctable/errors.ts';
 
@@ -13,13 +13,14 @@ const REFUSALS: readonly ErrorCode[] = [
   'DOMAIN',
 ];
 
-/** A longer chain of causes is one that ends in itself. */
+/** A longer chain of causes probably contains itself. */
 const MAX_CAUSES = 16;
 
 const reportedErrors = new WeakSet<object>();
 
 /**
- * Whether it only refuses a request, so that the server has nothing to mend.
+ * Returns whether the error only refuses a request, so that there is nothing to
+ * fix at the server.
  */
 export function isRefusal(error: unknown): boolean {
   return isCorrectableError(error) && REFUSALS.includes(error.code);
@@ -38,14 +39,14 @@ export function reportFailure(
   else print(`${description}:`, error);
 }
 
-/** Remembers that the failure was reported where it happened. */
+/** Notes that the failure was reported where it happened. */
 export function markReported(error: unknown): void {
   if (isObject(error)) reportedErrors.add(error);
 }
 
 /**
- * Whether it was reported where it happened. The client wraps it, so its causes
- * count too.
+ * Returns whether the failure was reported where it happened. The client wraps
+ * it, so its causes count too.
  */
 export function wasReported(error: unknown): boolean {
   let inner: unknown = error;
@@ -61,7 +62,7 @@ function isObject(value: unknown): value is object {
 }
 
 /**
- * The handler is code of the application: if it fails, the operation goes on.
+ * The handler is code of the application. If it fails, the operation goes on.
  */
 function runHandler(handle: () => unknown): void {
   const printFailure = (failure: unknown): void =>

@@ -1,18 +1,15 @@
 /**
  * A table by operation number. Numbers rise and entries leave almost in that
- * order, so they are kept in short pages. In a `Map`, each table that it
- * replaces when it grows goes on pointing to the next. Once one of those is
- * old, everything after it survives until the next full garbage collection,
- * entries included.
+ * order, so entries are kept in short pages. A `Map` was rejected: it replaces
+ * its table when it grows, and each old table points to the next. Once one of
+ * these is in the old generation, everything after it survives until the next
+ * full garbage collection, entries included.
  */
 
 const PAGE_BITS = 5;
 const PAGE_SIZE = 1 << PAGE_BITS;
 
-/**
- * To be copied, which takes less than a tenth of the time of making one by
- * `Array.from`.
- */
+/** A page to copy. That takes less than a tenth of the time of `Array.from`. */
 const NO_ENTRIES: readonly undefined[] = Array.from(
   { length: PAGE_SIZE },
   () => undefined,
@@ -84,7 +81,7 @@ export class SequenceMap<T extends object> {
    */
   forEach(use: (entry: T, id: number) => unknown): void {
     for (const [number, page] of this.#pages) {
-      // A page that was emptied meanwhile may be another one by now.
+      // A page that was emptied meanwhile may be in use for other numbers.
       for (
         let slot = 0;
         slot < PAGE_SIZE && this.#pages.get(number) === page;
@@ -118,8 +115,8 @@ export class SequenceMap<T extends object> {
   }
 
   /**
-   * An emptied page stays until another one is used: with one operation at a
-   * time, it is mostly the next one's too.
+   * An emptied page stays until another one is used. With one operation at a
+   * time, the next operation mostly belongs to the same page.
    */
   #setCurrentPage(number: number, page: Page<T>): void {
     if (this.#currentPage?.used === 0)

@@ -1,6 +1,6 @@
 /**
- * What a tier may return beside a plain value: a value with its version, or
- * "this tier has no answer".
+ * Results of a tier beside a plain value: a value with its version, or the
+ * absence of an answer.
  */
 import type { ViewDetails } from '../correctable/binding.ts';
 import { checkRecord } from '../correctable/validate.ts';
@@ -21,9 +21,13 @@ export interface ValueWithDetails<out T = unknown> {
  * wrapper. If it happens to have a field `version`, that field stays part of
  * the value.
  *
- * @example const tier: Tier = async (operation) => { const { rows } = await replica.query('SELECT
- * body, revision FROM pages WHERE id = $1', [operation.key]); return withDetails(rows[0].body, {
- * version: rows[0].revision }); };
+ * @example
+ * const tier: Tier = async (operation) => {
+ *   const { rows } = await replica.query('SELECT body, revision FROM pages WHERE id = $1', [
+ *     operation.key,
+ *   ]);
+ *   return withDetails(rows[0].body, { version: rows[0].revision });
+ * };
  */
 export function withDetails<T>(
   value: T,

@@ -1,4 +1,4 @@
-/** How long a connection may stay in each of its states. */
+/** Limits how long a connection may stay in each of its states. */
 import { setPeerDeadline } from '../protocol/peer-deadline.ts';
 import type { Connection } from './connection/connection.ts';
 import type { ConnectionState } from './options/connection-state.ts';
@@ -17,8 +17,8 @@ const NO_PENDING_REPLIES: PendingReplies = {
 };
 
 /**
- * One timer, set again in every state. In `open` it runs out when the server
- * has been silent for too long.
+ * One timer that is set again in every state. In `open` it fires when the
+ * server has been silent for too long.
  */
 export class ConnectionTimer {
   readonly #options: ResolvedConnectionOptions;
@@ -31,11 +31,11 @@ export class ConnectionTimer {
 
   constructor(
     settings: ResolvedConnectionOptions,
-    line: () => PendingReplies | undefined,
+    connection: () => PendingReplies | undefined,
     onElapsed: () => void,
   ) {
     this.#options = settings;
-    this.#getPendingReplies = () => line() ?? NO_PENDING_REPLIES;
+    this.#getPendingReplies = () => connection() ?? NO_PENDING_REPLIES;
     this.#onTimeout = onElapsed;
     this.#heartbeat = new HeartbeatDeadline(
       settings.heartbeatIntervalMs,
@@ -44,23 +44,23 @@ export class ConnectionTimer {
   }
 
   /**
-   * The server said something: an open connection may stay so for another
-   * while.
+   * Notes that the server has sent something, so an open connection may stay so
+   * for another while.
    */
   recordReceived(): void {
     this.#heartbeat.recordReceived(this.#options.scheduling.now());
   }
 
   /**
-   * A message of so many bytes is on its way, in which nothing else can be
-   * heard.
+   * Extends the time for a message of this many bytes. Until it has arrived,
+   * nothing else can.
    */
   extendForBytes(bytes: number): void {
     this.#heartbeat.extendForBytes(bytes);
   }
 
   /**
-   * An answer is awaited from now on; `isLarge` says whether that to a large
+   * Notes that a reply is expected. `isLarge` means the reply to a large
    * message.
    */
   expectReply(isLarge: boolean): void {
@@ -69,22 +69,23 @@ export class ConnectionTimer {
         this.#getPendingReplies().awaitedBytes,
         this.#options.scheduling.now(),
       );
-    // The clock is read for the first of many only: each operation comes here.
+    // The clock is read for the first of many operations only, because every
+    // operation comes here.
     if (this.#state !== 'open' || !this.#heartbeat.expectReply()) return;
     this.#heartbeat.begin(this.#options.scheduling.now());
     this.#check();
   }
 
   /**
-   * The connection entered `state`; `backoffMs` is how long to stay in
-   * `waiting`.
+   * Sets the timer for `state`. `backoffMs` is how long to stay in `waiting`.
    */
   arm(state: ConnectionState, backoffMs: number): void {
     const from = this.#state;
     this.#state = state;
     if (from === 'probing')
       this.#tolerance = adjustTolerance(this.#tolerance, state === 'open');
-    // Before it is open: what waited is submitted before `open` is reported.
+    // This comes before the state `open`, because waiting operations are
+    // submitted before `open` is reported.
     if (state === 'handshaking')
       this.#heartbeat = new HeartbeatDeadline(
         this.#options.heartbeatIntervalMs,
@@ -109,7 +110,7 @@ export class ConnectionTimer {
     if (from === 'probing') this.#heartbeat.recordReply(nowMs);
     else this.#heartbeat.begin(nowMs);
     this.#check();
-    // Entered with operations that were submitted at once.
+    // The state was entered with operations that were submitted at once.
     if (from !== 'probing' && this.#getPendingReplies().awaitedCount > 0)
       this.expectReply(false);
   }
@@ -123,7 +124,7 @@ export class ConnectionTimer {
       awaitedBytes,
       maxFrameBytes,
     );
-    // Looked at again after the limit: by then what was large may have come.
+    // Checked again after the limit. By then a large message may have arrived.
     if (leftMs > 0)
       this.#setTimer(
         () => this.#check(),
@@ -161,14 +162,14 @@ export class ConnectionTimer {
 const AWAITED_HEARTBEAT_DIVISOR = 5;
 
 /**
- * The maximum factor of the wait: with the same wait, a large answer on a slow
- * link would be resent without end.
+ * The maximum factor of the wait. With the same wait each time, a large reply
+ * on a slow network would be resent without end.
  */
 const MAX_TOLERANCE = 8;
 
 /**
- * The patience for the next line, after a server did or did not answer when it
- * was asked.
+ * Returns the tolerance for the next connection, after a server did or did not
+ * reply to a heartbeat.
  */
 export function adjustTolerance(
   patience: number,
@@ -180,8 +181,8 @@ export function adjustTolerance(
 }
 
 /**
- * The slowest link for which a large message is allowed its time at once, in
- * bytes a second.
+ * The slowest network for which a large message gets its full time at once, in
+ * bytes per second.
  */
 const SLOW_LINK_BYTES_PER_SECOND = 1 << 15;
 
@@ -191,16 +192,16 @@ export class HeartbeatDeadline {
   readonly #msPerByte: number;
   #limitMs: number;
   #silentSinceMs = 0;
-  /** For large messages of the server that are on their way. */
+  /** The time for large messages from the server that are on their way. */
   #allowanceMs = 0;
   /**
-   * When those of the client have been taken, even by a slow link, and how many
-   * bytes those were.
+   * When even a slow network would have sent the client's large messages, and
+   * the number of their bytes.
    */
   #uploadedAtMs = 0;
   #sentBytes = 0;
   /**
-   * Whether an answer was requested since the server's last message. The caller
+   * Whether a reply was requested since the server's last message. The caller
    * may have given up meanwhile.
    */
   #isReplyExpected = false;
@@ -215,7 +216,7 @@ export class HeartbeatDeadline {
     this.#limitMs = heartbeatMs;
   }
 
-  /** What was said before now does not count. */
+  /** Starts to count the silence. Earlier messages do not count. */
   begin(nowMs: number): void {
     this.#silentSinceMs = nowMs;
   }
@@ -228,23 +229,23 @@ export class HeartbeatDeadline {
   }
 
   /**
-   * A message of so many bytes is on its way from the server: nothing else can
-   * be heard meanwhile.
+   * Extends the time for a message of this many bytes from the server. Until it
+   * has arrived, nothing else can.
    */
   extendForBytes(bytes: number): void {
     this.#allowanceMs += bytes * this.#msPerByte;
   }
 
   /**
-   * So many bytes of large messages are on their way to the server, which
-   * answers none before it has come.
+   * Notes large messages of this many bytes to the server. It answers none of
+   * them before they have arrived.
    */
   recordUpload(bytes: number, nowMs: number): void {
     this.#uploadedAtMs = nowMs + bytes * this.#msPerByte;
     this.#sentBytes = bytes;
   }
 
-  /** The server answered when it was asked. */
+  /** Notes that the server replied to a heartbeat. */
   recordReply(nowMs: number): void {
     this.#silentSinceMs = nowMs;
     this.#sentBytes = 0;
@@ -253,16 +254,16 @@ export class HeartbeatDeadline {
   }
 
   /**
-   * Nothing is awaited. What was asked for and given up does not make the
-   * silence a better one.
+   * Uses the longer interval, because no reply is expected. Operations that
+   * were requested and given up do not excuse the silence.
    */
   useIdleInterval(): void {
     if (!this.#isReplyExpected) this.#limitMs = this.#heartbeatIntervalMs;
   }
 
   /**
-   * An answer is awaited from now on; returns whether that makes the time
-   * shorter: it is to `begin` then.
+   * Notes that a reply is expected. Returns whether that makes the time
+   * shorter, so that `begin` has to be called.
    */
   expectReply(): boolean {
     this.#isReplyExpected = true;
@@ -272,11 +273,11 @@ export class HeartbeatDeadline {
   }
 
   /**
-   * The time left while so many bytes of large messages are unanswered; some
-   * must be answered meanwhile.
+   * Returns the time left while this many bytes of large messages are
+   * unanswered. Some must be answered meanwhile.
    */
   getRemainingMs(nowMs: number, bytes: number, maxBytes: number): number {
-    // Also what was given up is on its way.
+    // Messages that were given up are on their way too.
     const uploadBytes = Math.min(maxBytes, Math.max(bytes, this.#sentBytes));
     const uploadMs = Math.max(
       0,
@@ -293,7 +294,7 @@ export class HeartbeatDeadline {
     );
   }
 
-  /** How long it may last if nothing large is on its way. */
+  /** How long the silence may last if no large message is on its way. */
   get limitMs(): number {
     return this.#limitMs;
   }

@@ -1,6 +1,6 @@
 /**
- * Which sites there are, and which is the nearest: asked and measured over HTTP
- * before a client connects.
+ * Finds the sites of a deployment and the nearest one of them. It requests
+ * lists and measures over HTTP before a client connects.
  */
 import { getElapsedMs } from '../correctable/clock.ts';
 import {
@@ -39,15 +39,15 @@ const OPTIONS: OptionNamesOf<FindSitesOptions> = {
 };
 
 /**
- * How often each site is measured: the first answer also pays for the
- * connection.
+ * How often each site is measured. The first measurement includes the time to
+ * connect.
  */
 const SAMPLES_PER_SITE = 3;
 const DEFAULT_TIMEOUT_MS = 2000;
-/** Platforms abort at once when asked to do so after more than this. */
+/** With a longer timeout than this, platforms abort at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Requests an address. Resolves with the answer and how long it took. */
+/** Requests an address. Resolves with the response and how long it took. */
 type Probe = (
   url: string,
 ) => Promise<{ readonly response: Response; readonly tookMs: number }>;
@@ -120,7 +120,7 @@ function createProbe({
       `must be a positive number, not ${String(timeoutMs)}`,
     );
   }
-  // Platforms take whole milliseconds.
+  // Platforms take only whole milliseconds.
   const withinMs = Math.ceil(Math.min(timeoutMs, MAX_TIMEOUT_MS));
   return async (url) => {
     const from = clock();
@@ -131,7 +131,7 @@ function createProbe({
   };
 }
 
-/** Some platforms, as React Native, have no `AbortSignal.timeout`. */
+/** Some platforms, such as React Native, have no `AbortSignal.timeout`. */
 function createTimeoutSignal(withinMs: number): AbortSignal {
   if (typeof AbortSignal.timeout === 'function')
     return AbortSignal.timeout(withinMs);
@@ -172,7 +172,7 @@ async function listSites(
   }
 }
 
-/** A site, with its own address where it is another server. */
+/** A site, with an address if it is on another server. */
 interface ListedSite {
   readonly name: string;
   readonly url: URL | undefined;
@@ -196,7 +196,10 @@ function readListedSites(directory: unknown): ListedSite[] {
   });
 }
 
-/** The fastest of some answers; `Infinity` for a site that takes no clients. */
+/**
+ * Returns the fastest of several responses, or `Infinity` for a site that
+ * accepts no clients.
+ */
 async function measureSite(
   { readyUrl }: SiteUrls,
   probe: Probe,
@@ -208,8 +211,8 @@ async function measureSite(
       if (!response.ok) return Infinity;
       fastestMs = Math.min(fastestMs, tookMs);
     } catch {
-      // Out of reach: it comes last, and the connection will say so if it is
-      // needed all the same.
+      // The site cannot be reached, so it comes last. If it is needed all the
+      // same, the connection reports the error.
       return Infinity;
     }
   }

@@ -1,6 +1,6 @@
 /**
- * What a server's rows lead to: answers go to the operations that wait for them
- * on that line, the rest to the connection.
+ * Handles the messages of a server. Replies go to the operations that wait for
+ * them on that connection, everything else to the client.
  */
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Codec, EncodedData } from '../protocol/codec/codec.ts';
@@ -22,7 +22,7 @@ import { createMessageCheck } from '../protocol/messages/message-check.ts';
 import { isSimpleView } from '../protocol/messages/fast-path.ts';
 import { reportUncaught } from './options/guard-callbacks.ts';
 
-/** Malformed rows of a server before its line is given up. */
+/** Malformed messages of a server before its connection is given up. */
 const MAX_MALFORMED_MESSAGES = 8;
 
 const checkMessage = createMessageCheck(serverMessageKinds, {
@@ -30,13 +30,13 @@ const checkMessage = createMessageCheck(serverMessageKinds, {
 });
 
 export interface ReceiverEvents {
-  onWelcome(line: Connection, welcome: Welcome): void;
-  onRenewed(line: Connection, expiresInMs: number | undefined): void;
-  onGoaway(line: Connection, drainMs: number): void;
-  /** A frame of so many bytes follows. */
-  onIncoming(line: Connection, bytes: number): void;
-  /** The server sends nothing but nonsense. */
-  onMalformed(line: Connection, error: CorrectableError): void;
+  onWelcome(connection: Connection, welcome: Welcome): void;
+  onRenewed(connection: Connection, expiresInMs: number | undefined): void;
+  onGoaway(connection: Connection, drainMs: number): void;
+  /** Called when a frame of this many bytes follows. */
+  onIncoming(connection: Connection, bytes: number): void;
+  /** Called when the server sends too many malformed messages. */
+  onMalformed(connection: Connection, error: CorrectableError): void;
 }
 
 export class Receiver {
@@ -55,82 +55,86 @@ export class Receiver {
   }
 
   /**
-   * Acts on the rows of a frame, in order. What one row leads to, however it
-   * ends, keeps no other from it.
+   * Handles the messages of a frame, in order. If one of them fails, the others
+   * are handled all the same.
    */
-  receive(line: Connection, frame: EncodedData): void {
-    let rows: unknown[];
+  receive(connection: Connection, frame: EncodedData): void {
+    let messages: unknown[];
     try {
-      rows = this.#codec.decode(frame);
+      messages = this.#codec.decode(frame);
     } catch (error) {
       return this.#handleMalformed(
         0,
         `the server sent a malformed frame: ${(error as Error).message}`,
-        line,
+        connection,
       );
     }
-    for (const received of rows) {
+    for (const received of messages) {
       try {
-        this.#checkAndHandle(received, line);
+        this.#checkAndHandle(received, connection);
       } catch (error) {
         reportUncaught(error);
       }
     }
   }
 
-  #checkAndHandle(received: unknown, line: Connection): void {
+  #checkAndHandle(received: unknown, connection: Connection): void {
     const problem = checkMessage(received);
     if (problem === undefined)
-      return this.#handleMessage(received as ServerMessage, line);
+      return this.#handleMessage(received as ServerMessage, connection);
     this.#handleMalformed(
       problem.id,
       `the server sent a malformed row: ${problem.field}: ${problem.reason}`,
-      line,
+      connection,
     );
   }
 
-  #handleMessage(row: ServerMessage, line: Connection): void {
-    switch (row[KIND_AT]) {
+  #handleMessage(message: ServerMessage, connection: Connection): void {
+    switch (message[KIND_AT]) {
       case 'view':
       case 'final':
-        return this.#inFlight.handleView(row, line);
+        return this.#inFlight.handleView(message, connection);
       case 'confirm':
-        return this.#inFlight.handleConfirm(row, line);
+        return this.#inFlight.handleConfirm(message, connection);
       case 'fail':
-        return this.#handleFail(row, line);
+        return this.#handleFail(message, connection);
       case 'welcome':
-        if (line.welcome === undefined)
-          return this.#events.onWelcome(line, row[BODY_AT]);
+        if (connection.welcome === undefined)
+          return this.#events.onWelcome(connection, message[BODY_AT]);
         return this.#handleMalformed(
           0,
           'the server welcomed the client twice',
-          line,
+          connection,
         );
       case 'renewed':
-        return this.#events.onRenewed(line, row[BODY_AT] ?? undefined);
+        return this.#events.onRenewed(
+          connection,
+          message[BODY_AT] ?? undefined,
+        );
       case 'goaway':
-        return this.#events.onGoaway(line, row[BODY_AT]);
+        return this.#events.onGoaway(connection, message[BODY_AT]);
       case 'incoming':
-        return this.#events.onIncoming(line, row[NUMBER_AT]);
+        return this.#events.onIncoming(connection, message[NUMBER_AT]);
       case 'ping':
-        return line.push([row[NUMBER_AT], 'pong']);
+        return connection.push([message[NUMBER_AT], 'pong']);
       case 'pong':
         return undefined;
     }
   }
 
   /**
-   * A row that is none; `id` is the operation that it seems to be about, or 0.
+   * Handles a malformed message. `id` is the operation that it seems to belong
+   * to, or 0.
    */
-  #handleMalformed(id: number, message: string, line: Connection): void {
+  #handleMalformed(id: number, message: string, connection: Connection): void {
     const error = new CorrectableError('PROTOCOL', message);
-    this.#inFlight.handleMalformed(id, error, line);
-    if (++line.malformedCount >= MAX_MALFORMED_MESSAGES)
-      this.#events.onMalformed(line, error);
+    this.#inFlight.handleMalformed(id, error, connection);
+    if (++connection.malformedCount >= MAX_MALFORMED_MESSAGES)
+      this.#events.onMalformed(connection, error);
   }
 
-  #handleFail(row: FailMessage, line: Connection): void {
-    if (row[NUMBER_AT] > 0) this.#inFlight.handleFail(row, line);
-    else line.closeError = fromFailMessage(row);
+  #handleFail(message: FailMessage, connection: Connection): void {
+    if (message[NUMBER_AT] > 0) this.#inFlight.handleFail(message, connection);
+    else connection.closeError = fromFailMessage(message);
   }
 }

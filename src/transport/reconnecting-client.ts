@@ -1,6 +1,6 @@
 /**
- * The shell around the connection's state machine: it keeps one line to a site
- * open. One per client.
+ * Runs the state machine of a connection: it keeps one connection to a site
+ * open. There is one of these per client.
  */
 import type {
   BindingSession,
@@ -74,8 +74,8 @@ export function connectClient(
 
 class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   /**
-   * Fulfilled by the first welcome; rejected when the server refuses the client
-   * or the connection is closed before.
+   * Resolves at the first welcome. Rejects if the server refuses the client, or
+   * if the client is closed before.
    */
   readonly ready: Promise<void>;
   readonly #options: ResolvedConnectionOptions;
@@ -91,21 +91,26 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   readonly #ended: Promise<void>;
   readonly #reconnectListeners: Set<() => void>;
   #state: ConnectionState = 'connecting';
-  /** The line that is being opened, or that operations are submitted on. */
+  /**
+   * The connection that is being opened, or on which operations are submitted.
+   */
   #connection: Connection | undefined;
   /**
-   * To whom all belongs that is in flight, as the application says; none before
-   * it was asked.
+   * The principal of all operations in flight. `undefined` before the
+   * application was asked.
    */
   #principal: string | undefined;
   #attempt = 0;
-  /** The policy gives up, but answers may still come on earlier lines. */
+  /**
+   * Whether the policy gave up. Replies may still arrive on earlier
+   * connections.
+   */
   #hasGivenUp = false;
   /**
    * Whether there was no connection for a while since the last one was open.
    */
   #wasDisconnected = false;
-  /** The last line failed before its server had anything to answer. */
+  /** Whether the last connection failed for no fault of its site. */
   #isSiteFaultless = false;
   #settleReady!: {
     resolve: () => void;
@@ -135,7 +140,8 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     this.#sitePool = new SitePool(settings.urls);
     this.#renewal = new TokenRenewal(settings, {
       onRenewed: ({ principal, token }) => {
-        // No token is good for the line of another.
+        // A token of one principal must not be sent on the connection of
+        // another.
         if (this.#setPrincipal(principal) && token !== undefined)
           this.#connection?.push([0, 'renew', token]);
       },
@@ -157,7 +163,10 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     return this.#state;
   }
 
-  /** Like that of `Binding`; absent where the application does not say. */
+  /**
+   * Like `principal` of `Binding`. Absent if the application has no such
+   * option.
+   */
   get principal(): (() => string) | undefined {
     return this.#options.principal;
   }
@@ -175,8 +184,8 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
         throw this.#createRejection();
       this.#checkSession(context.session);
       this.#sender.submit(operation, levels, sink as Sink, context);
-      // Without `principal`, what waits for the first connection belongs to the
-      // user of the present token.
+      // Without the option `principal`, operations that wait for the first
+      // connection belong to the user of the present token.
       if (this.#options.principal === undefined)
         this.#handshake.requestTokenEarly();
     } catch (error) {
@@ -196,15 +205,15 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     return () => void this.#reconnectListeners.delete(guarded);
   }
 
-  /** Sees who is signed in. */
+  /** Reads which principal is signed in. */
   #checkPrincipal(): void {
     const { principal } = this.#options;
-    // A listener of the change may change it again.
+    // A listener of the change may change the principal again.
     if (principal !== undefined && !this.#setPrincipal(principal()))
       throw createPrincipalChangedError();
   }
 
-  /** Throws for a session that was opened for another principal. */
+  /** Throws if the session was opened for another principal. */
   #checkSession(session: BindingSession | undefined): void {
     if (
       !(session instanceof WireSession) ||
@@ -218,14 +227,14 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   }
 
   /**
-   * All from now on belongs to `principal`, unless a listener has changed it
-   * again.
+   * Sets the principal of everything from now on. Returns false if a listener
+   * has changed it again meanwhile.
    */
   #setPrincipal(principal: string | undefined): boolean {
     const former = this.#principal;
     if (principal === former) return true;
     this.#principal = principal;
-    // A line on which nothing was sent yet serves any principal.
+    // A connection on which nothing was sent yet can serve any principal.
     const isNew =
       this.#connection === undefined ||
       this.#state === 'connecting' ||
@@ -235,25 +244,26 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     return principal === this.#principal;
   }
 
-  /** What is in flight is another's. */
+  /**
+   * Ends the operations in flight, because they belong to another principal.
+   */
   #abandonOperations(): void {
-    // First, so that a listener that submits at once does so as the new client,
-    // and in no session of the former.
+    // The id changes first. So a listener that submits at once does so as the
+    // new client, and in no session of the former.
     this.#handshake.renewClientId();
     this.#sender.abandonAll(createPrincipalChangedError());
   }
 
   /**
-   * Notifies the transport that the network may be back, so that it need not
-   * wait.
+   * Notifies the client that the network may be back, so that it need not wait.
    */
   wake(): void {
     this.#dispatch('wake');
   }
 
   /**
-   * Closes the socket. What is in flight fails with `UNAVAILABLE`, updates that
-   * were sent with `UNKNOWN`.
+   * Closes the socket. Operations in flight fail with `UNAVAILABLE`, updates
+   * that were sent with `UNKNOWN`.
    */
   async close(): Promise<void> {
     if (this.#state !== 'closed') {
@@ -274,8 +284,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     const changed = state !== from;
     this.#state = state;
     for (const action of actions) this.#perform(action);
-    // An action may have led on to another state, which has been entered by
-    // now.
+    // An action may have led to another state, which has been entered by now.
     if (!changed || this.#state !== state) return;
     const delayMs =
       state === 'waiting' ? this.#getReconnectDelayMs(event, from) : 0;
@@ -288,7 +297,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     for (const listener of this.#reconnectListeners) listener();
   }
 
-  /** How long to wait before the next attempt, and where it goes. */
+  /** Returns how long to wait before the next attempt, and selects its site. */
   #getReconnectDelayMs(
     event: ConnectionEvent,
     from: ConnectionState,
@@ -299,8 +308,8 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     if (event === 'goaway' || event === 'timeout') this.#sitePool.leaveSite();
     if (!this.#isSiteFaultless)
       this.#sitePool.recordFailure(from === 'open' || from === 'probing');
-    // Each site may go away once without a pause: in a rolling deploy one after
-    // the other does.
+    // Each site may go away once without a pause. In a rolling deploy one site
+    // after the other does.
     if (event === 'goaway')
       return this.#backoff.getNextDelayMsUnlessRepeated(
         this.#options.urls.length,
@@ -315,7 +324,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     this.#options.onStateChange('waiting', this.#outage.reason);
   }
 
-  /** A line that was kept for its answers has gone. */
+  /** Handles the end of a connection that was kept for its replies. */
   #handleDrained(): void {
     if (!this.#hasGivenUp || this.#sender.hasDraining) return;
     this.#dispatch('rejected');
@@ -333,12 +342,12 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
         this.#sender.acknowledge();
         return this.#connection?.push([this.#attempt, 'ping']);
       case 'drain':
-        return this.#releaseConnection((line) =>
-          this.#sender.drainConnection(line),
+        return this.#releaseConnection((connection) =>
+          this.#sender.drainConnection(connection),
         );
       case 'terminate':
-        return this.#releaseConnection((line) =>
-          this.#sender.terminateConnection(line),
+        return this.#releaseConnection((connection) =>
+          this.#sender.terminateConnection(connection),
         );
       case 'close-socket':
         this.#handshake.end();
@@ -369,8 +378,8 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
         this,
       );
     } catch (cause) {
-      // A page served over https may not open ws://, for example: trying again
-      // would not help.
+      // An insecure page may be a permanent cause: a page served over https may
+      // not open ws://, so a retry would not help.
       this.#setReason(
         new CorrectableError(
           'UNSUPPORTED',
@@ -384,14 +393,14 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     }
   }
 
-  #releaseConnection(how: (line: Connection) => void): void {
-    const line = this.#connection;
+  #releaseConnection(how: (connection: Connection) => void): void {
+    const connection = this.#connection;
     this.#connection = undefined;
     this.#isSiteFaultless = this.#handshake.isWaitingForToken;
     this.#handshake.end();
     this.#renewal.stop();
     this.#outage.begin();
-    if (line !== undefined) how(line);
+    if (connection !== undefined) how(connection);
   }
 
   #beginHandshake(): void {
@@ -423,27 +432,29 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     this.#dispatch('timeout');
   }
 
-  onOpen(line: Connection): void {
-    if (line === this.#connection) this.#dispatch('opened');
+  onOpen(connection: Connection): void {
+    if (connection === this.#connection) this.#dispatch('opened');
   }
 
-  onFrame(line: Connection, frame: EncodedData): void {
-    if (line === this.#connection) {
+  onFrame(connection: Connection, frame: EncodedData): void {
+    if (connection === this.#connection) {
       this.#timer.recordReceived();
       if (this.#state === 'probing') this.#dispatch('received');
     }
-    this.#receiver.receive(line, frame);
-    this.#sender.handleReceived(line);
+    this.#receiver.receive(connection, frame);
+    this.#sender.handleReceived(connection);
   }
 
-  onClose(line: Connection, code: number, reason: string): void {
-    if (line !== this.#connection)
-      return this.#sender.handleConnectionLoss(line);
+  onClose(connection: Connection, code: number, reason: string): void {
+    if (connection !== this.#connection)
+      return this.#sender.handleConnectionLoss(connection);
     const isMissing = code === CloseCode.noSite;
     // Another address may have a site.
     const isHopeless = this.#sitePool.recordMissing(isMissing) || !isMissing;
     if (isFatalClose(code) && isHopeless) {
-      this.#setReason(createRejectionError(code, reason, line.closeError));
+      this.#setReason(
+        createRejectionError(code, reason, connection.closeError),
+      );
       return this.#dispatch('rejected');
     }
     if (code === CloseCode.expired && this.#options.isTokenFixed) {
@@ -452,14 +463,17 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
       this.#setReason(new CorrectableError('UNAUTHENTICATED', message));
       return this.#dispatch('rejected');
     }
-    // What the application itself gave as the reason stays.
+    // If the application closed the client, its own reason stays.
     if (this.#state !== 'closing')
-      this.#recordFailure(this.#formatDetail(line, code, reason));
+      this.#recordFailure(this.#formatDetail(connection, code, reason));
     this.#dispatch('lost');
   }
 
-  #formatDetail(line: Connection, code: number, reason: string): string {
-    const detail = formatCloseDetail(code, line.closeError?.message ?? reason);
+  #formatDetail(connection: Connection, code: number, reason: string): string {
+    const detail = formatCloseDetail(
+      code,
+      connection.closeError?.message ?? reason,
+    );
     if (this.#state === 'connecting' && reason === '')
       return `${detail}. ${REFUSAL_HINT}`;
     return this.#handshake.isWaitingForToken
@@ -467,9 +481,9 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
       : detail;
   }
 
-  onWelcome(line: Connection, welcome: Welcome): void {
+  onWelcome(connection: Connection, welcome: Welcome): void {
     if (
-      line !== this.#connection ||
+      connection !== this.#connection ||
       this.#state !== 'handshaking' ||
       this.#handshake.isWaitingForToken
     )
@@ -481,34 +495,34 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     }
     if (this.#handshake.isPrincipalChanged(welcome))
       return this.#dispatch('principal-changed');
-    line.acceptWelcome(welcome, this.#target.contract);
+    connection.acceptWelcome(welcome, this.#target.contract);
     this.#renewal.scheduleRenewal(welcome.expiresInMs);
     this.#dispatch('welcomed');
   }
 
-  onRenewed(line: Connection, expiresInMs: number | undefined): void {
-    if (line === this.#connection && line.welcome !== undefined)
+  onRenewed(connection: Connection, expiresInMs: number | undefined): void {
+    if (connection === this.#connection && connection.welcome !== undefined)
       this.#renewal.scheduleRenewal(expiresInMs);
   }
 
-  onGoaway(line: Connection, drainMs: number): void {
+  onGoaway(connection: Connection, drainMs: number): void {
     if (
-      line !== this.#connection ||
+      connection !== this.#connection ||
       (this.#state !== 'open' && this.#state !== 'probing')
     )
       return;
-    line.drainMs = drainMs;
+    connection.drainMs = drainMs;
     this.#recordFailure('the server goes away');
     this.#dispatch('goaway');
   }
 
-  onIncoming(line: Connection, bytes: number): void {
-    if (line === this.#connection) this.#timer.extendForBytes(bytes);
+  onIncoming(connection: Connection, bytes: number): void {
+    if (connection === this.#connection) this.#timer.extendForBytes(bytes);
   }
 
-  onMalformed(line: Connection, error: CorrectableError): void {
-    if (line !== this.#connection)
-      return this.#sender.handleConnectionLoss(line);
+  onMalformed(connection: Connection, error: CorrectableError): void {
+    if (connection !== this.#connection)
+      return this.#sender.handleConnectionLoss(connection);
     this.#setReason(error);
     this.#dispatch('rejected');
   }
@@ -523,8 +537,8 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   }
 
   /**
-   * Why nothing can be submitted any more: asking again cannot help, whatever
-   * the reason for closing was.
+   * Creates the error of an operation that cannot be submitted any more. A
+   * retry cannot help, whatever closed the client.
    */
   #createRejection(): CorrectableError {
     const { code, message, field, cause } = this.#getFailureReason();

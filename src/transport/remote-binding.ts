@@ -1,4 +1,4 @@
-/** A binding on top of a connection. */
+/** A binding on top of a connection to a gateway. */
 import type { Binding } from '../correctable/binding.ts';
 import type { Levels } from '../correctable/level-types.ts';
 import {
@@ -35,13 +35,13 @@ export interface RemoteBindingParts<L extends Levels> {
   readonly levels: L;
   readonly client: ReconnectingClient;
   /**
-   * The operations of the store with their schemas: without them any is sent,
-   * as it came.
+   * The operations of the store with their schemas. Without them, every
+   * operation is sent as it is.
    */
   readonly contract?: OperationRegistry | undefined;
-  /** The names of those that the store has; none for all. */
+  /** The names of the operations that the store has. Default: all */
   readonly operations?: readonly string[] | undefined;
-  /** Whether the store keeps sessions whose tokens travel. */
+  /** Whether the store keeps sessions whose tokens can move to another site. */
   readonly hasSessions: boolean;
 }
 
@@ -53,8 +53,8 @@ export function createRemoteBinding<
   const { principal } = client;
   return {
     name,
-    // Whether the store behind has them, its gateway knows: it refuses the
-    // operation if not.
+    // Only the gateway knows whether the store behind it has keys. It refuses
+    // the operation if not.
     hasIdempotencyKeys: true,
     identifiesByConnection: true,
     ready: client.ready,
@@ -66,7 +66,8 @@ export function createRemoteBinding<
       (contract === undefined || isRegistered(contract, operation)) &&
       (operations?.includes(operation.name) ?? true),
     submitOperation(operation, requested, sink, context) {
-      // Checked before it is sent: what is thrown fails the operation.
+      // The arguments are checked before they are sent. If the check throws,
+      // the operation fails.
       const sent =
         contract === undefined
           ? restoreInputArgs(operation)

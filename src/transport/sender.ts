@@ -1,6 +1,6 @@
 /**
- * Submits operations on the open line, or once there is one, and again if a
- * line is lost before it has answered.
+ * Submits operations on the open connection, or once there is one. Resubmits
+ * them if a connection is lost before it has answered.
  */
 import type { InvocationContext, Sink } from '../correctable/binding.ts';
 import { CorrectableError } from '../correctable/errors.ts';
@@ -20,12 +20,15 @@ import {
 import type { Scheduling } from './options/scheduling.ts';
 
 export interface SenderEvents {
-  /** An operation was submitted on the open line. */
+  /** Called when an operation was submitted on the open connection. */
   onReplyExpected(isLarge: boolean): void;
   onDrained(): void;
 }
 
-/** The operations of one client, and the lines that they are on. */
+/**
+ * The operations of one client, and the connections on which they were
+ * submitted.
+ */
 export class Sender {
   readonly inFlight: InFlightOperations;
   readonly #options: ResolvedConnectionOptions;
@@ -34,9 +37,11 @@ export class Sender {
   readonly #events: SenderEvents;
   readonly #cancellation: CancellationWatcher;
   readonly #draining: DrainingConnections;
-  /** Where operations are submitted. */
+  /** The connection on which operations are submitted. */
   #connection: Connection | undefined;
-  /** Those for which the server of the open line has no room yet. */
+  /**
+   * Operations for which the server of the open connection has no capacity yet.
+   */
   readonly #waiting = new SequenceMap<InFlightOperation>();
   #tickAtMs: number | undefined;
 
@@ -56,20 +61,21 @@ export class Sender {
       settings.scheduling,
       (operation) => this.#handleCancelled(operation),
     );
-    this.#draining = new DrainingConnections(settings.scheduling, (line) =>
-      this.#detachOperations(line),
+    this.#draining = new DrainingConnections(
+      settings.scheduling,
+      (connection) => this.#detachOperations(connection),
     );
   }
 
   /**
-   * Whether answers may still come on lines that nothing is submitted on any
-   * more.
+   * Whether replies may still arrive on connections that take no more
+   * operations.
    */
   get hasDraining(): boolean {
     return this.#draining.size > 0;
   }
 
-  /** Throws why the operation cannot be submitted at all. */
+  /** Submits an operation. Throws if it can never be submitted. */
   submit(
     operation: Operation,
     levels: readonly string[],
@@ -78,14 +84,14 @@ export class Sender {
   ): void {
     const { maxInFlight, codec } = this.#options;
     if (this.inFlight.size >= maxInFlight) {
-      const message = `${maxInFlight} operations are in flight on this connection already`;
-      throw new CorrectableError('OVERLOADED', message, { retryAfterMs: 100 });
+      const problem = `${maxInFlight} operations are in flight on this connection already`;
+      throw new CorrectableError('OVERLOADED', problem, { retryAfterMs: 100 });
     }
     checkSendable(operation, context.idempotencyKey);
     let bits = 0;
     for (const level of levels) bits |= 1 << this.#levels.indexOf(level);
     const id = this.inFlight.nextId();
-    const row = createSubmitMessage({
+    const message = createSubmitMessage({
       id,
       operation,
       levels: bits,
@@ -103,7 +109,7 @@ export class Sender {
     };
     const submitted = new InFlightOperation(
       parts,
-      codec.encodeMessage(row, submitFields),
+      codec.encodeMessage(message, submitFields),
       this.#outage,
     );
     this.inFlight.add(submitted);
@@ -112,11 +118,11 @@ export class Sender {
   }
 
   /**
-   * From now on operations go out on `line`, first those that wait, under the
-   * numbers that they have.
+   * Submits operations on `connection` from now on. The waiting ones go first,
+   * with the numbers that they have.
    */
-  resume(line: Connection): void {
-    this.#connection = line;
+  resume(connection: Connection): void {
+    this.#connection = connection;
     this.acknowledge();
     this.#waiting.clear();
     for (const operation of this.inFlight.getUnsubmitted())
@@ -124,16 +130,23 @@ export class Sender {
     this.#sendWaiting();
   }
 
-  /** Submits what waits, oldest first, as far as the open line has room. */
+  /**
+   * Submits waiting operations, oldest first, while the open connection has
+   * capacity.
+   */
   #sendWaiting(): void {
-    const line = this.#connection;
+    const connection = this.#connection;
     this.#waiting.forEach((operation) => {
-      // The end of one may have led to the end of others, or of the line.
-      if (line === undefined || this.#connection !== line || !line.hasCapacity)
+      // The end of one operation may have ended others, or the connection.
+      if (
+        connection === undefined ||
+        this.#connection !== connection ||
+        !connection.hasCapacity
+      )
         return false;
       this.#waiting.delete(operation.id);
       if (this.inFlight.has(operation) && operation.connection === undefined)
-        this.#send(operation, line);
+        this.#send(operation, connection);
       return true;
     });
   }
@@ -143,33 +156,36 @@ export class Sender {
     this.#connection?.acknowledge(this.inFlight.watermark);
   }
 
-  /** Submits no more on `line`, but keeps it for its answers. */
-  drainConnection(line: Connection): void {
+  /** Submits no more on `connection`, but keeps it for its replies. */
+  drainConnection(connection: Connection): void {
     this.#connection = undefined;
-    this.#draining.add(line, line.drainMs + this.#options.pongTimeoutMs);
+    this.#draining.add(
+      connection,
+      connection.drainMs + this.#options.pongTimeoutMs,
+    );
   }
 
-  /** The line is to be closed without waiting for its peer. */
-  terminateConnection(line: Connection): void {
+  /** Closes the connection without waiting for its peer. */
+  terminateConnection(connection: Connection): void {
     this.#connection = undefined;
-    line.terminate();
-    this.#detachOperations(line);
+    connection.terminate();
+    this.#detachOperations(connection);
   }
 
-  /** A line that was kept for its answers has closed. */
-  handleConnectionLoss(line: Connection): void {
-    this.#draining.end(line);
+  /** Handles the end of a connection that was kept for its replies. */
+  handleConnectionLoss(connection: Connection): void {
+    this.#draining.end(connection);
   }
 
-  /** What arrived on `line` has been dealt with. */
-  handleReceived(line: Connection): void {
-    if (!line.isDraining) return this.#sendWaiting();
+  /** Called when the messages that arrived on `connection` were handled. */
+  handleReceived(connection: Connection): void {
+    if (!connection.isDraining) return this.#sendWaiting();
     for (const operation of this.inFlight.takeRejected()) {
       this.#cancellation.listenToSignal(operation);
       if (this.inFlight.has(operation) && operation.connection === undefined)
         this.#sendOrWait(operation);
     }
-    this.#draining.endIfAnswered(line);
+    this.#draining.endIfAnswered(connection);
   }
 
   abandonAll(reason: CorrectableError): void {
@@ -183,7 +199,7 @@ export class Sender {
   }
 
   /**
-   * The wall-clock time of the running stretch of code, read once for all
+   * Returns the wall-clock time of the current tick, read once for all
    * operations that are submitted together.
    */
   #getTickTime(): number {
@@ -196,23 +212,23 @@ export class Sender {
   }
 
   #sendOrWait(operation: InFlightOperation): void {
-    const line = this.#connection;
-    // Those that wait already come before it.
-    if (line?.hasCapacity && this.#waiting.size === 0) {
-      this.#send(operation, line);
+    const connection = this.#connection;
+    // Operations that wait already come before this one.
+    if (connection?.hasCapacity && this.#waiting.size === 0) {
+      this.#send(operation, connection);
       this.#cancellation.scheduleCheck();
       return;
     }
-    if (line !== undefined) this.#waiting.set(operation.id, operation);
+    if (connection !== undefined) this.#waiting.set(operation.id, operation);
     this.#cancellation.listenToSignal(operation);
   }
 
-  #send(operation: InFlightOperation, line: Connection): void {
-    const rejection = line.submit(operation);
+  #send(operation: InFlightOperation, connection: Connection): void {
+    const rejection = connection.submit(operation);
     if (rejection !== undefined)
       return this.inFlight.abandon(operation, rejection);
     this.#events.onReplyExpected(operation.largeBytes > 0);
-    if (line.isAckDue) this.acknowledge();
+    if (connection.isAckDue) this.acknowledge();
   }
 
   #handleCancelled(operation: InFlightOperation): void {
@@ -225,8 +241,8 @@ export class Sender {
     this.#sendWaiting();
   }
 
-  #detachOperations(line: Connection): void {
-    this.inFlight.handleConnectionLoss(line);
+  #detachOperations(connection: Connection): void {
+    this.inFlight.handleConnectionLoss(connection);
     for (const operation of this.inFlight.getUnsubmitted())
       this.#cancellation.listenToSignal(operation);
     if (this.#connection !== undefined) this.resume(this.#connection);
@@ -241,16 +257,19 @@ export class Sender {
 const MAX_DRAINING_CONNECTIONS = 8;
 
 /**
- * Each goes when it has answered everything, when it is lost, or when its time
- * is over.
+ * Connections that drain. Each one leaves when it has answered everything, when
+ * it is lost, or when its time is over.
  */
 export class DrainingConnections {
   readonly #scheduling: Scheduling;
-  readonly #onEnded: (line: Connection) => void;
+  readonly #onEnded: (connection: Connection) => void;
   readonly #timers = new Map<Connection, () => void>();
 
-  /** Calls `onEnded` for each line that has gone. */
-  constructor(scheduling: Scheduling, onEnded: (line: Connection) => void) {
+  /** Calls `onEnded` for each connection that has left. */
+  constructor(
+    scheduling: Scheduling,
+    onEnded: (connection: Connection) => void,
+  ) {
     this.#scheduling = scheduling;
     this.#onEnded = onEnded;
   }
@@ -259,53 +278,50 @@ export class DrainingConnections {
     return this.#timers.size;
   }
 
-  /** Keeps a line for at most `limitMs`. */
-  add(line: Connection, limitMs: number): void {
-    line.isDraining = true;
+  /** Keeps a connection for at most `limitMs`. */
+  add(connection: Connection, limitMs: number): void {
+    connection.isDraining = true;
     this.#timers.set(
-      line,
-      this.#scheduling.setTimer(() => this.end(line), limitMs),
+      connection,
+      this.#scheduling.setTimer(() => this.end(connection), limitMs),
     );
     const [oldest] = this.#timers.keys();
     if (this.#timers.size > MAX_DRAINING_CONNECTIONS && oldest !== undefined)
       this.end(oldest);
-    this.endIfAnswered(line);
+    this.endIfAnswered(connection);
   }
 
-  endIfAnswered(line: Connection): void {
-    if (line.awaitedCount === 0) this.end(line);
+  endIfAnswered(connection: Connection): void {
+    if (connection.awaitedCount === 0) this.end(connection);
   }
 
-  end(line: Connection): void {
-    const cancelTimer = this.#timers.get(line);
+  end(connection: Connection): void {
+    const cancelTimer = this.#timers.get(connection);
     if (cancelTimer === undefined) return;
     cancelTimer();
-    this.#timers.delete(line);
-    line.flush();
-    line.terminate();
-    this.#onEnded(line);
+    this.#timers.delete(connection);
+    connection.flush();
+    connection.terminate();
+    this.#onEnded(connection);
   }
 
   endAll(): void {
-    for (const line of this.#timers.keys()) this.end(line);
+    for (const connection of this.#timers.keys()) this.end(connection);
   }
 }
 
 const SIGNAL_CHECK_DELAY_MS = 20;
 
 /**
- * Calls `onCancelled` for aborted operations. It looks late: looking at a
- * signal makes an `AbortController`.
+ * Calls `onCancelled` for aborted operations. It reads signals late, because
+ * the first access creates an `AbortController`.
  */
 export class CancellationWatcher {
   readonly #inFlight: InFlightOperations;
   readonly #scheduling: Scheduling;
   readonly #onCancelled: (operation: InFlightOperation) => void;
   #cancelTimer: (() => void) | undefined;
-  /**
-   * Operations up to this number have been in flight for as long as the timer
-   * runs.
-   */
+  /** While the timer runs, it is set for operations up to this number. */
   #checkUpToId = 0;
 
   constructor(
@@ -323,8 +339,8 @@ export class CancellationWatcher {
   }
 
   /**
-   * An operation has to wait before it can be submitted, or submitted again: it
-   * must not be once it was cancelled.
+   * Watches an operation that has to wait before it is submitted. It must not
+   * be submitted once it was cancelled.
    */
   listenToSignal(operation: InFlightOperation): void {
     if (operation.removeAbortListener !== undefined) return;

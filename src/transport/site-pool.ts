@@ -1,6 +1,5 @@
 /**
- * Which of several sites to connect to: the nearest, until it cannot be
- * reached.
+ * Selects the site to connect to: the nearest one, until it cannot be reached.
  */
 import { guardReconnect } from './options/guard-callbacks.ts';
 import type { ResolvedConnectionOptions } from './options/options.ts';
@@ -20,30 +19,30 @@ export class SitePool {
     return this.#urls[this.#index] as string;
   }
 
-  /** The URL as errors name it. Its query may be confidential. */
+  /** The URL in error messages. It has no query, which may be confidential. */
   get label(): string {
     return this.url.replace(/\?.*/, '');
   }
 
   /**
-   * The connection to the site has held for a while: earlier losses do not
-   * count.
+   * Notes that the connection to the site has held for a while, so earlier
+   * losses do not count.
    */
   recordStable(): void {
     this.#lossCount = 0;
   }
 
   /**
-   * The site is about to go, or does not answer: the next attempt is for
-   * another.
+   * Selects another site for the next attempt, because this one leaves or does
+   * not answer.
    */
   leaveSite(): void {
     this.#isLeaving = true;
   }
 
   /**
-   * Records whether a server had no such site. Returns whether none of the
-   * addresses has one.
+   * Notes whether a server had no such site. Returns whether no address has
+   * one.
    */
   recordMissing(isMissing: boolean): boolean {
     this.#missingCount = isMissing ? this.#missingCount + 1 : 0;
@@ -51,8 +50,8 @@ export class SitePool {
   }
 
   /**
-   * Another attempt follows: at the same site after one lost connection, else
-   * at the next. Moving costs time.
+   * Selects the site of the next attempt: the same one after one lost
+   * connection, otherwise the next one. A move costs time.
    */
   recordFailure(wasOpen: boolean): void {
     this.#lossCount++;
@@ -64,12 +63,12 @@ export class SitePool {
 }
 
 /**
- * A connection counts as good after this time: a server that welcomes and drops
- * clients must not be hammered.
+ * A connection counts as stable after this time. Otherwise a server that
+ * welcomes and drops clients would get attempts without a pause.
  */
 const STABLE_AFTER_MS = 5_000;
 
-/** Counts the failures of one client in a row. */
+/** Counts the consecutive failures of one client. */
 export class ReconnectBackoff {
   readonly #now: () => number;
   readonly #getDelayMs: (attempt: number) => number | undefined;
@@ -90,8 +89,8 @@ export class ReconnectBackoff {
   }
 
   /**
-   * Whether the connection that has just ended had held for a while: what went
-   * wrong before it is forgotten then.
+   * Resets the failures if the connection that has just ended was stable.
+   * Returns whether it was.
    */
   resetIfStable(): boolean {
     const retained =
@@ -102,13 +101,19 @@ export class ReconnectBackoff {
     return retained;
   }
 
-  /** The delay after a failure, in milliseconds; `undefined` to give up. */
+  /**
+   * Returns the delay after a failure in milliseconds, or `undefined` to give
+   * up.
+   */
   getNextDelayMs(): number | undefined {
     this.#failures++;
     return this.#getDelayMs(this.#failures);
   }
 
-  /** The delay where nothing failed: none for the first `times` in a row. */
+  /**
+   * Returns the delay if nothing failed. The first `times` in succession have
+   * none.
+   */
   getNextDelayMsUnlessRepeated(times = 1): number | undefined {
     if (this.#failures >= times) return this.getNextDelayMs();
     this.#failures++;

@@ -1,6 +1,6 @@
 /**
- * Codecs turn rows into frames and back. All of them carry the same values:
- * JSON's, bytes, bigint, Date, undefined.
+ * Codecs convert messages to frames and back. All of them carry the same
+ * values: JSON's, bytes, bigint, Date, undefined.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 
@@ -8,18 +8,18 @@ import { CorrectableError } from '../../correctable/errors.ts';
 export type EncodedData = string | Bytes;
 
 /**
- * Bytes that no other thread shares: TypeScript says so since 5.7, and before
- * has no word for it.
+ * Bytes that no other thread shares. TypeScript distinguishes these types since
+ * 5.7, and has no name for them before.
  */
 export type Bytes = ReturnType<Uint8ArrayConstructor['of']>;
 
 /**
- * A row in its encoded form: in binary, where it stands, which costs less to
- * say than a view of it to make.
+ * A message in its encoded form. In binary it is the place of the bytes, which
+ * costs less than a view of them.
  */
 export type EncodedMessage = string | Span;
 
-/** Bytes that stand in a block of memory among others. */
+/** Bytes in a block of memory that contains others as well. */
 export interface Span {
   readonly block: Bytes;
   readonly start: number;
@@ -27,12 +27,12 @@ export interface Span {
 }
 
 /**
- * How deep a value stands in its row: what is written on its own has to fit
- * into one.
+ * The depth of a value in its message. A value that is encoded by itself has to
+ * fit into a message.
  */
 export const VALUE_DEPTH = 1;
 
-/** A field of a row that has been encoded already by `Codec.encodeValue`. */
+/** A field of a message that `Codec.encodeValue` has encoded already. */
 export class EncodedField {
   readonly data: EncodedData;
   constructor(data: EncodedData) {
@@ -41,27 +41,27 @@ export class EncodedField {
 }
 
 /**
- * Takes the place of a row that could be separated from its neighbors, but
- * holds a value outside the domain.
+ * Replaces a message that could be separated from its neighbors, but holds a
+ * value outside the domain.
  */
 export class UndecodableMessage {
   readonly message: unknown;
-  /** Path to the bad value, from the row on. */
+  /** Path to the bad value, starting at the message. */
   readonly path: readonly PropertyKey[];
   readonly reason: string;
-  constructor(row: unknown, path: readonly PropertyKey[], reason: string) {
-    this.message = row;
+  constructor(message: unknown, path: readonly PropertyKey[], reason: string) {
+    this.message = message;
     this.path = path;
     this.reason = reason;
   }
 }
 
 /**
- * A frame is an array of rows, encoded one by one: a bad row fails alone, and
- * frames can be split.
+ * A frame is an array of messages that are encoded one by one. So a bad message
+ * fails alone, and frames can be split.
  */
 export interface Codec {
-  /** The websocket subprotocol that stands for this codec. */
+  /** The websocket subprotocol of this codec. */
   readonly subprotocol: string;
   /**
    * Encodes one value. Throws `INVALID_VALUE` with the path, which begins with
@@ -73,20 +73,21 @@ export interface Codec {
    * `encodeValue`; `fields` are their names.
    */
   encodeMessage(
-    row: readonly unknown[],
+    message: readonly unknown[],
     fields?: readonly string[],
   ): EncodedMessage;
   byteLength(encoded: EncodedMessage): number;
-  frame(rows: readonly EncodedMessage[]): EncodedData;
+  frame(messages: readonly EncodedMessage[]): EncodedData;
   /**
-   * Reads untrusted rows: each is an `UndecodableMessage` or a value to check.
-   * Throws `PROTOCOL` for no frame.
+   * Reads untrusted messages. Each is an `UndecodableMessage` or a value to
+   * check. Throws `PROTOCOL` if the data is no frame.
    */
   decode(frame: EncodedData): unknown[];
 }
 
 /**
- * A value that a codec does not carry; collects the path to it on the way up.
+ * Reports a value that a codec cannot encode. Collects the path to it while the
+ * recursion returns.
  */
 export class PortabilityError extends Error {
   readonly path: PropertyKey[] = [];
@@ -100,8 +101,8 @@ export class PortabilityError extends Error {
 }
 
 /**
- * Largest number of rows in one frame: lets the two ends work at the same time
- * instead of taking turns.
+ * Largest number of messages in one frame. The limit lets both ends work at the
+ * same time instead of taking turns.
  */
 export const MAX_MESSAGES_PER_FRAME = 320;
 
@@ -114,21 +115,23 @@ const FRAME_OVERHEAD_BYTES = 8;
  */
 export function packFrames(
   codec: Codec,
-  rows: readonly EncodedMessage[],
+  messages: readonly EncodedMessage[],
   maxBytes: number,
 ): EncodedData[] {
   if (
-    rows.length <= MAX_MESSAGES_PER_FRAME &&
-    getMaxFrameBytes(rows) <= maxBytes
+    messages.length <= MAX_MESSAGES_PER_FRAME &&
+    getMaxFrameBytes(messages) <= maxBytes
   )
-    return [codec.frame(rows)];
+    return [codec.frame(messages)];
   const frames: EncodedData[] = [];
-  const batchRows = Math.ceil(
-    rows.length / Math.ceil(rows.length / MAX_MESSAGES_PER_FRAME),
+  const batchSize = Math.ceil(
+    messages.length / Math.ceil(messages.length / MAX_MESSAGES_PER_FRAME),
   );
-  for (let i = 0; i < rows.length; i += batchRows) {
+  for (let i = 0; i < messages.length; i += batchSize) {
     const batch =
-      rows.length <= batchRows ? rows : rows.slice(i, i + batchRows);
+      messages.length <= batchSize
+        ? messages
+        : messages.slice(i, i + batchSize);
     if (getMaxFrameBytes(batch) <= maxBytes) frames.push(codec.frame(batch));
     else splitBySize(codec, batch, maxBytes, frames);
   }
@@ -137,51 +140,52 @@ export function packFrames(
 
 function splitBySize(
   codec: Codec,
-  rows: readonly EncodedMessage[],
+  messages: readonly EncodedMessage[],
   maxBytes: number,
   frames: EncodedData[],
 ): void {
   let pending: EncodedMessage[] = [];
   let bytes = FRAME_OVERHEAD_BYTES;
-  for (const row of rows) {
-    const size = codec.byteLength(row) + MESSAGE_OVERHEAD_BYTES;
+  for (const message of messages) {
+    const size = codec.byteLength(message) + MESSAGE_OVERHEAD_BYTES;
     if (pending.length > 0 && bytes + size > maxBytes) {
       frames.push(codec.frame(pending));
       pending = [];
       bytes = FRAME_OVERHEAD_BYTES;
     }
-    pending.push(row);
+    pending.push(message);
     bytes += size;
   }
   frames.push(codec.frame(pending));
 }
 
-/** Whether a row fits into a frame of its own. */
+/** Returns whether a message fits into a frame of its own. */
 export function canFitFrame(
   codec: Codec,
-  row: EncodedMessage,
+  message: EncodedMessage,
   maxBytes: number,
 ): boolean {
-  if (FRAME_OVERHEAD_BYTES + getMaxMessageBytes(row) <= maxBytes) return true;
+  if (FRAME_OVERHEAD_BYTES + getMaxMessageBytes(message) <= maxBytes)
+    return true;
   return (
-    codec.byteLength(row) + MESSAGE_OVERHEAD_BYTES + FRAME_OVERHEAD_BYTES <=
+    codec.byteLength(message) + MESSAGE_OVERHEAD_BYTES + FRAME_OVERHEAD_BYTES <=
     maxBytes
   );
 }
 
 /**
- * A size, in bytes, that the frame of these rows does not exceed; found without
- * looking at the text.
+ * Returns a size in bytes that the frame of these messages does not exceed. It
+ * does not read the text, so it may be too large.
  */
-function getMaxFrameBytes(rows: readonly EncodedMessage[]): number {
+function getMaxFrameBytes(messages: readonly EncodedMessage[]): number {
   let bytes = FRAME_OVERHEAD_BYTES;
-  for (const row of rows) bytes += getMaxMessageBytes(row);
+  for (const message of messages) bytes += getMaxMessageBytes(message);
   return bytes;
 }
 
-function getMaxMessageBytes(row: EncodedMessage): number {
+function getMaxMessageBytes(message: EncodedMessage): number {
   return (
-    (typeof row === 'string' ? 3 * row.length : row.length) +
+    (typeof message === 'string' ? 3 * message.length : message.length) +
     MESSAGE_OVERHEAD_BYTES
   );
 }

@@ -1,11 +1,11 @@
-/** Sinks of those who host a store for others elsewhere. */
+/** Sinks of code that hosts a store for remote clients. */
 
 /**
- * A sink that encodes at once what it receives: a store in the same process may
- * show it values of its own.
+ * A sink that encodes at once what it receives. So a store in the same process
+ * may pass it values that it changes later.
  */
 export abstract class EncodingSink {
-  /** Marks this very object: a sink that wraps it is an ordinary one. */
+  /** Marks this very object. A sink that wraps it is an ordinary one. */
   readonly #isMarked = true;
 
   static isEncodingSink(sink: object): boolean {

@@ -1,6 +1,6 @@
 /**
- * Collects the rows of one tick, so that operations issued together travel in
- * as few frames as will do.
+ * Collects the messages of one tick, so that operations that were issued
+ * together travel in few frames.
  */
 import {
   packFrames,
@@ -9,7 +9,7 @@ import {
   type EncodedMessage,
 } from './codec.ts';
 
-/** Rows that wait for the end of the tick. */
+/** Messages that wait for the end of the tick. */
 export class FrameBatcher {
   readonly #codec: Codec;
   readonly #afterTick: (fn: () => void) => void;
@@ -30,11 +30,11 @@ export class FrameBatcher {
     this.#sendFrame = send;
   }
 
-  push(row: EncodedMessage): void {
-    // Mostly it is the only one: a list with room for more takes ten times the
-    // memory.
-    if (this.#messages === undefined) this.#messages = [row];
-    else this.#messages.push(row);
+  push(message: EncodedMessage): void {
+    // Mostly it is the only message. An array with room for more takes ten
+    // times the memory.
+    if (this.#messages === undefined) this.#messages = [message];
+    else this.#messages.push(message);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     this.#afterTick(this.#flushBound);
@@ -42,10 +42,10 @@ export class FrameBatcher {
 
   flush(): void {
     this.#isScheduled = false;
-    const rows = this.#messages;
-    if (rows === undefined) return;
+    const messages = this.#messages;
+    if (messages === undefined) return;
     this.#messages = undefined;
-    for (const frame of packFrames(this.#codec, rows, this.maxFrameBytes))
+    for (const frame of packFrames(this.#codec, messages, this.maxFrameBytes))
       this.#sendFrame(frame);
   }
 

@@ -11,7 +11,9 @@ import {
 import { fromJsonValue, toJsonField, toJsonValue } from './json-values.ts';
 import { SUBPROTOCOL } from './version.ts';
 
-/** Rows as JSON; see `json-values.ts` for what JSON lacks. */
+/**
+ * Encodes messages as JSON. See `json-values.ts` for values that JSON lacks.
+ */
 export const jsonCodec: Codec = {
   subprotocol: `${SUBPROTOCOL}+json`,
 
@@ -19,11 +21,11 @@ export const jsonCodec: Codec = {
     return JSON.stringify(toJsonField(value, where, VALUE_DEPTH));
   },
 
-  encodeMessage(row, fields = []) {
-    if (row.some((field) => field instanceof EncodedField))
-      return encodeSpliced(row, fields);
+  encodeMessage(message, fields = []) {
+    if (message.some((field) => field instanceof EncodedField))
+      return encodeSpliced(message, fields);
     try {
-      return JSON.stringify(toJsonValue(row));
+      return JSON.stringify(toJsonValue(message));
     } catch (error) {
       if (!(error instanceof PortabilityError)) throw error;
       const [index, ...path] = error.path;
@@ -35,36 +37,36 @@ export const jsonCodec: Codec = {
     return getUtf8Length(encoded as string);
   },
 
-  frame(rows) {
-    return `[${rows.join(',')}]`;
+  frame(messages) {
+    return `[${messages.join(',')}]`;
   },
 
   decode(frame) {
-    const rows = parse(frame);
+    const messages = parse(frame);
     const mayBeBroken = SURROGATE_ESCAPE.test(frame as string);
-    for (let i = 0; i < rows.length; i++)
-      rows[i] = decodeMessage(rows[i], mayBeBroken);
-    return rows;
+    for (let i = 0; i < messages.length; i++)
+      messages[i] = decodeMessage(messages[i], mayBeBroken);
+    return messages;
   },
 };
 
-/** Text that JSON writes as it is, between quotes. */
+/** Text that JSON writes unchanged between quotes. */
 const PLAIN_TEXT = /^[\w -]*$/;
 
 /**
- * A text frame is UTF-8, which has no halves of surrogate pairs: they come as
- * escapes or not at all.
+ * A text frame is UTF-8, which has no halves of surrogate pairs. So they can
+ * only appear as escapes.
  */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
 function encodeSpliced(
-  row: readonly unknown[],
+  message: readonly unknown[],
   fields: readonly string[],
 ): string {
   let text = '[';
-  for (let i = 0; i < row.length; i++) {
+  for (let i = 0; i < message.length; i++) {
     if (i > 0) text += ',';
-    const field = row[i];
+    const field = message[i];
     if (typeof field === 'number' && Number.isFinite(field)) text += field;
     else if (typeof field === 'string' && PLAIN_TEXT.test(field))
       text += `"${field}"`;
@@ -83,25 +85,25 @@ function parse(frame: EncodedData): unknown[] {
       'PROTOCOL',
       'a frame of the JSON codec must be text',
     );
-  let rows: unknown;
+  let messages: unknown;
   try {
-    rows = JSON.parse(frame);
+    messages = JSON.parse(frame);
   } catch (cause) {
     throw new CorrectableError('PROTOCOL', 'the frame is not JSON', { cause });
   }
-  if (!Array.isArray(rows))
+  if (!Array.isArray(messages))
     throw new CorrectableError('PROTOCOL', 'a frame must be an array of rows');
-  return rows;
+  return messages;
 }
 
-function decodeMessage(row: unknown, mayBeBroken: boolean): unknown {
+function decodeMessage(message: unknown, mayBeBroken: boolean): unknown {
   try {
-    const decoded = fromJsonValue(row);
+    const decoded = fromJsonValue(message);
     if (mayBeBroken) toJsonValue(decoded);
     return decoded;
   } catch (error) {
     if (!(error instanceof PortabilityError)) throw error;
-    return new UndecodableMessage(row, error.path, error.message);
+    return new UndecodableMessage(message, error.path, error.message);
   }
 }
 
@@ -110,8 +112,8 @@ function getUtf8Length(text: string): number {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
     if (unit < 0x80) continue;
-    // A surrogate pair is two units and four bytes: two bytes a unit, like
-    // U+0080 to U+07FF.
+    // A surrogate pair is two units and four bytes. That is two bytes for each
+    // unit, as for U+0080 to U+07FF.
     bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
   }
   return bytes;

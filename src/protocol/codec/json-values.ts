@@ -1,9 +1,9 @@
 /**
- * The value domain in JSON. What JSON lacks is written as an object with one
- * key that begins with `$`: `$bytes` (base64), `$bigint` (decimal), `$date`
- * (milliseconds since the epoch), `$undefined`. Keys of the application that
- * begin with `$` get one more. An object's property that is `undefined` is left
- * out, as in JSON; `-0` becomes `0`.
+ * The value domain in JSON. A value that JSON lacks is written as an object
+ * with one key that begins with `$`: `$bytes` (base64), `$bigint` (decimal),
+ * `$date` (milliseconds since the epoch), `$undefined`. Keys of the application
+ * that begin with `$` get one more. An object's property that is `undefined` is
+ * left out, as in JSON; `-0` becomes `0`.
  */
 import {
   MAX_DEPTH,
@@ -21,7 +21,7 @@ import {
 } from './tagged-values.ts';
 
 /**
- * Replaces what JSON cannot say. Returns `value` itself where there is nothing
+ * Replaces values that JSON lacks. Returns `value` itself if there is nothing
  * to replace.
  */
 export function toJsonValue(value: unknown, depth = 0): unknown {
@@ -47,8 +47,8 @@ export function toJsonValue(value: unknown, depth = 0): unknown {
 }
 
 /**
- * Does as `toJsonValue`, but fails with `INVALID_VALUE` and the path of what
- * cannot be sent, which begins with `field`.
+ * Works like `toJsonValue`, but fails with `INVALID_VALUE` and the path of a
+ * value that cannot be sent. The path begins with `field`.
  */
 export function toJsonField(value: unknown, field: string, depth = 0): unknown {
   try {
@@ -62,7 +62,7 @@ export function toJsonField(value: unknown, field: string, depth = 0): unknown {
 
 /**
  * The inverse of `toJsonValue` on freshly parsed JSON, which it changes in
- * place. Trusts nothing.
+ * place. It does not trust its input.
  */
 export function fromJsonValue(value: unknown, depth = 0): unknown {
   if (typeof value === 'number') return checkNumber(value);
@@ -73,7 +73,9 @@ export function fromJsonValue(value: unknown, depth = 0): unknown {
     : decodeObject(value as Record<string, unknown>, depth);
 }
 
-/** What JSON lacks is an object there, and nested like one. */
+/**
+ * A value that JSON lacks becomes an object, so it counts as nested like one.
+ */
 function toTaggedValue(name: string, content: unknown, depth: number): unknown {
   if (depth >= MAX_DEPTH) throw createTooDeepError();
   return { [name]: content };
@@ -128,7 +130,8 @@ function encodePlainObject(
 }
 
 /**
- * Whether `JSON.stringify` would replace the value by one that was not checked.
+ * Returns whether `JSON.stringify` would replace the value by another one,
+ * which was not checked.
  */
 function hasToJson(value: object): boolean {
   return typeof (value as { readonly toJSON?: unknown }).toJSON === 'function';
@@ -161,8 +164,8 @@ function decodeObject(value: Record<string, unknown>, depth: number): unknown {
 }
 
 /**
- * Whether reading may make something else of what JSON says, or refuse it. Most
- * values are what they seem.
+ * Returns whether decoding may change or reject the value. Most values stay as
+ * they are.
  */
 function canNeedDecoding(item: unknown): boolean {
   if (typeof item === 'number') return item === 0 || !Number.isFinite(item);
@@ -209,7 +212,7 @@ function createTooDeepError(): PortabilityError {
   return new PortabilityError(portabilityMessages.tooDeep);
 }
 
-/** JSON has no infinities, but numbers that are read as such: 1e999. */
+/** JSON has no infinities, but parsers read numbers like 1e999 as one. */
 function checkNumber(value: number): number {
   if (Number.isFinite(value)) return value === 0 ? 0 : value;
   throw new PortabilityError(portabilityMessages.notFinite(value));
@@ -230,8 +233,8 @@ const CHUNK_BYTES = 0x2000;
 function toBase64(bytes: Uint8Array): string {
   let binary = '';
   for (let i = 0; i < bytes.length; i += CHUNK_BYTES) {
-    // Spread, bytes would go through their iterator, which takes six times as
-    // long.
+    // A spread would read the bytes through their iterator, which takes six
+    // times as long.
     binary += Reflect.apply(
       String.fromCharCode,
       undefined,

@@ -14,7 +14,10 @@ import { SUBPROTOCOL } from './version.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Rows as MessagePack; see `msgpack-writer.ts` for how values are written. */
+/**
+ * Encodes messages as MessagePack. See `msgpack-writer.ts` for the encoding of
+ * values.
+ */
 export const msgpackCodec: Codec = {
   subprotocol: `${SUBPROTOCOL}+msgpack`,
 
@@ -28,13 +31,13 @@ export const msgpackCodec: Codec = {
     return writer.takeWritten();
   },
 
-  encodeMessage(row, fields) {
+  encodeMessage(message, fields) {
     writer.beginWriting();
     let i = 0;
     try {
-      writer.writeArrayHead(row.length);
-      for (; i < row.length; i++) {
-        const field = row[i];
+      writer.writeArrayHead(message.length);
+      for (; i < message.length; i++) {
+        const field = message[i];
         if (typeof field === 'object' && field instanceof EncodedField)
           writer.writeEncoded(field.data as Bytes);
         else writer.writeValue(field, VALUE_DEPTH);
@@ -49,14 +52,14 @@ export const msgpackCodec: Codec = {
     return encoded.length;
   },
 
-  frame(rows) {
-    let bytes = writer.getArrayHeadBytes(rows.length);
-    for (let i = 0; i < rows.length; i++)
-      bytes += (rows as readonly Span[])[i]!.length;
+  frame(messages) {
+    let bytes = writer.getArrayHeadBytes(messages.length);
+    for (let i = 0; i < messages.length; i++)
+      bytes += (messages as readonly Span[])[i]!.length;
     writer.beginWriting(bytes);
-    writer.writeArrayHead(rows.length);
-    for (let i = 0; i < rows.length;)
-      i = writeSpans(rows as readonly Span[], i);
+    writer.writeArrayHead(messages.length);
+    for (let i = 0; i < messages.length;)
+      i = writeSpans(messages as readonly Span[], i);
     return writer.takeWritten();
   },
 
@@ -85,8 +88,8 @@ export const msgpackCodec: Codec = {
 };
 
 /**
- * Forgets what was written of a value; what is outside the domain is named by
- * its path, which begins with `where`.
+ * Drops the bytes written of a value. The error names the path of what is
+ * outside the domain, which begins with `where`.
  */
 function toEncodeError(error: unknown, where: string): unknown {
   writer.rewindWriter();
@@ -96,25 +99,25 @@ function toEncodeError(error: unknown, where: string): unknown {
 }
 
 /**
- * Writes the rows from `first` on that lie side by side in memory; returns the
- * index of the one after them.
+ * Writes the messages from `first` on that are side by side in memory. Returns
+ * the index after the last one.
  */
-function writeSpans(rows: readonly Span[], first: number): number {
-  const { block, start } = rows[first] as Span;
+function writeSpans(messages: readonly Span[], first: number): number {
+  const { block, start } = messages[first] as Span;
   let end = start;
   let next = first;
-  for (; next < rows.length; next++) {
-    const row = rows[next] as Span;
-    if (row.start !== end || row.block !== block) break;
-    end += row.length;
+  for (; next < messages.length; next++) {
+    const message = messages[next] as Span;
+    if (message.start !== end || message.block !== block) break;
+    end += message.length;
   }
   writer.writeSpan(block, start, end);
   return next;
 }
 
 /**
- * To be copied, by length: an array that grows takes three times the memory of
- * one that is made for its elements.
+ * Arrays to copy, by length. An array that grows takes three times the memory
+ * of one that is created for its elements.
  */
 const BLANK_MESSAGES: readonly unknown[][] = Array.from(
   { length: 12 },
@@ -126,32 +129,34 @@ function readMessages(frame: Uint8Array): unknown[] {
   const length = reader.readArrayHead();
   if (length === undefined)
     throw new CorrectableError('PROTOCOL', 'a frame must be an array of rows');
-  const rows: unknown[] = [];
-  for (let i = 0; i < length; i++) rows.push(readMessage());
+  const messages: unknown[] = [];
+  for (let i = 0; i < length; i++) messages.push(readMessage());
   if (reader.getPosition() < frame.length)
     throw new reader.MalformedFrameError('something follows the rows');
-  return rows;
+  return messages;
 }
 
 /**
- * Reads a row; one that holds what is outside the domain is passed over, so
+ * Reads a message. Skips a message that holds a value outside the domain, so
  * that its neighbors can be read.
  */
 function readMessage(): unknown {
   const from = reader.getPosition();
   const length = reader.readArrayHead();
   if (length === undefined) return readUndecodable(from);
-  const row = BLANK_MESSAGES[length]?.slice() ?? [];
+  const message = BLANK_MESSAGES[length]?.slice() ?? [];
   let at = 0;
   try {
-    for (; at < length; at++) row[at] = reader.readValue(VALUE_DEPTH);
-    return row;
+    for (; at < length; at++) message[at] = reader.readValue(VALUE_DEPTH);
+    return message;
   } catch (error) {
-    return createUndecodableMessage(error, from, row.slice(0, at), [at]);
+    return createUndecodableMessage(error, from, message.slice(0, at), [at]);
   }
 }
 
-/** Anything but an array, which is for the check of rows to refuse. */
+/**
+ * Returns anything but an array, because the check of messages handles arrays.
+ */
 function readUndecodable(from: number): unknown {
   try {
     return reader.readValue(0);
@@ -163,10 +168,14 @@ function readUndecodable(from: number): unknown {
 function createUndecodableMessage(
   error: unknown,
   from: number,
-  row: unknown,
+  message: unknown,
   path: readonly PropertyKey[],
 ): UndecodableMessage {
   if (!(error instanceof PortabilityError)) throw error;
   reader.skipFrom(from);
-  return new UndecodableMessage(row, [...path, ...error.path], error.message);
+  return new UndecodableMessage(
+    message,
+    [...path, ...error.path],
+    error.message,
+  );
 }

@@ -1,30 +1,30 @@
 /**
- * The value domain in MessagePack, for reading what cannot be trusted: every
- * length is compared with what is left of the frame before anything is made for
- * it, nesting is bounded, and what is outside the domain (extensions, keys that
- * are no strings, `__proto__`, numbers that are not finite) is refused with its
- * path.
+ * Reads the value domain in MessagePack from untrusted bytes. Every length is
+ * compared with the rest of the frame before memory is reserved for it. Nesting
+ * is bounded. Values outside the domain (extensions, keys that are no strings,
+ * `__proto__`, numbers that are not finite) are rejected with their path.
  */
 import { MAX_DEPTH } from '../../values/value-kinds.ts';
 import { PortabilityError } from './codec.ts';
 import { portabilityMessages, decodeTagged } from './tagged-values.ts';
 
 /**
- * The bytes are no MessagePack, or end too early: nothing after them can be
+ * The bytes are no MessagePack, or end too early. Nothing after them can be
  * read either.
  */
 export class MalformedFrameError extends Error {}
 
 /**
- * Short strings are remembered: names of operations and fields come again and
- * again.
+ * Short strings are cached, because names of operations and fields occur again
+ * and again.
  */
 const MAX_CACHED_STRING_LENGTH = 32;
 const MAX_CACHED_STRINGS = 1 << 11;
 const DOLLAR = 0x24;
 
 /**
- * Made when it is first needed: platforms without one can use the other codec.
+ * Created when it is first needed. Platforms without one can use the other
+ * codec.
  */
 let decoder: TextDecoder | undefined;
 
@@ -33,7 +33,7 @@ const NO_BYTES: Uint8Array = /* @__PURE__ */ new Uint8Array(0);
 let frameBytes = NO_BYTES;
 let offset = 0;
 /**
- * Bytes of the remembered strings: to compare those takes less than to look at
+ * The bytes of the cached strings. To compare bytes is faster than to compare
  * characters.
  */
 const cachedStringBytes = /* @__PURE__ */ new Uint8Array(
@@ -54,7 +54,7 @@ export function closeFrame(): void {
 }
 
 /**
- * Returns a view of the next `length` bytes, for numbers that need one: most
+ * Returns a view of the next `length` bytes, for numbers that need one. Most
  * frames have none.
  */
 function getDataView(length: number): DataView {
@@ -74,8 +74,8 @@ export function getPosition(): number {
 }
 
 /**
- * Reads the head of an array; `undefined`, having read nothing, if something
- * else follows.
+ * Reads the head of an array. Returns `undefined`, and reads nothing, if
+ * another value follows.
  */
 export function readArrayHead(): number | undefined {
   const head = getByteAt(offset);
@@ -132,8 +132,8 @@ export function readValue(depth: number): unknown {
 }
 
 /**
- * Reads past the value that begins at `from`, whatever it holds. Not recursive:
- * what is nested too deep is passed too.
+ * Reads past the value that begins at `from`, whatever it holds. It is not
+ * recursive, so it also skips values that are nested too deeply.
  */
 export function skipFrom(from: number): void {
   offset = from;
@@ -142,8 +142,8 @@ export function skipFrom(from: number): void {
 }
 
 /**
- * How many values there are from `from` on, those that are nested in others
- * too: stops counting above `most`.
+ * Returns the number of values from `from` on, including nested ones. Stops
+ * counting above `most`.
  */
 export function countValuesFrom(from: number, most: number): number {
   offset = from;
@@ -154,8 +154,8 @@ export function countValuesFrom(from: number, most: number): number {
 }
 
 /**
- * Passes what follows a head, but for the values nested in it, whose number it
- * returns.
+ * Skips the bytes after a head, except for the nested values. Returns the
+ * number of these.
  */
 function skipHead(head: number): number {
   if (head < 0x80 || head >= 0xe0) return 0;
@@ -181,7 +181,7 @@ function skipHead(head: number): number {
   );
 }
 
-/** Bytes that follow a head, by head. */
+/** The number of bytes that follow a head, by head. */
 const FIXED_LENGTHS: Readonly<Record<number, number>> = {
   0xc0: 0,
   0xc2: 0,
@@ -204,8 +204,8 @@ const FIXED_LENGTHS: Readonly<Record<number, number>> = {
 };
 
 /**
- * Bytes of the length that follows a head, and bytes beside those that it
- * counts.
+ * The number of bytes of the length that follows a head, and of bytes that this
+ * length does not count.
  */
 const COUNTED_LENGTHS: Readonly<Record<number, readonly [number, number]>> = {
   0xc4: [1, 0],
@@ -296,7 +296,7 @@ function readItem(key: string, depth: number): unknown {
   }
 }
 
-/** Adds a key to the path of what is wrong with a part of a value. */
+/** Adds a key to the path of an error in a part of a value. */
 function addPath(error: unknown, key: PropertyKey): unknown {
   if (error instanceof PortabilityError) error.path.unshift(key);
   return error;
@@ -320,8 +320,8 @@ function readKey(): string {
 
 function readBytes(length: number): Uint8Array {
   const from = takeBytes(length);
-  // A copy: the frame's memory belongs to the socket. A part of a `Buffer` is
-  // one too, but values hold plain bytes.
+  // A copy, because the frame's memory belongs to the socket. A slice of a
+  // `Buffer` would be a `Buffer` too, but values hold plain bytes.
   return new Uint8Array(frameBytes.subarray(from, from + length));
 }
 
@@ -336,7 +336,8 @@ function readShortString(from: number, length: number): string {
   if (length === 0) return '';
   const source = frameBytes;
   const end = from + length;
-  // By its end above all: names that are numbered differ there.
+  // The slot depends mainly on the end of the text, because numbered names
+  // differ there.
   const slot =
     ((source[end - 1] as number) +
       13 * (source[end - 2] as number) +
@@ -359,7 +360,7 @@ function readShortString(from: number, length: number): string {
   return text;
 }
 
-/** Four characters at a time: each step makes a string. */
+/** Reads four characters at a time, because each step creates a string. */
 function readAsciiText(from: number, end: number): string {
   const code = frameBytes as unknown as readonly number[];
   let text = '';
@@ -386,8 +387,8 @@ function readLongString(from: number, length: number): string {
 }
 
 /**
- * Checks that so many elements, each of so many values, can still follow: the
- * frame bounds what is made for them.
+ * Checks that this many elements, each of `valuesEach` values, can still
+ * follow. So the frame bounds the memory that is reserved for them.
  */
 function checkElementCount(count: number, valuesEach: number): number {
   if (count * valuesEach > frameBytes.length - offset)
@@ -400,7 +401,7 @@ function skipBytes(length: number): 0 {
   return 0;
 }
 
-/** Moves past `length` bytes and returns where they begin. */
+/** Moves past `length` bytes and returns the position where they begin. */
 function takeBytes(length: number): number {
   const from = offset;
   offset += length;

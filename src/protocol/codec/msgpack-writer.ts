@@ -5,8 +5,8 @@
  * begins with `$` (see `json-values.ts`). Bytes are `bin`.
  *
  * All values go into one block of memory, one after the other, and are returned
- * as views of it. So rows that are written in one tick lie side by side, and
- * one copy puts them into a frame. A value larger than a block gets its own
+ * as views of it. So messages that are written in one tick are side by side,
+ * and one copy puts them into a frame. A value larger than a block gets its own
  * memory: a small value never retains more than its block.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
@@ -26,13 +26,14 @@ import {
 
 const BLOCK_BYTES = 1 << 16;
 /**
- * A shorter string is copied character by character, which beats a call of the
- * platform's encoder.
+ * A shorter string is copied character by character, which is faster than a
+ * call of the platform's encoder.
  */
 const MAX_SHORT_STRING_LENGTH = 48;
 
 /**
- * Made when it is first needed: platforms without one can use the other codec.
+ * Created when it is first needed. Platforms without one can use the other
+ * codec.
  */
 let encoder: TextEncoder | undefined;
 
@@ -41,19 +42,19 @@ const NO_BLOCK: Uint8Array<ArrayBuffer> = /* @__PURE__ */ new Uint8Array(0);
 let block = NO_BLOCK;
 let view: DataView = new DataView(block.buffer);
 let offset = 0;
-/** Where the value being written begins. */
+/** The position where the value being written begins. */
 let messageStart = 0;
 
-/** Between `begin` and what ends it. */
+/** True between `beginWriting` and the call that ends it. */
 let isWriting = false;
 
 /**
- * Begins to write. One of `takeWritten`, `takeSpan` and `rewindWriter` must
- * follow. `bytes`: maximum size if known.
+ * Begins to write. A call of `takeWritten`, `takeSpan` or `rewindWriter` must
+ * follow. `bytes` is the maximum size if it is known.
  */
 export function beginWriting(bytes = 0): void {
-  // Reading a property can run code of the application, which must not write
-  // into what is being written.
+  // Reading a property can run code of the application. That code must not
+  // write into the value that is being written.
   if (isWriting)
     throw new CorrectableError(
       'INVALID_VALUE',
@@ -64,7 +65,10 @@ export function beginWriting(bytes = 0): void {
   if (bytes > BLOCK_BYTES) startBlock(bytes);
 }
 
-/** What was written since `begin`. It is never written to again. */
+/**
+ * Returns the bytes that were written since `beginWriting`. They never change
+ * again.
+ */
 export function takeWritten(): Uint8Array<ArrayBuffer> {
   isWriting = false;
   return block.length > BLOCK_BYTES
@@ -72,7 +76,7 @@ export function takeWritten(): Uint8Array<ArrayBuffer> {
     : new Uint8Array(block.buffer, messageStart, offset - messageStart);
 }
 
-/** Where that stands. */
+/** Returns the place of these bytes. */
 export function takeSpan(): Span {
   isWriting = false;
   if (block.length <= BLOCK_BYTES)
@@ -81,33 +85,33 @@ export function takeSpan(): Span {
   return { block: large, start: 0, length: large.length };
 }
 
-/** Forgets what was written since `begin`. */
+/** Drops the bytes that were written since `beginWriting`. */
 export function rewindWriter(): void {
   isWriting = false;
   offset = messageStart;
   if (block.length > BLOCK_BYTES) takeLargeBlock();
 }
 
-/** How much was written since `begin`, in bytes. */
+/** Returns the number of bytes that were written since `beginWriting`. */
 export function getSize(): number {
   return offset - messageStart;
 }
 
-/** Leaves room for what comes before a value and is known only after it. */
+/** Reserves room for a head whose content is known only after its value. */
 export function reserveHead(bytes: number): void {
   reserve(bytes);
   offset += bytes;
 }
 
 /**
- * Makes room, by moving what was written since `begin` to a new block if need
- * be.
+ * Makes room. If the block is full, moves the bytes since `beginWriting` to a
+ * new block.
  */
 function reserve(bytes: number): void {
   if (offset + bytes <= block.length) return;
   const needed = offset - messageStart + bytes;
-  // Room for what follows a large part; by doubling, so that many of them are
-  // not moved for each.
+  // Doubles the room after a large part, so that a series of large parts is not
+  // moved each time.
   startBlock(
     needed <= BLOCK_BYTES
       ? BLOCK_BYTES
@@ -125,8 +129,8 @@ function startBlock(bytes: number): void {
 }
 
 /**
- * What was written, in memory that fits; nothing else will be written beside
- * it.
+ * Returns the written bytes in memory of their size. Nothing else is written
+ * beside them.
  */
 function takeLargeBlock(): Uint8Array<ArrayBuffer> {
   const large =
@@ -138,7 +142,7 @@ function takeLargeBlock(): Uint8Array<ArrayBuffer> {
   return large;
 }
 
-/** Copies what has been encoded already. */
+/** Copies bytes that are encoded already. */
 export function writeEncoded(bytes: Uint8Array): void {
   reserve(bytes.length);
   block.set(bytes, offset);
@@ -146,8 +150,8 @@ export function writeEncoded(bytes: Uint8Array): void {
 }
 
 /**
- * Copies a span of what has been encoded already. Short ones by the byte: to
- * make a view of one takes longer.
+ * Copies a span of encoded bytes. Short spans are copied byte by byte, because
+ * a view of them takes longer.
  */
 export function writeSpan(from: Uint8Array, first: number, end: number): void {
   if (end - first > MAX_SHORT_STRING_LENGTH)
@@ -199,7 +203,8 @@ function writeNil(): void {
 }
 
 /**
- * A map of one entry, whose value must follow; leaves room for one byte of it.
+ * Writes a map of one entry, whose value must follow. Reserves one byte of that
+ * value.
  */
 function writeTag(tag: string, depth: number): void {
   if (depth >= MAX_DEPTH)
@@ -248,7 +253,7 @@ function writeString(text: string): void {
   const { length } = text;
   if (length > MAX_SHORT_STRING_LENGTH) return writeLongString(text);
   reserve(length + 2);
-  // In locals, since engines cannot keep what belongs to the module in
+  // Local variables, since engines cannot keep variables of a module in
   // registers.
   const target = block;
   let to = offset;
@@ -266,8 +271,8 @@ function writeString(text: string): void {
 }
 
 /**
- * The head is chosen by the longest that the text can be: equal texts have
- * equal encodings all the same.
+ * The maximum length of the text selects the head, so equal texts have equal
+ * encodings.
  */
 function writeLongString(text: string): void {
   if (!isWellFormed(text))
@@ -292,8 +297,8 @@ function writeLongString(text: string): void {
 }
 
 /**
- * Encoded apart, since room for the longest that it can be would be three times
- * what most need.
+ * Encoded into other memory. Room for the maximum length would be three times
+ * as much as most texts need.
  */
 function writeLargeString(text: string): void {
   encoder ??= new TextEncoder();
@@ -339,14 +344,14 @@ function writeArray(value: readonly unknown[], depth: number): void {
 function writeMap(value: Record<string, unknown>, depth: number): void {
   const keys = Object.keys(value);
   reserve(5);
-  // Where the head is, from `start` on: the block may move before the entries
-  // have been counted.
+  // The position of the head, from `start` on. The block may move before the
+  // entries have been counted.
   const head = offset - messageStart;
   if (keys.length < 16) offset++;
   else writeLength(keys.length, 0xde, 0xdf);
   let count = 0;
   for (const key of keys) {
-    // Read once: a getter may give something else the next time.
+    // Read once, because a getter may return another value the next time.
     const item = value[key];
     if (item === undefined) continue;
     count++;
@@ -361,7 +366,7 @@ function writeMap(value: Record<string, unknown>, depth: number): void {
   else view.setUint32(messageStart + head + 1, count);
 }
 
-/** Writes a part of a value; on failure adds its key to the path. */
+/** Writes a part of a value. On failure, adds its key to the path. */
 function writeAt(key: PropertyKey, item: unknown, depth: number): void {
   try {
     writeValue(item, depth + 1);

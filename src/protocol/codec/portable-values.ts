@@ -1,6 +1,4 @@
-/**
- * Values that can be written down and sent: those of the codecs (`codec.ts`).
- */
+/** Values that can be logged and sent: those of the codecs (`codec.ts`). */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import { isBytes, isPlain } from '../../values/value-kinds.ts';
 import { PortabilityError, VALUE_DEPTH } from './codec.ts';
@@ -8,8 +6,8 @@ import { fromJsonValue, toJsonField, toJsonValue } from './json-values.ts';
 import { isWellFormed } from './tagged-values.ts';
 
 /**
- * The value as it arrives at the other end. Throws `INVALID_VALUE` with the
- * path, which begins with `where`.
+ * Returns the value as it arrives at the other end. Throws `INVALID_VALUE` with
+ * the path, which begins with `where`.
  */
 export function copyForWire(value: unknown, where: string): unknown {
   if (isBytes(value)) return new Uint8Array(value);
@@ -23,8 +21,8 @@ export function copyForWire(value: unknown, where: string): unknown {
 }
 
 /**
- * Copies most arguments and results without making text of them: text of bytes
- * would be much longer.
+ * Copies most arguments and results without converting them to text. The text
+ * of bytes would be much longer.
  */
 function copyFlatObject(
   value: Readonly<Record<string, unknown>>,
@@ -32,15 +30,15 @@ function copyFlatObject(
   const copy: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(value)) {
     if (item === undefined) continue;
-    // `-0` becomes `0` on its way.
+    // `-0` becomes `0` when it is sent.
     copy[key] = item === 0 ? 0 : isBytes(item) ? new Uint8Array(item) : item;
   }
   return copy;
 }
 
 /**
- * Throws `INVALID_VALUE` with the path (`where`, `at` in a list) unless the
- * value can be logged and sent.
+ * Throws `INVALID_VALUE` with the path unless the value can be logged and sent.
+ * The path begins with `where`, or with `at` in an array.
  */
 export function checkPortable(
   value: unknown,
@@ -52,8 +50,8 @@ export function checkPortable(
 }
 
 /**
- * Returns what `checkPortable` would throw. `depth`: maximum path length, since
- * keys may be data.
+ * Returns the error that `checkPortable` would throw. `depth` is the maximum
+ * path length, since keys may be data.
  */
 export function findPortabilityError(
   value: unknown,
@@ -72,14 +70,14 @@ export function findPortabilityError(
   }
 }
 
-/** Whether the value is a scalar that surely travels. */
+/** Returns whether the value is a scalar that can certainly be sent. */
 export function isPortableScalar(value: unknown): boolean {
   if (typeof value === 'string') return isWellFormed(value);
   if (typeof value === 'number') return Number.isFinite(value);
   return value === null || value === undefined || typeof value === 'boolean';
 }
 
-/** Whether the value is a plain object of such scalars and of bytes. */
+/** Returns whether the value is a plain object of such scalars and of bytes. */
 export function isFlat(value: unknown): value is Record<string, unknown> {
   if (
     typeof value !== 'object' ||
@@ -88,7 +86,7 @@ export function isFlat(value: unknown): value is Record<string, unknown> {
     !isPlain(value)
   )
     return false;
-  // Not `Object.keys`, which makes an array for every effect of every update.
+  // `Object.keys` would create an array for every effect of every update.
   for (const key in value) {
     if (
       !Object.hasOwn(value, key) ||
@@ -102,8 +100,8 @@ export function isFlat(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Bytes travel, whatever they are: the codec would make a text of them to say
- * so.
+ * Bytes can always be sent. The codec would convert them to text to find that
+ * out.
  */
 function isPortableLeaf(value: unknown): boolean {
   return isPortableScalar(value) || isBytes(value);

@@ -1,6 +1,6 @@
 /**
- * What both codecs agree on: which values travel, and what is said about those
- * that do not.
+ * The rules that both codecs share: which values can be sent, and how errors
+ * describe those that cannot.
  */
 import { MAX_DEPTH } from '../../values/value-kinds.ts';
 import { PortabilityError } from './codec.ts';
@@ -23,7 +23,7 @@ export const portabilityMessages = {
     'keys that begin with one $ are reserved for $bytes, $bigint, $date and $undefined',
 } as const;
 
-/** Name of an object's class, for messages. */
+/** Returns the name of an object's class, for messages. */
 export function getClassName(value: object): string {
   const { name } =
     (value.constructor as { readonly name?: unknown } | undefined) ?? {};
@@ -32,7 +32,7 @@ export function getClassName(value: object): string {
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const LONE_SURROGATES = /\p{Surrogate}/gu;
-/** Engines that have it know at once of text in Latin letters. */
+/** The function of the engine returns at once for text in Latin letters. */
 const platformIsWellFormed = (
   String.prototype as { isWellFormed?: (this: string) => boolean }
 ).isWellFormed;
@@ -44,16 +44,16 @@ export function isWellFormed(text: string): boolean {
 }
 
 /**
- * The text with a replacement character for every surrogate without its other
- * half.
+ * Returns the text with a replacement character for every surrogate without its
+ * other half.
  */
 export function toWellFormed(text: string): string {
   return text.replace(LONE_SURROGATES, '\ufffd');
 }
 
 /**
- * What an object with the single key `tag` stands for, except `$bytes`, which
- * codecs decode themselves.
+ * Returns the value of an object with the single key `tag`. Codecs decode
+ * `$bytes` themselves.
  */
 export function decodeTagged(tag: string, content: unknown): unknown {
   if (tag === '$undefined' && content === true) return undefined;

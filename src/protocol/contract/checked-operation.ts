@@ -12,44 +12,44 @@ import { computeKey } from './parse-args.ts';
 import { deepCopy } from '../../values/deep-copy.ts';
 
 /**
- * An operation whose arguments have been checked: a store with the same
- * contract need not do so again.
+ * An operation whose arguments have been checked. A store with the same
+ * contract need not check them again.
  */
 export class CheckedOperation extends ParsedOperation implements Operation {
   readonly name: string;
   readonly access: Access;
-  /** As the schema gave them back. */
+  /** The arguments as the schema returned them. */
   readonly args: unknown;
   /**
-   * As the contract makes it of these: what the client calls the key is a
-   * claim, and may be of another object.
+   * The key that the contract computes from the arguments. The client's key is
+   * only a claim, and may belong to another object.
    */
   readonly key?: string;
   readonly #checkedBy: OperationRegistry['operations'];
 
   /**
-   * Checks what a client submits. `catalogue` may have compiled schemas of the
-   * operations in `checkedBy`.
+   * Checks an operation that a client submits. The registry may have compiled
+   * schemas of the operations in `checkedBy`.
    */
   constructor(
     name: string,
     effect: Access,
     args: unknown,
-    catalogue: OperationRegistry,
+    registry: OperationRegistry,
     checkedBy: OperationRegistry['operations'],
   ) {
     super(args);
     this.name = name;
     this.access = effect;
     this.#checkedBy = checkedBy;
-    this.args = parseArgs(catalogue, this);
+    this.args = parseArgs(registry, this);
     const key = computeKey(checkedBy[this.name]?.key, this.args, this.name);
     if (key !== undefined) this.key = key;
   }
 
   /**
-   * Whether the arguments of `operation` are what the contract with these
-   * operations gave.
+   * Returns whether the contract with these operations has returned the
+   * arguments of `operation`.
    */
   static isCheckedBy(
     operations: OperationRegistry['operations'],
@@ -60,7 +60,7 @@ export class CheckedOperation extends ParsedOperation implements Operation {
 }
 
 /**
- * An operation for a caller that may keep it: later changes to it do not change
+ * An operation for a caller that may keep it. Later changes to it do not change
  * what is executed.
  */
 class BorrowedOperation extends ParsedOperation implements Operation {
@@ -79,7 +79,7 @@ class BorrowedOperation extends ParsedOperation implements Operation {
   }
 }
 
-/** The same operation, in an object of its own. */
+/** Returns the same operation in an object of its own. */
 export function borrowOperation(operation: Operation): Operation {
   return new BorrowedOperation(operation);
 }

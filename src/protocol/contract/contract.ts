@@ -73,8 +73,8 @@ export interface OperationSpec<
 export type OperationSpecs = Readonly<Record<string, OperationSpec>>;
 
 /**
- * An operation whose functions have their arguments' types from elsewhere: of
- * `never`, they add nothing of their own.
+ * An operation without the types of its functions, which `TypedSpec` adds from
+ * the schemas.
  */
 type AnySpec = Omit<OperationSpec, 'key' | 'equals'> & {
   key?(args: never): string;
@@ -82,8 +82,8 @@ type AnySpec = Omit<OperationSpec, 'key' | 'equals'> & {
 };
 
 /**
- * Types `key` and `equals` from schemas inferred first: to type them by
- * `Schema` costs thousands of types each.
+ * Types `key` and `equals` from the inferred schemas. To type them by `Schema`
+ * would create thousands of types for each operation.
  */
 export interface TypedSpec<A, R> {
   readonly access: Access;
@@ -101,7 +101,7 @@ export type ArgsOf<S extends OperationSpec> = InputOf<S['args']>;
 export type ParsedArgsOf<S extends OperationSpec> = OutputOf<S['args']>;
 /** The result of an operation. */
 export type ContractResultOf<S extends OperationSpec> = OutputOf<S['result']>;
-/** The result as the service gives it, before the schema. */
+/** The result as the service returns it, before the schema. */
 export type ResultInputOf<S extends OperationSpec> = InputOf<S['result']>;
 
 type ErrorsOf<S extends OperationSpec> = NonNullable<S['errors']>;
@@ -174,14 +174,14 @@ export type Contract<S extends OperationSpecs = OperationSpecs> =
   ContractInfo<S> & OperationBuilders<S>;
 
 /**
- * The names of an operation in contracts: errors contain them, and a client may
- * send one part alone.
+ * The names of an operation in contracts. Errors contain them, and a client may
+ * send only one part of a contract.
  */
 const operationNames = new WeakMap<OperationSpec, Set<string>>();
 
 /**
- * Whether the operation has this name in a contract; true if it is in no
- * contract.
+ * Returns whether the operation has this name in a contract. True if it is in
+ * no contract.
  */
 export function hasOperationName(
   operation: OperationSpec,
@@ -320,7 +320,7 @@ function createBuilder(
   spec: OperationSpec,
 ): (args: unknown) => Operation {
   const { access, key, equals } = spec;
-  // Most operations have neither: they are spared the spreading of nothing.
+  // Most operations have neither, so they are not spread.
   if (key === undefined && equals === undefined)
     return (args) => ({ name, args, access });
   return (args) => {
@@ -338,8 +338,8 @@ function createBuilder(
 type KeyedSpec = Pick<Required<OperationSpec>, 'key' | 'args'>;
 
 /**
- * Returns the key of the parsed arguments, or undefined if they do not fit:
- * `invoke` rejects those.
+ * Returns the key of the parsed arguments, or `undefined` if they do not fit.
+ * `invoke` rejects such arguments.
  */
 function getKey(
   name: string,
@@ -363,8 +363,8 @@ function tryParse(
 }
 
 /**
- * The error that a client gets if the service refuses the operation with one
- * that its contract declares.
+ * The error that a client gets if the service refuses the operation with an
+ * error of its contract.
  */
 export type DomainError<
   S extends OperationSpec,

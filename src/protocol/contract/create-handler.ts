@@ -1,7 +1,7 @@
 /**
- * Functions over all operations of a contract, made of one handler an
- * operation. The schemas of the contract type and check what goes in and what
- * comes out, so that a level never shows what its contract does not allow.
+ * Creates functions over all operations of a contract, from one handler for
+ * each operation. The schemas of the contract type and check arguments and
+ * results. So a level never shows a value that its contract does not allow.
  */
 import {
   check,
@@ -37,7 +37,7 @@ import type {
 } from './contract.ts';
 
 /**
- * The context of a handler: that of its caller, and the errors that the
+ * The context of a handler: the context of its caller, and the errors that the
  * operation declares.
  */
 export type HandlerContext<S extends OperationSpec, C> = S extends {
@@ -55,8 +55,8 @@ type ResultOrSkip<R> = R | ValueWithDetails<R> | typeof skipLevel;
 export type HandlerResult<R> = ResultOrSkip<R> | PromiseLike<ResultOrSkip<R>>;
 
 /**
- * Handlers by operation; `C` is what the caller passes beside the arguments, as
- * a tier's context.
+ * Handlers by operation. `C` is the context that the caller passes, like that
+ * of a tier.
  */
 export type Handlers<S extends OperationSpecs, C> = {
   readonly [K in keyof S]?: (
@@ -158,7 +158,7 @@ export function createHandler<const S extends OperationSpecs, C = unknown>(
     );
   }
 
-  // A binding that is made of such functions passes it on.
+  // A binding that is made of such functions exposes the contract as well.
   return Object.assign(handleOperation, {
     operationHash: (name: string) => findOperationHash(contract, name),
   });
@@ -198,20 +198,21 @@ function checkHandlers(
 }
 
 /**
- * The context with `errors`. The caller's own stays as it is: it may be frozen,
- * shared by operations, or have private fields that only it can read.
+ * Returns the context with `errors`. The caller's own context stays unchanged:
+ * it may be frozen, shared by operations, or have private fields that only it
+ * can read.
  */
 function addErrors(context: unknown, errors: object): unknown {
   if (typeof context !== 'object' || context === null) return { errors };
-  // A proxy of the context itself could not add to a frozen one.
+  // A proxy of the context itself could not add a field to a frozen one.
   return new Proxy<Record<string | symbol, unknown>>(
     { errors },
     {
       get(own, name): unknown {
         if (name === 'errors') return own['errors'];
         const value: unknown = Reflect.get(context, name, context);
-        // A method needs its object. A function in a field may have fields,
-        // which `bind` drops.
+        // A method needs its object as `this`. A function in a field may have
+        // fields of its own, which `bind` would drop.
         const isMethod =
           typeof value === 'function' && !Object.hasOwn(context, name);
         return isMethod ? (value.bind(context) as unknown) : value;
@@ -250,7 +251,7 @@ function checkHandlerResult(
   }
 }
 
-/** The handler of an update has run by then. */
+/** Creates the error of an update whose handler has run by then. */
 function createUncertainError(error: unknown): unknown {
   if (!isCorrectableError(error)) return error;
   const message = `${error.message} The update may have been applied.`;

@@ -1,7 +1,7 @@
 /**
- * The errors that a contract declares, as handlers throw them. A generator of a
- * RedBlue service has factories of the same shape
- * (`src/server/service/domain-errors.ts`); those are part of its deterministic
+ * Creates the errors that a contract declares, for handlers to throw. A
+ * generator of a RedBlue service has factories of the same shape
+ * (`src/server/service/domain-errors.ts`), which are part of its deterministic
  * run.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
@@ -25,8 +25,8 @@ type AnyFactories = Readonly<
 >;
 
 /**
- * Returns a function that finds the factories of an operation; `undefined` if
- * it has none.
+ * Returns a function that finds the factories of an operation. It returns
+ * `undefined` if the operation has none.
  */
 export function createErrorFactories(
   operations: OperationSpecs,

@@ -1,12 +1,12 @@
 /**
- * What a schema accepts, as JSON Schema: for code at the sites that draws
- * arguments of operations.
+ * Converts schemas to JSON Schema, for code at the sites that draws arguments
+ * of operations.
  */
 import { toJSONSchema } from 'zod/v4/core';
 import type * as z from 'zod/v4-mini';
 import type { Schema } from './schema-parts.ts';
 
-/** The part of JSON Schema (2020-12) that schemas of zod are converted to. */
+/** The part of JSON Schema (2020-12) to which zod converts its schemas. */
 export interface JsonSchema {
   readonly type?: string;
   readonly const?: unknown;
@@ -34,8 +34,8 @@ export interface JsonSchema {
 }
 
 /**
- * Returns the schema's input as JSON Schema, to draw values from. What has no
- * form there becomes any value.
+ * Returns the schema's input as JSON Schema, to draw values from. A type that
+ * JSON Schema cannot express becomes any value.
  */
 export function toInputJsonSchema(schema: Schema): JsonSchema {
   try {

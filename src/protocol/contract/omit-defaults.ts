@@ -1,11 +1,8 @@
 /**
- * Arguments without what their schema adds by itself: the same whether a caller
- * writes a default out or leaves it out.
- *
- * The parsed arguments were rejected as that form. A default may differ from
- * call to call, as the present time does, and then each retry would be another
- * operation. What a caller leaves out stays left out here, whatever the default
- * is.
+ * Removes the fields from arguments that their schema adds by itself. So a
+ * caller may include a default or leave it out and gets the same arguments. The
+ * parsed arguments were rejected for this: a default like the present time
+ * differs from call to call, and then each retry would be another operation.
  */
 import { toCanonicalString } from '../../values/canonical-string.ts';
 import { getBuiltInClass } from '../../correctable/built-in-class.ts';
@@ -15,8 +12,7 @@ import { getLazySchema, isSchemaPart, type Schema } from './schema-parts.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The default of a field as it was first, as text; `undefined` for a field
- * without one.
+ * The first default of a field, as text. `undefined` for a field without one.
  */
 const firstDefaults = new WeakMap<Schema, string | undefined>();
 const knownSchemas = new WeakSet<Schema>();
@@ -25,8 +21,8 @@ const serialize = (value: unknown): string | undefined =>
   toCanonicalString(value, { isLoose: true });
 
 /**
- * The text of what the schema makes of `value`; `undefined` if it takes none or
- * makes nothing.
+ * Returns the text of the parsed `value`. `undefined` if the schema rejects it
+ * or returns nothing.
  */
 function serializeParsed(schema: Schema, value: unknown): string | undefined {
   const result = parseSync(schema, value);
@@ -36,9 +32,9 @@ function serializeParsed(schema: Schema, value: unknown): string | undefined {
 }
 
 /**
- * Looks at the defaults of a schema, so that one that changes is known as such
- * later. Call it some time before the first arguments: what a caller writes out
- * may equal the default of that moment.
+ * Reads the defaults of a schema, so that a default that changes is recognized
+ * later. Call it some time before the first arguments: a caller may pass the
+ * default of that moment.
  */
 export function rememberDefaults(schema: Schema): void {
   if (knownSchemas.has(schema)) return;
@@ -46,16 +42,16 @@ export function rememberDefaults(schema: Schema): void {
   try {
     [schema, ...findFields(schema)].forEach(getDefault);
   } catch {
-    // It refers to a later definition, or makes a default that fails: parsing
-    // will show that.
+    // The schema refers to a later definition, or its default throws. Parsing
+    // will report that.
   }
 }
 
-/** The fields of all objects in `schema`. */
+/** Returns the fields of all objects in `schema`. */
 function findFields(schema: Schema): Schema[] {
   const seen = new Set<unknown>([schema]);
   const fields: Schema[] = [];
-  // Grows while it is gone through.
+  // The set grows while the loop reads it.
   for (const part of seen) {
     if (seen.size > MAX_PARTS) break;
     if (isSchemaPart(part) && part._zod.def['type'] === 'object')
@@ -69,13 +65,14 @@ function findFields(schema: Schema): Schema[] {
 }
 
 /**
- * Schemas that never end, since they make ever new ones, are looked into so
- * far.
+ * The maximum number of parts that are read. Some schemas create new ones
+ * without end.
  */
 const MAX_PARTS = 10_000;
 
 /**
- * The default of a field, unless that has changed since it was first looked at.
+ * Returns the default of a field, unless it has changed since it was first
+ * read.
  */
 function getDefault(field: Schema): string | undefined {
   const present = serializeParsed(field, undefined);
@@ -90,7 +87,7 @@ function isDefault(field: Schema, value: unknown): boolean {
 
 /**
  * Returns `args` without the fields that `schema` would add with the same
- * value. What cannot be looked into stays as it is.
+ * value. Values that cannot be read stay unchanged.
  */
 export function omitDefaults(schema: Schema, args: unknown): unknown {
   try {
@@ -136,7 +133,7 @@ function omitIn(schema: unknown, value: unknown): unknown {
     case 'lazy':
       return omitIn(getLazySchema(schema), value);
     default:
-      // `optional`, `nullable`, `readonly` and others that wrap one schema.
+      // `optional`, `nullable`, `readonly` and others wrap one schema.
       return omitIn(def['innerType'], value);
   }
 }
@@ -160,7 +157,7 @@ function omitFields(
   });
 }
 
-/** A field that becomes `undefined` counts as none. */
+/** A field that becomes `undefined` counts as missing. */
 function mapFields(
   value: object,
   map: (item: unknown, name: string) => unknown,

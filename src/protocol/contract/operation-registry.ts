@@ -1,6 +1,6 @@
 /**
- * What both ends of the wire need of a service contract: names, effects and the
- * schemas of the arguments.
+ * The facts that both ends of the wire need from a service contract: names,
+ * access and argument schemas of its operations.
  */
 import { CorrectableError, check } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
@@ -35,7 +35,7 @@ export interface OperationRegistry {
 const operationHashCache = new WeakMap<RegisteredOperation, string>();
 
 /**
- * Returns the fingerprint of the operation called `name`, computed once;
+ * Returns the fingerprint of the operation `name`, computed once. Returns
  * `undefined` if there is no such operation.
  */
 export function findOperationHash(
@@ -51,8 +51,8 @@ export function findOperationHash(
 }
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` for what is no contract, which
- * shows the right `call`
+ * @throws CorrectableError `INVALID_ARGUMENT` if the value is no contract; the
+ * message shows the correct `call`
  */
 export function checkRegistry(value: unknown, call: string): void {
   check(
@@ -65,21 +65,21 @@ export function checkRegistry(value: unknown, call: string): void {
 }
 
 export function isRegistered(
-  catalogue: OperationRegistry,
+  registry: OperationRegistry,
   operation: Operation,
 ): boolean {
-  return findEntry(catalogue, operation)?.access === operation.access;
+  return findEntry(registry, operation)?.access === operation.access;
 }
 
 /**
- * Checks an operation and returns it with the caller's arguments: the schema's
+ * Checks an operation and returns it with the caller's arguments. The schema's
  * output may be no valid input.
  */
 export function checkOperation<T>(
-  catalogue: OperationRegistry,
+  registry: OperationRegistry,
   operation: Operation<T>,
 ): Operation<T> {
-  parseArgs(catalogue, operation);
+  parseArgs(registry, operation);
   return restoreInputArgs(operation);
 }
 
@@ -96,17 +96,17 @@ export function checkOperation<T>(
  * const { queue } = parseArgs(shop, shop.dequeue({ queue: 'tickets' })) as { queue: string };
  */
 export function parseArgs(
-  catalogue: OperationRegistry,
+  registry: OperationRegistry,
   operation: Operation,
 ): unknown {
-  checkRegistry(catalogue, 'parseArgs(contract, operation)');
+  checkRegistry(registry, 'parseArgs(contract, operation)');
   check(isRecord(operation), 'operation', 'give one of the contract');
-  const entry = findEntry(catalogue, operation);
+  const entry = findEntry(registry, operation);
   if (entry === undefined) {
-    const known = Object.keys(catalogue.operations).join(', ');
+    const known = Object.keys(registry.operations).join(', ');
     throw new CorrectableError(
       'UNSUPPORTED',
-      `${catalogue.name} has no operation ${operation.name}, only ${known}`,
+      `${registry.name} has no operation ${operation.name}, only ${known}`,
     );
   }
   if (entry.access !== operation.access) {
@@ -119,7 +119,7 @@ export function parseArgs(
   if (dropsTimeToLive(entry.args, { ...operation, args: input }))
     refuseTimeToLive(
       { ...operation, args: input },
-      `the contract ${catalogue.name}`,
+      `the contract ${registry.name}`,
     );
   return parseArgsWith(entry.args, input, operation.name);
 }
@@ -146,8 +146,8 @@ function findEntry(
 }
 
 /**
- * Keeps what was parsed for this very object. A copy, whose arguments may have
- * been changed, is an ordinary operation.
+ * Keeps the parsed arguments of this very object. A copy, whose arguments may
+ * have been changed, is an ordinary operation.
  */
 export class ParsedOperation {
   readonly #input: unknown;
@@ -157,15 +157,17 @@ export class ParsedOperation {
   }
 
   /**
-   * The arguments as the caller gave them: a store with another contract makes
-   * its own of them.
+   * Returns the arguments that the caller passed. A store with another contract
+   * parses these by its own schema.
    */
   static getInput(operation: Operation): unknown {
     return #input in operation ? operation.#input : operation.args;
   }
 }
 
-/** The operation as it is sent on: with the arguments that the caller gave. */
+/**
+ * Returns the operation to send on, with the arguments that the caller passed.
+ */
 export function restoreInputArgs<T>(operation: Operation<T>): Operation<T> {
   const args = ParsedOperation.getInput(operation);
   return args === operation.args ? operation : { ...operation, args };

@@ -12,10 +12,10 @@ import { parseSync, isPromiseAndHandled } from './parse-sync.ts';
 import type { Schema } from './schema-parts.ts';
 
 /**
- * What the schema makes of the arguments of `operation`, which is its name.
+ * Returns the parsed arguments of the operation with the name `operation`.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` with the path of the field that
- * does not fit; `UNSUPPORTED` for a schema that answers later
+ * does not fit; `UNSUPPORTED` for an asynchronous schema
  */
 export function parseArgsWith(
   schema: Schema,
@@ -59,8 +59,8 @@ function safeParseArgs(
 type KeyFunction = (args: never) => unknown;
 
 /**
- * The key of an operation with these parsed arguments, if any. Throws
- * `INVALID_ARGUMENT` if `make` fails.
+ * Returns the key of an operation with these parsed arguments, if it has one.
+ * Throws `INVALID_ARGUMENT` if `make` fails.
  */
 export function computeKey(
   make: KeyFunction | undefined,

@@ -19,8 +19,8 @@ import { CorrectableError } from '../../correctable/errors.ts';
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
 
 /**
- * Schemas that never end, since they make ever new ones, are looked into so
- * far.
+ * The maximum number of parts that are read. Some schemas create new ones
+ * without end.
  */
 const MAX_SCHEMA_PARTS = 10_000;
 
@@ -29,8 +29,8 @@ const watchedFunctions = new WeakSet<object>();
 let isParsing = false;
 
 /**
- * `safeParse`. Throws $ZodAsyncError for an asynchronous schema, and what a
- * function of the schema throws.
+ * Calls `safeParse`. Throws `$ZodAsyncError` for an asynchronous schema, and
+ * rethrows what a function of the schema throws.
  */
 export function parseSync(
   schema: Schema,
@@ -47,8 +47,8 @@ export function parseSync(
 }
 
 /**
- * The schema as generated code, which parses much faster, if zod 4.5 can
- * compile it and it is not asynchronous.
+ * Returns the schema as generated code, which parses much faster, if zod 4.5
+ * can compile it and it is not asynchronous.
  */
 export function toCompiledSchema(schema: Schema): Schema {
   return isAsyncSchema(schema) || !canCompile()
@@ -57,16 +57,16 @@ export function toCompiledSchema(schema: Schema): Schema {
 }
 
 /**
- * Whether zod can compile, and this process may make code of texts: asked as
- * zod itself does, which remembers the answer.
+ * Returns whether zod can compile and this process may generate code. It asks
+ * in the same way as zod, which caches the result.
  */
 export function canCompile(): boolean {
   return typeof z.compile === 'function' && util.allowsEval.value;
 }
 
 /**
- * Whether a schema is visibly asynchronous. Ask before compiling: from then on
- * its functions are watched.
+ * Returns whether a schema is visibly asynchronous. Call it before compiling:
+ * from then on its functions are watched.
  */
 export function isAsyncSchema(schema: Schema): boolean {
   const known = isAsyncBySchema.get(schema);
@@ -75,8 +75,8 @@ export function isAsyncSchema(schema: Schema): boolean {
   try {
     isLater = hasAsyncPart(schema);
   } catch {
-    // It refers to a later definition, or makes a default that fails: parsing
-    // will show that.
+    // The schema refers to a later definition, or its default throws. Parsing
+    // will report that.
     return false;
   }
   isAsyncBySchema.set(schema, isLater);
@@ -86,7 +86,7 @@ export function isAsyncSchema(schema: Schema): boolean {
 function hasAsyncPart(schema: Schema): boolean {
   const seen = new Set<unknown>([schema]);
   let isLater = false;
-  // Grows while it is gone through.
+  // The set grows while the loop reads it.
   for (const value of seen) {
     if (seen.size > MAX_SCHEMA_PARTS) break;
     if (isSchemaPart(value)) isLater = isAsyncPart(value) || isLater;
@@ -96,11 +96,14 @@ function hasAsyncPart(schema: Schema): boolean {
   return isLater;
 }
 
-/** What a schema, a list or a plain object is made of, without the defaults. */
+/**
+ * Returns the parts of a schema, an array or a plain object, without the
+ * defaults.
+ */
 export function getInnerParts(value: unknown): readonly unknown[] {
   if (isSchemaPart(value)) {
     const { def } = value._zod;
-    // Each reading of a default makes one.
+    // Each access to a default computes a new one.
     return [
       ...Object.keys(def).map((key) =>
         key === 'defaultValue' ? undefined : def[key],
@@ -135,8 +138,8 @@ function isAsyncPart({ _zod: internals }: SchemaPart): boolean {
 }
 
 /**
- * Watches the function that `owner` has under `name`; says whether it may
- * answer at once.
+ * Watches the function that `owner` has as `name`. Returns whether it may be
+ * synchronous.
  */
 function watchFunction(
   owner: object,
@@ -147,7 +150,7 @@ function watchFunction(
   if (watchedFunctions.has(value) || Object.isFrozen(owner)) return true;
   const watched: AnyFunction = function (...args) {
     const result = value.apply(this, args);
-    // Elsewhere the application may await it.
+    // Outside of parsing, the application may await the result.
     if (isParsing && isPromiseAndHandled(result)) throw new $ZodAsyncError();
     return result;
   };
@@ -156,17 +159,20 @@ function watchFunction(
   return true;
 }
 
-/** Whether it is a promise, which may reject from now on. */
+/**
+ * Returns whether the value is a promise. If so, a rejection of it is handled
+ * from now on.
+ */
 export function isPromiseAndHandled(value: unknown): boolean {
-  // A promise of any realm.
+  // The tag recognizes a promise of any realm.
   if (getToStringTag(value) !== 'Promise') return false;
   (value as Promise<unknown>).catch(() => {});
   return true;
 }
 
 /**
- * Gives the result of an operation as its schema lets it out: without what that
- * does not name.
+ * Returns the result of an operation as its schema lets it out, without fields
+ * that the schema does not name.
  */
 export type ResultCheck = (operation: string, result: unknown) => unknown;
 
@@ -175,8 +181,8 @@ export type ResultSchemas = Readonly<
 >;
 
 /**
- * A check of results by their schemas. It throws `INVALID_VALUE` with the path,
- * `UNSUPPORTED` for an async schema.
+ * Creates a check of results by their schemas. The check throws `INVALID_VALUE`
+ * with the path, or `UNSUPPORTED` for an asynchronous schema.
  */
 export function createResultCheck(operations: ResultSchemas): ResultCheck {
   const schemas = new Map(

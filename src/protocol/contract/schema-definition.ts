@@ -1,5 +1,5 @@
 /**
- * Describes what schemas mean by the few facts below: other fields are
+ * Describes schemas by a few facts that have a meaning. Other fields are
  * internals of zod, which differ within 4.x.
  */
 import {
@@ -9,41 +9,44 @@ import {
 } from './schema-parts.ts';
 
 interface SchemaNode {
-  /** With a gap for each schema in it. */
+  /** The description, with a gap for each inner schema. */
   readonly description: string;
-  /** What belongs into the gaps. */
+  /** The schemas of the gaps. */
   readonly inner: readonly SchemaPart[];
 }
 
 interface DescribeContext {
-  /** Leaves a gap for a schema. */
+  /** Adds a gap for a schema. */
   describeInner(inner: SchemaPart): unknown;
   /**
-   * Whether one more lazy schema may be looked into: some make ever new ones.
+   * Returns whether one more lazy schema may be read. Some create new ones
+   * without end.
    */
   canInspect(): boolean;
 }
 
 type SchemaDef = Readonly<Record<string, unknown>>;
 
-/** Lazy schemas that are looked into: so many, and so deep in each other. */
+/**
+ * The maximum number of lazy schemas that are read, and their maximum nesting.
+ */
 const MAX_LAZY_SCHEMAS = 1_000;
 const MAX_LAZY_DEPTH = 16;
 
-/** No list begins with nothing else. */
+/** A unique object. No other array begins with it. */
 const GAP: readonly unknown[] = [];
 
 /**
- * The fields of a schema's definition that have a meaning, of whichever kind;
- * what else has is described by its kind.
+ * The fields of a schema's definition that have a meaning, for every kind of
+ * schema. Its kind describes everything else.
  */
 const SCHEMA_FIELDS =
   'coerce shape catchall element items rest keyType valueType mode discriminator left right innerType parts'.split(
     ' ',
   );
 /**
- * The same of a check; `pattern` and `version` of a format count besides if
- * they are options.
+ * The fields of a check that have a meaning. `pattern` and `version` of a
+ * format also count if they are options.
  */
 const CHECK_FIELDS =
   `value inclusive format maximum minimum size length property schema mime precision offset local
@@ -52,27 +55,27 @@ const CHECK_FIELDS =
   );
 
 /**
- * Formats that zod itself makes of patterns: what they are is in the name, and
- * the patterns change.
+ * Formats that zod makes from patterns. Their name identifies them, because zod
+ * changes the patterns.
  */
 const NAMED_PATTERN =
   /^(hostname|hex|(md5|sha1|sha256|sha384|sha512)_(hex|base64|base64url))$/;
 
-/** In the pattern of a domain that `z.httpUrl()` has, in each 4.x. */
+/** A part of the pattern that `z.httpUrl()` has in each 4.x. */
 const DOMAIN_PATTERN =
   '([a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)+[a-zA-Z]{2,';
 
 /**
  * Returns a description that equal schemas share, however many objects they
- * consist of, recursive ones included.
+ * consist of, including recursive ones.
  */
 export function getDefinition(schema: object | undefined): unknown {
   if (!isSchemaPart(schema)) return null;
   const start = simplify(schema);
   const parts = getParts(start);
-  // Distinguish parts as states of a finite automaton: by their own kind, then
-  // by what they contain, and so on until no more parts differ. All kinds
-  // together then show how they contain each other.
+  // Distinguishes parts like states of a finite automaton: first by their own
+  // kind, then by the kinds that they contain, until no more parts differ. All
+  // kinds together then show how the parts contain each other.
   let known: ReadonlyMap<SchemaPart, string>;
   let finer: typeof known = new Map();
   do {
@@ -95,10 +98,11 @@ function getKinds(known: ReadonlyMap<SchemaPart, string>): ReadonlySet<string> {
   return new Set(known.values());
 }
 
-/** All schemas in `schema`, each once. */
+/** Returns all schemas in `schema`, each once. */
 function getParts(schema: SchemaPart): ReadonlyMap<SchemaPart, SchemaNode> {
   const parts = new Map<SchemaPart, SchemaNode>();
-  // By how many lazy schemas they are enclosed. Grows while it is gone through.
+  // The number of lazy schemas around each part. The map grows while the loop
+  // reads it.
   const depths = new Map([[schema, 0]]);
   let lazies = 0;
   for (const [part, depth] of depths) {
@@ -119,8 +123,8 @@ function getParts(schema: SchemaPart): ReadonlyMap<SchemaPart, SchemaNode> {
 }
 
 /**
- * A union of one option is that option, and what never fits is none: so zod 4.0
- * has the keys of a partial record.
+ * A union of one option counts as that option, and an option that never fits is
+ * dropped: zod 4.0 builds the keys of a partial record that way.
  */
 function simplify(schema: SchemaPart): SchemaPart {
   const { def } = schema._zod;
@@ -137,16 +141,16 @@ function getOptions({ options }: SchemaDef): readonly SchemaPart[] {
 }
 
 /**
- * The discriminator finds the option, wherever it stands; without one the first
- * that fits is taken.
+ * The discriminator finds the option in any order. Without one, the first
+ * option that fits counts.
  */
 function isUnordered({ type, discriminator }: SchemaDef): boolean {
   return type === 'union' && discriminator !== undefined;
 }
 
 /**
- * Formats such as `z.int()` are checks of themselves, as `z.number().int()`.
- * Texts for readers check nothing.
+ * Formats such as `z.int()` are checks of themselves, like `z.number().int()`.
+ * Descriptions for readers check nothing.
  */
 function getChecks(schema: SchemaPart): readonly SchemaPart[] {
   const all = (schema._zod.def['checks'] ?? []) as readonly SchemaPart[];
@@ -213,7 +217,7 @@ function describeSchema(
   }
 }
 
-/** As zod has them: a numeric `enum` of TypeScript names its names besides. */
+/** Excludes the reverse entries of a numeric TypeScript `enum`, as zod does. */
 function getEnumValues(entries: SchemaDef): readonly unknown[] {
   const numbers = new Set(
     Object.values(entries).filter((value) => typeof value === 'number'),
@@ -223,7 +227,7 @@ function getEnumValues(entries: SchemaDef): readonly unknown[] {
   );
 }
 
-/** In one order, each once. */
+/** Returns the descriptions in one order, each once. */
 function describeValues(values: readonly unknown[]): readonly string[] {
   return [
     ...new Set(values.map((value) => JSON.stringify(describeScalar(value)))),
@@ -235,7 +239,7 @@ function hasValues(schema: unknown): boolean {
 }
 
 /**
- * A codec is two schemas with a transform between them, and pipes in pipes are
+ * A codec is two schemas with a transform between them. Nested pipes count as
  * one.
  */
 function getStages(schema: SchemaPart): readonly unknown[] {
@@ -254,7 +258,10 @@ function getStage(schema: SchemaPart): readonly unknown[] {
   return getChecks(schema).length > 0 ? [schema] : getStages(schema);
 }
 
-/** Checks have no order but towards one that may change the value. */
+/**
+ * The order of checks matters only relative to a check that may change the
+ * value.
+ */
 function describeChecks(
   checks: readonly SchemaPart[],
   lookup: DescribeContext,
@@ -285,7 +292,9 @@ function describeCheck(
   };
 }
 
-/** Whether a format was made with another pattern than it has by itself. */
+/**
+ * Returns whether a format was created with another pattern than its default.
+ */
 function hasOwnPattern({ _zod: { def, constr: Made } }: SchemaPart): boolean {
   const { pattern, checks: _, ...others } = def;
   if (
@@ -313,8 +322,8 @@ function describeValue(value: unknown, lookup: DescribeContext): unknown {
 }
 
 /**
- * Whatever JSON has no form for, or another one, is a list that begins with
- * what it is.
+ * Returns an array that begins with the type for a value that JSON cannot
+ * express.
  */
 function describeScalar(value: unknown): unknown {
   if (value instanceof Date) return ['date', String(value.getTime())];
@@ -329,8 +338,8 @@ function describeScalar(value: unknown): unknown {
 }
 
 /**
- * In one order, and `__proto__` a key like any other. A flag that is off is as
- * one that is absent.
+ * Describes fields in one order, with `__proto__` as an ordinary key. A flag
+ * that is false counts as absent.
  */
 function describeFields(
   from: SchemaDef,
@@ -347,7 +356,8 @@ function describeFields(
 }
 
 /**
- * 16 hexadecimal digits: two independent 32-bit FNV-1a hashes, side by side.
+ * Returns 16 hexadecimal digits: two independent 32-bit FNV-1a hashes side by
+ * side.
  */
 export function hashText(text: string): string {
   let low = 0x811c9dc5;

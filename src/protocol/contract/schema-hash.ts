@@ -1,6 +1,6 @@
 /**
- * A fingerprint of schemas, to notice mistakes, not adversaries. Read off zod's
- * definitions: no converter in bundles.
+ * A fingerprint of schemas, which finds mistakes but no attacks. It reads zod's
+ * definitions, so bundles need no converter.
  */
 import { getDefinition, hashText } from './schema-definition.ts';
 
@@ -15,8 +15,8 @@ interface DescribedOperation {
 type DescribedOperations = Readonly<Record<string, DescribedOperation>>;
 
 /**
- * The fingerprint: 16 hexadecimal digits. Equal schemas give equal ones,
- * whatever the order of keys.
+ * Returns the fingerprint: 16 hexadecimal digits. Equal schemas have equal
+ * ones, for any order of keys.
  */
 export function hashSchema(
   name: string,
@@ -35,8 +35,8 @@ export function hashSchema(
 }
 
 /**
- * The fingerprint of each operation by itself: two contracts that differ may
- * have most of them alike.
+ * Returns the fingerprint of each operation. Two different contracts may have
+ * most operations alike.
  */
 export function hashOperations(
   operations: DescribedOperations,
@@ -52,8 +52,8 @@ export function hashOperation(operation: DescribedOperation): string {
 }
 
 /**
- * What is not declared leaves no trace: a contract that says nothing of colors
- * and errors has the hash that it always had.
+ * Parts that are not declared are left out. So a contract without colors and
+ * errors keeps the hash that it has always had.
  */
 function describeOperation({
   access,

@@ -1,11 +1,11 @@
 /**
- * What schemas of zod 4 have inside: the same in `zod`, `zod/mini` and each
- * 4.x, whose own types differ.
+ * The internals of zod 4 schemas that are the same in `zod`, `zod/mini` and
+ * each 4.x. Their own types differ.
  */
 
 /**
- * A schema of any zod 4.x: of `zod`, or of `zod/mini`, which is a fifth of its
- * size in a page.
+ * A schema of any zod 4.x: of `zod`, or of `zod/mini`, which takes a fifth of
+ * the size in a page.
  */
 export interface Schema {
   readonly _zod: {
@@ -35,21 +35,21 @@ export type OutputOf<S> = S extends {
 export interface SchemaPart {
   readonly _zod: {
     readonly def: Record<string, unknown>;
-    /** For a lazy schema: the schema that it stands for. */
+    /** The inner schema of a lazy schema. */
     readonly innerType?: unknown;
-    /** The values that it takes, of one that takes only so many. */
+    /** The accepted values of a schema that accepts only these. */
     readonly values?: unknown;
-    /** The classes that it is of. */
+    /** The names of the schema's classes. */
     readonly traits?: ReadonlySet<string>;
-    /** Makes another of its kind. */
+    /** Creates another schema of the same kind. */
     readonly constr?: new (def: Record<string, unknown>) => SchemaPart;
     check?: unknown;
   };
 }
 
 /**
- * Whether a schema creates a new object from each input. Only its parts may be
- * shared with other code.
+ * Returns whether a schema creates a new object from each input. Only the parts
+ * of such an object may be shared with other code.
  */
 export function canCreateObject({ _zod: { def } }: Schema): boolean {
   const { type, checks, shape } = def as {
@@ -65,8 +65,8 @@ export function canCreateObject({ _zod: { def } }: Schema): boolean {
 }
 
 /**
- * The schema behind a lazy one. Throws what its getter throws: after such a
- * failure, `innerType` would stay empty.
+ * Returns the schema behind a lazy one. Throws what its getter throws. After
+ * such a failure, `innerType` would stay empty.
  */
 export function getLazySchema({ _zod: internals }: SchemaPart): unknown {
   const { type, getter } = internals.def;

@@ -1,6 +1,6 @@
 /**
- * `confirm`: the value of an earlier view holds at a stronger level: no payload
- * (Correctables, OSDI 2016, §5.2).
+ * `confirm`: the value of an earlier view also holds at a stronger level, so no
+ * payload is sent (Correctables, OSDI 2016, §5.2).
  */
 import * as z from 'zod/v4-mini';
 import { defineMessage, type MessageOf } from './define-message.ts';

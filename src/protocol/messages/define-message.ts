@@ -1,32 +1,32 @@
 /**
- * One kind of message, from one list of its elements: the row's type, its
- * schema, names and positions.
+ * Defines one kind of message by one list of its elements. The list gives the
+ * message's type, its schema, and the names and positions of its elements.
  */
 import * as z from 'zod/v4-mini';
 import type { Codec, EncodedMessage } from '../codec/codec.ts';
 
 /**
- * One kind of message. A row is `[id, kind, …]`; `fields` names its elements
- * for error messages and documents.
+ * One kind of message. A message is `[id, kind, …]`. `fields` names its
+ * elements for errors and documentation.
  */
-export interface MessageKind<Row> {
+export interface MessageKind<Message> {
   readonly kind: string;
   readonly fields: readonly string[];
-  readonly schema: z.ZodMiniType<Row>;
+  readonly schema: z.ZodMiniType<Message>;
 }
 
 /**
- * An element of a row: its name and its schema. One that is optional can be
- * left out at the end of the row.
+ * An element of a message: its name and its schema. An optional one can be left
+ * out at the end of the message.
  */
 export type MessageElement = readonly [name: string, schema: z.ZodMiniType];
 
-/** A kind of message as it is defined; `L` are all its elements. */
+/** The definition of a kind of message. `L` lists all its elements. */
 export interface MessageDefinition<
   L extends readonly MessageElement[],
 > extends MessageKind<ElementValues<L>> {
   readonly fields: ElementNames<L>;
-  /** Where the elements stand in the row, by name. */
+  /** The position of each element in the message, by name. */
   readonly at: ElementPositions<L>;
 }
 
@@ -34,21 +34,21 @@ export type MessageOf<K> =
   K extends MessageDefinition<infer L> ? ElementValues<L> : never;
 
 /**
- * The position of the number that begins every row: in most rows that of an
- * operation.
+ * The position of the number that begins every message. In most messages it is
+ * the number of an operation.
  */
 export const NUMBER_AT = 0;
 
-/** Where the kind stands in every row. */
+/** The position of the kind in every message. */
 export const KIND_AT = 1;
 
 /**
- * Where what it says stands in a row that says one thing, as those about the
- * connection do.
+ * The position of the content in a message with one element of content, like
+ * those about the connection.
  */
 export const BODY_AT = 2;
 
-/** The elements with the kind in its place, after the first. */
+/** The elements with the kind inserted after the first one. */
 type ElementsWithKind<Kind extends string, L> = L extends readonly [
   infer First extends MessageElement,
   ...infer Rest extends readonly MessageElement[],
@@ -76,8 +76,8 @@ type ElementPositions<L extends readonly MessageElement[]> = {
 };
 
 /**
- * Defines a kind of message by the elements of its row, but for the kind, which
- * comes second.
+ * Defines a kind of message by its elements. The kind itself, which comes
+ * second, is not listed.
  *
  * @example
  * export const goaway = defineMessage('goaway', [['id', connectionNumber], ['drainMs', count]]);
@@ -97,20 +97,20 @@ export function defineMessage<
   ];
   const fields = elements.map(([name]) => name);
   const schema = z.tuple(elements.map(([, item]) => item) as [z.ZodMiniType]);
-  const at = Object.fromEntries(fields.map((name, place) => [name, place]));
+  const at = Object.fromEntries(fields.map((name, slot) => [name, slot]));
   return { kind, fields, schema, at } as unknown as MessageDefinition<
     ElementsWithKind<Kind, L>
   >;
 }
 
 /**
- * Encodes a row of a kind. Throws `INVALID_VALUE`, naming the element, for what
- * is outside the domain.
+ * Encodes a message of a kind. Throws `INVALID_VALUE` with the name of an
+ * element that is outside the domain.
  */
-export function encodeMessageOf<Row extends readonly unknown[]>(
-  { fields }: MessageKind<Row>,
-  row: Row,
+export function encodeMessageOf<Message extends readonly unknown[]>(
+  { fields }: MessageKind<Message>,
+  message: Message,
   codec: Codec,
 ): EncodedMessage {
-  return codec.encodeMessage(row, fields);
+  return codec.encodeMessage(message, fields);
 }

@@ -1,18 +1,21 @@
 /**
- * `fail`: an operation failed, as a whole or at one level; with id 0, the
- * connection did.
+ * `fail`: an operation failed, as a whole or at one level. With id 0, the
+ * connection failed.
  */
 import * as z from 'zod/v4-mini';
 import { defineMessage, type MessageOf } from './define-message.ts';
 import { count, levelIndex, nullish, shortText } from './field-schemas.ts';
 
-/** What the error says beside its code and message. */
+/** The facts of an error beside its code and message. */
 export interface FailDetails {
   readonly retryable?: boolean | undefined;
   readonly retryAfterMs?: number | undefined;
-  /** Path of the field that is to blame. */
+  /** Path of the invalid field. */
   readonly field?: string | undefined;
-  /** With the code `DOMAIN`: what the service refused the operation with. */
+  /**
+   * With the code `DOMAIN`: the domain error with which the service refused the
+   * operation.
+   */
   readonly domain?:
     | { readonly name: string; readonly data?: unknown }
     | undefined;

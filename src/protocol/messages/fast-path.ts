@@ -1,6 +1,6 @@
 /**
- * Checks the most frequent rows without their schemas, which cost a page more
- * than all else it does with a row.
+ * Checks the most frequent messages without their schemas. The schemas cost a
+ * page more time than everything else that it does with a message.
  */
 import { confirm, type ConfirmMessage } from './confirm.ts';
 import { KIND_AT } from './define-message.ts';
@@ -9,69 +9,70 @@ import { ALL_LEVELS, MAX_LEVEL_INDEX } from './level-bits.ts';
 import { submit, type SubmitMessage } from './submit.ts';
 import { view, type ViewMessage } from './view.ts';
 
-/** Both kinds begin alike. */
+/** Both kinds begin with the same elements. */
 const { id: ID, level: LEVEL, seq: SEQ } = view.at;
 
 /**
- * Whether a row is a well-formed `view`, `final` or `confirm` without `meta`.
- * What is not may be well-formed all the same.
+ * Returns whether a message is a well-formed `view`, `final` or `confirm`
+ * without `meta`. Other messages may be well-formed too.
  */
 export function isSimpleView(
-  row: unknown,
-): row is ViewMessage | ConfirmMessage {
-  if (!Array.isArray(row)) return false;
-  const kind: unknown = row[KIND_AT];
+  message: unknown,
+): message is ViewMessage | ConfirmMessage {
+  if (!Array.isArray(message)) return false;
+  const kind: unknown = message[KIND_AT];
   const isView = kind === 'view' || kind === 'final';
   if (!isView && kind !== 'confirm') return false;
-  // With or without a version.
+  // The length with and without a version.
   const length = isView ? view.at.version : confirm.at.version;
   return (
-    (row.length === length || row.length === length + 1) && hasSimpleHead(row)
+    (message.length === length || message.length === length + 1) &&
+    hasSimpleHead(message)
   );
 }
 
-function hasSimpleHead(row: readonly unknown[]): boolean {
-  const id: unknown = row[ID];
-  const level: unknown = row[LEVEL];
+function hasSimpleHead(message: readonly unknown[]): boolean {
+  const id: unknown = message[ID];
+  const level: unknown = message[LEVEL];
   return (
     isCount(id) &&
     id > 0 &&
     isCount(level) &&
     level <= MAX_LEVEL_INDEX &&
-    isCount(row[SEQ])
+    isCount(message[SEQ])
   );
 }
 
 /**
- * Whether a row is a simple `submit`. A row that is not may be well-formed all
- * the same.
+ * Returns whether a message is a simple `submit`. Other messages may be
+ * well-formed too.
  */
-export function isSimpleSubmit(row: unknown): row is SubmitMessage {
+export function isSimpleSubmit(message: unknown): message is SubmitMessage {
   const { at } = submit;
   if (
-    !Array.isArray(row) ||
-    row[KIND_AT] !== 'submit' ||
-    row.length <= at.args ||
-    row.length > at.session
+    !Array.isArray(message) ||
+    message[KIND_AT] !== 'submit' ||
+    message.length <= at.args ||
+    message.length > at.session
   )
     return false;
-  const id: unknown = row[at.id];
-  const effect: unknown = row[at.access];
-  const levels: unknown = row[at.levels];
+  const id: unknown = message[at.id];
+  const effect: unknown = message[at.access];
+  const levels: unknown = message[at.levels];
   return (
     isCount(id) &&
     id > 0 &&
-    isShortText(row[at.name]) &&
+    isShortText(message[at.name]) &&
     (effect === 'write' || effect === 'read') &&
     isCount(levels) &&
     levels > 0 &&
     levels <= ALL_LEVELS &&
-    (row.length <= at.key ||
-      isAbsent(row[at.key]) ||
-      typeof row[at.key] === 'string') &&
-    (row.length <= at.timeoutMs ||
-      isAbsent(row[at.timeoutMs]) ||
-      isCount(row[at.timeoutMs]))
+    (message.length <= at.key ||
+      isAbsent(message[at.key]) ||
+      typeof message[at.key] === 'string') &&
+    (message.length <= at.timeoutMs ||
+      isAbsent(message[at.timeoutMs]) ||
+      isCount(message[at.timeoutMs]))
   );
 }
 

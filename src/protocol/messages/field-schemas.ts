@@ -1,30 +1,31 @@
 /**
- * The schemas that elements of several kinds of rows have, and their bounds.
+ * The schemas of elements that several kinds of messages have, with their
+ * limits.
  */
 import * as z from 'zod/v4-mini';
 import { MAX_LEVEL_INDEX, MAX_LEVELS } from './level-bits.ts';
 
 /**
- * Longest name of an operation, a level, a key… Bounds what a log line or a
- * table entry can hold.
+ * Maximum length of the name of an operation, a level, a key… It limits the
+ * size of log lines and table entries.
  */
 export const MAX_NAME_LENGTH = 1024;
 
-/** Longest token of a client that is looked at. */
+/** Maximum length of a client's token. */
 export const MAX_TOKEN_LENGTH = 16_384;
 
 /**
- * Number of an operation, chosen by the client, counted from 1; 0 where the row
- * is about the connection.
+ * Number of an operation, chosen by the client and counted from 1. It is 0 if
+ * the message is about the connection.
  */
 export const operationNumber: z.ZodMiniType<number> = z
   .int()
   .check(z.minimum(1));
-/** The first element of rows that are about the connection as a whole. */
+/** The first element of messages that are about the connection as a whole. */
 export const connectionNumber: z.ZodMiniType<0> = z.literal(0);
 /** A number that is echoed or a watermark. */
 export const count: z.ZodMiniType<number> = z.int().check(z.minimum(0));
-/** Index of a level in the tuple that `hello` and `welcome` agreed on. */
+/** Index of a level in the tuple of `hello` and `welcome`. */
 export const levelIndex: z.ZodMiniType<number> = z
   .int()
   .check(z.minimum(0), z.maximum(MAX_LEVEL_INDEX));
@@ -45,7 +46,7 @@ export const metaRecord: z.ZodMiniType<Readonly<Record<string, unknown>>> =
   z.record(z.string(), z.unknown());
 
 /**
- * An element at the end of a row that may be left out, or be `null` where a
+ * An element at the end of a message that may be left out, or be `null` if a
  * later one follows.
  */
 export function nullish<S extends z.ZodMiniType>(

@@ -1,6 +1,6 @@
 /**
- * `hello`: the client's first message. Whatever does not fit the server is an
- * error before any operation.
+ * `hello`: the client's first message. If it does not fit the server, the
+ * connection fails before any operation.
  */
 import * as z from 'zod/v4-mini';
 import { defineMessage } from './define-message.ts';
@@ -15,22 +15,22 @@ import {
 export interface Hello {
   readonly version: number;
   /**
-   * Random id of the client, the same for all its connections: with an
+   * Random id of the client, the same for all its connections. Together with an
    * operation's number it names the operation.
    */
   readonly client: string;
-  /** Counts the connections of this client: a server keeps only the newest. */
+  /** Counts the connections of this client. A server keeps only the newest. */
   readonly attempt: number;
   /** The levels that the client was written for, weakest first. */
   readonly levels: readonly string[];
   /**
-   * The service contract that the client was written for; the operations that
-   * both ends have alike are served.
+   * The service contract that the client was written for. The operations that
+   * both ends share are served.
    */
   readonly contract?:
     | { readonly name: string; readonly hash: string }
     | undefined;
-  /** Credentials; never part of the URL, which ends up in logs. */
+  /** Credentials. They are never part of the URL, which appears in logs. */
   readonly token?: string | undefined;
 }
 

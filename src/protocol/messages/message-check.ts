@@ -1,11 +1,11 @@
-/** The check that every inbound row passes. */
+/** Checks every inbound message. */
 import * as z from 'zod/v4-mini';
 import { UndecodableMessage } from '../codec/codec.ts';
 import { KIND_AT, NUMBER_AT, type MessageKind } from './define-message.ts';
 
 export interface MessageProblem {
   /**
-   * The operation that the row seems to be about; 0 if that cannot be known.
+   * The operation that the message seems to belong to. 0 if that is unknown.
    */
   readonly id: number;
   /** Path of the bad field, for example `args.queue`. */
@@ -13,25 +13,25 @@ export interface MessageProblem {
   readonly reason: string;
 }
 
-/** How to check faster than by the schemas as they are. */
+/** How to check faster than by the schemas themselves. */
 export interface MessageCheckOptions {
   /**
-   * Turns a schema into a faster one that accepts the same: `compile` of zod
-   * where code generation is allowed.
+   * Converts a schema to a faster one that accepts the same, like `compile` of
+   * zod if code generation is allowed.
    */
   readonly compile?: (schema: z.ZodMiniType) => z.ZodMiniType;
   /**
-   * Recognises rows that need no schema: accepts nothing that the schemas
-   * refuse.
+   * Recognizes messages that need no schema. It accepts nothing that the
+   * schemas reject.
    */
-  readonly isSimple?: (row: unknown) => boolean;
+  readonly isSimple?: (message: unknown) => boolean;
 }
 
 type MessageChecker = Pick<MessageKind<unknown>, 'fields' | 'schema'>;
 
 /**
- * Makes the check for the rows of one direction. It returns what is wrong with
- * a row, or `undefined` for a well-formed one.
+ * Creates the check for the messages of one direction. The check returns the
+ * problem of a message, or `undefined` for a well-formed one.
  *
  * @example
  * const check = createMessageCheck(serverMessageKinds);
@@ -44,43 +44,45 @@ export function createMessageCheck(
     compile = (schema) => schema,
     isSimple = () => false,
   }: MessageCheckOptions = {},
-): (row: unknown) => MessageProblem | undefined {
+): (message: unknown) => MessageProblem | undefined {
   const checkers = new Map<unknown, MessageChecker>();
   for (const item of kinds)
     checkers.set(item.kind, { ...item, schema: compile(item.schema) });
-  // Named for profiles: `npm run bench -- wire` reads the share of validation
-  // from there.
-  return function checkRow(row) {
-    if (isSimple(row)) return undefined;
-    if (row instanceof UndecodableMessage)
-      return describeUndecodable(row, checkers);
-    const checker = Array.isArray(row) ? checkers.get(row[KIND_AT]) : undefined;
-    if (checker === undefined) return describeUnknownKind(row, checkers);
-    const result = z.safeParse(checker.schema, row);
+  // The function has a name for profiles: `npm run bench -- wire` reads the
+  // share of validation from it.
+  return function checkRow(message) {
+    if (isSimple(message)) return undefined;
+    if (message instanceof UndecodableMessage)
+      return describeUndecodable(message, checkers);
+    const checker = Array.isArray(message)
+      ? checkers.get(message[KIND_AT])
+      : undefined;
+    if (checker === undefined) return describeUnknownKind(message, checkers);
+    const result = z.safeParse(checker.schema, message);
     return result.success
       ? undefined
-      : describeProblem(row as unknown[], checker, result.error.issues[0]);
+      : describeProblem(message as unknown[], checker, result.error.issues[0]);
   };
 }
 
 /**
- * The number of the operation that a possibly malformed row is about; 0 if it
- * has none.
+ * Returns the number of the operation that a possibly malformed message belongs
+ * to. 0 if it has none.
  */
-export function getOperationNumber(row: unknown): number {
-  const id: unknown = Array.isArray(row) ? row[NUMBER_AT] : undefined;
+export function getOperationNumber(message: unknown): number {
+  const id: unknown = Array.isArray(message) ? message[NUMBER_AT] : undefined;
   return Number.isSafeInteger(id) && (id as number) > 0 ? (id as number) : 0;
 }
 
 function describeUnknownKind(
-  row: unknown,
+  message: unknown,
   checkers: ReadonlyMap<unknown, MessageChecker>,
 ): MessageProblem {
-  if (!Array.isArray(row))
+  if (!Array.isArray(message))
     return { id: 0, field: '', reason: 'a row must be an array' };
   const known = [...checkers.keys()].join(', ');
   return {
-    id: getOperationNumber(row),
+    id: getOperationNumber(message),
     field: 'kind',
     reason: `the second element must be one of ${known}`,
   };
@@ -106,17 +108,17 @@ type Issue = {
 };
 
 function describeProblem(
-  row: readonly unknown[],
+  message: readonly unknown[],
   { fields }: MessageChecker,
   issue: Issue | undefined,
 ): MessageProblem {
-  const id = getOperationNumber(row);
+  const id = getOperationNumber(message);
   const field = formatFieldPath(issue?.path ?? [], fields);
   if (field !== '') return { id, field, reason: issue?.message ?? 'invalid' };
   return {
     id,
     field,
-    reason: `a ${String(row[KIND_AT])} row has up to ${fields.length} elements, got ${row.length}`,
+    reason: `a ${String(message[KIND_AT])} row has up to ${fields.length} elements, got ${message.length}`,
   };
 }
 

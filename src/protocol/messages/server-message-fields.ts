@@ -1,6 +1,6 @@
 /**
- * The names of what is in the rows that a server sends. Apart, since only
- * servers say them.
+ * The names of the elements of messages that a server sends. They are apart,
+ * because only servers use them.
  */
 import { KIND_AT } from './define-message.ts';
 import { serverMessageKinds, type ServerMessage } from './server-messages.ts';
@@ -9,6 +9,6 @@ const FIELDS: ReadonlyMap<string, readonly string[]> = new Map(
   serverMessageKinds.map(({ kind, fields }) => [kind, fields]),
 );
 
-export function getFields(row: ServerMessage): readonly string[] {
-  return FIELDS.get(row[KIND_AT]) ?? [];
+export function getFields(message: ServerMessage): readonly string[] {
+  return FIELDS.get(message[KIND_AT]) ?? [];
 }

@@ -1,4 +1,4 @@
-/** What a client accepts from a server. */
+/** The messages that a client accepts from a server. */
 import { confirm } from './confirm.ts';
 import { fail } from './fail.ts';
 import { goaway, incoming, ping, pong, renewed } from './short-messages.ts';

@@ -1,6 +1,6 @@
 /**
- * The kinds of messages that say one thing or two: about the connection, and
- * how far the client is.
+ * Messages with at most two elements of content. They are about the connection,
+ * or about the client's progress.
  */
 import { defineMessage } from './define-message.ts';
 import {
@@ -12,22 +12,22 @@ import {
 } from './field-schemas.ts';
 
 /**
- * The kind `ack`, from the client: it is done with all operations up to a
- * number. Later ones get `REPLY_EXPIRED`.
+ * The kind `ack`, from the client: it has finished all operations up to a
+ * number. If it resends one of these, it gets `REPLY_EXPIRED`.
  */
 export const ack = /* @__PURE__ */ defineMessage('ack', [['upTo', count]]);
 
 /**
- * The kind `cancel`, from the client: it wants no more views. A begun update
- * runs on, and fails with `UNKNOWN`.
+ * The kind `cancel`, from the client: it wants no more views. An update that
+ * has begun runs on, and fails with `UNKNOWN`.
  */
 export const cancel = /* @__PURE__ */ defineMessage('cancel', [
   ['id', operationNumber],
 ]);
 
 /**
- * The kind `renew`, from the client: a fresh token for a connection that is
- * open. The principal must stay the same.
+ * The kind `renew`, from the client: a fresh token for an open connection. The
+ * principal must stay the same.
  */
 export const renew = /* @__PURE__ */ defineMessage('renew', [
   ['id', connectionNumber],
@@ -35,8 +35,8 @@ export const renew = /* @__PURE__ */ defineMessage('renew', [
 ]);
 
 /**
- * The kind `renewed`, from the server: it took the fresh token; how long that
- * lasts, if it ends at all.
+ * The kind `renewed`, from the server: it accepted the fresh token. The content
+ * is how long the token lasts, if it ends.
  */
 export const renewed = /* @__PURE__ */ defineMessage('renewed', [
   ['id', connectionNumber],
@@ -44,8 +44,8 @@ export const renewed = /* @__PURE__ */ defineMessage('renewed', [
 ]);
 
 /**
- * The kind `goaway`, from the server: submit no more here; the connection
- * closes within `drainMs`.
+ * The kind `goaway`, from the server: submit no more operations here. The
+ * connection closes within `drainMs`.
  */
 export const goaway = /* @__PURE__ */ defineMessage('goaway', [
   ['id', connectionNumber],
@@ -53,7 +53,7 @@ export const goaway = /* @__PURE__ */ defineMessage('goaway', [
 ]);
 
 /**
- * The kind `ping`, from either end. Answered by `pong`. A browser cannot send
+ * The kind `ping`, from either end. The reply is `pong`. A browser cannot send
  * the ping of websockets.
  */
 export const ping = /* @__PURE__ */ defineMessage('ping', [['n', count]]);
@@ -61,12 +61,12 @@ export const ping = /* @__PURE__ */ defineMessage('ping', [['n', count]]);
 /** The kind `pong`, from either end, with the number of the `ping`. */
 export const pong = /* @__PURE__ */ defineMessage('pong', [['n', count]]);
 
-/** Frames from this size on are announced, in bytes. */
+/** The server announces frames of this size in bytes, or larger ones. */
 export const MIN_ANNOUNCED_BYTES = 1 << 16;
 
 /**
- * The kind `incoming`, from the server: how large the next frame is. Until it
- * has come nothing else can.
+ * The kind `incoming`, from the server: the size of the next frame. Until that
+ * frame has arrived, no other can.
  */
 export const incoming = /* @__PURE__ */ defineMessage('incoming', [
   ['bytes', count],

@@ -11,13 +11,12 @@ import {
 } from './field-schemas.ts';
 
 /**
- * Both are alike, from the server.
- *
- * `seq` numbers the views of one submission from 0, for `confirm`. A view at
- * the strongest requested level or a stronger one is the last row about the
- * operation. So is a `final`, whatever its level: the operation has no stronger
- * one, and the level says what was reached. `token` says what the session has
- * seen with this view.
+ * Both kinds have the same elements and come from the server. `seq` numbers the
+ * views of one submission from 0, for `confirm`. A view at the strongest
+ * requested level or a stronger one is the last message of the operation. So is
+ * a `final` at any level: the operation has no stronger level, and the view has
+ * the level that it reached. `token` is the state of the session after this
+ * view.
  */
 const defineViewMessage = (kind: 'view' | 'final') =>
   defineMessage(kind, [

@@ -12,8 +12,8 @@ export interface ServedContract {
   readonly name: string;
   readonly hash: string;
   /**
-   * The fingerprint of each operation, where the contract's differs from the
-   * client's.
+   * The fingerprint of each operation, if the server's contract differs from
+   * the client's.
    */
   readonly operations?: Readonly<Record<string, string>> | undefined;
 }
@@ -21,15 +21,15 @@ export interface ServedContract {
 export interface Welcome {
   readonly version: number;
   /**
-   * The levels of the hosted store, weakest first; rows name a level by its
+   * The levels of the hosted store, weakest first. Messages name a level by its
    * index in this tuple.
    */
   readonly levels: readonly string[];
-  /** Name of the site, where the store has several. */
+  /** Name of the site, if the store has several. */
   readonly site?: string | undefined;
   /**
-   * How long the client's token lasts, if it ends at all: it should be renewed
-   * before.
+   * How long the client's token lasts, if it ends at all. The client should
+   * renew it before.
    */
   readonly expiresInMs?: number | undefined;
   /**
@@ -38,16 +38,16 @@ export interface Welcome {
    */
   readonly principal?: string | undefined;
   /**
-   * Names what the server remembers of this client's updates. An update that
-   * was sent under another name and is not known under this one may have been
-   * executed all the same.
+   * Names the server's memory of this client's updates. If an update was sent
+   * under another name and is unknown under this one, it may have been executed
+   * all the same.
    */
   readonly memoryId: string;
   readonly contract?: ServedContract | undefined;
   readonly limits: {
     /** Largest frame that the server reads, in bytes. */
     readonly maxFrameBytes: number;
-    /** Most operations in flight on one connection. */
+    /** Maximum number of operations in flight on one connection. */
     readonly maxInFlight: number;
   };
 }

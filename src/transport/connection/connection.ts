@@ -1,6 +1,6 @@
 /**
- * One socket and what was agreed on it. A client submits on one line at a time;
- * earlier ones may still bring answers.
+ * One socket with the result of its handshake. A client submits on one
+ * connection at a time. Earlier ones may still receive replies.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import {
@@ -24,29 +24,29 @@ import { createMessageFor } from '../operations/submit-message.ts';
 import type { WebSocketLike } from '../options/websocket.ts';
 
 export interface ConnectionEvents {
-  onOpen(line: Connection): void;
-  onFrame(line: Connection, frame: EncodedData): void;
+  onOpen(connection: Connection): void;
+  onFrame(connection: Connection, frame: EncodedData): void;
   /**
-   * Called once, also when the socket could not be opened; not once the line
-   * was dropped.
+   * Called once, even if the socket could not be opened. Not called after the
+   * connection was terminated.
    */
-  onClose(line: Connection, code: number, reason: string): void;
+  onClose(connection: Connection, code: number, reason: string): void;
 }
 
-/** After how many submissions to acknowledge those that have ended. */
+/** The number of submissions after which ended operations are acknowledged. */
 const ACK_INTERVAL = 64;
 
 export class Connection implements OperationConnection {
-  /** Counts the client's lines. */
+  /** The number of this connection among those of the client. */
   readonly attempt: number;
   awaitedCount = 0;
   awaitedBytes = 0;
   isDraining = false;
-  /** How many of its rows and frames made no sense. */
+  /** The number of malformed messages and frames. */
   malformedCount = 0;
-  /** What the server said before it closes: why it does. */
+  /** The reason that the server sent before it closes. */
   closeError: CorrectableError | undefined;
-  /** How long the server that goes away stays for its answers, as it said. */
+  /** How long the server stays for its replies when it goes away. */
   drainMs = 0;
   welcome: Welcome | undefined;
   readonly #codec: Codec;
@@ -57,7 +57,7 @@ export class Connection implements OperationConnection {
   #acknowledgedUpTo = 0;
   #unacknowledgedCount = 0;
 
-  /** Throws what the WebSocket class throws. */
+  /** Opens the socket. Throws what the WebSocket class throws. */
   constructor(
     settings: ResolvedConnectionOptions,
     url: string,
@@ -87,7 +87,9 @@ export class Connection implements OperationConnection {
     return this.welcome?.site;
   }
 
-  /** The server lets the client in, which was written for `contract`. */
+  /**
+   * Accepts the server's welcome to a client that was written for `contract`.
+   */
   acceptWelcome(welcome: Welcome, contract: ClientContract | undefined): void {
     this.welcome = welcome;
     this.#agreedOperations = findAgreedOperations(contract, welcome.contract);
@@ -103,16 +105,16 @@ export class Connection implements OperationConnection {
     return this.#batcher.maxFrameBytes;
   }
 
-  /** Submits an operation, or gives the reason why it cannot be. */
+  /** Submits an operation. Returns an error if it cannot be submitted. */
   submit(operation: InFlightOperation): CorrectableError | undefined {
     if (this.#agreedOperations?.has(operation.name) === false)
       return this.#createContractMismatchError();
-    const row = createMessageFor(this, operation, this.#codec);
+    const message = createMessageFor(this, operation, this.#codec);
     const { maxFrameBytes } = this;
-    if (!canFitFrame(this.#codec, row, maxFrameBytes)) {
-      const size = this.#codec.byteLength(row);
-      const message = `args: the operation takes ${size} bytes, the server reads ${maxFrameBytes} at most`;
-      return new CorrectableError('INVALID_ARGUMENT', message, {
+    if (!canFitFrame(this.#codec, message, maxFrameBytes)) {
+      const size = this.#codec.byteLength(message);
+      const problem = `args: the operation takes ${size} bytes, the server reads ${maxFrameBytes} at most`;
+      return new CorrectableError('INVALID_ARGUMENT', problem, {
         field: 'args',
       });
     }
@@ -120,11 +122,11 @@ export class Connection implements OperationConnection {
     this.awaitedBytes += operation.largeBytes;
     this.#unacknowledgedCount++;
     this.awaitedCount++;
-    this.#batcher.push(row);
+    this.#batcher.push(message);
     return undefined;
   }
 
-  /** Whether it is time to acknowledge what has ended. */
+  /** Whether it is time to acknowledge ended operations. */
   get isAckDue(): boolean {
     return this.#unacknowledgedCount >= ACK_INTERVAL;
   }
@@ -137,15 +139,15 @@ export class Connection implements OperationConnection {
     this.push([watermark, 'ack']);
   }
 
-  push(row: ClientMessage): void {
-    this.#batcher.push(this.#codec.encodeMessage(row));
+  push(message: ClientMessage): void {
+    this.#batcher.push(this.#codec.encodeMessage(message));
   }
 
   flush(): void {
     this.#batcher.flush();
   }
 
-  /** Closes in order: what was said is sent first. */
+  /** Closes in order: messages that are queued are sent first. */
   close(): void {
     this.#batcher.flush();
     this.#socket.close();
@@ -169,11 +171,11 @@ export class Connection implements OperationConnection {
 interface SocketEvents {
   onOpen(): void;
   onFrame(frame: EncodedData): void;
-  /** Called once, also when the socket could not be opened. */
+  /** Called once, even if the socket could not be opened. */
   onClose(code: number, reason: string): void;
 }
 
-/** The code of a socket that ended without one. */
+/** The code of a socket that closed without one. */
 const ABNORMAL_CLOSE_CODE = 1006;
 
 const ignoreEvent = (): void => {};
@@ -199,8 +201,8 @@ export class SocketHandle {
     socket.onopen = () => events.onOpen();
     socket.onmessage = ({ data }: { readonly data: unknown }) =>
       events.onFrame(toFrame(data));
-    // An error is always followed by a close. Browsers give no reason; `ws`
-    // gives it in the error's message.
+    // An error is always followed by a close. Browsers give no reason; `ws` has
+    // it in the message of the error.
     let problem = '';
     socket.onerror = (event: SocketErrorEvent) => {
       problem = describeProblem(event);
@@ -219,7 +221,7 @@ export class SocketHandle {
     try {
       this.#socket.send(frame);
     } catch (error) {
-      // Reported after this tick: the caller may be in the middle of many
+      // Reported after this tick, because the caller may be iterating over its
       // operations.
       queueMicrotask(() =>
         this.#handleClose(
@@ -231,7 +233,8 @@ export class SocketHandle {
   }
 
   /**
-   * Closes in order: what was sent is delivered first, and `onClose` is called.
+   * Closes in order: messages that are queued are delivered first, and
+   * `onClose` is called.
    */
   close(): void {
     try {
@@ -253,7 +256,7 @@ export class SocketHandle {
       if (socket.terminate === undefined) socket.close();
       else socket.terminate();
     } catch {
-      // The socket was dropped, so its errors have no listener.
+      // The socket was terminated, so its errors have no listener.
     }
   }
 
@@ -265,7 +268,7 @@ export class SocketHandle {
 }
 
 /**
- * What went wrong: where several addresses were tried, the message may be empty
+ * Returns the cause. If several addresses were tried, the message may be empty,
  * and each attempt has its own.
  */
 function describeProblem({ message, error }: SocketErrorEvent): string {

@@ -1,5 +1,5 @@
 /**
- * How client and server come to know each other on a new line: token, `hello`,
+ * The handshake of client and server on a new connection: token, `hello`,
  * `welcome`.
  */
 import {
@@ -15,7 +15,7 @@ import type {
   ConnectionTarget,
 } from '../options/options.ts';
 
-/** 128 random bits as 32 hexadecimal digits. */
+/** Returns 128 random bits as 32 hexadecimal digits. */
 function createClientId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(
@@ -24,14 +24,14 @@ function createClientId(): string {
 }
 
 /**
- * A question that is older than this is asked again, and an answer that is
+ * A token request that is older than this is repeated, and a token that is
  * older is not used.
  */
 const MAX_TOKEN_AGE_MS = 60_000;
 
 /**
- * An early token is not used if it is older than this: some last no longer than
- * connecting takes.
+ * A token that was requested early is not used if it is older than this. Some
+ * tokens last no longer than it takes to connect.
  */
 const MAX_EARLY_TOKEN_AGE_MS = 10_000;
 
@@ -41,11 +41,11 @@ export class Handshake {
   readonly #target: ConnectionTarget;
   readonly #setPrincipal: (principal: string | undefined) => boolean;
   client = createClientId();
-  /** For whom the last hello was, as the application says. */
+  /** The principal of the last hello, if the application names one. */
   #helloPrincipal: string | undefined;
   /**
-   * For whom the last server took the client, and who that was; none before the
-   * first welcome.
+   * The client's principal of which the last server sent a tag, with that tag.
+   * `undefined` before the first welcome.
    */
   #lastServerIdentity:
     | {
@@ -53,35 +53,32 @@ export class Handshake {
         readonly tag: string | undefined;
       }
     | undefined;
-  /** Whether a token was asked for, ahead of the first line or by one. */
+  /** Whether a token was requested, early or by a connection. */
   #hasRequestedToken = false;
   #waitingConnection: Connection | undefined;
   #onNoToken: (reason: CorrectableError) => void = () => {};
   /**
-   * When the application was asked last, unless that question was answered or
-   * has failed.
+   * When the last token was requested. `-Infinity` if the request was answered
+   * or failed.
    */
   #requestedAt = -Infinity;
   /**
-   * An answer that came when no line waited for it, and until when it can be
-   * used.
+   * A token that arrived when no connection waited for it, and until when it
+   * can be used.
    */
   #earlyToken: (Credentials & { readonly until: number }) | undefined;
   /**
-   * How long such an answer can be used: not as long where no line has asked
-   * for it yet.
+   * How long such a token can be used. The time is shorter while no connection
+   * has requested one.
    */
   #maxTokenAgeMs = MAX_EARLY_TOKEN_AGE_MS;
-  /**
-   * Counts the tokens that were used: answers to questions of before are too
-   * late.
-   */
+  /** Counts the used tokens. Replies to earlier requests are too late. */
   #round = 0;
   readonly #now: () => number;
 
   /**
    * `identify` receives the principal of a token, and returns whether the
-   * client acts for this principal.
+   * client acts for that one.
    */
   constructor(
     { credentials, scheduling }: ResolvedConnectionOptions,
@@ -95,15 +92,15 @@ export class Handshake {
   }
 
   /**
-   * Whether the present line waits for a token: what goes wrong meanwhile is no
-   * fault of the site.
+   * Whether the present connection waits for a token. A failure meanwhile is
+   * not the site's fault.
    */
   get isWaitingForToken(): boolean {
     return this.#waitingConnection !== undefined;
   }
 
   /**
-   * Asks for a token before there is a line for it, unless one was asked for
+   * Requests a token before a connection needs it, unless one was requested
    * already.
    */
   requestTokenEarly(): void {
@@ -111,11 +108,14 @@ export class Handshake {
   }
 
   /**
-   * Says `hello` as soon as there is a token; `onNoToken` receives the reason
-   * if there is none.
+   * Sends `hello` as soon as there is a token. Calls `onNoToken` with the
+   * reason if there is none.
    */
-  begin(line: Connection, onNoToken: (reason: CorrectableError) => void): void {
-    this.#waitingConnection = line;
+  begin(
+    connection: Connection,
+    onNoToken: (reason: CorrectableError) => void,
+  ): void {
+    this.#waitingConnection = connection;
     this.#onNoToken = onNoToken;
     this.#maxTokenAgeMs = MAX_TOKEN_AGE_MS;
     const now = this.#now();
@@ -126,7 +126,7 @@ export class Handshake {
 
   /**
    * Requests a token unless a request is pending, and once more if that takes
-   * long. The first answer counts.
+   * long. The first reply counts.
    */
   #requestToken(): void {
     const round = this.#round;
@@ -153,22 +153,29 @@ export class Handshake {
   }
 
   #sendHello({ principal, token }: Credentials): void {
-    const line = this.#waitingConnection;
-    if (line === undefined) return;
+    const connection = this.#waitingConnection;
+    if (connection === undefined) return;
     const isOurs = this.#setPrincipal(principal);
     // A caller whose operation is abandoned may close the connection, or sign
-    // in as another.
-    if (line !== this.#waitingConnection) return;
+    // in as another user.
+    if (connection !== this.#waitingConnection) return;
     this.#earlyToken = undefined;
     this.#round++;
     if (!isOurs) return this.#requestToken();
     this.#waitingConnection = undefined;
     this.#helloPrincipal = principal;
-    line.push([0, 'hello', { ...this.#createHello(line.attempt), token }]);
-    line.flush();
+    connection.push([
+      0,
+      'hello',
+      { ...this.#createHello(connection.attempt), token },
+    ]);
+    connection.flush();
   }
 
-  /** The line is no longer wanted: a token that comes later is not for it. */
+  /**
+   * Ends the handshake. A token that arrives later does not belong to this
+   * connection.
+   */
   end(): void {
     this.#waitingConnection = undefined;
   }
@@ -179,8 +186,8 @@ export class Handshake {
   }
 
   /**
-   * Whether the server sees another principal than the last one did, without a
-   * change by the application.
+   * Returns whether the server sees another principal than the last one did,
+   * although the application has not changed it.
    */
   isPrincipalChanged({ principal: tag }: Welcome): boolean {
     const known = this.#lastServerIdentity;
@@ -193,8 +200,8 @@ export class Handshake {
   }
 
   /**
-   * What keeps the client from this server, if anything does. Contracts of one
-   * name may differ by their operations.
+   * Returns why the client cannot use this server, if there is a reason.
+   * Contracts of one name may differ in their operations.
    */
   findIncompatibility({
     version,
@@ -240,8 +247,8 @@ export function createNoTokenError(cause: unknown): CorrectableError {
 }
 
 /**
- * Whether the application reports that no user is signed in. Other errors may
- * be temporary.
+ * Returns whether the application reports that no user is signed in. Other
+ * errors may be temporary.
  */
 function isSignedOut(cause: unknown): boolean {
   return isCorrectableError(cause, 'UNAUTHENTICATED') && !cause.retryable;

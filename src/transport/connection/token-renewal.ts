@@ -1,23 +1,24 @@
 /**
- * Sends a fresh token before the present one ends, so that a long connection
+ * Sends a fresh token before the present one expires, so that a long connection
  * need not be opened again.
  */
 import { exponentialBackoff } from '../../correctable/backoff.ts';
 import type { Credentials } from '../options/guard-callbacks.ts';
 import type { ResolvedConnectionOptions } from '../options/options.ts';
 
-/** When to renew, as a share of the time that a token lasts. */
+/** When to renew, as a share of the lifetime of a token. */
 const RENEW_AFTER_RATIO = 0.75;
 /**
- * The least time between two renewals, however short a server says that a token
- * lasts.
+ * The minimum time between two renewals, even if a server reports a shorter
+ * lifetime of the token.
  */
 const MIN_RENEW_INTERVAL_MS = 50;
 
 export interface RenewalEvents {
   onRenewed(credentials: Credentials): void;
   /**
-   * No fresh token could be had; it is tried again until the present one ends.
+   * Called when no fresh token was received. The renewal is retried until the
+   * present token expires.
    */
   onFailed(cause: unknown): void;
 }
@@ -30,7 +31,7 @@ export class TokenRenewal {
   readonly #events: RenewalEvents;
   readonly #backoff = exponentialBackoff();
   #cancel: (() => void) | undefined;
-  /** Identifies answers that come too late. */
+  /** Identifies replies that arrive too late. */
   #round = 0;
   #failures = 0;
   #endsAt = 0;
@@ -43,7 +44,10 @@ export class TokenRenewal {
     this.#events = events;
   }
 
-  /** The present token lasts for so long; `undefined`: for ever. */
+  /**
+   * Schedules the renewal for a token that lasts this long. `undefined` means
+   * that it does not expire.
+   */
   scheduleRenewal(expiresInMs: number | undefined): void {
     this.stop();
     if (expiresInMs === undefined) return;
@@ -83,8 +87,8 @@ export class TokenRenewal {
     this.#events.onFailed(cause);
     const delayMs =
       this.#backoff.delayMs(++this.#failures, Math.random) ?? Infinity;
-    // After its end the server closes the connection, and the next one asks for
-    // a token itself.
+    // At its end the server closes the connection, and the next connection
+    // requests a token itself.
     if (this.#options.scheduling.now() + delayMs < this.#endsAt)
       this.#setRenewTimer(delayMs);
   }

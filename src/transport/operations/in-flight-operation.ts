@@ -15,16 +15,16 @@ import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import { deepCopy } from '../../values/deep-copy.ts';
 
 /**
- * A view that may be confirmed: what the server gave, whatever its receivers
- * have made of it meanwhile.
+ * A view that may be confirmed. It keeps the value that the server sent, even
+ * if receivers have changed theirs.
  */
 export class ConfirmableView {
-  /** The sink's number for it. */
+  /** The number that the sink gave it. */
   readonly seq: number;
-  /** With what its confirmations have added. */
+  /** The details, with those that its confirmations have added. */
   readonly details: ViewDetails;
   readonly #serverValue: unknown;
-  /** The same, as it was handed on. */
+  /** The value that was delivered to the sink. */
   readonly #deliveredValue: unknown;
 
   constructor(
@@ -40,8 +40,8 @@ export class ConfirmableView {
   }
 
   /**
-   * Whether what was handed on is what the server gave: what can no longer be
-   * read is not.
+   * Returns whether the delivered value is still the value of the server. A
+   * value that cannot be read any more is not.
    */
   isUnmodified(): boolean {
     try {
@@ -51,14 +51,14 @@ export class ConfirmableView {
     }
   }
 
-  /** What the server gave, to be handed on as a view of its own. */
+  /** Returns the value of the server, to be delivered as a view of its own. */
   copyValue(): unknown {
     return deepCopy(this.#serverValue);
   }
 
   /**
-   * The same view once it was confirmed, or handed on again with this number
-   * and value.
+   * Returns the same view after a confirmation, or after a delivery with this
+   * number and value.
    */
   withDetails(
     details: ViewDetails,
@@ -69,21 +69,24 @@ export class ConfirmableView {
   }
 }
 
-/** What operations need to know of the line that they were submitted on. */
+/**
+ * The facts that operations need of the connection on which they were
+ * submitted.
+ */
 export interface OperationConnection {
-  /** Names what its server remembers of this client. */
+  /** The name of the server's memory of this client. */
   readonly memoryId: string | undefined;
-  /** How many operations wait for an answer on it. */
+  /** The number of operations that wait for a reply on it. */
   awaitedCount: number;
-  /** How many bytes the large ones among them have. */
+  /** The number of bytes of the large operations among them. */
   awaitedBytes: number;
-  /** Whether its server goes away, and nothing is submitted on it any more. */
+  /** Whether its server goes away, so that it accepts no more operations. */
   readonly isDraining: boolean;
-  push(row: ClientMessage): void;
+  push(message: ClientMessage): void;
 }
 
 /**
- * How many views can be confirmed, the latest: as many as a gateway keeps of an
+ * How many of the latest views can be confirmed. A gateway keeps as many for an
  * operation.
  */
 const MAX_CONFIRMABLE_VIEWS = 1024;
@@ -94,7 +97,7 @@ export type OperationParts = Pick<
 >;
 
 /**
- * One operation in flight, and where it is: the application's side asks that
+ * One operation in flight, with its progress. The client reads the progress
  * when it gives up.
  */
 export class InFlightOperation implements SubmissionStatus {
@@ -102,56 +105,59 @@ export class InFlightOperation implements SubmissionStatus {
   readonly name: string;
   readonly access: Access;
   /**
-   * Index of the strongest requested level: a view at it or above ends the
-   * operation.
+   * Index of the strongest requested level. A view at this level or a stronger
+   * one ends the operation.
    */
   readonly strongest: number;
   readonly sink: Sink;
   readonly context: InvocationContext;
-  /** The submission as it is sent, and sent again after a reconnect. */
+  /** The submission as it is sent, and resent after a reconnect. */
   readonly message: EncodedMessage;
   readonly #outage: Outage;
-  /** Where its answer is to come from; none while it waits to be submitted. */
+  /**
+   * The connection on which the reply is expected. `undefined` while the
+   * operation waits to be submitted.
+   */
   connection: OperationConnection | undefined = undefined;
   /**
-   * Whether it was submitted on an earlier line, which may have executed it.
+   * Whether it was submitted on an earlier connection, whose server may have
+   * executed it.
    */
   wasSentBefore = false;
   /**
-   * What the server remembered that it was sent to before; none, where that
-   * differed from one time to the next.
+   * The name of the memory of the servers that it was sent to. `undefined` if
+   * these had different ones.
    */
   memoryId: string | undefined = undefined;
   /**
-   * No caller wants the views any more. A sent update stays until the server is
-   * known to have it.
+   * Whether no caller wants the views any more. A sent update stays until the
+   * server certainly has it.
    */
   isCancelled = false;
   /**
-   * Where it went: the site that it was sent to first, the one it was sent to
-   * last, and how often it moved.
+   * The site that it was sent to first, the last one, and how often it moved.
    */
   home: string | undefined = undefined;
   site: string | undefined = undefined;
   hop = 0;
   /**
-   * The first view that is not the last, of the present submission, and the
-   * server's number: mostly there are no others.
+   * The first view of the present submission that is not the last, with the
+   * server's number. Mostly there are no others.
    */
   #firstView: ConfirmableView | undefined = undefined;
   #firstViewSeq = 0;
-  /** The latest views by the server's numbers, where there are several. */
+  /** The latest views by the server's numbers, if there are several. */
   #confirmableViews: Map<number, ConfirmableView> | undefined = undefined;
   removeAbortListener: (() => void) | undefined = undefined;
 
-  constructor(parts: OperationParts, row: EncodedMessage, outage: Outage) {
+  constructor(parts: OperationParts, message: EncodedMessage, outage: Outage) {
     this.id = parts.id;
     this.name = parts.name;
     this.access = parts.access;
     this.strongest = parts.strongest;
     this.sink = parts.sink;
     this.context = parts.context;
-    this.message = row;
+    this.message = message;
     this.#outage = outage;
   }
 
@@ -164,8 +170,8 @@ export class InFlightOperation implements SubmissionStatus {
   }
 
   /**
-   * Its size, if it may take a slow link so long that nothing is heard
-   * meanwhile.
+   * The size of the message if it may block a slow network so long that nothing
+   * else arrives meanwhile.
    */
   get largeBytes(): number {
     const { length } = this.message;
@@ -173,14 +179,14 @@ export class InFlightOperation implements SubmissionStatus {
   }
 
   /**
-   * Whether a server that remembers under the name `memory` may not know of it
-   * although another one does.
+   * Returns whether a server whose memory has this name may not know the
+   * operation although another one does.
    */
   isUnknownTo(memory: string | undefined): boolean {
     return this.wasSentBefore && this.memoryId !== memory;
   }
 
-  /** The line that it was submitted on is gone: it waits for another. */
+  /** The connection of the operation is lost, so it waits for another one. */
   handleConnectionLoss(): void {
     const memory = this.connection?.memoryId;
     this.memoryId = this.isUnknownTo(memory) ? undefined : memory;
@@ -189,7 +195,8 @@ export class InFlightOperation implements SubmissionStatus {
   }
 
   /**
-   * It waits for another line, on which views of this one cannot be confirmed.
+   * Detaches the operation from its connection. On another one, views of this
+   * one cannot be confirmed.
    */
   detachFromConnection(): void {
     if (this.connection !== undefined) {
@@ -201,7 +208,7 @@ export class InFlightOperation implements SubmissionStatus {
     this.#confirmableViews = undefined;
   }
 
-  /** View `seq` of the server. */
+  /** Keeps view `seq` of the server. */
   recordView(seq: number, value: ConfirmableView): void {
     if (
       this.#confirmableViews === undefined &&
@@ -222,15 +229,15 @@ export class InFlightOperation implements SubmissionStatus {
   }
 
   /**
-   * The server's view `seq`, to be confirmed, if it came and is not too long
-   * ago: it counts as of now.
+   * Returns view `seq` of the server, to be confirmed, if it arrived and is not
+   * too old. It then counts as a recent one.
    */
   findView(seq: number): ConfirmableView | undefined {
     if (this.#confirmableViews === undefined)
       return this.#firstViewSeq === seq ? this.#firstView : undefined;
     const value = this.#confirmableViews.get(seq);
-    // A later view with the same value was not sent: the next one of that value
-    // refers to this one again.
+    // The server did not send a later view with the same value. The next
+    // confirmation of that value names this view again.
     if (value !== undefined) this.recordView(seq, value);
     return value;
   }

@@ -1,6 +1,6 @@
 /**
- * The operations that have no final yet, by number, and what the server's rows
- * do to them.
+ * The operations that have no final yet, by number, and the effects of the
+ * server's messages on them.
  */
 import { mergeDetails, type ViewDetails } from '../../correctable/binding.ts';
 import { CorrectableError, type ErrorCode } from '../../correctable/errors.ts';
@@ -22,8 +22,8 @@ import { deepCopy } from '../../values/deep-copy.ts';
 import { WireSession } from './submit-message.ts';
 
 /**
- * The error of an operation that was not answered: an update that may have left
- * may have taken effect.
+ * Creates the error of an operation that was not answered. An update that may
+ * have been sent may have taken effect.
  */
 function createNoReplyError(
   operation: InFlightOperation,
@@ -45,8 +45,8 @@ function createNoReplyError(
 }
 
 /**
- * Errors of admission, before a server checks what was done: no proof if
- * another server may have executed it.
+ * Errors of admission. A server sends them before it checks what was done, so
+ * they prove nothing if another server may have executed the operation.
  */
 const ADMISSION_ERROR_CODES: ReadonlySet<ErrorCode> = new Set([
   'OVERLOADED',
@@ -61,14 +61,18 @@ const ADMISSION_ERROR_CODES: ReadonlySet<ErrorCode> = new Set([
   'ABORTED',
 ]);
 
-/** The error of an operation that the server of its present line failed. */
+/**
+ * Returns the error of an operation that the server of its present connection
+ * failed.
+ */
 export function toOperationError(
   operation: InFlightOperation,
   error: CorrectableError,
 ): CorrectableError {
   const { wasSentBefore, connection } = operation;
   if (!wasSentBefore || !ADMISSION_ERROR_CODES.has(error.code)) return error;
-  // One that has remembered this client ever since would know of it.
+  // A server that has had the same memory of this client since then would know
+  // the operation.
   const memory = connection?.memoryId;
   return memory !== undefined && !operation.isUnknownTo(memory)
     ? error
@@ -79,8 +83,8 @@ const NO_OPERATIONS: readonly InFlightOperation[] = [];
 const NO_DETAILS: ViewDetails = {};
 
 /**
- * All operations of one client that have no final yet. Rows count only on the
- * line that an operation was submitted on.
+ * All operations of one client that have no final yet. A message counts only on
+ * the connection on which its operation was submitted.
  */
 export class InFlightOperations {
   readonly #levels: readonly string[];
@@ -113,8 +117,8 @@ export class InFlightOperations {
   }
 
   /**
-   * The number up to which all updates have ended; a read in flight holds
-   * nothing back, since it is resent.
+   * The number up to which all updates have ended. A read in flight does not
+   * count, because it is resent.
    */
   get watermark(): number {
     while (
@@ -131,30 +135,33 @@ export class InFlightOperations {
     this.#operations.forEach(use);
   }
 
-  /** Forgets an operation; what the server still says about it is ignored. */
+  /**
+   * Removes an operation. Later messages of the server about it are ignored.
+   */
   remove(operation: InFlightOperation): void {
     if (!this.has(operation)) return;
     this.#operations.delete(operation.id);
     operation.detachFromConnection();
     operation.removeAbortListener?.();
-    // What the caller keeps must not keep the encoded arguments.
+    // The caller may keep the context, which must not keep the encoded
+    // arguments.
     if (operation.context.submissionStatus === operation)
       operation.context.submissionStatus = undefined;
   }
 
-  /** The operation that a row on `line` is about. */
+  /** Returns the operation that a message on `connection` belongs to. */
   #findOnConnection(
     id: number,
-    line: OperationConnection,
+    connection: OperationConnection,
   ): InFlightOperation | undefined {
     const operation = this.#operations.get(id);
-    return operation?.connection === line ? operation : undefined;
+    return operation?.connection === connection ? operation : undefined;
   }
 
-  handleView(row: ViewMessage, line: OperationConnection): void {
+  handleView(message: ViewMessage, connection: OperationConnection): void {
     const { at } = view;
-    const level = row[at.level];
-    const operation = this.#findOnConnection(row[at.id], line);
+    const level = message[at.level];
+    const operation = this.#findOnConnection(message[at.id], connection);
     if (operation === undefined) return;
     const name = this.#levels[level];
     if (name === undefined)
@@ -162,26 +169,33 @@ export class InFlightOperations {
         operation,
         `a view at level ${level}, which does not exist`,
       );
-    storeSessionToken(operation, row[at.token]);
+    storeSessionToken(operation, message[at.token]);
     const isEarly = level < operation.strongest;
-    const last = !isEarly || row[KIND_AT] === 'final';
+    const last = !isEarly || message[KIND_AT] === 'final';
     if (last) this.remove(operation);
     if (operation.isCancelled) return;
-    const value = row[at.value];
-    const input = toViewDetails(row[at.version], row[at.meta], last && isEarly);
+    const value = message[at.value];
+    const input = toViewDetails(
+      message[at.version],
+      message[at.meta],
+      last && isEarly,
+    );
     if (last) return void operation.sink.view(value, name, input);
     const own = deepCopy(value);
     const seq = operation.sink.view(value, name, input);
     operation.recordView(
-      row[at.seq],
+      message[at.seq],
       new ConfirmableView(seq, input ?? NO_DETAILS, own, value),
     );
   }
 
-  handleConfirm(row: ConfirmMessage, line: OperationConnection): void {
+  handleConfirm(
+    message: ConfirmMessage,
+    connection: OperationConnection,
+  ): void {
     const { at } = confirm;
-    const level = row[at.level];
-    const operation = this.#findOnConnection(row[at.id], line);
+    const level = message[at.level];
+    const operation = this.#findOnConnection(message[at.id], connection);
     if (operation === undefined) return;
     const name = this.#levels[level];
     if (name === undefined)
@@ -189,24 +203,24 @@ export class InFlightOperations {
         operation,
         `a view at level ${level}, which does not exist`,
       );
-    storeSessionToken(operation, row[at.token]);
+    storeSessionToken(operation, message[at.token]);
     const last = level >= operation.strongest;
     if (operation.isCancelled) {
       if (last) this.remove(operation);
       return;
     }
-    const known = operation.findView(row[at.seq]);
+    const known = operation.findView(message[at.seq]);
     if (known === undefined)
       return this.#failMalformed(
         operation,
-        `the server confirmed view ${row[at.seq]}, which it never sent`,
+        `the server confirmed view ${message[at.seq]}, which it never sent`,
       );
     if (last) this.remove(operation);
-    const input = toViewDetails(row[at.version], row[at.meta]);
+    const input = toViewDetails(message[at.version], message[at.meta]);
     if (known.isUnmodified()) {
       if (!last)
         operation.recordView(
-          row[at.seq],
+          message[at.seq],
           known.withDetails(mergeDetails(known.details, input)),
         );
       operation.sink.confirm(name, known.seq, input);
@@ -216,55 +230,64 @@ export class InFlightOperations {
     const value = known.copyValue();
     const seq = operation.sink.view(value, name, merged);
     if (!last)
-      operation.recordView(row[at.seq], known.withDetails(merged, seq, value));
+      operation.recordView(
+        message[at.seq],
+        known.withDetails(merged, seq, value),
+      );
   }
 
-  handleFail(row: FailMessage, line: OperationConnection): void {
+  handleFail(message: FailMessage, connection: OperationConnection): void {
     const { at } = fail;
-    const level = row[at.level];
-    const operation = this.#findOnConnection(row[at.id], line);
+    const level = message[at.level];
+    const operation = this.#findOnConnection(message[at.id], connection);
     if (operation === undefined) return;
     const name =
       level === undefined || level === null ? undefined : this.#levels[level];
-    const error = fromFailMessage(row, name, operation.name);
+    const error = fromFailMessage(message, name, operation.name);
     if (name !== undefined && (level ?? 0) < operation.strongest) {
       if (!operation.isCancelled) operation.sink.fail(error, name);
     } else if (
-      line.isDraining &&
+      connection.isDraining &&
       error.code === 'UNAVAILABLE' &&
       !operation.isCancelled
     ) {
-      // It crossed the `goaway`: that server has not begun with it, the next
-      // one may.
+      // The operation crossed the `goaway` message. That server has not begun
+      // with it, so the next one may.
       operation.detachFromConnection();
       if (!operation.wasSentBefore) operation.home = operation.site = undefined;
       this.#rejected.push(operation);
     } else this.#end(operation, toOperationError(operation, error));
   }
 
-  /** Those that servers which go away would not take since the last call. */
+  /**
+   * Returns the operations that servers which go away have rejected since the
+   * last call.
+   */
   takeRejected(): readonly InFlightOperation[] {
     return this.#rejected.length === 0
       ? NO_OPERATIONS
       : this.#rejected.splice(0);
   }
 
-  /** A row on `line` that seems to be about operation `id` makes no sense. */
+  /**
+   * Handles a malformed message on `connection` that seems to belong to
+   * operation `id`.
+   */
   handleMalformed(
     id: number,
     error: CorrectableError,
-    line: OperationConnection,
+    connection: OperationConnection,
   ): void {
-    const operation = this.#findOnConnection(id, line);
+    const operation = this.#findOnConnection(id, connection);
     if (operation !== undefined) this.abandon(operation, error);
   }
 
-  /** Ends an operation to which no answer comes. */
+  /** Ends an operation that gets no reply. */
   abandon(operation: InFlightOperation, cause: CorrectableError): void {
     this.#end(operation, createNoReplyError(operation, cause));
   }
 
-  /** Ends all that are in flight now. */
+  /** Ends all operations that are in flight now. */
   abandonAll(cause: CorrectableError): void {
     for (const operation of this.#select(() => true))
       this.abandon(operation, cause);
@@ -275,17 +298,19 @@ export class InFlightOperations {
   }
 
   /**
-   * A connection is gone: its unanswered operations wait for another one,
-   * except abandoned ones, already reported.
+   * Handles the end of a connection. Its unanswered operations wait for another
+   * one, except abandoned ones, which were reported already.
    */
-  handleConnectionLoss(line: OperationConnection): void {
-    for (const operation of this.#select((item) => item.connection === line)) {
+  handleConnectionLoss(connection: OperationConnection): void {
+    for (const operation of this.#select(
+      (item) => item.connection === connection,
+    )) {
       if (operation.isCancelled) this.remove(operation);
       else operation.handleConnectionLoss();
     }
   }
 
-  // As a list, since those that end may lead to others that begin.
+  // Returns an array, because the end of one operation may start others.
   #select(
     requested: (operation: InFlightOperation) => boolean,
   ): InFlightOperation[] {

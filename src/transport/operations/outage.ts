@@ -1,13 +1,13 @@
 /**
- * How long there has been no connection, and why: the error of an operation
- * that waits for one until its timeout.
+ * The time without a connection and its reason, for the error of an operation
+ * that waits for a connection until its timeout.
  */
 import { CorrectableError, type ErrorCode } from '../../correctable/errors.ts';
 import { CloseCode } from '../../protocol/close-codes.ts';
 
 /**
- * The present time without a connection. One object for the life of the client:
- * operations read it when they must.
+ * The present time without a connection. There is one object for the life of
+ * the client. Operations read it when they need it.
  */
 export class Outage {
   /** Why there is no connection, or why there was none. */
@@ -24,8 +24,8 @@ export class Outage {
   }
 
   /**
-   * Why operations do not get on, since when; `undefined` while there is a
-   * connection.
+   * The reason since when operations cannot be sent. `undefined` while there is
+   * a connection.
    */
   get blockedBy(): CorrectableError | undefined {
     if (this.#since === undefined) return undefined;
@@ -45,8 +45,8 @@ export class Outage {
   }
 
   /**
-   * Why the connection to `url` was lost or did not come about; `detail` says
-   * it where the address is known.
+   * Sets the reason why the connection to `url` was lost or could not be
+   * opened. `detail` is used in messages that have the address already.
    */
   setReason(
     url: string,
@@ -71,8 +71,8 @@ const ERROR_CODES_BY_CLOSE_CODE: Readonly<Record<number, ErrorCode>> = {
 };
 
 /**
- * The error for a fatal close code; `reported` is what the server sent in a row
- * before it closed.
+ * Creates the error for a fatal close code. `reported` is the error that the
+ * server sent in a message before it closed.
  */
 export function createRejectionError(
   code: number,
@@ -87,8 +87,8 @@ export function createRejectionError(
 }
 
 /**
- * The error for a connection that was lost, or could not be opened, and will be
- * tried again.
+ * Creates the error for a connection that was lost or could not be opened, and
+ * that will be retried.
  */
 export function createLossError(url: string, detail: string): CorrectableError {
   return new CorrectableError(
@@ -97,18 +97,20 @@ export function createLossError(url: string, detail: string): CorrectableError {
   );
 }
 
-/** The error for what another user than the present one has submitted. */
+/**
+ * Creates the error for an operation of another principal than the present one.
+ */
 export function createPrincipalChangedError(): CorrectableError {
   const message =
     'the principal has changed; submit again what is still needed';
   return new CorrectableError('UNAVAILABLE', message, { retryable: false });
 }
 
-/** Browsers do not report why a socket did not open. */
+/** Browsers do not report why a socket could not be opened. */
 export const REFUSAL_HINT =
   'The server cannot be reached, or it refused the connection: the origin of the page is not in its `origins`, or the path is no site. Its log has the reason';
 
-/** What a close says about the reason. */
+/** Returns what a close code reveals of the reason. */
 export function formatCloseDetail(code: number, reason: string): string {
   return reason === '' ? `closed with ${code}` : `${reason} (${code})`;
 }

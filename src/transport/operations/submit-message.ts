@@ -1,4 +1,4 @@
-/** The row that submits an operation. */
+/** Builds the message that submits an operation. */
 import type {
   BindingSession,
   InvocationContext,
@@ -11,17 +11,18 @@ import { submitFields } from '../../protocol/messages/submit-fields.ts';
 import type { SubmitMessage } from '../../protocol/messages/submit.ts';
 import type { InFlightOperation } from './in-flight-operation.ts';
 
-/** Tokens in one submission at most: one a site. */
+/** Maximum number of tokens in one submission: one for each site. */
 const MAX_SESSION_TOKENS = 64;
 
 /**
- * Keeps the newest token of each server, which its text before the first dot
- * names; first ones stay until then.
+ * Keeps the newest token of each server. The text of a token before its first
+ * dot names the server. The tokens of the opening stay until newer ones replace
+ * them.
  */
 export class WireSession implements BindingSession {
   /**
-   * The id of the client that opened it: with another principal it takes
-   * another, and the session has ended.
+   * The id of the client that opened the session. With another principal the
+   * client gets another id, and the session ends.
    */
   readonly client: string | undefined;
   tokens: readonly string[];
@@ -32,8 +33,8 @@ export class WireSession implements BindingSession {
   }
 
   /**
-   * Takes the token that came with a view: it contains all that was sent with
-   * the submission.
+   * Adds the token that came with a view. It covers all tokens that were sent
+   * with the submission.
    */
   addToken(token: string): void {
     const others = this.tokens.filter(
@@ -55,8 +56,8 @@ export interface SubmitMessageParts {
 }
 
 /**
- * Throws for what a server would take for a malformed row, and after a few of
- * those for a broken client.
+ * Throws for an operation that a server would take for a malformed message.
+ * After a few of those it would take the client for broken.
  */
 export function checkSendable(
   { name, access, key }: Operation,
@@ -76,13 +77,13 @@ export function checkSendable(
     throw createInvalidArgumentError('access', "must be 'read' or 'write'");
   if (key !== undefined && typeof key !== 'string')
     throw createInvalidArgumentError('key', 'must be a text');
-  // The gateway in front of this binding may have put a long principal in front
+  // A gateway in front of this binding may have put a long principal in front
   // of a short key.
   if (idempotencyKey.length > MAX_NAME_LENGTH)
     throw createInvalidArgumentError('idempotencyKey', 'give a shorter one');
 }
 
-/** Builds the row, leaving out what is not there at its end. */
+/** Builds the message. Elements that are absent at its end are left out. */
 export function createSubmitMessage({
   id,
   operation,
@@ -96,7 +97,7 @@ export function createSubmitMessage({
     deadlineAt === undefined
       ? Infinity
       : Math.max(0, Math.round(deadlineAt - wallNowMs));
-  // So long a limit is none.
+  // A timeout that long is no limit.
   const timeoutMs = Number.isSafeInteger(leftMs) ? leftMs : null;
   const tokens = session instanceof WireSession ? session.tokens : null;
   if (idempotencyKey !== undefined) {
@@ -146,7 +147,8 @@ export function createSubmitMessage({
 const MOVE_INDEX = submitFields.indexOf('move');
 
 /**
- * Where a row is sent: the name of the site, and of what its server remembers.
+ * The destination of a message: the name of the site, and that of the server's
+ * memory.
  */
 export interface Destination {
   readonly site: string | undefined;
@@ -154,8 +156,8 @@ export interface Destination {
 }
 
 /**
- * The row for this destination, with the moves of an update and whether another
- * memory may know it.
+ * Returns the message for this destination, with the moves of an update and
+ * whether another memory may know it.
  */
 export function createMessageFor(
   destination: Destination,
@@ -169,13 +171,15 @@ export function createMessageFor(
       : recordMove(destination.site, operation);
   const again = operation.isUnknownTo(destination.memoryId);
   if (move === undefined && !again) return operation.message;
-  // Read back, since the arguments may have changed in the hands of the
-  // application meanwhile.
-  const [row] = codec.decode(codec.frame([operation.message])) as [unknown[]];
-  while (row.length < MOVE_INDEX) row.push(null);
-  row[MOVE_INDEX] = move ?? null;
-  if (again) row[MOVE_INDEX + 1] = true;
-  return codec.encodeMessage(row, submitFields);
+  // Decoded from the message, because the application may have changed the
+  // arguments meanwhile.
+  const [message] = codec.decode(codec.frame([operation.message])) as [
+    unknown[],
+  ];
+  while (message.length < MOVE_INDEX) message.push(null);
+  message[MOVE_INDEX] = move ?? null;
+  if (again) message[MOVE_INDEX + 1] = true;
+  return codec.encodeMessage(message, submitFields);
 }
 
 function recordMove(

@@ -26,7 +26,7 @@ export type ConnectionEvent =
   | 'opened' // the socket is open
   | 'welcomed' // the server accepted the client
   | 'principal-changed' // the server or the application uses another principal than before
-  | 'received' // any row arrived
+  | 'received' // any message arrived
   | 'timeout' // the time allowed for the present state is over; in `open`, the server was silent
   | 'goaway' // the server is about to close, and takes no more submissions
   | 'lost' // the socket closed or failed, and another attempt may help
@@ -63,7 +63,7 @@ const createTransition = (
 
 const RETRY = createTransition('waiting', 'terminate');
 const RETIRE_AND_RETRY = createTransition('waiting', 'drain');
-// Retired first, so that what was said on it is sent.
+// Retires the connection first, so that queued messages are sent.
 const RETIRE_AND_ABANDON = createTransition(
   'waiting',
   'drain',
@@ -126,8 +126,8 @@ const TRANSITIONS: Readonly<Record<ConnectionState, TransitionRow>> = {
 };
 
 /**
- * The next state and what to do; an event without meaning in a state changes
- * nothing.
+ * Returns the next state and its actions. An event without meaning in a state
+ * changes nothing.
  */
 export function getTransition(
   state: ConnectionState,

@@ -18,8 +18,8 @@ export function reportUncaught(error: unknown): void {
 }
 
 /**
- * A listener that neither throws nor, where it returns a promise, leaves a
- * rejection behind.
+ * Returns a listener that never throws. If it returns a promise, a rejection of
+ * it is reported.
  */
 export function guardListener<A extends readonly unknown[]>(
   listener: (...args: A) => unknown,
@@ -34,7 +34,10 @@ export function guardListener<A extends readonly unknown[]>(
   };
 }
 
-/** A source of principals that gives a text, or throws why there is none. */
+/**
+ * Returns a source of principals that returns a string, or throws the reason
+ * why there is none.
+ */
 export function guardPrincipal(principal: () => unknown): () => string {
   return () => {
     const value = principal();
@@ -45,8 +48,8 @@ export function guardPrincipal(principal: () => unknown): () => string {
 }
 
 /**
- * Whom the client speaks for, where the application says, and the token that
- * shows it.
+ * The principal that the client acts for, if the application names one, and its
+ * token.
  */
 export interface Credentials {
   readonly principal: string | undefined;
@@ -54,14 +57,14 @@ export interface Credentials {
 }
 
 /**
- * How often to ask for a token in a row, where each time another principal has
- * come before the answer.
+ * How often in succession to request a token if the principal has changed each
+ * time before the token arrived.
  */
 const MAX_TOKEN_REQUESTS = 8;
 
 /**
- * Always returns a promise of the token and its principal, who was signed in at
- * the request and at the answer.
+ * Returns a function that always returns a promise of the token and its
+ * principal. The principal was signed in both at the request and at the reply.
  */
 export function guardToken(
   token: () => unknown,
@@ -98,8 +101,8 @@ function findTokenProblem(token: unknown): string | undefined {
 }
 
 /**
- * A policy that always knows: where the one given does not, delays grow as they
- * do by default.
+ * Returns a policy that always has a delay. If the policy of the application
+ * fails, the delays of the default policy are used.
  */
 export function guardReconnect(
   policy: Backoff,

@@ -1,4 +1,4 @@
-/** Options of a connection, with defaults filled in and checked. */
+/** The options of a connection, checked and with their defaults. */
 import { exponentialBackoff, type Backoff } from '../../correctable/backoff.ts';
 import { CorrectableError, check } from '../../correctable/errors.ts';
 import type { OptionNamesOf } from '../../correctable/validate.ts';
@@ -79,7 +79,7 @@ export interface ConnectionOptions {
    */
   readonly maxInFlight?: number | undefined;
   /**
-   * Encoding of rows: `msgpack` is faster, `json` readable in a browser's
+   * Encoding of messages: `msgpack` is faster, `json` readable in a browser's
    * network panel. Default: `msgpack`
    */
   readonly codec?: 'msgpack' | 'json' | undefined;
@@ -124,7 +124,7 @@ export const CONNECTION_OPTIONS: OptionNamesOf<ConnectionOptions> = {
   random: true,
 };
 
-/** What a connection needs to know of the store beside the options. */
+/** The facts about the store that a connection needs beside the options. */
 export interface ConnectionTarget {
   readonly levels: readonly string[];
   readonly contract?: ClientContract | undefined;
@@ -141,14 +141,17 @@ type DefaultedOptions = {
 
 export interface ResolvedConnectionOptions extends DefaultedOptions {
   readonly urls: readonly string[];
-  /** Asks for a token, and for whom it is. */
+  /** Requests a token and the principal that it belongs to. */
   readonly credentials: () => Promise<Credentials>;
   /**
    * Returns the signed-in user; absent if the application has no such option.
    * Throws what its function throws.
    */
   readonly principal: (() => string) | undefined;
-  /** The token is always the same: asking for it again gives no fresh one. */
+  /**
+   * Whether the token is constant, so that another request returns no fresh
+   * one.
+   */
   readonly isTokenFixed: boolean;
   readonly codec: Codec;
 }
@@ -223,8 +226,8 @@ function resolvePrincipal({
 }
 
 /**
- * Clients have random ids. Throws `UNSUPPORTED` if the platform has no
- * randomness, as React Native.
+ * Checks that the platform has randomness, because clients have random ids.
+ * Throws `UNSUPPORTED` otherwise, as on React Native.
  */
 function checkRandomness(): void {
   const { crypto } = globalThis as Partial<typeof globalThis>;
@@ -235,8 +238,8 @@ function checkRandomness(): void {
 }
 
 /**
- * Whether the platform can read and write UTF-8, and refuse what is none:
- * MessagePack needs that.
+ * Returns whether the platform can write UTF-8 and reject invalid UTF-8.
+ * MessagePack needs both.
  */
 function hasUtf8(): boolean {
   try {
@@ -283,13 +286,13 @@ export interface ClientContract {
   readonly name: string;
   readonly hash: string;
   /**
-   * The fingerprint of each of its operations; asked for where the server has
+   * Returns the fingerprint of each operation. It is called if the server has
    * another version.
    */
   readonly getOperationHashes: () => Readonly<Record<string, string>>;
 }
 
-/** What a client written for `catalogue` says of it. */
+/** Returns how a client written for the registry identifies its contract. */
 export function toClientContract({
   name,
   hash,
@@ -298,7 +301,10 @@ export function toClientContract({
   return { name, hash, getOperationHashes: () => hashOperations(operations) };
 }
 
-/** The names of the operations that both have alike; `undefined` for all. */
+/**
+ * Returns the names of the operations that both ends share, or `undefined` for
+ * all.
+ */
 export function findAgreedOperations(
   own: ClientContract | undefined,
   served: ServedContract | undefined,

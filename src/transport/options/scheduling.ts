@@ -44,8 +44,8 @@ function setPlatformTimer(fn: () => void, delayMs: number): () => void {
 }
 
 /**
- * Some platforms, as React Native, have no `timeOrigin`: what `now` counts from
- * means nothing there.
+ * Some platforms, such as React Native, have no `timeOrigin`. There the start
+ * of `now` has no meaning.
  */
 function readSystemClock(): number {
   return (globalThis.performance?.timeOrigin ?? 0) + getElapsedMs();
@@ -57,7 +57,8 @@ function createAfterTick(): (fn: () => void) => void {
   >;
   if (setImmediate !== undefined) return (fn) => void setImmediate(fn);
   if (MessageChannel === undefined) return (fn) => void setTimeout(fn, 0);
-  // In browsers a nested setTimeout(0) waits for 4 ms; a message does not.
+  // In browsers a nested `setTimeout(0)` waits for 4 ms, a posted message does
+  // not.
   const waiting: (() => void)[] = [];
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = () => waiting.shift()?.();

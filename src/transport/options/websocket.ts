@@ -7,8 +7,8 @@ import { check, CorrectableError } from '../../correctable/errors.ts';
 import type { EncodedData } from '../../protocol/codec/codec.ts';
 
 /**
- * A websocket of a browser, of `ws`, of `undici`… Each has its own event types,
- * which `never` stands for.
+ * A websocket of a browser, of `ws`, of `undici`… Each has its own event types.
+ * `never` accepts all of them.
  */
 export interface WebSocketLike {
   binaryType: string;
@@ -27,8 +27,8 @@ export type WebSocketConstructor = new (
 ) => WebSocketLike;
 
 /**
- * Returns `injected`, or the class of the platform: in Node 20 that of `ws`.
- * Throws `UNSUPPORTED` if there is none.
+ * Returns `injected`, or the class of the platform. In Node 20 that is the one
+ * of `ws`. Throws `UNSUPPORTED` if there is none.
  */
 export function getWebSocketClass(
   injected: WebSocketConstructor | undefined,
@@ -46,13 +46,13 @@ export function getWebSocketClass(
 }
 
 /**
- * One URL or several, normalized. Throws `INVALID_ARGUMENT` for what is no
- * websocket URL.
+ * Returns one URL or several, normalized. Throws `INVALID_ARGUMENT` if one is
+ * no websocket URL.
  */
 export function toWebSocketUrls(
   value: string | URL | readonly (string | URL)[],
 ): readonly string[] {
-  // A URL may be of another realm.
+  // The object may be a URL of another realm.
   const isUrl =
     typeof value === 'string' ||
     typeof (value as URL | undefined)?.href === 'string';
@@ -88,7 +88,9 @@ function toWebSocketUrl(url: string | URL): string {
   return href;
 }
 
-/** Parses a URL. Some platforms, as React Native, have no `URL.canParse`. */
+/**
+ * Parses a URL. Some platforms, such as React Native, have no `URL.canParse`.
+ */
 export function parseUrl(url: string | URL): URL | undefined {
   try {
     return new URL(url);
