@@ -4,7 +4,7 @@ import type { Profiler } from 'node:inspector';
 import type { ProfileReport } from './messages.ts';
 
 /** The name of the function that checks every inbound row; whatever it calls counts as validation too. */
-export const VALIDATION = 'checkRow';
+export const VALIDATION = 'checkMessage';
 const NOT_BUSY: ReadonlySet<string> = new Set(['(idle)', '(root)', '(program)']);
 const SAMPLE_US = 200;
 

@@ -1,5 +1,5 @@
 /**
- * `correctables/contract`: what a service shares with its clients. Runs
+ * `correctables/contract`: the part of a service that its clients share. Runs
  * anywhere, and connects to nothing.
  */
 export { createHandler } from '../protocol/contract/create-handler.ts';

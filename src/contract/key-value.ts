@@ -10,11 +10,12 @@ import { keyValueOperations } from '../protocol/contract/portable-operations.ts'
 
 const key = z.string().check(z.minLength(1));
 const version = z.union([z.string(), z.number()]);
-/** Absent if the key has no value: so `undefined` as a value removes it. */
+/** Absent if the key has no value, so `undefined` as a value removes it. */
 const value = z.optional(z.unknown());
 
 /**
- * Lists are limited here too, since the contract's own builders check nothing.
+ * Arrays are limited here too, because the contract's own builders check
+ * nothing.
  */
 const maxKeys = z.maxLength(MAX_TRANSACTION_KEYS);
 

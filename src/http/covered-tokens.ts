@@ -5,8 +5,8 @@
  *
  * A token of a RedBlue site is `maker.vector.signature`. Its vector is
  * readable, although only a site can sign it. A session with a larger vector
- * has seen all that one with a smaller vector has, so that few tokens stay.
- * Tokens of other stores have no order: the latest of them stay.
+ * has seen everything that one with a smaller vector has seen, so few tokens
+ * stay. Tokens of other stores have no order: the latest of them stay.
  */
 
 /**
@@ -17,12 +17,12 @@ const MAX_LENGTH = 4_000;
 
 interface SeenToken {
   readonly token: string;
-  /** `undefined` if it cannot be read. */
+  /** `undefined` if the vector cannot be read. */
   readonly vector: readonly number[] | undefined;
 }
 
 /**
- * Returns the tokens without those that others cover, in their order. If the
+ * Returns the tokens that are not covered by others, in their order. If the
  * header would be too long, the earliest are left out.
  */
 export function compactTokens(tokens: readonly string[]): readonly string[] {
@@ -40,7 +40,10 @@ export function compactTokens(tokens: readonly string[]): readonly string[] {
     .toReversed();
 }
 
-/** Accepts texts until the header is full. The first one always fits. */
+/**
+ * Returns a function that accepts texts until the header is full. The first
+ * text always fits.
+ */
 function createLengthLimit(maxLength: number): (token: string) => boolean {
   let length = 0;
   return (token) => {
@@ -58,7 +61,7 @@ function covers({ vector }: SeenToken, { vector: other }: SeenToken): boolean {
   );
 }
 
-/** The vector of a token, if it has one. */
+/** Returns the vector of a token, if it has one. */
 function readVector(token: string): SeenToken['vector'] {
   const [, payload, signature] = token.split('.');
   if (payload === undefined || signature === undefined) return undefined;

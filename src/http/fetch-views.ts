@@ -1,4 +1,4 @@
-/** The views that an HTTP server sends, as a Correctable. */
+/** Delivers the views that an HTTP server sends as a Correctable. */
 import { correctable } from '../correctable/client/create.ts';
 import type { Sink } from '../correctable/binding.ts';
 import type { Correctable } from '../correctable/correctable.ts';
@@ -28,7 +28,7 @@ import {
 } from './session-tokens.ts';
 import { isFailure, MEDIA_TYPES, parseMessage } from './view-message.ts';
 
-/** Options of a request: those of `fetch`, and these. */
+/** Options of a request: those of `fetch`, and the following. */
 export interface FetchViewsOptions extends Omit<RequestInit, 'signal'> {
   /**
    * Cancels the request when it aborts. Default: that of the `Request`, if you
@@ -41,8 +41,8 @@ export interface FetchViewsOptions extends Omit<RequestInit, 'signal'> {
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * Sends what the session has seen, and takes what it sees, made by
-   * `createHttpSession`. Default: no session
+   * The session whose tokens are sent and updated, made by `createHttpSession`.
+   * Default: no session
    */
   readonly session?: HttpSession | undefined;
   /** Sends the request. Default: the `fetch` of the platform */
@@ -191,8 +191,8 @@ export interface Receiver {
 }
 
 /**
- * Sends the request and delivers what comes back. Rejects with what ends the
- * operation.
+ * Sends the request and delivers its views. Rejects with the error that ends
+ * the operation.
  */
 export async function deliverViews(
   exchange: Exchange,
@@ -205,7 +205,7 @@ export async function deliverViews(
     { accept: MEDIA_TYPES.ndjson, ...tokens },
     signal,
   );
-  // React Native has no streams, so that the body is undefined.
+  // React Native has no streams, so the body is `undefined` there.
   if (!response.ok || response.body === null) {
     const { error, session } = await readFailedReply(response, exchange);
     if (session) receiver.session?.advance(sent, session);
@@ -281,7 +281,7 @@ function checkLevel(
 
 function checkType({ headers }: Response, { name }: Exchange): void {
   const type = headers.get('content-type') ?? 'none';
-  // Media types have no case, and may have parameters.
+  // Media types ignore case, and may have parameters.
   const [essence = ''] = type.toLowerCase().split(';');
   if (Object.values(MEDIA_TYPES).includes(essence.trim())) return;
   const message = `${name}: the reply has the content type "${type}". Send it with respondWithViews() or sendViews().`;

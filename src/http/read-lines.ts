@@ -1,6 +1,6 @@
 /**
- * The messages of a reply, as they arrive: each a line of NDJSON, or the data
- * of an event.
+ * Reads the messages of a reply as they arrive. Each one is a line of NDJSON,
+ * or the data of an event.
  */
 import { CorrectableError } from '../correctable/errors.ts';
 
@@ -32,7 +32,7 @@ export async function* readLines(
       const chunk =
         decoder?.decode(value, { stream: !done }) ?? (await response.text());
       text += chunk;
-      // A long message comes in many chunks: it is taken apart once.
+      // A long message arrives in many chunks. It is split only once.
       const lines =
         done || LINE_END.test(chunk) ? text.split(LINE_END) : [text];
       text = done ? '' : lines.pop()!;
@@ -67,8 +67,8 @@ function checkLength({ length }: string): void {
  * keep a connection alive.
  */
 function getData(line: string): string | undefined {
-  // Trimmed of byte order marks too: proxies that join replies leave one
-  // within.
+  // `trim` also removes byte order marks, which proxies that join replies may
+  // leave inside.
   const text = line.trim();
   const data = text.startsWith('data:')
     ? text.slice('data:'.length).trim()

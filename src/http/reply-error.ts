@@ -32,13 +32,16 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
 const isUncertain = (status: number): boolean =>
   status < 400 || status === 408 || status >= 500;
 
-/** What errors need to know of the request. */
+/** The facts of the request that errors need. */
 export interface RequestLabel {
   readonly name: string;
   readonly isUpdate: boolean;
 }
 
-/** An update whose reply is lost may have been applied. */
+/**
+ * Creates the error of a request whose reply is lost. An update may have been
+ * applied.
+ */
 export function createLostError(
   { name, isUpdate }: RequestLabel,
   what: string,
@@ -71,8 +74,8 @@ export function createBrokenError(
 }
 
 /**
- * Returns the error that the server sent, or else the one that the status
- * stands for.
+ * Returns the error that the server sent. If there is none, returns the error
+ * of the status.
  */
 export async function readFailedReply(
   response: Response,
@@ -84,8 +87,8 @@ export async function readFailedReply(
     .json()
     .then(fromJsonValue)
     .catch(() => undefined);
-  // Gateways have errors in a form of their own. Those of this package always
-  // say whether they are retryable.
+  // Gateways have errors of another form. Those of this package always specify
+  // `retryable`.
   if (!isFailure(body) || body.error.retryable === undefined)
     return { error: createStatusError(response, request) };
   return {

@@ -1,4 +1,4 @@
-/** The views of a Correctable as the reply of an HTTP server. */
+/** Sends the views of a Correctable as the reply of an HTTP server. */
 import type { Session } from '../correctable/client/client.ts';
 import type { Correctable } from '../correctable/correctable.ts';
 import {
@@ -63,7 +63,7 @@ export interface RespondOptions {
 
 export type AnyCorrectable = Correctable<unknown, Levels, string>;
 
-/** A reply that has not been sent. */
+/** A reply that has not been sent yet. */
 export interface Reply {
   readonly status: number;
   readonly headers: Record<string, string>;
@@ -81,8 +81,8 @@ export interface Reply {
 export type ClientWatch = (leave: (reason?: unknown) => void) => () => void;
 
 /**
- * Statuses of failures before the first view, by code. Others are 500: the
- * server is to blame.
+ * Statuses of failures before the first view, by code. All others are 500,
+ * because the server failed.
  */
 const STATUSES: { readonly [C in ErrorCode]?: number } = {
   INVALID_ARGUMENT: 400,
@@ -138,7 +138,7 @@ export async function respondWithViews(
   try {
     return new Response(body, { status, headers });
   } catch (error) {
-    // A header of the application that cannot be sent.
+    // A header of the application cannot be sent.
     release(error);
     throw error;
   }
@@ -146,8 +146,8 @@ export async function respondWithViews(
 
 /**
  * Waits for the first view, or the failure: the status depends on it.
- * `hasEnded` returns whether the reply has no receiver any more, so that a
- * failure is none of the reply.
+ * `hasEnded` returns whether the reply has no receiver any more. A failure
+ * after that is no failure of the reply.
  */
 export async function startReply(
   correctable: AnyCorrectable,
@@ -203,8 +203,7 @@ export async function startReply(
   };
   async function* formatChunks(): AsyncGenerator<string, void> {
     try {
-      // The reply has no body. Hono drops the stream of it without canceling
-      // it.
+      // The reply has no body. Hono drops its stream without canceling it.
       if (request?.method === 'HEAD') return;
       for (let step = first; !step.done; step = await lines.next())
         yield format === 'sse' && !error
@@ -226,11 +225,11 @@ export async function startReply(
   };
 }
 
-/** A message as text, and the error if it is one. */
+/** A message as text, with its error if it is one. */
 interface Line {
   readonly text: string;
   readonly error?: ErrorFacts;
-  /** Whether the request is not to blame for the error, whatever its code. */
+  /** Whether the server caused the error, whatever its code. */
   readonly isServerFault?: boolean;
 }
 
@@ -258,8 +257,8 @@ async function* followViews(
       previous = view;
     }
   } catch (failure) {
-    // If a view cannot be sent, the reply ends here, so the operation has no
-    // reader left.
+    // If a view cannot be sent, the reply ends, so the operation has no reader
+    // left.
     correctable.cancel();
     reportFailedLevels(correctable, report, failure);
     report(failure);
@@ -273,7 +272,8 @@ async function* followViews(
 }
 
 /**
- * If the result of an update cannot be sent, the update has run all the same.
+ * If the result of an update cannot be sent, the update was executed all the
+ * same.
  */
 function addOutcome(error: unknown, correctable: AnyCorrectable): unknown {
   const source = getForeignSource(correctable);
@@ -286,7 +286,10 @@ function addOutcome(error: unknown, correctable: AnyCorrectable): unknown {
   });
 }
 
-/** The failure of a weak level ends no operation, so that no error has it. */
+/**
+ * Reports the failures of weak levels. They do not end the operation, so its
+ * error does not have them.
+ */
 function reportFailedLevels(
   correctable: AnyCorrectable,
   report: (error: unknown) => void,
@@ -300,8 +303,8 @@ function reportFailedLevels(
 }
 
 /**
- * Adds the tokens of the session to a message, unless the last one had the
- * same.
+ * Returns a function that adds the tokens of the session to a message, unless
+ * the last message had the same.
  */
 function createTokenWriter(
   session: Session | undefined,
@@ -324,8 +327,8 @@ function chooseFormat(request: RequestLike | undefined): ViewFormat {
 }
 
 /**
- * Prefers the socket: the signal of Fastify also aborts when the body of the
- * request has been read.
+ * The socket is preferred, because the signal of Fastify also aborts when the
+ * body of the request has been read.
  */
 function watchRequest({
   socket,
@@ -374,7 +377,7 @@ function createHeaders(type: string): Record<string, string> {
   };
 }
 
-/** The head and the body of a reply whose own head cannot be sent. */
+/** Returns the head and the body of a reply whose own head cannot be sent. */
 export function createServerErrorHead(): Pick<Reply, 'status' | 'headers'> & {
   readonly body: string;
 } {
@@ -392,8 +395,8 @@ function createFailureHead(
   const retryAfter = retryAfterMs !== undefined && {
     'retry-after': String(Math.ceil(retryAfterMs / 1_000)),
   };
-  // A handler has returned what its contract does not allow, so that the server
-  // is to blame.
+  // A handler has returned a result that its contract does not allow, so this
+  // is a failure of the server.
   const isBrokenResult =
     code === 'INVALID_VALUE' && field?.startsWith('result') === true;
   const isKnown =

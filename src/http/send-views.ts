@@ -1,9 +1,9 @@
 /**
  * The views of a Correctable over a response of Node. The response belongs to
  * the application as well: a timeout, a shutdown or an error handler may end it
- * at any time. Node has no error for a write after that, but an event that ends
- * the process. So each write asks first. HTTP/2 responses have no `destroyed`:
- * their stream has.
+ * at any time. A write after that emits an event in Node that ends the process.
+ * So each write checks first. HTTP/2 responses have no `destroyed`: their
+ * stream has.
  */
 import { check, CorrectableError } from '../correctable/errors.ts';
 import { hasMethods } from '../correctable/validate.ts';
@@ -17,8 +17,8 @@ import {
 } from './respond-with-views.ts';
 
 /**
- * What `sendViews` needs of a response of Node, over HTTP/1.1 or HTTP/2.
- * Express has one, and Fastify as `reply.raw`.
+ * The members of a response of Node that `sendViews` needs, over HTTP/1.1 or
+ * HTTP/2. Express has such a response, and Fastify as `reply.raw`.
  */
 export interface ServerResponseLike {
   /** Absent over HTTP/2: then the `stream` has it. */
@@ -75,8 +75,8 @@ async function sendReply(
   if (!sendHead(response, reply)) return;
   for await (const chunk of reply.chunks) {
     if (hasEnded(response)) return;
-    // A logger that replaces this function may return nothing, and nothing
-    // would drain.
+    // A logger that replaces this function may return nothing. Then no drain
+    // event would follow.
     const accepted: unknown = response.write(chunk);
     if (accepted === false) await waitForDrain(response);
   }
@@ -110,7 +110,9 @@ function hasEnded({
   );
 }
 
-/** A client may never read on: then its connection closes some day. */
+/**
+ * A client may stop reading for ever. Then its connection closes at some time.
+ */
 function waitForDrain(response: ServerResponseLike): Promise<void> {
   if (hasEnded(response)) return Promise.resolve();
   return new Promise((resolve) => {

@@ -1,13 +1,13 @@
 /**
- * The tokens of a session on their way between a page and its server: in a
- * header, a cookie or a message.
+ * The tokens of a session between a page and its server, in a header, a cookie
+ * or a message.
  */
 import { check } from '../correctable/errors.ts';
 import { compactTokens } from './covered-tokens.ts';
 
 /**
- * Name of the header, and of the cookie, that has the tokens. Allow it if pages
- * of other origins use your server.
+ * Name of the header and of the cookie with the tokens. Allow it if pages of
+ * other origins use your server.
  */
 export const SESSION_HEADER = 'correctables-session';
 
@@ -43,7 +43,7 @@ export interface RequestLike {
 export interface SessionCookieOptions {
   /** The pages that send the cookie. Default: `/` */
   readonly path?: string | undefined;
-  /** Whether it is sent over HTTPS alone. Default: `true` */
+  /** Whether the cookie is sent over HTTPS only. Default: `true` */
   readonly isSecure?: boolean | undefined;
   /**
    * How long the browser keeps it, in seconds. Default: until the browser is
@@ -62,14 +62,14 @@ export interface HttpSession {
 }
 
 /**
- * The name and the value of a cookie. Browsers drop a longer one without an
- * error.
+ * Maximum size of the name and the value of a cookie. Browsers drop a larger
+ * one without an error.
  */
 const MAX_COOKIE_BYTES = 4_096;
 
 /**
- * Separates tokens: `encodeURIComponent` escapes it in them, and cookies can
- * have it.
+ * Separates tokens. `encodeURIComponent` escapes it in tokens, and cookies may
+ * contain it.
  */
 const SEPARATOR = ':';
 
@@ -151,8 +151,8 @@ export function formatSessionCookie(
 }
 
 /**
- * Creates a session for `fetchViews`: what the server's session has seen
- * travels with each request and each reply.
+ * Creates a session for `fetchViews`: each request and each reply carries the
+ * tokens of the server's session.
  *
  * @example
  * const session = createHttpSession();
@@ -161,7 +161,8 @@ export function formatSessionCookie(
  */
 export function createHttpSession(tokens: readonly string[] = []): HttpSession {
   check(Array.isArray(tokens), 'tokens', 'give the tokens of a session');
-  // No state of its own: frameworks freeze it, and wrap it in proxies.
+  // The object has no state of its own, because frameworks freeze it and wrap
+  // it in proxies.
   let current = compactTokens(tokens);
   return {
     get tokens() {
@@ -178,8 +179,8 @@ export function createHttpSession(tokens: readonly string[] = []): HttpSession {
 
 export interface PageSession extends HttpSession {
   /**
-   * Takes the tokens of a reply in place of those that its request had. Other
-   * replies may have brought more meanwhile.
+   * Replaces the tokens that a request had by those of its reply. Other replies
+   * may have added more meanwhile.
    */
   advance(sent: readonly string[], received: readonly string[]): void;
 }

@@ -1,12 +1,12 @@
 /**
- * Requests that no platform sends: a mistake of the program, so a retry is of
- * no use, and an update was certainly not done. `fetch` reports them like a
- * lost connection, as a `TypeError` without a code.
+ * Recognizes requests that no platform sends. They are mistakes of the program,
+ * so a retry is of no use, and an update was certainly not executed. `fetch`
+ * reports them like a lost connection, as a `TypeError` without a code.
  */
 import { CorrectableError } from '../correctable/errors.ts';
 import type { RequestLabel } from './reply-error.ts';
 
-/** What `fetch` was called with. */
+/** The arguments of a call of `fetch`. */
 interface FetchArguments {
   readonly input: string | URL | Request;
   readonly url: string;
@@ -16,7 +16,8 @@ interface FetchArguments {
 const CREDENTIALS = /\/\/[^/?#\s]*@/g;
 
 /**
- * Names a request in errors. Its query and its credentials may be confidential.
+ * Returns the name of a request in errors, without its query and its
+ * credentials, which may be confidential.
  */
 export function formatRequestName(method: string, url: string): string {
   return `${method} ${hideCredentials(url.replace(/[?#].*$/s, ''))}`;
@@ -26,7 +27,7 @@ function hideCredentials(text: string): string {
   return text.replaceAll(CREDENTIALS, '//');
 }
 
-/** Schemes of addresses that are no resources of HTTP. */
+/** Schemes of addresses that HTTP cannot request. */
 const OTHER_SCHEMES = /^(wss?|ftp|mailto|about):/i;
 /**
  * The causes that Node gives for addresses that it refuses before it connects.
@@ -34,8 +35,8 @@ const OTHER_SCHEMES = /^(wss?|ftp|mailto|about):/i;
 const REFUSALS = /^(bad port$|unknown scheme$|URL scheme )/;
 
 /**
- * Whether `fetch` has rejected these arguments themselves, so that nothing was
- * sent.
+ * Returns whether `fetch` has rejected these arguments themselves, so that
+ * nothing was sent.
  */
 export function isUnsendable(
   error: unknown,
@@ -50,14 +51,14 @@ export function isUnsendable(
   try {
     void new Request(input, init);
   } catch (refusal) {
-    // A `fetch` of the application may send what `Request` refuses. Then it
-    // fails differently.
+    // A `fetch` of the application may send requests that `Request` rejects.
+    // Then it fails with another message.
     return getReason(message) === getReason((refusal as Error).message);
   }
   return false;
 }
 
-/** Browsers put the name of the function that failed in front. */
+/** Browsers begin the message with the name of the function that failed. */
 function getReason(message: unknown): string {
   return String(message).replace(
     /^(Failed to .*?|\w+\.fetch|Request constructor): |\.$/g,

@@ -1,6 +1,6 @@
 /**
- * One view, or the failure, as one line of JSON. What JSON lacks is written as
- * in `json-values.ts`.
+ * One view, or the failure, as one line of JSON. Values that JSON lacks are
+ * written as in `json-values.ts`.
  */
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import { isRecord } from '../correctable/validate.ts';
@@ -8,7 +8,7 @@ import type { AnyView } from '../correctable/view.ts';
 import { fromJsonValue, toJsonField } from '../protocol/codec/json-values.ts';
 import { toErrorFacts, type ErrorFacts } from '../protocol/error-facts.ts';
 
-/** How messages are sent: one JSON object a line, or server-sent events. */
+/** How messages are sent: one JSON object per line, or server-sent events. */
 export type ViewFormat = 'ndjson' | 'sse';
 
 export const MEDIA_TYPES: Readonly<Record<ViewFormat, string>> = {
@@ -17,7 +17,8 @@ export const MEDIA_TYPES: Readonly<Record<ViewFormat, string>> = {
 };
 
 /**
- * A view on its way. Without a `value`, it has that of the message before it.
+ * A view as it is sent. Without a `value`, it has the value of the message
+ * before it.
  */
 export interface ViewMessage {
   readonly level: string;
@@ -25,18 +26,15 @@ export interface ViewMessage {
   readonly final?: true;
   readonly version?: unknown;
   readonly meta?: Readonly<Record<string, unknown>>;
-  /**
-   * Tokens of what the session has seen, if it has seen more than at the
-   * message before.
-   */
+  /** Tokens of the session, if it has seen more than at the message before. */
   readonly session?: readonly string[];
 }
 
-/** What the last message has of a failure. */
+/** The facts of a failure in the last message. */
 export interface FailureFacts extends ErrorFacts {
   /**
-   * As in the process of the server, so that the page can test it with
-   * `isDomainError`.
+   * The domain error as in the process of the server, so that the page can test
+   * it with `isDomainError`.
    */
   readonly domain?:
     | {
@@ -57,7 +55,8 @@ export interface FailureMessage {
  * Builds the message of a view, in JSON; `previous` is the view that was sent
  * last.
  *
- * @throws CorrectableError `INVALID_VALUE` with the path of what cannot be sent
+ * @throws CorrectableError `INVALID_VALUE` with the path of a value that cannot
+ * be sent
  */
 export function toViewMessage(
   view: AnyView,
@@ -66,7 +65,7 @@ export function toViewMessage(
   const { level, value, final, version, meta } = view;
   return {
     level,
-    // An equal value is the same one, in all views of a Correctable.
+    // In all views of a Correctable, an equal value is the same object.
     ...(!(previous && Object.is(value, previous.value)) && {
       value: toJson(value, 'value'),
     }),
@@ -80,7 +79,7 @@ export function toViewMessage(
 
 /**
  * Builds the message of a failure, in JSON. Never throws: without the message,
- * the client would learn nothing.
+ * the client would get no error at all.
  */
 export function toFailureMessage(error: unknown): FailureMessage {
   const facts = getPublicFacts(error);
@@ -93,8 +92,8 @@ export function toFailureMessage(error: unknown): FailureMessage {
 }
 
 /**
- * What a stranger may know. A client in this process wraps an error of the
- * application, and its message refers to a cause that stays here.
+ * Returns the facts that any client may get. A client in this process wraps an
+ * error of the application, and its message refers to a cause that stays here.
  */
 function getPublicFacts(error: unknown): FailureFacts {
   const facts = toErrorFacts(error);
@@ -112,7 +111,7 @@ function getPublicFacts(error: unknown): FailureFacts {
 const FAILED_MESSAGE =
   'the operation failed on the server, which has reported the cause';
 
-/** A value stands one level deep in its message. */
+/** A value is nested one level deep in its message. */
 const toJson = (value: unknown, field: string): unknown =>
   toJsonField(value, field, 1);
 

@@ -1,10 +1,10 @@
-/** Checks shared by the builders. */
+/** Checks that several builders share. */
 import { check } from '../correctable/errors.ts';
 import { isNonEmptyString } from '../correctable/validate.ts';
 
 /**
- * Returns `name`; throws `INVALID_ARGUMENT` that names `field` unless it is a
- * string of one character or more.
+ * Returns `name`. Throws `INVALID_ARGUMENT` for `field` unless it is a string
+ * with at least one character.
  */
 export function checkName(name: string, field: string): string {
   check(

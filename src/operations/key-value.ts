@@ -1,4 +1,4 @@
-/** Reading and writing values by key. */
+/** Operations that read and write values by key. */
 import { check, checkOptions } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { checkName } from './check-name.ts';

@@ -1,4 +1,4 @@
-/** Replicated queues (Correctables, OSDI 2016, §4.3 and §5.2). */
+/** Operations on replicated queues (Correctables, OSDI 2016, §4.3 and §5.2). */
 import { checkRecord } from '../correctable/validate.ts';
 import type { Operation } from '../correctable/operation.ts';
 import type { AnyView } from '../correctable/view.ts';
@@ -48,7 +48,7 @@ export function enqueue<T>(queue: string, item: T): Operation<void> {
  * Takes the first item of `queue`; `null` if it is empty. `getRemaining(view)`
  * returns how many are left after it. `getSafeThreshold(view)` returns how many
  * other clients may take, if the store knows. A preliminary view guesses the
- * item. Another item in the end is a correction, unless `anyItem` makes all
+ * item. A final with another item is a correction, unless `anyItem` makes all
  * items alike.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the queue name is empty

@@ -1,6 +1,6 @@
 /**
- * Thresholds that keep what they promise (Correctables, OSDI 2016, §4.3),
- * wherever the other sellers stand.
+ * Thresholds that hold (Correctables, OSDI 2016, §4.3), at whichever sites the
+ * other clients are.
  */
 import { checkRecord } from '../correctable/validate.ts';
 import {
@@ -9,17 +9,17 @@ import {
 } from '../correctable/throttle/concurrent-writes.ts';
 import type { AnyView } from '../correctable/view.ts';
 
-/** The level of a store's one order. */
+/** The level of the one order of a store. */
 const CERTAIN_LEVEL = 'strong';
 
 /**
  * Returns how many items a view of a `dequeue` must show as left
- * (`getRemaining(view)`) for its item to be there in the end. That is as many
- * as other clients may take before, unknown to this view. Returns 0 for a final
- * view at level `strong`, or if no other client takes from the store. Returns
- * `Infinity` if the store does not report it, so code that compares waits for
- * the final. A view that is final only because nothing stronger was requested
- * counts as preliminary.
+ * (`getRemaining(view)`) so that its item is in the final too. Other clients
+ * may take that many items before this one without this view showing it.
+ * Returns 0 for a final view at level `strong`, or if no other client takes
+ * from the store. Returns `Infinity` if the store does not report it, so code
+ * that compares waits for the final. A view that is final only because nothing
+ * stronger was requested counts as preliminary.
  *
  * The result is as good as the time that the store expects to need for
  * agreement: likely, not certain.
@@ -39,7 +39,7 @@ export function getSafeThreshold(
     : Infinity;
 }
 
-/** It may have come over a wire, from a store of any version. */
+/** The value may come over a wire, from a store of any version. */
 function isConcurrentWriters(value: unknown): value is ConcurrentWriters {
   const { commitLatencyMs, throttles } = (value ??
     {}) as Partial<ConcurrentWriters>;

@@ -115,7 +115,7 @@ export function commit(
 ): Operation<CommitResult> {
   check(Array.isArray(reads), 'reads', 'give a list of { key, version }');
   check(Array.isArray(writes), 'writes', 'give a list of { key, value }');
-  // A client of a gateway may send anything as a row.
+  // A client of a gateway may send any value as an item.
   checkKeyCount(new Set([...reads, ...writes].map((row) => row?.key)).size);
   reads.forEach((row, at) => checkName(row?.key, `reads[${at}].key`));
   writes.forEach((row, at) => checkName(row?.key, `writes[${at}].key`));

@@ -1,4 +1,4 @@
-/** One submission for equal reads in flight (C15). */
+/** Submits equal reads in flight only once (C15). */
 import { deriveSource } from '../correctable/derived-source.ts';
 import type { Environment } from '../correctable/environment.ts';
 import { check } from '../correctable/errors.ts';
@@ -28,13 +28,13 @@ import { getPrincipal, submitOrFail, forwardViews } from './forward-views.ts';
  * fresh = store.invoke(get('user:7'), { dedupeReads: false }); // another
  */
 export function dedupeReads(...options: readonly []): Policy {
-  // It may have been passed to the client without being called.
+  // A program may have passed the function to the client without calling it.
   check(options.length === 0, 'options', 'there are none: write dedupeReads()');
   const clients = new WeakMap<Environment, InFlightReads>();
   return (submit) => dedupeSubmit(submit, clients);
 }
 
-/** By name, key, levels, and the arguments as they were. */
+/** Reads by name, key, levels, and the arguments at the time of the call. */
 type InFlightReads = Map<string, Source<unknown>>;
 
 function dedupeSubmit(
@@ -67,7 +67,7 @@ function dedupeSubmit(
       const own = deriveSource<T, T>(source);
       own.dueAt = undefined;
       own.trace = source.trace;
-      // Kept until it closes.
+      // Kept until the read closes.
       inFlight.set(id, own as Source<unknown>);
       addCleanUp(own, () => removeRead(inFlight, id, own));
       joinRead(inFlight, id, own, source);
@@ -83,8 +83,8 @@ function joinRead<T>(
   follower: Source<T>,
 ): void {
   forwardViews(shared, follower, (error) => follower.fail(error));
-  // A follower waited for the answer in vain, so it may be lost: later callers
-  // do not wait for it.
+  // A follower has waited in vain, so the reply may be lost. Later callers do
+  // not wait for it.
   addCleanUp(follower, () => {
     if (
       follower.state === 'error' &&
@@ -94,7 +94,7 @@ function joinRead<T>(
   });
 }
 
-/** Another may have come in its place. */
+/** Removes the read, unless another one has replaced it. */
 function removeRead<T>(
   inFlight: InFlightReads,
   id: string,

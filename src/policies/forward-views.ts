@@ -1,6 +1,6 @@
 /**
- * Submitting for others: a source that the binding feeds, and those who get
- * what it gets (C15).
+ * Submits one operation for several sources: the binding feeds one source, and
+ * the others get its views (C15).
  */
 import type { ErrorCallback } from '../correctable/subscribers.ts';
 import {
@@ -35,7 +35,7 @@ export function forwardViews<T>(
   // The errors of earlier attempts.
   const earlier = outer.submissionStatus?.levelErrors;
   outer.submissionStatus = {
-    // Unless the binding says, it may have.
+    // True unless the binding knows better.
     get mayHaveBeenSent() {
       return inner.submissionStatus?.mayHaveBeenSent !== false;
     },
@@ -65,7 +65,7 @@ export function forwardViews<T>(
   addCleanUp(outer, () => {
     removeSubscriber(inner, subscriber);
     const error = outer.extras?.error;
-    // Those who stay may all have their answer.
+    // The remaining receivers may already have their results.
     if (!error || hasSubscribers(inner)) return unrefTimers(inner);
     if (inner.state !== 'pending') return;
     failWith(inner, error);
@@ -83,7 +83,10 @@ export function getPrincipal<T>({
   return environment.binding?.principal?.();
 }
 
-/** Submits for `inner`; what refuses it fails it. */
+/**
+ * Submits the operation of `inner`. If the submission throws, `inner` fails
+ * with that error.
+ */
 export function submitOrFail<T>(
   submit: SubmitFunction,
   operation: Operation<T>,

@@ -1,5 +1,6 @@
 /**
- * Trying again what the store could not do now, and certainly did not do (C15).
+ * Retries operations that a store could not execute for now and that certainly
+ * had no effect (C15).
  */
 import type { Backoff } from '../correctable/backoff.ts';
 import { exponentialBackoff } from '../correctable/backoff.ts';
@@ -28,13 +29,13 @@ import { formatLabel } from '../correctable/operation-error.ts';
 import { toCanonicalString } from '../values/canonical-string.ts';
 import { getPrincipal, submitOrFail, forwardViews } from './forward-views.ts';
 
-/** More would outlive the caller that waits. */
+/** More attempts would outlive the caller that waits. */
 const MAX_ATTEMPTS = 100;
 
 /** Options of `retryPolicy`. */
 export interface RetryOptions {
   /**
-   * Attempts of an operation in all, the first included; from 1 to 100.
+   * Maximum of attempts of an operation, the first included; from 1 to 100.
    * Default: 3
    */
   readonly attempts?: number | undefined;
@@ -46,7 +47,7 @@ export interface RetryOptions {
    */
   readonly backoff?: Backoff | undefined;
   /**
-   * Returns a number in [0, 1), for delays that differ. Default: `Math.random`
+   * Returns a number in [0, 1) for the jitter of delays. Default: `Math.random`
    */
   readonly random?: (() => number) | undefined;
 }
@@ -99,8 +100,8 @@ export function retryPolicy(options: RetryOptions = {}): Policy {
   return (submit) => {
     const rules: RetryRules = { attempts, backoff, random, submit };
     return (operation, source) => {
-      // Between two attempts nothing was done, and another one comes all the
-      // same.
+      // Between two attempts the operation has had no effect, but another
+      // attempt follows.
       if (operation.access === 'write') markFutureWrite(source, WRITE);
       startAttempt(
         rules,
@@ -114,8 +115,8 @@ export function retryPolicy(options: RetryOptions = {}): Policy {
 }
 
 /**
- * The binding gets a source of its own for each attempt, so that what comes
- * late of one is nothing of the next.
+ * The binding gets a new source for each attempt, so that a late view of one
+ * attempt does not count for the next.
  */
 function startAttempt<T>(
   rules: RetryRules,
@@ -126,8 +127,8 @@ function startAttempt<T>(
 ): void {
   const inner = deriveSource<T, T>(source);
   const { session, trace, levelSignals, idempotencyKey } = source;
-  // Its errors name the operation alone: which attempt it was is said of the
-  // whole.
+  // Errors of an attempt name only the operation. The error of the whole adds
+  // the number of the attempt.
   Object.assign(inner, {
     session,
     trace,
@@ -148,7 +149,7 @@ function startAttempt<T>(
         number > 1 ? `${formatAttempt(number, rules)}: ` : '',
         suffix,
       );
-    // A read of an undone run has no effect, and others may wait for it.
+    // A read of an undone run has no effect, and other callers may wait for it.
     const isOver = (): boolean =>
       operation.access === 'write' && isUndone(source);
     const delayMs = isOver()
@@ -157,7 +158,8 @@ function startAttempt<T>(
     if (delayMs === undefined) return end();
     scheduleRetry(source, delayMs, () => {
       if (isOver() || !isSamePrincipal(requester, source)) return end();
-      // What its caller has made of them since is another operation.
+      // If the caller has changed the arguments since, a retry would be another
+      // operation.
       if (args !== toCanonicalString(operation.args))
         return end(ARGS_CHANGED_SUFFIX);
       source.environment.count('retried');
@@ -167,7 +169,10 @@ function startAttempt<T>(
   submitOrFail(rules.submit, operation, inner);
 }
 
-/** Whether that of `asker` is not about to be submitted for another. */
+/**
+ * Returns whether the principal of `source` is still the one of the first
+ * attempt.
+ */
 function isSamePrincipal<T>(
   requester: string | undefined,
   source: Source<T>,
@@ -187,8 +192,7 @@ const formatAttempt = (number: number, { attempts }: RetryRules): string =>
   `attempt ${number} of ${attempts}`;
 
 /**
- * How long to wait before the next attempt; `undefined` where there is to be
- * none.
+ * Returns the delay before the next attempt, or `undefined` if there is none.
  */
 function getRetryDelayMs<T>(
   { retryable, retryAfterMs = 0 }: CorrectableError,
@@ -214,7 +218,7 @@ function getRetryDelayMs<T>(
   }
 }
 
-/** Calls `again` after the wait, unless the operation closes before. */
+/** Calls `again` after the delay, unless the operation closes before. */
 function scheduleRetry<T>(
   source: Source<T>,
   delayMs: number,
@@ -237,8 +241,8 @@ function scheduleRetry<T>(
 }
 
 /**
- * Fails with what the last attempt failed with; what was known of single levels
- * before stays known.
+ * Fails with the error of the last attempt. The errors of single levels from
+ * earlier attempts are kept.
  */
 function failWithAttempt<T>(
   source: Source<T>,

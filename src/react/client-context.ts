@@ -1,4 +1,4 @@
-/** The client and the session of the components below. */
+/** Provides the client and the session of the components below. */
 import * as React from 'react';
 import type { AnyClient, Session } from '../correctable/client/client.ts';
 import { check } from '../correctable/errors.ts';
@@ -33,8 +33,8 @@ export interface CorrectablesProviderProps {
   readonly session?: Session | undefined;
   /**
    * Events after which the reads on the page are refreshed: `focus` of the
-   * window, `online` when the browser has its network back, or `reconnect` when
-   * the client has its store back. Default: none
+   * window, `online` when the browser reaches the network again, or `reconnect`
+   * when the client reaches its store again. Default: none
    */
   readonly refreshOn?:
     | readonly ('focus' | 'online' | 'reconnect')[]
@@ -42,7 +42,7 @@ export interface CorrectablesProviderProps {
   readonly children?: React.ReactNode | undefined;
 }
 
-/** What a provider gives the components below. */
+/** The values that a provider passes to the components below. */
 interface Provided extends ClientOptions {
   readonly witness?: Witness;
 }
@@ -50,7 +50,7 @@ interface Provided extends ClientOptions {
 let context: React.Context<Provided> | undefined;
 
 /**
- * Creates the context at its first use: in server components, React has no
+ * Creates the context at its first use. In server components, React has no
  * `createContext`.
  */
 function getContext(): React.Context<Provided> {
@@ -101,9 +101,9 @@ export function CorrectablesProvider(
 }
 
 /**
- * Returns the client and the session that hold for a hook, and the witness of
- * the nearest provider. A client of its own comes without the session of
- * others.
+ * Returns the client and the session of a hook, and the witness of the nearest
+ * provider. If the hook has a client of its own, it does not get the session of
+ * another one.
  */
 export function useClient(
   options: ClientOptions,

@@ -4,21 +4,21 @@
  * React reports no commit for a component that fails before it is mounted: it
  * has no effects, and React renders it several times before the error boundary
  * shows the error. So each provider has a witness. It suspends with the
- * components that wait for a read, and is woken with them. React renders all
- * that was woken in one pass and commits it together, so an effect of the
- * witness marks that commit. The time between two renders was rejected as a
- * sign: slow rows beside the component make it as long as they like.
+ * components that wait for a read, and is resumed with them. React renders
+ * everything that was resumed in one pass and commits it together, so an effect
+ * of the witness marks that commit. The time between two renders was rejected
+ * as a sign: slow components beside this one can make it arbitrarily long.
  */
 import * as React from 'react';
 
 type Report = () => void;
 
 /**
- * What a witness waits for. Its reports are called at the commit that follows
- * its end.
+ * A pause for which a witness waits. Its reports are called at the commit that
+ * follows its end.
  */
 interface Pause {
-  /** Differs from those of all other pauses. */
+  /** Differs from the ids of all other pauses. */
   readonly id: number;
   isOver: boolean;
   readonly reports: Set<Report>;
@@ -28,22 +28,22 @@ interface Pause {
 }
 
 /**
- * The witness of one provider. It calls back in its own time, never while React
+ * The witness of one provider. It calls back asynchronously, never while React
  * renders.
  */
 export interface Witness {
   /** Suspends, as a component below does. */
   readonly suspend: () => void;
   /**
-   * Calls `report` once React has committed what it was asked to render until
-   * now.
+   * Calls `report` once React has committed everything that it was asked to
+   * render until now.
    */
   readonly report: (report: Report) => void;
   /**
    * Starts with the component that suspends. The returned function ends that.
    */
   readonly attach: (setPause: (pause: Pause) => void) => () => void;
-  /** Calls the reports: what was woken is committed. */
+  /** Calls the reports, because React has committed what it resumed. */
   readonly onCommit: () => void;
 }
 
@@ -55,11 +55,11 @@ const UNWITNESSED_MS = 2_000;
 
 function callLater(callback: () => void): void {
   const timer = setTimeout(callback, UNWITNESSED_MS);
-  // A browser's timer is a number.
+  // A timer in a browser is a number.
   (timer as { unref?: () => void }).unref?.();
 }
 
-/** Calls `report` once all have reported. */
+/** Calls `report` once all witnesses have reported. */
 export function reportCommit(
   witnesses: ReadonlySet<Witness>,
   report: Report,
@@ -94,7 +94,7 @@ function createPause(): Pause {
     // oxlint-disable-next-line unicorn/no-thenable -- that is what React waits for
     then(wake) {
       wakers.add(wake);
-      // React is rendering, or commits.
+      // React is rendering or committing.
       queueMicrotask(pause.endIfAwaited);
     },
   };
@@ -126,7 +126,8 @@ export function createWitness(): Witness {
         const { reports, endIfAwaited } = getPause();
         reports.add(report);
         endIfAwaited();
-        // A provider that suspends itself is not mounted, and has no witness.
+        // If a provider itself suspends, it is not mounted, so it has no
+        // witness.
         if (!setPause)
           callLater(() => !setPause && reports.delete(report) && report());
       }),

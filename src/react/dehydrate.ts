@@ -24,7 +24,8 @@ export interface DehydratedRead {
 }
 
 /**
- * The reads of one rendering: plain data, as far as arguments and values are.
+ * The reads of one rendering. The state is plain data if the arguments and
+ * values are.
  */
 export type DehydratedState = readonly DehydratedRead[];
 

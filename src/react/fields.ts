@@ -1,11 +1,11 @@
-/** What a component sees of a read or a write. */
+/** The state of a read or a write that a component gets. */
 import type { CorrectableError } from '../correctable/errors.ts';
 import type { AnyView } from '../correctable/view.ts';
 
 /** The state of a request beside its view. */
 export interface RequestStatus {
   /**
-   * Whether a better view is on its way, or will be asked for once the
+   * Whether a better view is on its way, or will be requested once the
    * component is mounted.
    */
   readonly isRequesting: boolean;

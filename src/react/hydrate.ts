@@ -1,4 +1,4 @@
-/** A component that gives the views of a server's rendering to the page. */
+/** A component that passes the views of a server's rendering to the page. */
 import * as React from 'react';
 import type { Operation } from '../correctable/operation.ts';
 import type { AnyView } from '../correctable/view.ts';
@@ -14,9 +14,9 @@ export interface HydrateProps extends ClientOptions {
 }
 
 /**
- * Gives the components below the views that the server has rendered. They show
- * these at once. Then they ask for stronger views only, and for none if the
- * view is final.
+ * Passes the views that the server has rendered to the components below. They
+ * show these at once. Then they ask for stronger views only, and for none if
+ * the view is final.
  *
  * @example hydrateRoot(element, <CorrectablesProvider client={client}><Hydrate state={state}><App
  * /></Hydrate></CorrectablesProvider>);

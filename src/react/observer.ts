@@ -1,6 +1,6 @@
 /**
- * What one component shows of a read. The component renders again only if a
- * field changes that it has used.
+ * The part of a read that one component shows. The component renders again only
+ * if a field changes that it has used.
  */
 import type { AnyView } from '../correctable/view.ts';
 import { getFields, IDLE, type Fields } from './fields.ts';
@@ -12,7 +12,10 @@ export interface Observer {
    * Returns the same object until a field changes that the component has used.
    */
   readonly getSnapshot: () => Fields;
-  /** Returns what the server has rendered: hydration has to render the same. */
+  /**
+   * Returns the fields that the server has rendered, because hydration has to
+   * render the same.
+   */
   readonly getServerSnapshot: () => Fields;
   /**
    * Returns the fields as they are when the component renders. They never
@@ -23,7 +26,10 @@ export interface Observer {
 
 const doNothing = (): void => {};
 
-/** `rank` is that of the weakest level that the component shows. */
+/**
+ * Creates the observer of one component. `rank` is that of the weakest level
+ * that the component shows.
+ */
 export function createObserver(
   read: SharedRead | undefined,
   rank: number,

@@ -1,4 +1,4 @@
-/** Reads that begin before a component asks for them. */
+/** Begins reads before a component requests them. */
 import type { AnyClient, Session } from '../correctable/client/client.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { getReads } from './reads.ts';

@@ -1,6 +1,6 @@
 /**
- * The reads of each client, found by operation: one read, however many
- * components ask for it.
+ * The reads of each client, found by operation. There is one read for any
+ * number of components that request it.
  */
 import type { AnyClient, Session } from '../correctable/client/client.ts';
 import { check } from '../correctable/errors.ts';
@@ -16,11 +16,13 @@ export interface Reads {
   readonly all: ReadonlyMap<string, SharedRead>;
   /** Returns the rank of the level `until`, or of the weakest. */
   getRank(until: string | undefined): number;
-  /** Returns the place of a read in `all`: the same for equal operations. */
+  /**
+   * Returns the key of a read in `all`. It is the same for equal operations.
+   */
   locate(operation: Operation, session: Session | undefined): string;
   /**
-   * Returns the read of an operation; creates it if there is none. It asks for
-   * nothing yet.
+   * Returns the read of an operation. Creates it if there is none. It sends no
+   * request yet.
    */
   get(
     operation: Operation,
@@ -39,8 +41,8 @@ function createReads(client: AnyClient): Reads {
   const levelOrder = createLevelOrder(client.levels);
   const all = new Map<string, SharedRead>();
   /**
-   * What equal operations have in common, and a mark if an unequal one has that
-   * too.
+   * The sketch is the same for equal operations. If an unequal operation has it
+   * too, `+` is appended.
    */
   const locate = (
     operation: Operation,

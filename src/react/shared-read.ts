@@ -1,5 +1,5 @@
 /**
- * One read of a client, shared by all components that ask for it: its best
+ * One read of a client, shared by all components that request it: its best
  * view, its request in flight, and the changes of writes in flight that are
  * shown on top.
  */
@@ -19,8 +19,8 @@ import { reportCommit, type Witness } from './commit-witness.ts';
 import type { RequestStatus } from './fields.ts';
 
 /**
- * How long a read is kept after the last component has left it, or if none asks
- * for it, in milliseconds.
+ * How long a read is kept after the last component has left it, or if no
+ * component requests it, in milliseconds.
  */
 export const DEFAULT_KEEP_MS = 30_000;
 
@@ -31,10 +31,10 @@ export const DEFAULT_KEEP_MS = 30_000;
  */
 const PING_MS = 1_000;
 
-/** The level of a value that the changes of writes in flight are part of. */
+/** The level of a value that includes the changes of writes in flight. */
 export const OPTIMISTIC = 'optimistic';
 
-/** What a write in flight changes in the value of a read. */
+/** The change that a write in flight makes to the value of a read. */
 interface Change {
   readonly apply: ((value: unknown) => unknown) | undefined;
   /** Whether the write has closed, so that the next read shows its effect. */
@@ -42,8 +42,8 @@ interface Change {
 }
 
 /**
- * What suspended components wait for. React renders them again when it calls
- * back. Unlike a promise, it can call back while it is pending.
+ * The object that suspended components wait for. React renders them again when
+ * it calls back. Unlike a promise, it can call back while it is pending.
  */
 export interface Wakeable {
   status: 'pending' | 'fulfilled';
@@ -51,7 +51,7 @@ export interface Wakeable {
   then(wake: () => void): void;
 }
 
-/** An error on its way to the error boundaries. */
+/** An error that is passed to the error boundaries. */
 interface ThrownError {
   readonly error: CorrectableError;
   /** Whether a component has thrown it. */
@@ -60,19 +60,19 @@ interface ThrownError {
   isWatched: boolean;
 }
 
-/** Where a read belongs. */
+/** The place of a read. */
 export interface ReadContext {
   readonly client: AnyClient;
   readonly operation: Operation;
   readonly session: Session | undefined;
-  /** Where components find reads, and the place of this one. */
+  /** All reads of the client, in which this one has the key `id`. */
   readonly all: Map<string, SharedRead>;
   readonly id: string;
 }
 
 /**
- * Returns `next` as the view after `last`, of an earlier request perhaps: `seq`
- * counts the values of all requests.
+ * Returns `next` as the view that follows `last`, which may come from an
+ * earlier request. `seq` counts the values of all requests.
  */
 function follow(last: AnyView | undefined, next: AnyView): AnyView {
   if (!last) return next;
@@ -97,17 +97,20 @@ export class SharedRead implements RequestStatus {
   readonly #listeners = new Set<() => void>();
   /** Pending prefetches, by their resolver, with the rank that they wait for. */
   readonly #prefetches = new Map<() => void, number>();
-  /** What suspended components wait for, by rank. */
+  /** The objects that suspended components wait for, by rank. */
   readonly #awaited = new Map<number, Wakeable>();
-  /** Render suspended components again. */
+  /** Callbacks that render suspended components again. */
   readonly #wakers = new Set<() => void>();
   /** The witnesses of the pages on which components wait for a view. */
   readonly #witnesses = new Set<Witness>();
 
   #view: AnyView | undefined;
-  /** The view for components that show guesses. */
+  /** The view for components that show guessed values. */
   #shown: AnyView | undefined;
-  /** The same without the guesses: it confirms or corrects what they showed. */
+  /**
+   * The same view without guessed values. It confirms or corrects what they
+   * showed.
+   */
   #unguessed: AnyView | undefined;
   #error: CorrectableError | undefined;
   #changes: Change[] = [];
@@ -215,8 +218,8 @@ export class SharedRead implements RequestStatus {
   }
 
   /**
-   * Asks for what is stronger than the view at hand, or for the strongest level
-   * if that may be outdated.
+   * Requests the levels above the present view, or only the strongest level if
+   * the view may be outdated.
    */
   request(): void {
     const view = this.#view;
@@ -239,7 +242,7 @@ export class SharedRead implements RequestStatus {
     });
   }
 
-  /** Asks again. A request in flight is as good. */
+  /** Sends a new request, unless one is in flight. */
   readonly refresh = (): void => {
     if (this.#request) return;
     this.#isStale ||= !!this.#view?.final;
@@ -247,14 +250,14 @@ export class SharedRead implements RequestStatus {
     this.#notify();
   };
 
-  /** Asks again if a component shows it. */
+  /** Sends a new request if a component shows the read. */
   refreshIfShown(): void {
     if (this.#listeners.size > 0) this.refresh();
   }
 
   /**
-   * Handles a write to what is read: cancels the request in flight, which may
-   * return the state before it, and asks again.
+   * Handles a write to the value of this read. Cancels the request in flight,
+   * which may return the state before the write, and sends a new one.
    */
   invalidate(): void {
     this.#cancel();
@@ -271,7 +274,7 @@ export class SharedRead implements RequestStatus {
   /**
    * Shows `apply(value)` until the write has closed and a later read has its
    * effect. Without `apply`, the value stays. Call the returned function when
-   * the write has closed. After the last write, it asks again.
+   * the write has closed. After the last write, it sends a new request.
    */
   addChange(apply: Change['apply']): (isUndone: boolean) => void {
     const change: Change = { apply };
@@ -307,7 +310,8 @@ export class SharedRead implements RequestStatus {
     this.#notify();
     return () => {
       this.#listeners.delete(listener);
-      // A component that moves, and StrictMode, come back in the same tick.
+      // In StrictMode, or if a component moves, it is added again in the same
+      // tick.
       queueMicrotask(() => this.#leaveIfUnused(keepMs));
     };
   }
@@ -376,7 +380,7 @@ export class SharedRead implements RequestStatus {
   /**
    * React renders a failed component again and again until its boundary shows
    * the error. A component that renders after that is a new one, or its
-   * boundary was reset: it asks again.
+   * boundary was reset, so it sends a new request.
    */
   #watchCommit(item: ThrownError): void {
     if (item.isWatched) return;
@@ -435,11 +439,11 @@ export class SharedRead implements RequestStatus {
   #wake(): void {
     const woken = [...this.#wakers];
     this.#wakers.clear();
-    // React may be rendering now, so call it back later, as a promise does.
+    // React may be rendering now, so it is called back later, as by a promise.
     woken.forEach(queueMicrotask);
   }
 
-  /** Waits for suspended components to mount, or to ask again. */
+  /** Waits until suspended components mount, or request a view again. */
   #watch(keepMs: number): void {
     this.#keepMs = keepMs;
     this.#isLeft = false;
@@ -468,7 +472,7 @@ export class SharedRead implements RequestStatus {
   #startTimer(delayMs: number, onTime: () => void): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(onTime, delayMs);
-    // A browser's timer is a number.
+    // A timer in a browser is a number.
     (this.#timer as { unref?: () => void }).unref?.();
   }
 

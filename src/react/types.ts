@@ -21,7 +21,7 @@ import type {
 // oxlint-disable-next-line typescript/no-empty-interface -- applications add to it
 export interface Register {}
 
-/** The client of hooks that get none. */
+/** The client of hooks that have no option `client`. */
 export type RegisteredClient = Register extends {
   readonly client: infer C extends AnyClient;
 }

@@ -1,4 +1,4 @@
-/** A read in a component. */
+/** The hook for a read in a component. */
 import * as React from 'react';
 import type { AnyClient } from '../correctable/client/client.ts';
 import type { CorrectableError } from '../correctable/errors.ts';
@@ -35,8 +35,8 @@ export interface UseCorrectableOptions<
   readonly until?: K | undefined;
   /**
    * How long the view is kept after the last component has left, in
-   * milliseconds. A component that comes back sooner shows it at once, and asks
-   * only for what is stronger. Default: 30 000
+   * milliseconds. A component that comes back sooner shows it at once, and
+   * requests only stronger levels. Default: 30 000
    */
   readonly keepMs?: number | undefined;
   /**
@@ -71,8 +71,8 @@ export type CorrectableResult<V extends AnyView = AnyView> = V extends AnyView
        */
       readonly error: CorrectableError | undefined;
       /**
-       * Asks for a new view at the strongest level. A request in flight is as
-       * good.
+       * Requests a new view at the strongest level, unless a request is in
+       * flight.
        */
       readonly refresh: () => void;
     }
@@ -140,7 +140,7 @@ export type ResultFor<
  * Shows a read: suspends until its first view, then follows it to the final
  * one. The operation is the key: all components with an equal one, by its name
  * and arguments, share one request. When the last of them has left, it is
- * canceled. `null` asks for nothing.
+ * canceled. `null` requests nothing.
  *
  * If the read fails before there is a view, the error goes to the nearest error
  * boundary. If it fails later, the view stays, with the `error` beside it. With
@@ -170,7 +170,7 @@ export function useCorrectable<
   const reads = getReads(client);
   const rank = reads.getRank(until);
   const id = operation ? reads.locate(operation, session) : '';
-  // Keeps the read of a component that is hidden, however long.
+  // Keeps the read of a component that is hidden, for any time.
   const [read, observer] = React.useMemo(() => {
     const read = operation ? reads.get(operation, session, id) : undefined;
     return [read, createObserver(read, rank, keepMs)] as const;

@@ -1,4 +1,4 @@
-/** A write in a component. */
+/** The hook for a write in a component. */
 import * as React from 'react';
 import type { AnyClient, InvokeOptions } from '../correctable/client/client.ts';
 import type { Correctable } from '../correctable/correctable.ts';
@@ -52,8 +52,8 @@ export type OperationState<V extends AnyView = AnyView> =
       : never);
 
 /**
- * One of its states: with the view `V`, and either `pending`, or failed with
- * `error`, or done.
+ * One state of a run. It has the view `V`, and is either pending, or failed
+ * with `error`, or done.
  */
 export interface OperationStateWith<
   V extends AnyView | undefined,
@@ -78,12 +78,15 @@ export interface OperationStateWith<
 }
 
 /**
- * `A`, which is inferred from the builder alone. With `NoInfer`, a function of
+ * `A` if it is inferred from the builder alone. With `NoInfer`, a function of
  * fewer parameters would not fit.
  */
 type Fixed<A extends unknown[]> = [A][A extends unknown ? 0 : never];
 
-/** What a builder returns: an operation, or a Correctable that it has begun. */
+/**
+ * The result of a builder: an operation, or a Correctable that the builder has
+ * begun.
+ */
 type Built = Operation | Correctable<unknown, Levels, string>;
 
 type ViewFor<O, C extends AnyClient> =
@@ -151,7 +154,7 @@ export function useOperation<
   return [run, state] as never;
 }
 
-/** What the hook was last called with, and its latest run. */
+/** The arguments of the last call of the hook, and its latest run. */
 interface Current {
   readonly builder: (...args: never) => Built;
   readonly options: UseOperationOptions<AnyClient, never>;

@@ -1,4 +1,4 @@
-/** Prefetch with the client of the component. */
+/** The hook for `prefetch` with the client of the component. */
 import * as React from 'react';
 import type { Operation } from '../correctable/operation.ts';
 import { useClient, type ClientOptions } from './client-context.ts';

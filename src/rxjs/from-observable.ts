@@ -1,4 +1,4 @@
-/** From an observable to a Correctable: its emissions become views. */
+/** Creates a Correctable from an observable, whose emissions become views. */
 import { map, Observable, takeWhile } from 'rxjs';
 import type { Sink, ViewDetails } from '../correctable/binding.ts';
 import type { Correctable } from '../correctable/correctable.ts';
@@ -14,7 +14,7 @@ import {
   type CorrectableOptions,
 } from '../correctable/client/create.ts';
 
-/** A view, as one emission specifies it. */
+/** The view of one emission. */
 export interface EmittedView<T, Level extends string> extends ViewDetails {
   readonly value: T;
   readonly level: Level;
@@ -29,7 +29,7 @@ export type FromObservableOptions<T> = Omit<
   'isRefining'
 >;
 
-/** Turns emissions that are not plain values into views. */
+/** Converts emissions that are not plain values to views. */
 export interface ViewOption<T, L extends Levels, E> {
   /**
    * Returns the view of an emission. A view at the strongest level closes the
@@ -95,9 +95,9 @@ export function fromObservable<T, E, const L extends Levels>(
 }
 
 /**
- * The same emissions until the signal aborts, from the first one on: an
- * observable may emit all that it has, or without end, while it is subscribed
- * to.
+ * Returns the emissions of `source` until the signal aborts. It checks from the
+ * first one on, because an observable may emit everything, or without end,
+ * while it is being subscribed to.
  */
 function takeUntilAborted<E>(
   signal: AbortSignal,
@@ -113,8 +113,8 @@ function takeUntilAborted<E>(
 }
 
 /**
- * Every emission refines the one before; the last one is final, since nothing
- * can follow it.
+ * Delivers emissions of which each refines the one before. The last one is
+ * final, because no other can follow.
  */
 function relayRefinements<T>(
   levels: Levels,
@@ -136,7 +136,7 @@ function relayRefinements<T>(
   });
 }
 
-/** The emissions say themselves how strong they are. */
+/** Delivers emissions that specify their level themselves. */
 function relayViews<T>(
   levels: Levels,
   views: Observable<EmittedView<T, string>>,

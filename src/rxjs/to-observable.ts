@@ -1,4 +1,4 @@
-/** From a Correctable to an observable of its views. */
+/** Creates an observable of the views of a Correctable. */
 import { Observable } from 'rxjs';
 import { check } from '../correctable/errors.ts';
 import { hasMethods } from '../correctable/validate.ts';

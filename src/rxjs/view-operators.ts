@@ -1,4 +1,4 @@
-/** The few operators on observables of views that people expect. */
+/** A few operators on observables of views. */
 import { filter, map, type Observable, type OperatorFunction } from 'rxjs';
 import { check } from '../correctable/errors.ts';
 import { createLevelOrder, checkLevel } from '../correctable/level-order.ts';

@@ -1,4 +1,4 @@
-/** The store contract of Svelte over a Correctable. */
+/** Implements the store contract of Svelte with a Correctable. */
 import { getSnapshot, type Snapshot } from '../correctable/client/interop.ts';
 import type { Correctable } from '../correctable/correctable.ts';
 import { check, checkFunction } from '../correctable/errors.ts';

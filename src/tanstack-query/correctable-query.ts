@@ -1,6 +1,6 @@
 /**
- * A read as the options of a query: each view goes into the cache as it
- * arrives.
+ * Converts a read to the options of a query. Each view goes into the cache when
+ * it arrives.
  */
 import type {
   DataTag,
@@ -78,9 +78,9 @@ type ViewOf<C> =
  * If it is weaker than the view that the page shows, or has an older version,
  * it is skipped.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if the operation is an update: a
- * query runs as often as it likes; `INVALID_VALUE` if its arguments are no
- * plain data
+ * @throws CorrectableError `INVALID_ARGUMENT` if the operation is an update,
+ * because a query may run any number of times; `INVALID_VALUE` if its arguments
+ * are no plain data
  * @example
  * const { data, isFetching, error } = useQuery(correctableQuery(store, get('stock:book')));
  * return <p>{data?.value} {isFetching ? '…' : data?.level}</p>;
@@ -160,8 +160,8 @@ async function fetchViews<T>(
   if (signal.aborted) throw signal.reason;
   const { queryHash } = queryClient.defaultQueryOptions({ queryKey });
   const getQuery = () => queryClient.getQueryCache().get<AnyView<T>>(queryHash);
-  // Marked as fetched long ago, and as invalid: a page that comes back, or is
-  // hydrated, then asks for a stronger view.
+  // The view is marked as old and invalid. So a page that comes back, or is
+  // hydrated, requests a stronger one.
   const show = (view: AnyView<T>): void => {
     queryClient.setQueryData<AnyView<T>>(queryKey, view, { updatedAt: 0 });
     getQuery()?.invalidate();
@@ -169,8 +169,8 @@ async function fetchViews<T>(
   const getRank = (view?: AnyView<T>): number =>
     view ? levels.indexOf(view.level) : -1;
   let latest: AnyView<T> | undefined;
-  // A query that is canceled forgets the mark. Before version 5.95 of TanStack
-  // Query it also forgets a first view.
+  // A query that is canceled drops the mark. Before version 5.95 of TanStack
+  // Query it also drops a first view.
   const keepLatest = (): void => {
     const query = getQuery();
     if (!latest || !query) return;

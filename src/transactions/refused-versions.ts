@@ -1,7 +1,7 @@
 /**
- * The versions that earlier runs of a transaction were refused for. If the near
- * copy still shows one of them, it lags, and another run on it would be refused
- * for the same reason.
+ * The versions for which earlier runs of a transaction were refused. If the
+ * near copy still has one of them, it lags, and another run on it would be
+ * refused for the same reason.
  */
 import type { Version, VersionedValue } from '../operations/versioned.ts';
 
@@ -15,8 +15,8 @@ export class RefusedVersions {
   }
 
   /**
-   * Whether one of `values`, which belong to `keys`, is known to be out of
-   * date.
+   * Returns whether one of `values`, which belong to `keys`, is known to be out
+   * of date.
    */
   hasAny(keys: readonly string[], values: readonly VersionedValue[]): boolean {
     if (this.#versions.size === 0) return false;

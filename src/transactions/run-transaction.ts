@@ -1,6 +1,6 @@
 /**
- * The life of one transaction: run, commit, and run again if what was read has
- * changed.
+ * Runs one transaction: executes its function, commits, and repeats both if
+ * what was read has changed.
  */
 import { exponentialBackoff } from '../correctable/backoff.ts';
 import type { SubmissionStatus } from '../correctable/binding.ts';
@@ -51,14 +51,14 @@ const PRINCIPAL_CHANGED =
   'Begin it again if it is still needed.';
 
 /**
- * How many time limits the operations of transactions with one `timeoutMs`
- * have.
+ * The number of different timeouts among the operations of transactions with
+ * one `timeoutMs`.
  */
 const DIFFERENT_TIME_LIMITS = 64;
 
 /**
- * Spreads clients that want the same keys; the first pause is about one trip in
- * a data center.
+ * Spreads clients that use the same keys. The first pause is about one round
+ * trip in a data center.
  */
 const BACKOFF = exponentialBackoff({ initialDelayMs: 10, maxDelayMs: 1_000 });
 
@@ -72,7 +72,7 @@ export async function runTransaction<T>(
     const run = new TransactionRun(attempt, circumstances);
     const outcome = await execute(plan.run, run);
     if (source.state !== 'pending') return;
-    // Its effect would come after what undoes it.
+    // Otherwise its effect would come after the undo.
     if (isUndone(source)) return cancelSource(source);
     if (run.readError !== undefined) return source.fail(run.readError);
 
@@ -103,8 +103,8 @@ function createCircumstances<T>(
       return latest?.submissionStatus?.blockedBy;
     },
   } satisfies SubmissionStatus;
-  // No signal for each operation: its listeners would cost more than the rest
-  // of a transaction.
+  // The operations get no signal, because its listeners would cost more than
+  // the rest of a transaction.
   addCleanUp(source, () => {
     if (submitted?.state === 'pending') submitted.cancel(source.extras?.error);
   });
@@ -138,8 +138,8 @@ function getPrincipal<T>({ environment }: Source<T>): string | undefined {
 }
 
 /**
- * A client that does not know its user has failed the operation by the same
- * error.
+ * Returns the principal, or `undefined` if the client does not know it. Then
+ * the operation has failed with the same error.
  */
 function tryGetPrincipal<T>(source: Source<T>): string | undefined {
   try {
@@ -150,8 +150,8 @@ function tryGetPrincipal<T>(source: Source<T>): string | undefined {
 }
 
 /**
- * Rounded up, since operations with the same time limit share a timer. The
- * transaction itself closes when its time is up.
+ * Rounded up, since operations with the same timeout share a timer. The
+ * transaction itself closes when its time is over.
  */
 function getRemainingMs<T>(
   { dueAt, environment }: Source<T>,
@@ -182,8 +182,7 @@ interface FinishedRun<T> {
 }
 
 /**
- * Returns the keys that have changed, if the run is worth nothing because of
- * that.
+ * Returns the keys that have changed, if the run has failed because of them.
  */
 async function finish<T>(
   source: Source<T>,
@@ -206,7 +205,7 @@ async function finish<T>(
   return undefined;
 }
 
-/** An error that a wrong input led to is never reported. */
+/** Reports the error of a run. If its input was wrong, the error is dropped. */
 async function reportError<T>(
   source: Source<T>,
   run: TransactionRun,
@@ -236,7 +235,7 @@ async function commitRun<T>(
   if (!isCommitResult(result))
     throw createOperationError(source, 'PROTOCOL', INVALID_RESULT, {});
 
-  // From here on the outcome is certain.
+  // From here on the outcome of the commit is certain.
   if (!result.committed) {
     source.effectState = NO_EFFECT;
     return result.changed;

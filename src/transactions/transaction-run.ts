@@ -1,6 +1,6 @@
 /**
- * One run of the function of a transaction: what it has read, and what it will
- * write. Nothing is written before the commit.
+ * One run of the function of a transaction, with the values that it has read
+ * and the writes that it has buffered. Nothing is written before the commit.
  */
 import type { AnyClient, Session } from '../correctable/client/client.ts';
 import type { Correctable } from '../correctable/correctable.ts';
@@ -65,7 +65,7 @@ export interface Transaction {
  */
 export type TransactionFunction<T> = (tx: Transaction) => T | PromiseLike<T>;
 
-/** What the operations of one transaction have in common. */
+/** The facts that all operations of one transaction share. */
 export interface TransactionCircumstances {
   readonly client: AnyClient;
   readonly session: Session | undefined;
@@ -103,7 +103,7 @@ export class TransactionRun implements Transaction {
    * was caught.
    */
   readError: unknown;
-  /** What other clients have written since this run read it. */
+  /** The keys that other clients have written since this run read them. */
   changed: readonly string[] | undefined;
   /** The level of the latest read. */
   level: string;
@@ -138,8 +138,7 @@ export class TransactionRun implements Transaction {
   };
 
   /**
-   * Ends the run: its function has returned, and calls after that have no
-   * meaning.
+   * Ends the run. Its function has returned, and later calls have no effect.
    */
   close(): void {
     this.#isOver = true;
@@ -157,7 +156,7 @@ export class TransactionRun implements Transaction {
     return this.#writes.size > 0;
   }
 
-  /** Submits the commit of what this run has read and written. */
+  /** Submits the commit of the reads and writes of this run. */
   submitCommit(): Correctable<CommitResult, Levels, string> {
     const reads = [...this.#reads].map(([key, { version }]) => ({
       key,
@@ -168,8 +167,8 @@ export class TransactionRun implements Transaction {
   }
 
   /**
-   * Returns the keys that have changed since this run read them, by the
-   * strongest level.
+   * Reads at the strongest level which keys have changed since this run read
+   * them, and returns these.
    */
   async findChanged(): Promise<readonly string[]> {
     const keys = [...this.#reads.keys()];
@@ -177,8 +176,9 @@ export class TransactionRun implements Transaction {
   }
 
   /**
-   * The next run must not begin with what this one was refused for: all it
-   * read, if not known.
+   * Notes the versions for which this run was refused, so that the next run
+   * does not begin with them. If they are unknown, notes everything that it
+   * read.
    */
   rememberRefused(changed: readonly string[]): void {
     for (const key of changed.length > 0 ? changed : this.#reads.keys()) {
@@ -218,8 +218,8 @@ export class TransactionRun implements Transaction {
   }
 
   /**
-   * Sends one request at a time, for all that was asked for in the meantime.
-   * Two at once could return two different states.
+   * Sends one request at a time, for all keys that were requested meanwhile.
+   * Two concurrent requests could return two different states.
    */
   #readWanted(): Promise<void> {
     this.#reading ??= Promise.resolve()
@@ -229,8 +229,8 @@ export class TransactionRun implements Transaction {
   }
 
   /**
-   * Reads the wanted keys, and again what was read before: the store has no old
-   * versions, so this is how the function never sees a mix of two states.
+   * Reads the wanted keys, and all keys that were read before. The store has no
+   * old versions, so only this shows the function never a mix of two states.
    */
   async #request(): Promise<void> {
     const before = [...this.#reads.keys()];
@@ -244,7 +244,7 @@ export class TransactionRun implements Transaction {
         this.#reads.set(keys[before.length + at]!, value);
       });
     } catch (error) {
-      // The store may find no state that holds still for long enough.
+      // The store may find no state that is stable for long enough.
       if (isCorrectableError(error, 'CONFLICT')) this.changed = keys;
       else this.readError = error;
       throw error;
@@ -281,7 +281,8 @@ export class TransactionRun implements Transaction {
     const inner = client[method](operation, {
       session,
       timeoutMs: getTimeoutMs(),
-      // A read that began earlier may be older than this transaction.
+      // A read that began earlier may return a state from before this
+      // transaction.
       dedupeReads: false,
     });
     onSubmit(inner);
@@ -314,8 +315,8 @@ export class TransactionRun implements Transaction {
   }
 
   #checkKeyCount(keys: readonly string[]): void {
-    // Few transactions come near the limit, so most need not find out which
-    // keys are the same.
+    // Few transactions come near the limit, so most need not count distinct
+    // keys.
     const atMost =
       this.#reads.size + this.#writes.size + this.#wanted.size + keys.length;
     if (atMost <= MAX_TRANSACTION_KEYS) return;
@@ -346,8 +347,8 @@ function checkVersions(values: readonly VersionedValue[], count: number): void {
 }
 
 /**
- * The run knows of each failure: a call that the function does not await must
- * harm no process.
+ * Handles each rejection. A call that the function does not await must not end
+ * the process.
  */
 function ignoreUnobserved<T>(reading: Promise<T>): Promise<T> {
   reading.catch(() => undefined);
@@ -355,8 +356,8 @@ function ignoreUnobserved<T>(reading: Promise<T>): Promise<T> {
 }
 
 /**
- * Rejects the calls of a run that is out of date. Catching it does not prevent
- * the next run.
+ * Creates the error that rejects calls of a run that is out of date. Catching
+ * it does not prevent the next run.
  */
 function createChangedError(keys: readonly string[]): CorrectableError {
   return new CorrectableError(
@@ -368,7 +369,7 @@ function createChangedError(keys: readonly string[]): CorrectableError {
   );
 }
 
-/** How many keys a message shows. */
+/** The maximum number of keys in a message. */
 const MAX_SHOWN_KEYS = 5;
 
 export function formatKeys(keys: readonly string[]): string {

@@ -52,9 +52,9 @@ export interface TransactionOptions<
    */
   readonly maxAttempts?: number | undefined;
   /**
-   * The strongest level of the store: a transaction without writes is certified
-   * there too. Default: such a transaction has one view, at the level of its
-   * reads
+   * The strongest level of the store, at which transactions without writes are
+   * certified too. Default: such a transaction has one view, at the level of
+   * its reads
    */
   readonly level?: Strongest<L> | undefined;
 }
@@ -68,18 +68,18 @@ const OPTIONS =
   'session:object,signal:object,timeoutMs:number,maxAttempts:number,level:string,clock:object,onUncaught:function,onEvent:function';
 
 /**
- * Runs `run` on what is near, shows its result at once, and sends one commit.
- * If what it has read was changed meanwhile, `run` runs again. So the final
- * view is of a run that saw the state in which it was committed.
+ * Runs `run` on the nearest copy of the data, shows its result at once, and
+ * sends one commit. If what it has read was changed meanwhile, `run` runs
+ * again. So the final view is of a run that saw the state in which it was
+ * committed.
  *
  * The levels are those of the client. A preliminary view is a result that the
  * near copy of the store would commit. A later view may correct it. A
  * transaction without writes has one view.
  *
- * What `run` throws ends the transaction without a commit, once a strong read
- * has confirmed what it has read. The error has the code `FINAL_FAILED`, with
- * what was thrown as its `cause`, or it is the `CorrectableError` that was
- * thrown.
+ * If `run` throws, the transaction ends without a commit, once a strong read
+ * has confirmed what it has read. The error has the code `FINAL_FAILED` and the
+ * thrown value as its `cause`, or it is the `CorrectableError` that was thrown.
  *
  * Closes with `CONFLICT` if what it reads was changed at each of `maxAttempts`
  * runs: nothing was written. Closes with `UNKNOWN` if the outcome of a commit
@@ -128,8 +128,8 @@ export function transaction<T, L extends Levels>(
   source.label = { name: 'transaction' };
   addCancelTriggers(source, timeoutMs, options.signal);
   if (source.state === 'pending') {
-    // Its function may write, whatever becomes of what the transaction is a
-    // part of.
+    // The function may write, even if the transaction is a part of an operation
+    // that has ended.
     markFutureWrite(source, UNOBSERVED);
     const running = runTransaction(source, {
       client,

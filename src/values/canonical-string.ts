@@ -1,30 +1,30 @@
 /**
- * Converts a value to one string, the same for structurally equal values. A
- * later change of the value does not change it.
+ * Converts a value to a string that is the same for structurally equal values.
+ * Later changes of the value do not change the string.
  */
 import { getBuiltInClass } from '../correctable/built-in-class.ts';
 
-/** What refers to itself ends. */
+/** Values that refer to themselves end here. */
 const MAX_DEPTH = 100;
-/** So many characters of a text count as one part. */
+/** This number of characters of a text counts as one part. */
 const ESTIMATED_PART_LENGTH = 8;
 
 export interface CanonicalStringOptions {
   /**
-   * At most so many parts: what shares parts, level upon level, ends. Default:
-   * 10 000.
+   * Maximum number of parts. It bounds values that share parts over many
+   * levels. Default: 10 000
    */
   readonly maxParts?: number;
   /**
-   * Whether values are the same if a store cannot tell them apart: `-0` and
-   * `0`, no field and one that is `undefined`.
+   * Whether values count as equal if a store cannot distinguish them: `-0` and
+   * `0`, or a missing field and one that is `undefined`.
    */
   readonly isLoose?: boolean;
 }
 
 /**
- * Returns equal strings for structurally equal values only; `undefined` if a
- * value is large or no plain data.
+ * Returns equal strings for structurally equal values only. Returns `undefined`
+ * if a value is large or no plain data.
  */
 export function toCanonicalString(
   value: unknown,
@@ -33,7 +33,8 @@ export function toCanonicalString(
   try {
     return serializeParts(value, writing);
   } catch {
-    // A getter, or a revoked proxy: the binding may never read it.
+    // A getter or a revoked proxy has thrown. The binding may never read that
+    // part.
     return undefined;
   }
 }
@@ -55,7 +56,7 @@ function serializeParts(
     if (typeof part !== 'object' || part === null)
       return serializeScalar(isLoose && part === 0 ? 0 : part) ?? refuse();
     const inner = (item: unknown): string => write(item, depth + 1);
-    /** So many parts as there may be, at most, are looked at and sorted. */
+    /** At most the maximum number of parts is read and sorted. */
     const sorted = (
       count: number,
       parts: () => Iterable<readonly [unknown, unknown]>,

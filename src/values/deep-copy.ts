@@ -1,13 +1,13 @@
 /**
- * Copies of plain data of any realm: changing a copy changes nothing of the
- * value, and it is structurally equal to it.
+ * Copies plain data of any realm. A change of the copy does not change the
+ * value, and both are structurally equal.
  */
 import { structurallyEqual } from '../correctable/structural-equality.ts';
 import { getBuiltInClass } from '../correctable/built-in-class.ts';
 
-/** Thrown for what cannot be copied and still be structurally equal. */
+/** Thrown for a value that has no structurally equal copy. */
 export class NotPlainDataError extends Error {
-  /** Where it is, for example `value.items.0.price`. */
+  /** The path of that value, for example `value.items.0.price`. */
   readonly path: string;
 
   constructor(path: string, value: unknown) {
@@ -16,12 +16,12 @@ export class NotPlainDataError extends Error {
   }
 }
 
-/** A copy, and whether a store returns its like. */
+/** A copy, and whether a store returns it unchanged. */
 export interface CopyResult<T> {
   readonly value: T;
   /**
    * Path of the first part that stores change, such as an object without a
-   * prototype or a symbol; `undefined` for none.
+   * prototype or a symbol. `undefined` if there is none.
    */
   readonly lossyPath: string | undefined;
 }
@@ -31,8 +31,8 @@ export interface CopyResult<T> {
  * views on them (of these the visible bytes only), Node's `Buffer` included.
  * Blobs never change, and are shared.
  *
- * @throws NotPlainDataError for all else: functions, symbols, instances of
- * classes, also of those that extend a built-in one
+ * @throws NotPlainDataError for functions, symbols and instances of classes,
+ * including classes that extend a built-in one
  */
 export function copyPlainData<T>(value: T, path = 'value'): CopyResult<T> {
   const copier = new Copier((part, at) => {
@@ -46,7 +46,10 @@ export function copyPlainData<T>(value: T, path = 'value'): CopyResult<T> {
   return { value: copier.copy(value, path) as T, lossyPath: copier.lossyPath };
 }
 
-/** Copies a value; returns the value itself if any part of it has no copy. */
+/**
+ * Returns a copy of the value, or the value itself if any part of it has no
+ * copy.
+ */
 export function copyOrReuse<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   try {
@@ -56,15 +59,15 @@ export function copyOrReuse<T>(value: T): T {
   }
 }
 
-/** Copies a value; parts that have no copy stay in it as they are. */
+/** Returns a copy of the value. Parts that have no copy are shared. */
 export function deepCopy<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   return new Copier((part) => part).copy(value, '') as T;
 }
 
 /**
- * Copies a value as `copied`; `undefined` if the copy is not equal to it, as of
- * an object that changes at each look.
+ * Copies a value as `copied`. Returns `undefined` if the copy is not equal to
+ * it, as for an object that changes at each access.
  */
 export function tryEqualCopy(
   value: unknown,
@@ -73,14 +76,14 @@ export function tryEqualCopy(
     const copy = deepCopy(value);
     return structurallyEqual(copy, value) ? { copy } : undefined;
   } catch {
-    // A getter threw, or it is too deep.
+    // A getter has thrown, or the value is nested too deeply.
     return undefined;
   }
 }
 
 /**
- * Sets a property of any name: to assign one named `__proto__` would set the
- * prototype.
+ * Sets a property of any name. An assignment to `__proto__` would set the
+ * prototype instead.
  */
 export function defineProperty(
   object: Record<string, unknown>,
@@ -101,13 +104,15 @@ class Copier {
   lossyPath: string | undefined;
   readonly #copyOther: (value: unknown, path: string) => unknown;
   /**
-   * Cycles end, and what is shared stays so. Most values have no parts, so that
-   * the outermost stands apart.
+   * The copies of objects so far, for cycles and shared parts. Most values have
+   * no parts, so the outermost object is kept apart.
    */
   #outermostCopy: readonly [object, object] | undefined;
   #copies: Map<object, object> | undefined;
 
-  /** @param other returns what stands for a part that has no copy, or throws */
+  /**
+   * @param other returns the replacement of a part that has no copy, or throws
+   */
   constructor(other: (value: unknown, path: string) => unknown) {
     this.#copyOther = other;
   }
@@ -211,7 +216,7 @@ function copyArrayBufferView(
 function toBytes(
   value: ArrayBufferView | ArrayBuffer,
 ): Uint8Array<ArrayBuffer> {
-  // The outer of the two makes the copy.
+  // The outer `Uint8Array` makes the copy.
   if (!('buffer' in value)) return new Uint8Array(new Uint8Array(value));
   return new Uint8Array(
     new Uint8Array(value.buffer, value.byteOffset, value.byteLength),

@@ -1,18 +1,18 @@
 /**
- * Frozen values of the state. Bytes and dates cannot be frozen, so readers get
- * copies of values with some.
+ * Freezes values of the state. Bytes and dates cannot be frozen, so readers get
+ * copies of values with bytes or dates.
  */
 import { getBuiltInClass } from '../correctable/built-in-class.ts';
 import { MAX_DEPTH, isBytes, isDate, isPlain } from './value-kinds.ts';
 
 /**
- * Lists and objects of the state with bytes or dates in them. Few: sets of all
- * of them would cost more than to look.
+ * Arrays and objects of the state with bytes or dates in them. They are few. A
+ * set of all other objects would cost more than to search them.
  */
 const OBJECTS_WITH_MUTABLE_PARTS = new WeakSet<object>();
 
 /**
- * Freezes a value of which there is no other reference, with everything in it.
+ * Freezes a value to which there is no other reference, with all its parts.
  * Bytes and dates stay mutable.
  */
 export function deepFreeze<T>(value: T): T {
@@ -21,24 +21,24 @@ export function deepFreeze<T>(value: T): T {
 }
 
 /**
- * An unchangeable copy of an author's value as the wire would make it; what
- * cannot be written stays as it is.
+ * Returns a frozen copy of an author's value as the wire would change it. Parts
+ * that cannot be encoded stay unchanged.
  */
 export function freezeWireCopy<T>(value: T): T {
   return copyWithMode(value, wireMode);
 }
 
 /**
- * A copy of arguments that cannot be changed; objects of classes stay
- * themselves, except sets and maps.
+ * Returns a frozen copy of arguments. Objects of classes are shared, except
+ * sets and maps.
  */
 export function freezeArgsCopy<T>(args: T): T {
   return copyWithMode(args, inputMode);
 }
 
 /**
- * Freezes arguments of which there is no other reference. They need no copy if
- * nothing in them can be changed.
+ * Freezes arguments to which there is no other reference. They need no copy if
+ * all their parts can be frozen.
  */
 export function freezeOwnArgs<T extends object>(args: T): T {
   return hasOnlyScalars(args) ? Object.freeze(args) : freezeArgsCopy(args);
@@ -57,15 +57,18 @@ function hasOnlyScalars(value: object): boolean {
 }
 
 /**
- * Freezes tools that many runs share, which are functions, so that no run can
- * replace them or add properties.
+ * Freezes functions that many runs share, so that no run can replace them or
+ * add properties.
  */
 export function freezeFunctions<T extends object>(tools: T): T {
   for (const tool of Object.values(tools)) Object.freeze(tool);
   return Object.freeze(tools);
 }
 
-/** Returns a value of the state for code that might change it. */
+/**
+ * Returns a value of the state for code that might change it. Mutable values
+ * are copied.
+ */
 export function freezeForUser<T>(value: T): T {
   return isMutable(value)
     ? copyPart(value, new CopyTraversal(sharedWireMode))
@@ -73,8 +76,8 @@ export function freezeForUser<T>(value: T): T {
 }
 
 /**
- * Whether code that gets the value, one of the state, could change any part of
- * it.
+ * Returns whether code that gets this value of the state could change any part
+ * of it.
  */
 export function isMutable(value: unknown): boolean {
   return (
@@ -85,8 +88,8 @@ export function isMutable(value: unknown): boolean {
 }
 
 /**
- * Freezes all parts. Returns whether some could not be frozen. A frozen object
- * may still have mutable parts.
+ * Freezes all parts. Returns whether some could not be frozen. An object that
+ * is frozen already may still have mutable parts.
  */
 function freezeParts(value: unknown, lookup: Traversal): boolean {
   if (typeof value !== 'object' || value === null) return false;
@@ -109,12 +112,12 @@ function isBytesOrDate(value: object): value is Uint8Array | Date {
 }
 
 /**
- * Lists and objects from this depth on are looked for among those met before:
- * what refers to itself has to end.
+ * Arrays and objects from this depth on are compared with their ancestors, so
+ * that cycles end.
  */
 const MIN_CYCLE_CHECK_DEPTH = 2;
 
-/** Through one value, from the top down. */
+/** Visits one value from the top down. */
 class Traversal {
   depth = 0;
   #visited: Map<object, object> | undefined;
@@ -130,17 +133,17 @@ class Traversal {
 }
 
 /**
- * What is copied with its parts: what the copy begins as, and how it is filled.
+ * Copies objects of one kind: how the copy is created, and how it is filled.
  */
 interface ContainerCopier {
   readonly begin: (value: object) => object;
-  /** Says whether there is something in it that could not be frozen. */
+  /** Fills the copy. Returns whether a part could not be frozen. */
   readonly fill: (copy: never, value: never, copies: CopyTraversal) => boolean;
 }
 
 const ARRAY: ContainerCopier = { begin: () => [], fill: fillArray };
 const OBJECT: ContainerCopier = { begin: () => ({}), fill: fillObject };
-/** Without a prototype. */
+/** Copies objects without a prototype. */
 const NULL_PROTOTYPE_OBJECT: ContainerCopier = {
   begin: () => Object.create(null) as object,
   fill: fillObject,
@@ -153,19 +156,18 @@ const DATE: ContainerCopier = {
 };
 
 /**
- * What becomes of objects of any class, and of parts that a wire leaves out or
- * changes.
+ * How to copy objects of classes, and parts that a wire leaves out or changes.
  */
 interface CopyMode {
   readonly isWireForm: boolean;
-  /** Whether parts that cannot be changed are shared instead of copied. */
+  /** Whether frozen parts are shared instead of copied. */
   readonly isShared?: boolean;
   readonly getContainerCopier: (value: object) => ContainerCopier | undefined;
-  /** Of what has no parts. */
+  /** Copies an object that has no parts. */
   readonly copyLeaf: (value: object) => object;
 }
 
-/** As it comes out of a log: a buffer of Node is bytes. */
+/** Copies like a log: a buffer of Node becomes bytes. */
 const wireMode: CopyMode = {
   isWireForm: true,
   getContainerCopier: getPlainRoot,
@@ -187,7 +189,7 @@ class CopyTraversal extends Traversal {
   }
 }
 
-/** Most of what is given is a scalar, of which nothing has to be copied. */
+/** Most values are scalars, which need no copy. */
 function copyWithMode<T>(value: T, manner: CopyMode): T {
   if (typeof value === 'object' && value !== null)
     return copyPart(value, new CopyTraversal(manner));
@@ -219,7 +221,7 @@ function copyPart(value: unknown, copies: CopyTraversal): unknown {
   return copy;
 }
 
-/** What a list leaves out is `undefined`. */
+/** A hole in an array becomes `undefined`. */
 function fillArray(
   copy: unknown[],
   value: readonly unknown[],
@@ -271,8 +273,8 @@ function fillMap(
 }
 
 /**
- * Whether it has more than items, entries and own names. Of arrays only matches
- * of regular expressions are looked at.
+ * Returns whether an object has more than items, entries and own names. Of
+ * arrays, only matches of regular expressions are checked.
  */
 function hasNonIndexProperties(value: object): boolean {
   if (Array.isArray(value)) return Object.hasOwn(value, 'groups');
@@ -283,7 +285,7 @@ function hasNonIndexProperties(value: object): boolean {
   );
 }
 
-/** Symbols, names that are hidden, and names of what is no plain object. */
+/** Copies symbols, hidden names, and names of objects that are not plain. */
 function addNonIndexProperties(
   copy: object,
   value: object,
@@ -305,8 +307,8 @@ function getPlainRoot(value: object): ContainerCopier | undefined {
 }
 
 /**
- * What extends a built-in class may have methods and a state that no copy would
- * have: it is none of these.
+ * Returns the copier of a built-in class. A class that extends one may have
+ * methods and a state that no copy would have, so it has none.
  */
 function getClassRoot(value: object): ContainerCopier | undefined {
   switch (getBuiltInClass(value) ?? '') {
@@ -329,7 +331,7 @@ function getClassRoot(value: object): ContainerCopier | undefined {
 }
 
 function copyPlainLeaf(value: object): object {
-  // Not by `slice`: that of Node's buffers shares the memory.
+  // `slice` is not used, because that of Node's buffers shares the memory.
   if (isBytes(value)) return new Uint8Array(value);
   return isDate(value) ? new Date(value) : value;
 }

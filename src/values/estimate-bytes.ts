@@ -1,9 +1,9 @@
-/** How large values are: in memory, in a cache, and written down. */
+/** Estimates the size of values in memory, in a cache, and encoded. */
 import { isDate, isMap, isSet } from './value-kinds.ts';
 
-/** What an object, an array or a number takes, beside what is in it. */
+/** The size of an object, an array or a number without its parts. */
 const CELL_BYTES = 16;
-/** Texts are counted as if each character took two bytes, which is the most. */
+/** Each character counts two bytes, which is the maximum. */
 const CHARACTER_BYTES = 2;
 
 /**
@@ -17,7 +17,7 @@ export function measurePlainData(value: unknown): number {
   if (typeof value !== 'object' || value === null) return CELL_BYTES;
   if (ArrayBuffer.isView(value)) return CELL_BYTES + value.byteLength;
   let bytes = CELL_BYTES;
-  // Loops, since this is asked for every answer that is kept.
+  // These are loops, because the size of every retained reply is measured.
   if (Array.isArray(value))
     for (const item of value) bytes += measurePlainData(item);
   else {
@@ -31,7 +31,7 @@ export function measurePlainData(value: unknown): number {
 }
 
 /**
- * Returns about how many bytes a value that is no tree takes in memory: shared
+ * Returns about how many bytes a value takes in memory that is no tree. Shared
  * parts count once, and cycles end.
  */
 export function estimateBytes(
@@ -44,7 +44,7 @@ export function estimateBytes(
     return measurePlainData(value);
   if (seen.has(value)) return 0;
   seen.add(value);
-  // A view of few bytes holds all that its buffer has.
+  // A small view keeps its whole buffer in memory.
   if (ArrayBuffer.isView(value)) return CELL_BYTES + value.buffer.byteLength;
   const { size, byteLength } = value as {
     readonly size?: unknown;
@@ -52,8 +52,8 @@ export function estimateBytes(
   };
   const isCollection = isMap(value) || isSet(value);
   let bytes = 2 * CELL_BYTES;
-  // Of a Blob, and of a buffer; whatever else has such a field is not
-  // underrated by it.
+  // Blobs and buffers have one of these fields. For other objects with such a
+  // field, the estimate is at least that.
   if (!isCollection)
     bytes += Math.max(Number(size) || 0, Number(byteLength) || 0);
   const parts = isCollection ? value.entries() : Object.entries(value);
@@ -62,15 +62,18 @@ export function estimateBytes(
   return bytes;
 }
 
-/** What any value counts, with what stands around it. */
+/** The size of any value, with the bytes around it. */
 export const VALUE_BYTES = 32;
 /**
- * What one character may come to; of a text that is longer than this they are
- * counted.
+ * The maximum size of one character. In a text that is longer than this value,
+ * the bytes are counted.
  */
 const ENCODED_CHARACTER_BYTES = 3;
 const SHORT_LENGTH = 256;
-/** A bigint is written in decimal digits: so many for each hexadecimal one. */
+/**
+ * A bigint is encoded in decimal digits. This is their number for each
+ * hexadecimal digit.
+ */
 const BYTES_PER_DIGIT = 1.25;
 
 export function estimateStringBytes(text: string): number {
@@ -84,8 +87,8 @@ export function estimateStringBytes(text: string): number {
 }
 
 /**
- * How many bytes a value takes at most when written, and at least `VALUE_BYTES`
- * for each value in it.
+ * Returns the maximum number of bytes of an encoded value. Each value in it
+ * counts at least `VALUE_BYTES`.
  */
 export function estimateEncodedBytes(value: unknown): number {
   if (typeof value === 'string') return estimateStringBytes(value);
@@ -93,10 +96,10 @@ export function estimateEncodedBytes(value: unknown): number {
     return 2 * VALUE_BYTES + BYTES_PER_DIGIT * value.toString(16).length;
   if (typeof value !== 'object' || value === null) return VALUE_BYTES;
   if (ArrayBuffer.isView(value)) return VALUE_BYTES + value.byteLength;
-  // Written as an object with one field.
+  // A date is encoded as an object with one field.
   if (isDate(value)) return 3 * VALUE_BYTES;
   let bytes = VALUE_BYTES;
-  // Loops, since this is done for every update.
+  // These are loops, because every update is measured.
   if (Array.isArray(value))
     for (const item of value) bytes += estimateEncodedBytes(item);
   else

@@ -19,7 +19,8 @@ export function hasTimeToLive({
 }
 
 /**
- * For `describeUnsupported` of a binding that cannot remove a value in time.
+ * Returns the text of `describeUnsupported` for a binding that cannot remove a
+ * value in time.
  */
 export function describeTimeToLive(operation: Operation): string | undefined {
   return hasTimeToLive(operation) ? REASON : undefined;

@@ -1,6 +1,6 @@
 /**
- * What values are, whatever realm they come from: an iframe, a `vm` context and
- * Jest have built-in classes of their own.
+ * Recognizes kinds of values of any realm: an iframe, a `vm` context and Jest
+ * have built-in classes of their own.
  */
 import {
   hasStateOf,
@@ -8,22 +8,24 @@ import {
   getToStringTag,
 } from '../correctable/built-in-class.ts';
 
-/** Deepest nesting of arrays and objects in a value that is written or sent. */
+/** Maximum nesting of arrays and objects in a value that is encoded or sent. */
 export const MAX_DEPTH = 64;
 
-/** Whether an object is plain: no array, and no instance of a class. */
+/** Returns whether an object is plain: no array, and no instance of a class. */
 export function isPlain(value: object): value is Record<string, unknown> {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === null) return true;
-  // Looked at first, since it is quick: nothing but `Object.prototype` and what
-  // extends nothing has no prototype.
+  // The prototype is checked first, because that is quick. Only
+  // `Object.prototype` and objects that extend nothing have none.
   return (
     Object.getPrototypeOf(prototype) === null &&
     getBuiltInClass(value) === 'Object'
   );
 }
 
-/** Whether it is bytes: a `Uint8Array`, or of a class that extends it. */
+/**
+ * Returns whether the value is a `Uint8Array`, or of a class that extends it.
+ */
 export function isBytes(value: unknown): value is Uint8Array {
   return (
     ArrayBuffer.isView(value) &&
@@ -31,7 +33,7 @@ export function isBytes(value: unknown): value is Uint8Array {
   );
 }
 
-/** Whether it is a date, or of a class that extends it. */
+/** Returns whether the value is a date, or of a class that extends `Date`. */
 export function isDate(value: unknown): value is Date {
   if (value instanceof Date) return hasStateOf(value, 'Date');
   return (
@@ -40,7 +42,10 @@ export function isDate(value: unknown): value is Date {
   );
 }
 
-/** Whether it is a set, or of a class of this realm that extends it. */
+/**
+ * Returns whether the value is a set, or of a class of this realm that extends
+ * `Set`.
+ */
 export function isSet(value: unknown): value is ReadonlySet<unknown> {
   if (value instanceof Set) return hasStateOf(value, 'Set');
   return (
@@ -50,7 +55,10 @@ export function isSet(value: unknown): value is ReadonlySet<unknown> {
   );
 }
 
-/** Whether it is a map, or of a class of this realm that extends it. */
+/**
+ * Returns whether the value is a map, or of a class of this realm that extends
+ * `Map`.
+ */
 export function isMap(value: unknown): value is ReadonlyMap<unknown, unknown> {
   if (value instanceof Map) return hasStateOf(value, 'Map');
   return (

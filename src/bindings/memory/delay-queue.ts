@@ -1,6 +1,6 @@
 /**
- * Things that all take one time to arrive: first in, first out, on one timer;
- * with no delay, in one microtask.
+ * Delivers items that all take the same time, in their order, with one timer.
+ * Without a delay, it uses one microtask.
  */
 import type { Clock, Timer } from '../../correctable/clock.ts';
 
@@ -9,7 +9,7 @@ export class DelayQueue<T> {
   readonly #delayMs: number;
   readonly #onArrival: (item: T) => void;
   #items: T[] = [];
-  /** When each item arrives; empty where there is no delay. */
+  /** When each item arrives. Empty without a delay. */
   #times: number[] = [];
   #head = 0;
   #isScheduled = false;
@@ -27,7 +27,7 @@ export class DelayQueue<T> {
     if (!this.#isScheduled) this.#schedule(this.#delayMs);
   }
 
-  /** Empties the line; what was on its way arrives nowhere. */
+  /** Removes all items. None of them is delivered any more. */
   drain(): T[] {
     this.#timer?.cancel();
     const remaining = this.#items.slice(this.#head);
@@ -40,8 +40,8 @@ export class DelayQueue<T> {
     if (this.#delayMs === 0) queueMicrotask(() => this.#deliver(0));
     else {
       const dueAt = this.#times[this.#head] ?? 0;
-      // That the timer fires says that its time has passed, also where tests
-      // own the timers and not the clock.
+      // The timer has fired, so its time has passed. The clock may not show
+      // that if a test controls the timers but not the clock.
       const fire = (): void =>
         this.#deliver(Math.max(this.#clock.now(), dueAt));
       this.#timer = this.#clock.setTimer(fire, Math.max(delayMs, 1));
@@ -50,8 +50,8 @@ export class DelayQueue<T> {
 
   #deliver(now: number): void {
     this.#isScheduled = false;
-    // What is sent meanwhile without delay waits for the next microtask, as a
-    // reply would.
+    // An item that is added meanwhile without delay waits for the next
+    // microtask, as a reply would.
     const end = this.#items.length;
     while (
       this.#head < Math.min(end, this.#items.length) &&

@@ -17,7 +17,7 @@ export interface MemoryStore {
   readonly applied: number;
 }
 
-/** An operation on its way; compared by identity. */
+/** An operation in flight. Compared by identity. */
 export interface PendingWrite {
   readonly operation: Operation;
   readonly idempotencyKey?: string | undefined;
@@ -25,7 +25,7 @@ export interface PendingWrite {
 
 type WriteListener = (update: PendingWrite) => void;
 
-/** Updates with idempotency keys that are remembered, the latest. */
+/** How many of the latest updates with idempotency keys are remembered. */
 const KEYS_MAX = 100_000;
 
 export class Primary implements MemoryStore {
@@ -72,7 +72,7 @@ export class Primary implements MemoryStore {
 
   /**
    * Copies the state to `backup`, and passes later writes to `follower`.
-   * Returns what ends that.
+   * Returns a function that ends that.
    */
   replicateTo(backup: Replica, follower: WriteListener): () => void {
     backup.copyFrom(this.#replica);
@@ -101,8 +101,8 @@ export class InFlightWrites {
       const updates = this.#byObject.get(object);
       const at = updates?.indexOf(update) ?? -1;
       if (updates === undefined || at < 0) continue;
-      // Empty the list too: a map that has grown still points to what it held
-      // before.
+      // Empty arrays are removed from the map. A map that has grown still
+      // refers to what it held before.
       updates.splice(at, 1);
       if (updates.length === 0) this.#byObject.delete(object);
     }
@@ -124,15 +124,15 @@ export class InFlightWrites {
 }
 
 /**
- * Whether a store cannot tell them apart: `-0` and `0`, no field and one that
- * is `undefined`.
+ * Returns whether a store cannot distinguish two writes: `-0` equals `0`, and a
+ * missing field equals one that is `undefined`.
  */
 function isSameWrite(a: Operation, b: Operation): boolean {
   const [left, right] = [a, b].map(({ name, args }) =>
     toCanonicalString({ name, args }, { isLoose: true, maxParts: Infinity }),
   );
-  // What has no text, such as an object of a class, is the same if it is the
-  // same object.
+  // A value without a canonical string, such as an instance of a class, is
+  // equal if it is the same object.
   return (left !== undefined && left === right) || structurallyEqual(a, b);
 }
 

@@ -1,6 +1,6 @@
 /**
- * A primary-backup store in this process (OSDI 2016, Listing 7): the backup,
- * which lags, answers weaker levels.
+ * A primary-backup store in this process (OSDI 2016, Listing 7). The backup,
+ * which lags, answers at weaker levels.
  */
 import {
   bindMethods,
@@ -137,8 +137,8 @@ interface MemoryCall extends PendingWrite {
   readonly context: InvocationContext;
   readonly strongest: string;
   /**
-   * How strong the best answer so far is, by rank; -1 before the first. What is
-   * slower and weaker has nothing to say.
+   * The rank of the strongest view so far; -1 before the first. A weaker view
+   * that is slower is dropped.
    */
   deliveredRank: number;
 }
@@ -228,7 +228,7 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
     for (const level of levels) this.#delayQueues.get(level)!.send(call);
     if (operation.access !== 'write') return;
     this.#inFlight.add(call);
-    // Levels choose views, never effects: an update goes to the primary
+    // Levels select views, never effects: an update goes to the primary
     // whatever was requested.
     if (call.strongest !== this.#strongest)
       this.#delayQueues.get(this.#strongest)!.send(call);
@@ -258,7 +258,7 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
   #replyFromBackup(call: MemoryCall, level: string, rank: number): void {
     const { operation, sink, session } = call;
     if (operation.access === 'write') {
-      // A repetition has an outcome, which the primary gives.
+      // A repeated update has an outcome already, which the primary returns.
       if (this.#primary.hasOutcomeOf(call)) return;
       const { value, meta } = this.#backup.simulate(
         operation,
@@ -275,8 +275,8 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
       return;
     }
     this.skippedForSession++;
-    // Nothing stronger was requested: the next level that can answer is the
-    // primary's.
+    // No stronger level was requested. The next level that can answer is that
+    // of the primary.
     if (level === call.strongest)
       this.#delayQueues.get(this.#strongest)!.send(call);
   }
@@ -285,8 +285,8 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
     const reply = this.#execute(call);
     if (reply === undefined) return;
     call.session?.advanceTo(reply.version);
-    // An update comes here whatever was requested: the final answers where the
-    // strongest requested level has not.
+    // Every update comes here. The final view answers if the strongest
+    // requested level has not.
     const isWanted =
       call.strongest === this.#strongest ||
       call.deliveredRank < this.#levels.indexOf(call.strongest);
@@ -294,9 +294,10 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
     if (isWanted) call.sink.view(reply.value, this.#strongest, reply);
   }
 
-  /** Returns nothing if the call has failed. */
+  /** Executes the call. Returns nothing if it has failed. */
   #execute(call: MemoryCall): ReplicaReply | undefined {
-    // The backup gets the first one only: it must not wait for a repetition.
+    // The backup gets only the first submission. It must not wait for a
+    // repeated one.
     if (this.#primary.hasOutcomeOf(call)) this.#inFlight.remove(call);
     try {
       const reply = this.#primary.execute(call);
@@ -336,7 +337,10 @@ function createClosedError(): CorrectableError {
   );
 }
 
-/** For updates in flight: closing does not call them back. */
+/**
+ * Creates the error of updates in flight. Closing the binding does not call
+ * them back.
+ */
 function createInterruptedError(): CorrectableError {
   return new CorrectableError(
     'UNKNOWN',

@@ -1,6 +1,6 @@
 /**
- * One copy of the data: values by key, and queues. Deterministic: the same
- * updates in one order give the same state.
+ * One copy of the data: values by key, and queues. It is deterministic: the
+ * same updates in one order lead to the same state.
  */
 import type { ViewDetails } from '../../correctable/binding.ts';
 import type { Operation } from '../../correctable/operation.ts';
@@ -17,7 +17,7 @@ import type {
   VersionedValue,
 } from '../../operations/index.ts';
 
-/** So many dead places before the items move up. */
+/** The number of consumed items in front before the others move up. */
 const MAX_CONSUMED_ITEMS = 1024;
 
 export class ItemQueue {
@@ -51,20 +51,26 @@ export class ItemQueue {
   }
 }
 
-/** The expected result of an update, by this copy. */
+/** The result of an update that this copy expects. */
 export interface PreliminaryReply {
   readonly value: unknown;
   readonly meta?: { readonly remaining: number };
 }
 
-/** What an operation gives, with the state that it was read from. */
+/**
+ * The result of an operation, with the version of the state that it was read
+ * from.
+ */
 export interface ReplicaReply extends ViewDetails {
   readonly value: unknown;
   readonly version: number;
 }
 
 export class Replica {
-  /** How many updates this copy has applied: the version of its state. */
+  /**
+   * The number of updates that this copy has applied. It is the version of its
+   * state.
+   */
   applied = 0;
   readonly #values = new Map<string, unknown>();
   /** How often each key was written. */
@@ -134,8 +140,8 @@ export class Replica {
   }
 
   /**
-   * What `operation` would give here after `before`, updates of the same
-   * objects that this copy has not applied yet.
+   * Returns what `operation` would return here after `before`: updates of the
+   * same objects that this copy has not applied yet.
    */
   simulate(
     operation: Operation,
@@ -171,8 +177,8 @@ export class Replica {
   }
 
   /**
-   * Copies the values: functions of transactions change what they have read,
-   * and nothing of that may take effect without a commit.
+   * Copies the values, because functions of transactions may change what they
+   * have read. Without a commit, that must have no effect.
    */
   #readVersions({ keys, known }: ReadVersionsArgs): VersionedValue[] {
     return keys.map((key, at) => {
@@ -191,10 +197,7 @@ export class Replica {
     return { committed: true, changed };
   }
 
-  /**
-   * A write that is in flight gives its keys another version than this copy
-   * has.
-   */
+  /** A write in flight gives its keys another version than this copy has. */
   #simulateCommit(
     { reads }: CommitArgs,
     before: readonly Operation[],
@@ -228,7 +231,9 @@ function getItem(
   return at < queue.length ? { item: queue.at(at) } : null;
 }
 
-/** The keys that a write of values changes; none for a queue. */
+/**
+ * Returns the keys that a write of values changes. A write to a queue has none.
+ */
 export function getWrittenKeys({ name, args }: Operation): readonly string[] {
   if (name === 'commit')
     return (args as CommitArgs).writes.map(({ key }) => key);

@@ -1,6 +1,6 @@
 /**
- * Behind a gateway without a contract, clients may send any name and arguments:
- * only a checked copy is executed.
+ * Behind a gateway without a contract, clients may send any name and arguments.
+ * So only a checked copy is executed.
  */
 import { CorrectableError, check } from '../../correctable/errors.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
@@ -15,11 +15,11 @@ import type {
 
 interface OperationKind {
   readonly access: Access;
-  /** The arguments without what does not belong to them. */
+  /** Reads the arguments, without fields that do not belong to them. */
   readonly readArgs: (value: InputArgs) => object;
 }
 
-/** What came, of which nothing is known. */
+/** Arguments of unknown types. */
 interface InputArgs {
   readonly key?: unknown;
   readonly keys?: unknown;
@@ -81,8 +81,8 @@ export function isSupported(operation: Operation): boolean {
 }
 
 /**
- * The operation as it is executed. Throws `UNSUPPORTED` or `INVALID_ARGUMENT`
- * with the field.
+ * Returns the operation that is executed. Throws `UNSUPPORTED`, or
+ * `INVALID_ARGUMENT` with the field.
  */
 export function validateOperation(operation: Operation): Operation {
   const { name, access, args } = operation;
@@ -148,8 +148,8 @@ function readCommitArgs({ reads, writes }: InputArgs): object {
     'args.writes',
     'give a list of { key, value }',
   );
-  // The builder checks the keys, and copies what belongs to the arguments
-  // alone.
+  // The builder checks the keys, and copies only the fields that belong to the
+  // arguments.
   return commit(reads as VersionedRead[], writes as BufferedWrite[])
     .args as object;
 }

@@ -1,6 +1,6 @@
 /**
- * Reads what an engine sent: big-endian numbers, text and bytes; what is cut
- * short is refused before memory is set aside.
+ * Reads big-endian numbers, text and bytes that an engine sent. Truncated input
+ * is rejected before memory is reserved.
  */
 export abstract class ByteReader {
   readonly #bytes: Buffer;
@@ -30,13 +30,13 @@ export abstract class ByteReader {
     return this.#bytes.readBigInt64BE(this.#advance(8));
   }
 
-  /** Bytes as they are: a part of what was sent, not a copy. */
+  /** Returns bytes as a view of the input, not a copy. */
   raw(length: number): Buffer {
     const at = this.#advance(length);
     return this.#bytes.subarray(at, at + length);
   }
 
-  /** `count` things of at least `leastBytes` bytes each. */
+  /** Reads `count` items of at least `leastBytes` bytes each. */
   readItems<T>(count: number, leastBytes: number, read: () => T): T[] {
     this.checkCount(count, leastBytes);
     const items: T[] = [];
@@ -44,7 +44,9 @@ export abstract class ByteReader {
     return items;
   }
 
-  /** Refuses a number of things that cannot be in what is left. */
+  /**
+   * Throws for a number of items that cannot fit into the rest of the input.
+   */
   checkCount(count: number, leastBytes: number): void {
     if (count < 0 || count * leastBytes > this.remaining) {
       throw this.createError(
@@ -58,7 +60,7 @@ export abstract class ByteReader {
     return this.#bytes.toString('utf8', at, at + length);
   }
 
-  /** The protocol's own error for bytes that make no sense. */
+  /** Creates the protocol's own error for malformed bytes. */
   protected abstract createError(description: string): Error;
 
   #advance(count: number): number {

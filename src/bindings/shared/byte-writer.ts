@@ -1,6 +1,6 @@
 /**
- * Writes big-endian numbers, text and bytes, with room kept free in front for a
- * header.
+ * Writes big-endian numbers, text and bytes, with room for a header at the
+ * start.
  */
 const INITIAL_BYTES = 256;
 
@@ -18,7 +18,7 @@ export class ByteWriter {
     this.#end = headerBytes;
   }
 
-  /** How many bytes have been written, without the header. */
+  /** The number of bytes that have been written, without the header. */
   get length(): number {
     return this.#end - this.headerBytes;
   }
@@ -43,7 +43,7 @@ export class ByteWriter {
     return this;
   }
 
-  /** Bytes as they are, without a length. */
+  /** Writes bytes without their length. */
   raw(value: Uint8Array): this {
     this.#ensureCapacity(value.length).set(value, this.#end);
     this.#end += value.length;
@@ -51,15 +51,15 @@ export class ByteWriter {
   }
 
   /**
-   * UTF-8 as it is. @param length how many bytes the text has, for which its
-   * writer has just asked anyway
+   * Writes text in UTF-8 without its length. @param length the number of bytes
+   * of the text, which the caller has computed already
    */
   protected text(value: string, length: number): this {
     this.#end += this.#ensureCapacity(length).write(value, this.#end, 'utf8');
     return this;
   }
 
-  /** What has been written, the header's room in front. */
+  /** Returns the written bytes after the room for the header. */
   protected toBuffer(): Buffer {
     return this.#bytes.subarray(0, this.#end);
   }

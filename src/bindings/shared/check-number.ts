@@ -1,6 +1,6 @@
 /**
- * Checks of numbers that options and arguments give. They throw
- * `INVALID_ARGUMENT` that names the field.
+ * Checks numbers in options and arguments. Throws `INVALID_ARGUMENT` that names
+ * the field.
  */
 import { check } from '../../correctable/errors.ts';
 

@@ -1,16 +1,19 @@
-/** Cuts the bytes of a connection into frames, however they arrive. */
+/**
+ * Splits the bytes of a connection into frames. The chunks may arrive in any
+ * sizes.
+ */
 
-/** How a protocol frames what it sends. */
+/** The frame format of a protocol. */
 export interface Framing<T> {
   readonly headerBytes: number;
   /**
-   * Reads how many bytes follow the header that begins at `at`. Throws for a
-   * header that cannot be.
+   * Reads the number of bytes that follow the header at `at`. Throws if the
+   * header is invalid.
    */
   readonly getContentBytes: (bytes: Buffer, at: number) => number;
   /**
-   * Reads the frame from `at` to `end`: what it keeps of the bytes is a part of
-   * what arrived, to be read at once or copied.
+   * Reads the frame from `at` to `end`. The result may share the bytes that
+   * arrived, so it has to be read at once or copied.
    */
   readonly read: (bytes: Buffer, at: number, end: number) => T;
 }
@@ -20,8 +23,8 @@ export class FrameSplitter<T> {
   #parts: Buffer[] = [];
   #bufferedBytes = 0;
   /**
-   * So many bytes are needed to go on: a frame that comes in many pieces is put
-   * together once.
+   * The number of bytes that the next frame needs. A frame that arrives in many
+   * chunks is joined only once.
    */
   #neededBytes: number;
 
@@ -31,7 +34,7 @@ export class FrameSplitter<T> {
   }
 
   /**
-   * Takes what arrived and hands on each whole frame. Throws what
+   * Adds the bytes that arrived and passes on each complete frame. Throws what
    * `getContentBytes` throws.
    */
   push(chunk: Buffer, onFrame: (frame: T) => void): void {

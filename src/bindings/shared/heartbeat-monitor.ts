@@ -4,19 +4,19 @@
  */
 export interface HeartbeatMonitorOptions {
   readonly intervalMs: number;
-  /** The longest silence that is borne, milliseconds. */
+  /** The longest accepted silence, in milliseconds. */
   readonly maxSilenceMs: number;
   /**
-   * After a stall of our own, the silence counts as no longer than this: what
-   * came meanwhile has yet to be read.
+   * After a stall of this process, the silence counts as no longer than this,
+   * because bytes that arrived meanwhile are still unread.
    */
   readonly stallMs: number;
   /**
-   * Called at every look, with how long the other end has been silent: time to
-   * ask for a word.
+   * Called at every check with the duration of the silence. It may send a
+   * heartbeat.
    */
   readonly onHeartbeatDue: (silentMs: number) => void;
-  /** Called once, when it has been silent for too long. */
+  /** Called once when the peer has been silent for too long. */
   readonly onSilence: (silentMs: number) => void;
 }
 
@@ -49,7 +49,8 @@ export class HeartbeatMonitor {
     this.#lastHeartbeatAt = now;
     const silentMs = now - this.#lastReceivedAt;
     if (silentMs <= maxSilenceMs) return onHeartbeatDue(silentMs);
-    // The timer fires before the sockets are read: what has arrived counts.
+    // The timer fires before the sockets are read. Bytes that have arrived
+    // still count.
     this.#pendingCheck ??= setImmediate(() => this.#check());
     return undefined;
   }

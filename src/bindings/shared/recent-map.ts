@@ -1,4 +1,6 @@
-/** A map of so many entries at most: those that were set last are kept. */
+/**
+ * A map with a maximum number of entries. It keeps those that were set last.
+ */
 export class RecentMap<V> {
   readonly #maxEntries: number;
   readonly #entries = new Map<string, V>();
@@ -15,7 +17,10 @@ export class RecentMap<V> {
     return this.#entries.get(key);
   }
 
-  /** @returns the value of the entry that had to go for it, if one had to */
+  /**
+   * @returns the value of the entry that was removed to make room, if there is
+   * one
+   */
   set(key: string, value: V): V | undefined {
     this.#entries.delete(key); // to the end
     this.#entries.set(key, value);

@@ -7,8 +7,8 @@ export interface ServerAddress {
 }
 
 /**
- * The two parts of `host:port`, or of a host alone; `undefined` for a text that
- * is neither.
+ * Returns the two parts of `host:port`, or of a host alone. Returns `undefined`
+ * for another text.
  */
 export function parseAddress(
   text: string,

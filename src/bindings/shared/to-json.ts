@@ -1,9 +1,9 @@
-/** A value as JSON, for engines that keep text or bytes. */
+/** Converts a value to JSON, for engines that store text or bytes. */
 import { CorrectableError } from '../../correctable/errors.ts';
 
 /**
- * @throws {CorrectableError} `INVALID_VALUE` for what JSON cannot say: a cycle,
- * a bigint, `undefined`, a function
+ * @throws {CorrectableError} `INVALID_VALUE` for a value that JSON lacks: a
+ * cycle, a bigint, `undefined`, a function
  */
 export function toJson(value: unknown): string {
   let text: string | undefined;

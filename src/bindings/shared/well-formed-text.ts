@@ -1,6 +1,6 @@
 /**
- * Text for engines that keep UTF-8: half of a surrogate pair cannot be written
- * there, and another text is kept instead.
+ * Checks text for engines that store UTF-8. They cannot store half of a
+ * surrogate pair, and would store another text instead.
  */
 import { check } from '../../correctable/errors.ts';
 import { isMap, isPlain, isSet } from '../../values/value-kinds.ts';
@@ -8,7 +8,7 @@ import { isMap, isPlain, isSet } from '../../values/value-kinds.ts';
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
- * Returns the value if an engine can store its texts as they are. Throws
+ * Returns the value if an engine can store its texts unchanged. Throws
  * `INVALID_ARGUMENT` that names `field`.
  */
 export function checkWellFormed<T>(value: T, field: string): T {
@@ -24,6 +24,6 @@ function isWellFormed(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isWellFormed);
   if (isSet(value)) return [...value].every(isWellFormed);
   if (isMap(value)) return [...value].every(isWellFormed);
-  // Instances of other classes are no text.
+  // Instances of other classes contain no text.
   return !isPlain(value) || Object.entries(value).every(isWellFormed);
 }

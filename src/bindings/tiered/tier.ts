@@ -43,7 +43,7 @@ export interface TierContext {
 export type Tier = (operation: Operation, context: TierContext) => unknown;
 
 /**
- * Hands the invocation's circumstances on to a tier; signals are made on first
+ * Passes the context of the invocation to a tier. Signals are created on first
  * use.
  */
 export class TierCall implements TierContext {
@@ -65,8 +65,8 @@ export class TierCall implements TierContext {
   }
 
   get signal(): AbortSignal {
-    // One signal a call and not one for all: a driver's listener on a signal
-    // that never aborts would never go away.
+    // Each call has a signal of its own. If all calls shared one that never
+    // aborts, the listeners of drivers would stay on it for ever.
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
       if (!this.#isWrite) this.#followSignals(this.#controller);
@@ -75,8 +75,8 @@ export class TierCall implements TierContext {
   }
 
   /**
-   * Whether no caller waits for the answer of a read any more. Makes no signal
-   * to find out.
+   * Whether no caller waits for the result of a read any more. Creates no
+   * signal.
    */
   get isAborted(): boolean {
     return (

@@ -1,4 +1,4 @@
-/** One operation on its way through the tiers. */
+/** One operation while its tiers run. */
 import type { InvocationContext, Sink } from '../../correctable/binding.ts';
 import { waitForWeaker, isAbandoned } from '../../correctable/binding.ts';
 import { getElapsedMs } from '../../correctable/clock.ts';
@@ -32,18 +32,18 @@ export interface TieredRunOptions {
   readonly mode: TierMode;
   readonly sink: Sink;
   readonly context: InvocationContext;
-  /** Of the binding, for reports. */
+  /** The name of the binding, for reports. */
   readonly name: string;
   readonly onError: TierErrorHandler | undefined;
 }
 
-/** Which tier failed, and in which operation. */
+/** The tier that failed, and its operation. */
 export interface TierFailure {
   readonly level: string;
   readonly operation: Operation;
 }
 
-/** Receives what a tier throws. */
+/** Receives the errors that tiers throw. */
 export type TierErrorHandler = (
   error: unknown,
   failure: TierFailure,
@@ -53,11 +53,11 @@ type TierOutcome = 'replied' | 'failed' | 'skipped';
 
 export class TieredRun {
   readonly #options: TieredRunOptions;
-  /** Calls of tiers that have not answered. */
+  /** Calls of tiers that are pending. */
   readonly #calls = new Set<TierCall>();
   readonly #startedAtMs: number = getElapsedMs();
   #isStopped = false;
-  /** What becomes of the weaker tiers of a read, weakest first. */
+  /** The outcomes of the weaker tiers of a read, weakest first. */
   readonly #weakerOutcomes: Promise<TierOutcome>[] = [];
 
   constructor(options: TieredRunOptions) {
@@ -73,7 +73,7 @@ export class TieredRun {
   }
 
   /**
-   * Resolves when the operation has ended; weaker tiers may not have. Never
+   * Resolves when the operation has ended. Weaker tiers may still run. Never
    * rejects: failures go to the sink.
    */
   async runToEnd(): Promise<void> {
@@ -81,10 +81,7 @@ export class TieredRun {
     else await this.#runRead();
   }
 
-  /**
-   * Fails the operation now; what the tiers still answer is of no use to
-   * anybody.
-   */
+  /** Fails the operation now. Later results of its tiers are dropped. */
   stop(error: CorrectableError): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
@@ -93,8 +90,8 @@ export class TieredRun {
   }
 
   /**
-   * Only the strongest tier executes an update: its answer is final, whatever
-   * weaker level was asked for.
+   * Only the strongest tier executes an update. Its result is final, whatever
+   * weaker level was requested.
    */
   async #runFromStrongest(): Promise<void> {
     const { levels } = this.#options;
@@ -117,8 +114,8 @@ export class TieredRun {
   }
 
   /**
-   * Asks the strongest requested tier and, where it has no answer, the stronger
-   * ones in turn.
+   * Calls the strongest requested tier and, while a tier has no answer, the
+   * stronger ones in turn.
    */
   async #runWrite(): Promise<void> {
     const { levels, requestedLevels } = this.#options;
@@ -136,14 +133,16 @@ export class TieredRun {
     this.#abortCalls();
   }
 
-  /** The tiers that have not answered are wanted no more. */
+  /**
+   * Aborts the pending calls, because their results are not needed any more.
+   */
   #abortCalls(): void {
     for (const call of this.#calls) call.abort();
   }
 
   /**
-   * What becomes of a tier; it has failed once the time limit of its level has
-   * passed, as the client counts it too.
+   * Returns the outcome of a tier. It counts as failed once the timeout of its
+   * level has passed, as at the client.
    */
   #callTierUntilLate(level: string): Promise<TierOutcome> {
     const late = this.#options.context.levelSignals?.[level];
@@ -173,7 +172,7 @@ export class TieredRun {
       }
       return 'replied';
     } catch (error) {
-      // A driver whose signal has aborted throws, and nothing has failed.
+      // A driver throws when its signal aborts. That is no failure.
       if (!call.isAborted) this.#reportFailure(error, level);
       await this.#handleTierFailure(error, level);
       return 'failed';
@@ -183,7 +182,10 @@ export class TieredRun {
     }
   }
 
-  /** A weak tier can fail for long without any operation that fails. */
+  /**
+   * Reports a failure, because a weak tier can fail for a long time without any
+   * operation that fails.
+   */
   #reportFailure(error: unknown, level: string): void {
     const { name, operation, onError } = this.#options;
     const description = `${name}: the tier "${level}" failed in ${operation.name}`;
@@ -196,8 +198,8 @@ export class TieredRun {
   }
 
   /**
-   * The failure of a level that was not requested, a substitute, is the failure
-   * of the operation.
+   * If the level was not requested and is a substitute, its failure is the
+   * failure of the operation.
    */
   async #handleTierFailure(error: unknown, level: string): Promise<void> {
     const { requestedLevels, sink } = this.#options;
@@ -223,8 +225,8 @@ export class TieredRun {
   }
 
   /**
-   * Waits shortly for weaker tiers before a failure: after it, none of their
-   * views would be delivered.
+   * Waits a short time for weaker tiers before a failure. After it, their views
+   * would not be delivered.
    */
   async #waitForWeakerTiers(failure: unknown, level: string): Promise<void> {
     if (this.#weakerOutcomes.length === 0 || this.#isStopped) return;
@@ -248,8 +250,8 @@ export class TieredRun {
   }
 
   /**
-   * Resolves once one has answered and all above it have not: those below it
-   * are of no use any more.
+   * Resolves once one tier has answered and all stronger ones have not. The
+   * weaker ones are not needed any more.
    */
   async #waitForBestWeakerTier(): Promise<void> {
     for (const requested of this.#weakerOutcomes.toReversed())
@@ -257,8 +259,8 @@ export class TieredRun {
   }
 
   /**
-   * The answer of a slow tier is not delivered to a caller that has left. That
-   * of an update is: it was done.
+   * Returns whether a result is dropped because its caller has left. The result
+   * of an update is always delivered, because the update was executed.
    */
   #isCallerGone(): boolean {
     return (
@@ -268,8 +270,8 @@ export class TieredRun {
   }
 
   /**
-   * An unwanted read asks no further tiers. Not looked at before an answer, so
-   * that a single fast tier costs no signal.
+   * Returns whether a read stops calling tiers. The signal is not read before
+   * an answer, so that a single fast tier costs no signal.
    */
   #isReadAbandoned(): boolean {
     return this.#isStopped || this.#options.context.signal.aborted;

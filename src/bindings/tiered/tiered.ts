@@ -1,6 +1,6 @@
 /**
- * A function for each level (Correctables, OSDI 2016, §5.1, Listing 7; three
- * tiers in §4.4).
+ * A binding with one function for each level (Correctables, OSDI 2016, §5.1,
+ * Listing 7; three tiers in §4.4).
  */
 import type {
   Binding,
@@ -95,14 +95,17 @@ export function tiered<const L extends Levels>(
   return bindMethods(new TieredBinding(setup));
 }
 
-/** So few are not looked through. */
+/** With fewer runs than this, there is no sweep. */
 const MIN_RUNS_BEFORE_SWEEP = 64;
 
 class TieredBinding<L extends Levels> implements Binding<L> {
   readonly name: string;
   readonly #options: TieredSetup<L>;
   readonly #runs = new Set<TieredRun>();
-  /** At how many runs those are let go whose tiers never settle. */
+  /**
+   * The number of runs at which the next sweep drops those whose tiers never
+   * settle.
+   */
   #sweepAt = MIN_RUNS_BEFORE_SWEEP;
   #closing: Promise<void> | undefined;
 
@@ -119,7 +122,7 @@ class TieredBinding<L extends Levels> implements Binding<L> {
     return this.#options.supports?.(operation) ?? true;
   }
 
-  /** Returns what the first tier made by `createHandler` does. */
+  /** Returns the hash of the first tier that was made by `createHandler`. */
   operationHash(name: string): string | undefined {
     const tiers: readonly Pick<Binding, 'operationHash'>[] = Object.values(
       this.#options.tiers,
@@ -176,7 +179,10 @@ class TieredBinding<L extends Levels> implements Binding<L> {
     await this.#options.close?.();
   }
 
-  /** For updates in flight: their tier has been asked, and goes on. */
+  /**
+   * Creates the error of updates in flight. Their tier has been called and
+   * continues.
+   */
   #ended(): CorrectableError {
     const message = `the binding '${this.name}' was closed under the write, which may take effect all the same`;
     return new CorrectableError('UNKNOWN', message);

@@ -81,7 +81,7 @@ type ElementPositions<L extends readonly MessageElement[]> = {
  *
  * @example
  * export const goaway = defineMessage('goaway', [['id', connectionNumber], ['drainMs', count]]);
- * export type GoawayRow = MessageOf<typeof goaway>; // readonly [0, 'goaway', number]
+ * export type GoawayMessage = MessageOf<typeof goaway>; // readonly [0, 'goaway', number]
  */
 export function defineMessage<
   const Kind extends string,

@@ -50,7 +50,7 @@ export function createMessageCheck(
     checkers.set(item.kind, { ...item, schema: compile(item.schema) });
   // The function has a name for profiles: `npm run bench -- wire` reads the
   // share of validation from it.
-  return function checkRow(message) {
+  return function checkMessage(message) {
     if (isSimple(message)) return undefined;
     if (message instanceof UndecodableMessage)
       return describeUndecodable(message, checkers);
