@@ -1,6 +1,6 @@
 /**
- * The binding that `cached` makes: asks the cache, then the store behind, and
- * lets the cache learn from its answers.
+ * The binding that `cached` creates. It reads the cache, then requests the
+ * inner binding, and caches its views.
  */
 import type {
   Binding,
@@ -52,7 +52,8 @@ const ARGS_CHANGED_MESSAGE =
 interface CacheSubmission {
   readonly operation: CacheOperation;
   /**
-   * The levels wanted of the store behind; none when the cache was asked alone.
+   * The levels requested of the inner binding. Empty if only level `cache` was
+   * requested.
    */
   readonly requestedLevels: readonly string[];
   readonly sink: Sink;
@@ -63,15 +64,18 @@ export class CacheBinding<L extends Levels> implements Binding<
   LevelsWithCache<L>
 > {
   readonly name: string;
-  /** There are sessions where the store behind keeps them. */
+  /** Present if the inner binding keeps sessions. */
   readonly openSession?: (tokens?: readonly string[]) => BindingSession;
   readonly onReconnect?: (listener: () => void) => () => void;
-  /** Where the store behind does: the identity of a submission is handed on. */
+  /**
+   * True if the inner binding is. The identity of a submission is passed on.
+   */
   readonly isExactlyOnce: boolean;
   readonly hasIdempotencyKeys: boolean;
   readonly identifiesByConnection: boolean;
   /**
-   * Where it is known: what is filed, and what is submitted, belongs to them.
+   * Absent if the principal is unknown. Cached views and submissions belong to
+   * it.
    */
   readonly principal?: () => string;
   readonly #inner: Binding<L>;
@@ -204,7 +208,7 @@ export class CacheBinding<L extends Levels> implements Binding<
   }
 
   clear(options: { readonly principal?: string } = {}): Promise<void> {
-    // A misspelled principal would clear the views of all.
+    // Otherwise a misspelled principal would clear the views of all principals.
     checkOptionNames(
       options,
       { call: "clear({ principal: 'ada' })" },
@@ -224,8 +228,8 @@ export class CacheBinding<L extends Levels> implements Binding<
   }
 
   /**
-   * The cache's view first, if it has one; the store behind is asked at once
-   * all the same.
+   * Delivers the cached view first, if there is one. The inner binding is
+   * requested at once in any case.
    */
   #requestBoth(submission: CacheSubmission): void {
     if (this.#deliverCached(submission) || this.#store?.loading === undefined)
@@ -234,8 +238,8 @@ export class CacheBinding<L extends Levels> implements Binding<
       submission.sink,
       () => void this.#deliverCached(submission),
     );
-    // What the store behind fails with at once, offline for example, must not
-    // take away what is being looked for.
+    // A failure of the inner binding, for example offline, may come at once. It
+    // must not end the operation before the store was read.
     return this.#requestInner(submission, {
       getFailureDelay: () => this.#store?.loading,
     });
@@ -268,7 +272,8 @@ export class CacheBinding<L extends Levels> implements Binding<
         false,
       );
     if (this.#deliverCached(submission)) return undefined;
-    // What the store said to those of now would be filed under those of before.
+    // Otherwise the view for the new arguments would be cached under the old
+    // ones.
     if (
       subject.owner &&
       this.#getViewId(subject.owner, subject.operation) !== subject.id
@@ -313,8 +318,8 @@ export class CacheBinding<L extends Levels> implements Binding<
         : [all[0]];
     const isUpdate = operation.operation.access === 'write';
     const strongest = all[all.length - 1] as string;
-    // An update runs to its end whatever was asked for, and the cache has to
-    // know how it ended.
+    // An update runs to its end at any requested level, and the cache has to
+    // know its outcome.
     const isStrongerRequested = isUpdate && !requested.includes(strongest);
     const query = isStrongerRequested ? [...requested, strongest] : requested;
     const observing = new ObservingSink({
@@ -327,8 +332,8 @@ export class CacheBinding<L extends Levels> implements Binding<
       onView: (view, isLast) =>
         this.#recordView(operation, view, isLast, context),
       onFailure: (_error, level) => {
-        // Where a weaker level fails, the strongest has still to say how the
-        // update ended.
+        // If a weaker level fails, the strongest one still reports the outcome
+        // of the update.
         if (isUpdate && (level === undefined || level === strongest))
           this.#views.recordFailedWrite(operation);
       },
@@ -351,8 +356,8 @@ export class CacheBinding<L extends Levels> implements Binding<
   }
 
   /**
-   * The cache learns of a view. If an update ends with it, returns the promise
-   * that the store has heard of it.
+   * Caches a view. If an update ends with it, returns a promise that resolves
+   * when the store has been notified.
    */
   #recordView(
     subject: CacheOperation,
@@ -360,7 +365,8 @@ export class CacheBinding<L extends Levels> implements Binding<
     isLast: boolean,
     context: InvocationContext,
   ): Promise<unknown> | undefined {
-    // Whatever becomes of the cache: the store behind has answered.
+    // The inner binding has answered, so no failure of the cache may prevent
+    // the delivery.
     try {
       this.#principals.read();
     } catch (error) {
@@ -408,7 +414,7 @@ export class CacheBinding<L extends Levels> implements Binding<
     const principal = this.#principals.read();
     const owner = this.#principals.getOwner(principal, context.principal);
     const startedAt = this.#views.tick();
-    // A transaction that begins with versions of the cache would never commit.
+    // A transaction that begins with cached versions would never commit.
     const mayBeCached =
       operation.access === 'read' && operation.name !== 'readVersions';
     const isCached = mayBeCached && isCacheable?.(operation) !== false;
@@ -430,8 +436,8 @@ export class CacheBinding<L extends Levels> implements Binding<
   }
 
   /**
-   * Whether the store behind knows the submission by a name, and may have
-   * answered it before.
+   * Returns whether the inner binding identifies the submission, so that it may
+   * return the outcome of an earlier one.
    */
   #mayBeReplay({
     idempotencyKey,
@@ -476,8 +482,8 @@ export class CacheBinding<L extends Levels> implements Binding<
   }
 
   /**
-   * What a binding's own order fails to say counts as no: a cache must not come
-   * between it and its client.
+   * Returns whether `version` is older. If the binding's own order throws, the
+   * answer is false, because the cache must not fail the operation.
    */
   #isSurelyOlder(version: unknown, than: unknown): boolean {
     try {
@@ -497,8 +503,8 @@ export class CacheBinding<L extends Levels> implements Binding<
     const closing = runAsync(() => this.#inner.close()).finally(
       () => (hasEnded = true),
     );
-    // What it still answers meanwhile is kept; one that hangs keeps nothing of
-    // the cache open.
+    // Views that it returns meanwhile are cached. If it hangs, the cache closes
+    // all the same.
     await this.#limitTime(closing.catch(() => {}));
     await this.#store?.loading;
     this.#views.stop();
@@ -509,9 +515,7 @@ export class CacheBinding<L extends Levels> implements Binding<
     return this.#onError(new CorrectableError('TIMEOUT', late));
   }
 
-  /**
-   * Resolves when `work` does, or after as long as anybody waits for a store.
-   */
+  /** Resolves when `work` does, or after the time limit of a store. */
   #limitTime(work: Promise<unknown>): Promise<unknown> {
     return new Promise((resolve) => {
       const timer = this.#clock.setTimer(
@@ -533,8 +537,8 @@ const returnError = (error: unknown): unknown => error;
 const returnUndefined = (): undefined => undefined;
 
 /**
- * The circumstances of a submission with the store's own session. A copy would
- * make the signal, which most stores leave.
+ * Returns the context of a submission with the inner session. A copy would
+ * create the signal, which most stores never read.
  */
 function withSession(
   context: InvocationContext,

@@ -1,6 +1,6 @@
 /**
  * The rules of coherence (OSDI 2016, §5.2; docs/spec/cache.md): which views
- * enter the cache, and what leaves it.
+ * enter the cache, and which leave it.
  */
 import type { Clock } from '../../correctable/clock.ts';
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
@@ -51,14 +51,14 @@ export interface CacheCoherenceOptions {
     owner: ViewOwner,
     operation: Operation,
   ) => string | undefined;
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   readonly now: () => number;
   readonly onChange: ChangeListener;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * The first moment in the counting of a cache: before all of its operations.
+ * The first time of a cache's own clock. It is before all of its operations.
  */
 const FIRST_TIME = 1;
 
@@ -70,12 +70,12 @@ export class CacheCoherence {
   readonly #reports: ViewReports;
   readonly #expiry: ExpiryTimer;
   /**
-   * Whether a store may have unread fences of an earlier page: then views that
-   * may lag are not shown.
+   * Whether a store may have unread invalidations of an earlier page. Then
+   * views that may lag are not shown.
    */
   hasUnreadStore = false;
   #time = FIRST_TIME;
-  /** Which principal it is whose views are filed, counted. */
+  /** Counts the principals whose views were cached. */
   principalEpoch = 0;
   #isStopped = false;
 
@@ -106,14 +106,14 @@ export class CacheCoherence {
     return this.#cache.peek(id) !== undefined;
   }
 
-  /** The next moment in the cache's own counting. */
+  /** Returns the next time of the cache's own clock. */
   tick(): number {
     return ++this.#time;
   }
 
   /**
-   * The view to show for `subject`, a copy, if there is one that its session
-   * may see.
+   * Returns a copy of the view to show for an operation, if there is one that
+   * its session may see.
    */
   find({ id, session }: CacheOperation): CacheEntry | undefined {
     const view = id === undefined ? undefined : this.#cache.peek(id);
@@ -154,8 +154,8 @@ export class CacheCoherence {
     const { id, touches, startedAt, session, principalEpoch, principal } =
       subject;
     if (!this.#options.committed.has(view.level)) return;
-    // The session has seen it, whether it is filed or not. So have callers that
-    // requested it meanwhile.
+    // The session has seen the view, even if it is not cached. So have callers
+    // that requested it meanwhile.
     session?.learnView(
       touches,
       this.#toFloor(id, { level: view.level, ...view.details }, startedAt),
@@ -188,8 +188,8 @@ export class CacheCoherence {
   }
 
   /**
-   * An update was committed: its outcome can never change. Says what it has
-   * changed.
+   * Handles a committed update. Its outcome can never change. Returns what the
+   * update has changed.
    */
   recordWrite(subject: CacheOperation, view: InnerView): Invalidation {
     const {
@@ -205,8 +205,8 @@ export class CacheCoherence {
       scope: getScope(touches),
       principal,
     } as const;
-    // A replayed answer does not say what the object is now: a newer update may
-    // have been answered.
+    // A replayed answer does not show the present state of the object. A newer
+    // update may have been answered.
     const isLatest = this.#isCurrentEpoch(principalEpoch) && !mayBeReplay;
     const write = isLatest
       ? this.#getTaggedWrite(subject, view.value)
@@ -214,8 +214,8 @@ export class CacheCoherence {
     const id =
       write && owner && this.#options.getViewId(owner, write.operation);
     const replaced = id === undefined ? undefined : this.#cache.peek(id);
-    // Where another update ended in the meantime, only versions tell which of
-    // the two the store executed last.
+    // If another update ended meanwhile, only versions show which of the two
+    // the store executed last.
     const touched = [touches, write?.touches];
     const invalidation =
       id === undefined
@@ -246,8 +246,8 @@ export class CacheCoherence {
   }
 
   /**
-   * An update ends for its caller at a weaker level: the value from before is
-   * hidden. Returns what is invalidated.
+   * Handles an update that ends for its caller at a weaker level. The earlier
+   * value is hidden. Returns what is invalidated.
    */
   recordEarlyFinal(subject: CacheOperation): Invalidation {
     const { touches, startedAt, principal } = subject;
@@ -268,8 +268,8 @@ export class CacheCoherence {
   }
 
   /**
-   * An update failed. It may have been executed all the same, so that nothing
-   * is known of reads that overlapped it.
+   * Handles a failed update. It may have been executed all the same, so
+   * overlapping reads are of unknown age.
    */
   recordFailedWrite({ touches }: CacheOperation): void {
     this.#invalidations.record(
@@ -279,8 +279,7 @@ export class CacheCoherence {
   }
 
   /**
-   * What was changed, here or by another page, is not to be shown any more as
-   * it was before.
+   * Hides the views from before a change that this page or another one made.
    */
   invalidate(change: Invalidation): void {
     this.#cache.deleteInScope(change.scope);
@@ -288,13 +287,13 @@ export class CacheCoherence {
   }
 
   /**
-   * What the pages before have updated: here too, only what is executed since
-   * is let in.
+   * Takes over the updates of earlier pages. From now on only views of later
+   * reads are accepted here too.
    */
   importInvalidations(fences: InvalidationLogData | undefined): void {
     if (fences !== undefined) this.#invalidations.importAuthors(fences);
-    // What the store kept has been judged by them there; the strongest views of
-    // this page are later than any page before.
+    // The store has already compared its own views with these updates. The
+    // strongest views of this page are later than any earlier page.
     const mayLag = ({ startedAt, isStrongest }: CachedView): boolean =>
       startedAt > BEFORE_LOCAL_TIME && !isStrongest;
     const isFenced = (
@@ -314,7 +313,7 @@ export class CacheCoherence {
   }
 
   /**
-   * Memory is empty, and stays so of what is in flight: for another principal,
+   * Empties the memory, and caches no results in flight: for another principal,
    * or at the end.
    */
   clear(): void {
@@ -325,8 +324,8 @@ export class CacheCoherence {
   isFresh({ level, cachedAt }: CacheEntry): boolean {
     const ageMs = this.#options.now() - cachedAt;
     const { ttlMs, levels, committed } = this.#options;
-    // One from the future was written before the clock was set back: its age is
-    // unknown.
+    // A view from the future was cached before the clock was set back, so its
+    // age is unknown.
     return (
       levels.includes(level) &&
       committed.has(level) &&
@@ -335,11 +334,11 @@ export class CacheCoherence {
   }
 
   /**
-   * Takes over what a store had as of `asOf`, as if from before this page: what
-   * the page has learnt since decides.
+   * Caches a view that a store had at `asOf`, as if from before this page.
+   * Views that the page has learned since take precedence by the usual rule.
    */
   restore(id: string, entry: CacheEntry, asOf = FIRST_TIME): void {
-    // Of what has changed since, it knows nothing.
+    // The store does not know what has changed since.
     if (this.#getInvalidationSince(asOf, id, entry.touches) !== 'none') return;
     const { now, clock, ttlMs } = this.#options;
     const learnedAt = this.tick();
@@ -356,7 +355,8 @@ export class CacheCoherence {
   }
 
   /**
-   * The rule in the store's transaction: its times are numbers of transactions.
+   * Applies the rule in a transaction of the store, whose times are numbers of
+   * transactions.
    */
   decidePrecedence(
     view: CachedView,
@@ -378,7 +378,7 @@ export class CacheCoherence {
     this.#reports.reportRejection(id, cause);
   }
 
-  /** Lets time pass without it, and files nothing any more. */
+  /** Stops the timer, and caches nothing any more. */
   stop(): void {
     this.#isStopped = true;
     this.#expiry.stop();
@@ -386,8 +386,9 @@ export class CacheCoherence {
   }
 
   /**
-   * The application's functions must not disturb the store that has just
-   * answered: without them, views are dropped.
+   * Returns the read that an update determines. If a function of the
+   * application throws, the views are dropped instead: the store has just
+   * answered, and that must not fail.
    */
   #getTaggedWrite(
     { operation, operationCopy, copyError, owner }: CacheOperation,
@@ -396,8 +397,8 @@ export class CacheCoherence {
     const { writeThrough, isCacheable, touches, getViewId, onError } =
       this.#options;
     try {
-      // What its caller has made of them since a store far away has never seen,
-      // and one in the process may have.
+      // The caller has changed the arguments since. A remote store has never
+      // seen the change, but a store in this process may have.
       if (
         operationCopy !== undefined &&
         !structurallyEqual(operationCopy.args, operation.args)
@@ -447,8 +448,8 @@ export class CacheCoherence {
   }
 
   /**
-   * Whether something of a strongest view has changed since, or was shown that
-   * nothing tells apart from it.
+   * Returns whether a strongest view may have changed since `began`, or whether
+   * a view was shown since that cannot be ordered with it.
    */
   #getInvalidationSince(
     began: number,
@@ -461,7 +462,10 @@ export class CacheCoherence {
     );
   }
 
-  /** The same since an update began, what was promised of it left out. */
+  /**
+   * Does the same since an update began, without the part that its own early
+   * final has invalidated.
+   */
   #getInvalidationSinceStart(
     { startedAt, earlyFinal }: CacheOperation,
     id: string,
@@ -480,7 +484,10 @@ export class CacheCoherence {
     );
   }
 
-  /** Of what was read at the strongest level: whose it is does not matter. */
+  /**
+   * Returns the changes since a read at the strongest level. The principal of
+   * the reader does not matter.
+   */
   #getChangeSince(
     startedAt: number,
     marks: readonly string[],
@@ -493,8 +500,8 @@ export class CacheCoherence {
   }
 
   /**
-   * A replay may be older than what the session knows, so it tells nothing of
-   * the object.
+   * Adds a write to the session. A replayed one may be older than what the
+   * session knows, so it reveals nothing of the object.
    */
   #learnWrite(
     { session, touches, mayBeReplay }: CacheOperation,
@@ -531,7 +538,10 @@ export class CacheCoherence {
   }
 }
 
-/** The read that an update has decided, with what that read depends on. */
+/**
+ * The read that an update determines, with the objects that this read depends
+ * on.
+ */
 interface TaggedWrite extends CachedWrite {
   readonly touches: readonly string[] | undefined;
 }

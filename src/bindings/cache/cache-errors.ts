@@ -1,4 +1,4 @@
-/** Errors of a cache itself, and how they are reported. */
+/** Creates and reports the errors of a cache itself. */
 import { defaultEnvironment } from '../../correctable/environment.ts';
 import {
   CorrectableError,
@@ -7,8 +7,8 @@ import {
 import type { CacheOperation } from './cache-operation.ts';
 
 /**
- * Reports errors for which no caller waits. A reporter that throws has no
- * effect either.
+ * Returns a function that reports errors for which no caller waits. If the
+ * application's function throws, that has no effect.
  */
 export function createErrorReporter(
   onError: ((error: unknown) => void) | undefined,
@@ -38,7 +38,7 @@ export function describeMiss({ operation }: CacheOperation): string {
   return `'${operation.name}'${of} is not in the cache`;
 }
 
-/** Offline, a miss has no answer: the error says both. */
+/** Adds the cache miss to an error, since offline both are the cause. */
 export function addMissToError(
   error: unknown,
   subject: CacheOperation,

@@ -1,13 +1,10 @@
-/**
- * What a cached view is filed under: whose it is and which operation gave it.
- */
+/** The key of a cached view: its owner and its operation. */
 import type { Principal } from '../../correctable/binding.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { toCanonicalString } from '../../values/canonical-string.ts';
 
 /**
- * An argument that is absent and one that is `undefined` mean the same to every
- * store.
+ * To every store, an absent argument means the same as one that is `undefined`.
  */
 const CANONICAL_OPTIONS = { isLoose: true, maxParts: 1_000_000 };
 
@@ -15,14 +12,14 @@ const CANONICAL_OPTIONS = { isLoose: true, maxParts: 1_000_000 };
 export interface Caller {
   readonly id: string;
   /**
-   * What else the store behind may reply by, such as roles, as one text; `''`
-   * if nothing.
+   * Other facts on which replies may depend, such as roles, as one string. `''`
+   * if there are none.
    */
   readonly claims: string;
 }
 
 /**
- * Whose a view is: of the principal of the cache, and of the caller of the
+ * The owner of a view: the principal of the cache, and the caller of the
  * submission.
  */
 export interface ViewOwner {
@@ -31,17 +28,17 @@ export interface ViewOwner {
 }
 
 /**
- * Returns the caller of a submission for `principal`; `undefined` for one that
- * nothing tells apart from a submission without a principal.
+ * Returns the caller of a submission for `principal`; `undefined` if the caller
+ * cannot be distinguished from a submission without a principal.
  *
- * @throws Error if the principal is no plain data: nothing tells its views
- * apart
+ * @throws Error if the principal is no plain data, so that its views could not
+ * be distinguished
  */
 export function toCaller(principal: Principal): Caller | undefined {
-  // An object of a class may have more to reply by than its fields show.
+  // Replies may depend on more than the fields of an object of a class.
   if (toCanonicalString(principal, CANONICAL_OPTIONS) === undefined)
     throw new Error('the principal is no plain data');
-  // The end of a token changes no view.
+  // The expiry of a token changes no view.
   const { id, expiresAt: _, ...claims } = principal;
   const text =
     Object.keys(claims).length > 0
@@ -51,8 +48,8 @@ export function toCaller(principal: Principal): Caller | undefined {
 }
 
 /**
- * Returns an operation's id in the cache of its owner; `undefined` if its
- * arguments are no plain data.
+ * Returns the id of an operation in the cache of its owner. Returns `undefined`
+ * if its arguments are no plain data.
  */
 export function toViewId(
   { principal, caller }: ViewOwner,
@@ -70,7 +67,7 @@ export function toViewId(
   return JSON.stringify(id);
 }
 
-/** Whether a text was made by `toViewId`, as far as its parts are concerned. */
+/** Returns whether a string has the parts of an id by `toViewId`. */
 export function isViewId(id: string): boolean {
   try {
     const parts = JSON.parse(id) as unknown;
@@ -85,21 +82,24 @@ export function isViewId(id: string): boolean {
   }
 }
 
-/** The principal of the cache that filed the view. */
+/** Returns the principal of the cache that stored the view. */
 export function getViewPrincipal(id: string): string {
   return parseViewId(id)[0];
 }
 
 /**
- * Whom the view is shown to: its caller or, without one, the principal of the
- * cache.
+ * Returns the principal that may see the view: its caller or, without one, the
+ * principal of the cache.
  */
 export function getViewReader(id: string): string {
   const [principal, , , , , callerId] = parseViewId(id);
   return callerId || principal;
 }
 
-/** The principals whose view it is: it leaves with the data of each of them. */
+/**
+ * Returns the principals that own the view. It is removed with the data of each
+ * of them.
+ */
 export function getViewPrincipals(id: string): readonly string[] {
   const [principal, , , , , callerId] = parseViewId(id);
   if (callerId === undefined) return [principal];

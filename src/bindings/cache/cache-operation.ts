@@ -8,39 +8,45 @@ import type { InvalidationKind } from './view-precedence.ts';
 export interface CacheOperation {
   readonly operation: Operation;
   /**
-   * An update as it was asked for, with arguments of its own; where these
-   * cannot be copied, why not.
+   * A copy of an update with the arguments of the call. If these cannot be
+   * copied, `copyError` is the reason.
    */
   readonly operationCopy?: Operation | undefined;
   readonly copyError?: unknown;
-  /** Who submits it: the caller or, without one, the principal of the cache. */
+  /**
+   * The caller of the operation or, without one, the principal of the cache.
+   */
   readonly principal: string;
-  /** Whose its view is; `undefined` if nothing tells, so that none is kept. */
+  /**
+   * The owner of its view. `undefined` if the owner is unknown, so that no view
+   * is cached.
+   */
   readonly owner: ViewOwner | undefined;
   /**
-   * Counts the principals: what was in flight for a former one is not filed.
+   * Counts the principals. Results of operations of a former one are not
+   * cached.
    */
   readonly principalEpoch: number;
   /**
-   * What its view is filed under; `undefined` for an operation whose views are
-   * not cached.
+   * The id of its view. `undefined` for an operation whose views are not
+   * cached.
    */
   readonly id: string | undefined;
   readonly touches: readonly string[] | undefined;
-  /** When it began, in the cache's own counting. */
+  /** When it began, by the cache's own clock. */
   readonly startedAt: number;
-  /** What was known of the store's transactions then. */
+  /** The store's transactions that were known then. */
   readonly knownTransaction: KnownTransaction;
   readonly session: CacheSession | undefined;
   /**
-   * Whether the store behind may answer with the outcome of an earlier
-   * submission. Then an update may have been executed long before it began
-   * here, with others since.
+   * Whether the inner binding may return the outcome of an earlier submission.
+   * Then the update may have been executed long before it began here, with
+   * others since.
    */
   readonly mayBeReplay: boolean;
   /**
-   * Until when all that was learnt of its view is surely no newer than what is
-   * still to come of it.
+   * All views of it that were learned until this time are certainly no newer
+   * than its later views.
    */
   orderedUntil: number;
   /**
@@ -49,12 +55,13 @@ export interface CacheOperation {
   earlyFinal?: EarlyFinal;
 }
 
-/** What is known of an update that was promised. */
+/** The state of an update whose caller got an early final. */
 interface EarlyFinal {
   readonly at: number;
   readonly tags: readonly string[];
   /**
-   * Whether something else had changed that by then, since the update began.
+   * Whether another change had invalidated the same objects by then, since the
+   * update began.
    */
   readonly invalidation: InvalidationKind;
 }

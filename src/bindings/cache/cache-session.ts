@@ -1,25 +1,28 @@
 /**
- * Keeps a session's guarantees: skips a cached view that may be older than what
- * the session has read or written.
+ * Keeps the guarantees of a session. A cached view is skipped if it may be
+ * older than a view that the session has read or written.
  */
 import type { BindingSession } from '../../correctable/binding.ts';
 import type { CacheEntry } from './cache-store.ts';
 import { compareVersions, type IsOlder } from './view-precedence.ts';
 
-/** What a session knows of an object: it must be shown nothing older. */
+/**
+ * The newest view of an object that a session has seen. It must not be shown an
+ * older one.
+ */
 export interface SessionFloor {
   /**
-   * The view that `version` is a version of: versions of different operations
-   * do not compare.
+   * The id of the view that `version` belongs to. Versions of different
+   * operations cannot be compared.
    */
   readonly id: string | undefined;
   readonly version: unknown;
   /**
-   * When the operation began that it came from, in the cache's own counting; a
-   * number of its own for each view.
+   * When the operation of the view began, by the cache's own clock. Each view
+   * has a different time.
    */
   readonly startedAt: number;
-  /** Whether it shows all that had ended before it began. */
+  /** Whether it includes everything that had ended before it began. */
   readonly isStrongest: boolean;
   readonly learnedAt: number;
 }
@@ -29,16 +32,16 @@ export interface CandidateView {
   readonly entry: CacheEntry;
   readonly startedAt: number;
   /**
-   * Whether it was given at the store's strongest level: then it shows all that
-   * had ended before it began.
+   * Whether it has the store's strongest level. Then it includes everything
+   * that had ended before it began.
    */
   readonly isStrongest: boolean;
 }
 
 interface KnownFloor extends SessionFloor {
   /**
-   * Whether the store behind, which gave it, goes on in this session from
-   * there: it knows nothing of what the cache shows.
+   * Whether the inner binding returned the view in this session. The inner
+   * binding does not know what the cache shows.
    */
   readonly isKnownToInner: boolean;
 }
@@ -49,17 +52,17 @@ export class CacheSession implements BindingSession {
   readonly #maxFloors: number;
   readonly #floors = new Map<string, KnownFloor>();
   /**
-   * What of floors that had to be forgotten is known of any object: when the
-   * session had come to know the last of them.
+   * When the session had learned the last of the views that it had to forget.
+   * This counts for any object.
    */
   #forgottenAt = 0;
   #lastLearned: KnownFloor | undefined;
-  /** When it last came to know something that may concern any object. */
+  /** When the session last learned a view that may concern any object. */
   #lastUnboundedAt = 0;
 
   /**
-   * `goesOnAt` is the time when a session was continued whose reads are
-   * unknown; 0 for a new one.
+   * `goesOnAt` is the time when a session was continued whose earlier reads are
+   * unknown. It is 0 for a new session.
    */
   constructor(
     inner: BindingSession,
@@ -75,7 +78,7 @@ export class CacheSession implements BindingSession {
       this.#lastLearned = { ...UNKNOWN_VIEW, learnedAt: goesOnAt };
   }
 
-  /** Those of the store behind: what only the cache knows stays here. */
+  /** The tokens of the inner session. What only the cache knows stays here. */
   get tokens(): readonly string[] | undefined {
     return this.inner.tokens;
   }
@@ -88,9 +91,9 @@ export class CacheSession implements BindingSession {
   }
 
   /**
-   * The session was answered for an update of unknown age. So it is unknown
-   * whether what it knows of these objects is newer, and only what begins from
-   * now on is newer than both.
+   * Handles the reply to an update of unknown age. It is unknown whether the
+   * session has seen newer states of these objects. So only a view that begins
+   * from now on counts as newer.
    */
   learnReplay(touches: readonly string[] | undefined, learnedAt: number): void {
     this.#learnWrite(touches, { ...UNKNOWN_VIEW, learnedAt });
@@ -100,7 +103,7 @@ export class CacheSession implements BindingSession {
     const { touches } = candidate.entry;
     const isNewerThan = (at: number): boolean =>
       at === 0 || (candidate.isStrongest && candidate.startedAt > at);
-    // It may show any object that the session has come to know since it was
+    // The view may concern any object that the session has learned since it was
     // shown that very view.
     if (touches === undefined && this.#lastLearned?.id !== candidate.id)
       return isNewerThan(this.#lastLearned?.learnedAt ?? 0);
@@ -127,8 +130,8 @@ export class CacheSession implements BindingSession {
   }
 
   /**
-   * The session was shown a view, by the store behind (a committed one) or by
-   * the cache (one that it admits).
+   * Notes a view that the session was shown: a committed one of the inner
+   * binding, or a cached one that the session accepted.
    */
   learnView(
     touches: readonly string[] | undefined,
@@ -137,8 +140,8 @@ export class CacheSession implements BindingSession {
   ): void {
     const view = { ...floor, isKnownToInner };
     const last = this.#lastLearned;
-    // Of what it knew before, a view that names no objects shows all where it
-    // surely came after.
+    // A view without named objects includes everything that was known before if
+    // it certainly came later.
     const isLast =
       last === undefined || last.id === view.id || isLaterThan(view, last);
     this.#lastLearned = isLast
@@ -176,8 +179,8 @@ export class CacheSession implements BindingSession {
   }
 
   /**
-   * The floor of an object without one: it may have had one that was newer than
-   * what is learned of it next.
+   * The entry of an object that has none. It may have had one that was
+   * forgotten and newer than the next one.
    */
   get #forgottenFloor(): KnownFloor | undefined {
     if (this.#forgottenAt === 0) return undefined;
@@ -185,8 +188,8 @@ export class CacheSession implements BindingSession {
   }
 
   /**
-   * The floor of both: operations that overlap end in any order, so that what
-   * is learned last need not be the newest.
+   * Merges two entries. Overlapping operations end in any order, so the one
+   * that was learned last need not be the newest.
    */
   #mergeFloors(known: KnownFloor, learned: KnownFloor): KnownFloor {
     const is =
@@ -197,15 +200,15 @@ export class CacheSession implements BindingSession {
     if (is !== 'unknown') return learned;
     if (known.startedAt === learned.startedAt || isLaterThan(learned, known))
       return toFloorAfter(learned, known);
-    // Either may be the newer one: surely newer than both is only what begins
-    // from now on.
+    // Either one may be newer. Only a view that begins from now on is certainly
+    // newer than both.
     return { ...UNKNOWN_VIEW, learnedAt: learned.learnedAt };
   }
 }
 
 /**
- * Whether a view shows what was known before: it began after that, and what
- * gave it has to know of it.
+ * Returns whether a view is later than a known one: it began after it, and its
+ * source certainly knew it.
  */
 function isLaterThan(view: KnownFloor, known: KnownFloor): boolean {
   return (
@@ -215,8 +218,8 @@ function isLaterThan(view: KnownFloor, known: KnownFloor): boolean {
 }
 
 /**
- * After another operation, the version of a weaker view proves nothing: a
- * backup may have had higher ones.
+ * After another operation, the version of a weaker view proves nothing, because
+ * a backup may have had higher versions.
  */
 function toFloorAfter(view: KnownFloor, known: KnownFloor): KnownFloor {
   return view.isStrongest || view.id === known.id
@@ -224,7 +227,7 @@ function toFloorAfter(view: KnownFloor, known: KnownFloor): KnownFloor {
     : { ...view, id: undefined, version: undefined };
 }
 
-/** The operation of no view. */
+/** The time of no view. */
 const NEVER = -Infinity;
 
 /** The entry of a session for an object whose seen view is unknown. */
@@ -236,7 +239,7 @@ const UNKNOWN_VIEW = {
   isKnownToInner: false,
 };
 
-/** A view that names no objects is an object of its own. */
+/** A view without named objects counts as an object of its own. */
 function toObjectKey(id: string): string {
   return `view ${id}`;
 }

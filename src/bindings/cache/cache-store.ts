@@ -131,8 +131,8 @@ export interface CacheStore {
 }
 
 /**
- * The caches of one process that use one store at a time: what one of them
- * tells, the others hear.
+ * The caches of one process that use one store at a time. A notice of one cache
+ * reaches all others.
  */
 export class StoreSubscribers {
   readonly #listeners = new Set<(notice: unknown) => void>();

@@ -11,15 +11,18 @@ export class ExpiryTimer {
   #dueAtMs = Infinity;
 
   /**
-   * `sweep` takes away what is too old, and says when the next will be;
-   * `Infinity` for never.
+   * `sweep` removes entries that are too old. It returns when the next one will
+   * be, or `Infinity`.
    */
   constructor(clock: Clock, sweep: (nowMs: number) => number) {
     this.#clock = clock;
     this.#sweep = sweep;
   }
 
-  /** Something will be too old then, by the monotonic clock. */
+  /**
+   * Schedules a sweep for an entry that will be too old at `atMs`, by the
+   * monotonic clock.
+   */
   scheduleSweep(atMs: number): void {
     if (atMs >= this.#dueAtMs) return;
     this.stop();
@@ -28,7 +31,7 @@ export class ExpiryTimer {
       () => this.#onTime(),
       Math.max(0, atMs - this.#clock.now()),
     );
-    // A process need not live on to forget.
+    // The sweep must not keep a process alive.
     this.#timer.setRef?.(false);
   }
 

@@ -29,14 +29,14 @@ const CALL = "indexedDbStore({ name: 'shop' })";
 const VERSION = 1;
 
 /**
- * A call that has not ended by then is given up, with its connection: some
+ * The time limit of a call. Then its connection is dropped, because some
  * browsers never answer.
  */
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /**
- * Errors of a connection or a transaction that is gone. The others are about a
- * value, the room or the permission.
+ * Errors of a lost connection or transaction. Other errors are about a value,
+ * the disk space or a permission.
  */
 const LOST_CONNECTION_ERRORS: ReadonlySet<unknown> = new Set([
   'AbortError',
@@ -83,8 +83,8 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
   const fullName = `correctables cache ${name}`;
   let opening: Promise<Database> | undefined;
   /**
-   * Closes a connection that is opened, or being opened, and opens another one
-   * at the next call.
+   * Closes a connection that is open or being opened. The next call opens
+   * another one.
    */
   const drop = (
     connection: Promise<Database> | undefined,
@@ -110,8 +110,8 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
     let transaction: Parameters<TransactionCallback<T, M>>[0] | undefined;
     const begin = async (): Promise<T> => {
       const database = await connection;
-      // A transaction that begins late could replace what was written in the
-      // meantime.
+      // A transaction that begins late could replace entries that were written
+      // meanwhile.
       if (limit.signal.aborted) throw createTimeoutError();
       transaction = database.transaction(['views'], mode, { durability });
       transaction.done.catch(() => {});
@@ -123,8 +123,8 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
       // If the browser aborts a transaction, each of its requests fails with
       // AbortError, whatever the cause.
       const cause = transaction?.error ?? error;
-      // All or none: if a value cannot be copied, the transaction would go on
-      // without it.
+      // The transaction writes all or nothing. If a value cannot be copied, it
+      // would otherwise go on without that value.
       abortTransaction(transaction);
       if (transaction === undefined || isConnectionLost(cause))
         void drop(connection);
@@ -146,7 +146,7 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
     try {
       return await runTwice(...call);
     } catch (error) {
-      // Otherwise one lost value would keep the cache from all others, at each
+      // Otherwise one lost value would keep all others out of the cache at each
       // start.
       if (hasName(error, UNREADABLE_VALUE_ERRORS))
         await runTwice('readwrite', emptyStore);
@@ -156,8 +156,8 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
   return {
     load: () =>
       run('readonly', async ({ store }) => {
-        // Asynchronous: if one throws, the rejection of the other is still
-        // handled.
+        // Asynchronous functions, so that if one throws, the rejection of the
+        // other is still handled.
         const getEntries = async (): Promise<CacheEntry[]> => store.getAll();
         const [entries, ids] = await Promise.all([
           getEntries(),
@@ -178,10 +178,11 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
           if (entry !== undefined) found.set(id, entry);
         };
         await Promise.all(changes.map(([id]) => find(id)));
-        // In the same turn as the last answer, or the transaction would end.
+        // This runs in the same turn as the last reply. Otherwise the
+        // transaction would end.
         const written = settle?.(found) ?? changes;
-        // Asynchronous: if one throws, the others are still waited for, and
-        // their rejections handled.
+        // An asynchronous function, so that if one throws, the others are still
+        // awaited and their rejections handled.
         const request = async ([id, entry]: CacheChange): Promise<unknown> =>
           entry === undefined ? store.delete(id) : store.put(entry, id);
         await Promise.all([...written.map(request), done]);
@@ -208,12 +209,12 @@ function abortTransaction(transaction: { abort(): void } | undefined): void {
   try {
     transaction?.abort();
   } catch {
-    // It has been aborted already.
+    // The transaction has been aborted already.
   }
 }
 
 function isConnectionLost(error: unknown): boolean {
-  // That of opening is the cause of another one.
+  // An error while opening is already the cause of another one.
   const isOpening = error instanceof CorrectableError;
   return hasName(isOpening ? error.cause : error, LOST_CONNECTION_ERRORS);
 }
@@ -248,15 +249,16 @@ async function openDatabase(
   const open = (): Promise<Database> =>
     openDB<DatabaseSchema>(name, VERSION, {
       upgrade: (database) => void database.createObjectStore('views'),
-      // Another page deletes or upgrades the database: make way.
+      // Another page deletes or upgrades the database, so this one closes its
+      // connection.
       blocking: onGone,
       terminated: onGone,
     });
   try {
     const database = await open();
     if (database.objectStoreNames.contains('views')) return database;
-    // A browser that ended while it created the database may leave it without
-    // its table.
+    // A browser that was closed while it created the database may leave it
+    // without its table.
     database.close();
     await deleteDB(name);
     return await open();

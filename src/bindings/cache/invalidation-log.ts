@@ -1,6 +1,6 @@
 /**
- * Remembers what changed when, so that what was read before, or lags behind,
- * does not come back into a cache.
+ * Remembers what changed when, so that a view from before a change, or one that
+ * lags, does not enter the cache again.
  */
 import { WriteAuthors, type WriteAuthorsData } from './updated-tags.ts';
 import type { TagScope } from './tags.ts';
@@ -13,11 +13,11 @@ export interface InvalidationLogData {
   readonly authors: WriteAuthorsData;
 }
 
-/** Something that was changed, or is to be forgotten. */
+/** A change, or a request to drop views. */
 export interface Invalidation {
   /**
-   * `'write'`: its author never sees the value from before. `'drop'`: no client
-   * has to see it at once.
+   * `'write'`: the author never sees the earlier value. `'drop'`: no client has
+   * to see the change at once.
    */
   readonly kind: 'write' | 'drop';
   readonly scope: TagScope;
@@ -44,7 +44,7 @@ export class InvalidationLog {
     };
   }
 
-  /** It happened at `time`, which is later than any before. */
+  /** Records a change at `time`, which is later than all times before. */
   record({ kind, scope, principal }: Invalidation, time: number): void {
     (kind === 'write' ? this.#writes : this.#drops).record(scope, time);
     if (kind === 'write') this.#authors.add(principal, scope);
@@ -52,14 +52,16 @@ export class InvalidationLog {
   }
 
   /**
-   * Takes over from an earlier counting, before all of this one, who had
-   * updated what.
+   * Adds the authors of an earlier log, whose times are before all of this one.
    */
   importAuthors({ authors }: InvalidationLogData): void {
     this.#authors.merge(authors);
   }
 
-  /** When something with these marks last changed, or may have; 0 for never. */
+  /**
+   * Returns when an object with these tags last changed, or may have changed. 0
+   * means never.
+   */
   getLatestTime(marks: readonly string[]): number {
     return Math.max(
       this.#writes.getLatestTime(marks),
@@ -68,8 +70,8 @@ export class InvalidationLog {
   }
 
   /**
-   * What stands between a view and the cache: weaker levels than the strongest
-   * lag behind an own update for ever.
+   * Returns the strongest reason against caching a view. Weaker levels than the
+   * strongest may lag behind an update of the same principal for ever.
    */
   findInvalidation(
     marks: readonly string[],

@@ -31,9 +31,9 @@ const CALL = "directoryStore({ directory: './cache' })";
  * `UNAVAILABLE`, also in another process. Its cache then continues in memory.
  * The operating system releases the lock of a killed process.
  *
- * What hides views from before your writes, a `clear` or an `invalidate` is
- * synced to disk. Views of reads are not: after a power failure, the latest may
- * be missing, or an earlier view is in their place. A damaged directory is
+ * Changes that hide views from before your writes, a `clear` or an `invalidate`
+ * are synced to disk. Views of reads are not: after a power failure, the latest
+ * may be missing, or an earlier view is in their place. A damaged directory is
  * emptied, with a warning of the process. A full disk or a missing permission
  * is reported to `onError` with the path, and changes nothing.
  *
@@ -60,7 +60,7 @@ export function directoryStore(options: DirectoryStoreOptions): CacheStore {
     await before?.close();
   };
 
-  // A transaction is to find what the one before has written.
+  // A transaction must read what the one before has written.
   let turn: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(act: () => Promise<T>): Promise<T> => {
     const done = turn.then(act);
@@ -78,7 +78,7 @@ export function directoryStore(options: DirectoryStoreOptions): CacheStore {
 
   const run = <T>(act: Act<T>): Promise<T> =>
     inTurn(async () => {
-      // After a failed write LevelDB acknowledges writes that it cannot read
+      // After a failed write, LevelDB acknowledges writes that it cannot read
       // again (google/leveldb#924).
       if (opened?.isBroken === true) await close();
       const current = (opened ??= await CacheDirectory.open(directory));
@@ -102,8 +102,8 @@ export function directoryStore(options: DirectoryStoreOptions): CacheStore {
         await cache.write(written, isDurable);
       }),
     subscribe: (hear) => neighbors.subscribe(hear),
-    // If another cache still used it, the directory might belong to another
-    // process before that cache needs it again.
+    // If another cache still uses it, another process could otherwise open the
+    // directory before that cache needs it again.
     close: () =>
       inTurn(async () => (neighbors.count > 0 ? undefined : close())),
   };

@@ -1,6 +1,6 @@
 /**
- * Stands between a store and a client: sees every view, hands on those that
- * were asked for.
+ * A sink between a store and a client. It observes every view, and forwards the
+ * views that were requested.
  */
 import type { Sink, ViewDetails } from '../../correctable/binding.ts';
 import { mergeDetails } from '../../correctable/binding.ts';
@@ -17,19 +17,19 @@ const MAX_CONFIRMABLE_VIEWS = 1024;
 export interface SinkObservation {
   readonly sink: Sink;
   /**
-   * Whether the client wants views at this level. A view at the strongest
-   * wanted level or above ends the operation.
+   * The levels that the client requested. A view at the strongest of them or
+   * above ends the operation.
    */
   readonly requestedLevels: readonly string[];
   readonly levels: readonly string[];
   /**
-   * Whether the store was asked for a stronger level than any wanted: it
-   * answers where those have failed.
+   * Whether a stronger level than any requested one was added. Its view is
+   * forwarded if the requested ones have failed.
    */
   readonly isStrongerRequested: boolean;
   /**
-   * Called before a view is handed on, which waits for the returned promise.
-   * `isLast`: it ends the operation.
+   * Called before a view is forwarded. Forwarding waits for the returned
+   * promise. `isLast` means that the view ends the operation.
    */
   readonly onView: (
     view: InnerView,
@@ -37,17 +37,17 @@ export interface SinkObservation {
   ) => Promise<unknown> | undefined;
   readonly onFailure: (error: unknown, level: string | undefined) => void;
   /**
-   * Returns what a failure has to wait for, if anything: a promise that does
-   * not reject.
+   * Returns a promise that a failure waits for, if there is one. It never
+   * rejects.
    */
   readonly getFailureDelay: () => Promise<unknown> | undefined;
-  /** The error to hand on for a failure of the store. */
+  /** Returns the error to forward for a failure of the store. */
   readonly mapError: (error: unknown) => unknown;
 }
 
 /**
- * A view as the store gave it, for `confirm`. `outerSeq` is the client's number
- * for it if it was handed on.
+ * A view of the store, kept for `confirm`. `outerSeq` is the client's number
+ * for it if it was forwarded.
  */
 interface ObservedView {
   readonly value: unknown;
@@ -74,8 +74,8 @@ export class ObservingSink implements Sink {
   view(value: unknown, level: string, details: ViewDetails = {}): number {
     const { onView, sink } = this.#observation;
     const own = copyDetails(details);
-    // After the store's last view nothing is confirmed: that one needs no copy
-    // beside the one that is filed.
+    // After the store's last view nothing is confirmed, so that view needs no
+    // copy beside the cached one.
     const input = this.#isLastOfInner(level, details)
       ? value
       : copyOrReuse(value);
@@ -138,15 +138,18 @@ export class ObservingSink implements Sink {
       this.#getRank(level) === this.#finalRank
     )
       return;
-    // The failure of a stronger level than was asked for, one that might have
-    // answered in its place, ends the operation.
+    // If a stronger level than requested fails, it might have answered for the
+    // requested one. So its failure ends the operation.
     if (level !== undefined && requestedLevels.includes(level))
       sink.fail(mapError(error), level);
     else if (level === undefined || this.#getRank(level) > this.#finalRank)
       sink.fail(mapError(error));
   }
 
-  /** The store's work has ended: without a final view there will be none. */
+  /**
+   * The store's promise has ended. Without a final view by now there will be
+   * none.
+   */
   end(): void {
     if (!this.#isClosed)
       this.fail(
@@ -157,7 +160,7 @@ export class ObservingSink implements Sink {
       );
   }
 
-  /** Keeps a view for `confirm`; gives its number. */
+  /** Keeps a view for `confirm`. Returns its number. */
   #rememberView(view: ObservedView): number {
     const seq = this.#viewCount++;
     this.#recentViews.set(seq, view);
@@ -172,10 +175,7 @@ export class ObservingSink implements Sink {
     );
   }
 
-  /**
-   * Decides whether a view is handed on, and takes note when it is the final
-   * one.
-   */
+  /** Decides whether a view is forwarded. Notes whether it is the final one. */
   #isForwarded(level: string, details: ViewDetails): boolean {
     if (this.#isLast(level, details)) {
       this.#isClosed = true;

@@ -1,4 +1,4 @@
-/** What a cache is made from, and the defaults. */
+/** The options of a cache, and their defaults. */
 import type { Binding } from '../../correctable/binding.ts';
 import type { Clock } from '../../correctable/clock.ts';
 import { check, CorrectableError } from '../../correctable/errors.ts';
@@ -109,7 +109,7 @@ export interface CacheOptions<L extends Levels = Levels> {
 export const DEFAULT_MAX_ENTRIES = 1_000;
 export const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 
-/** The objects named by the operations that every store shares. */
+/** Returns the objects of the operations that every store shares. */
 export function getPortableTouches(
   operation: Operation,
 ): readonly string[] | undefined {
@@ -126,8 +126,8 @@ export function getPortableTouches(
 }
 
 /**
- * `put` and `remove` decide what `get` of their key returns, unless the value
- * expires.
+ * `put` and `remove` determine the result of `get` for their key, unless the
+ * value expires.
  */
 export function getPortableWrite(write: Operation): CachedWrite | undefined {
   const { name, args } = write;
@@ -188,7 +188,7 @@ export function checkOptions(binding: Binding, options: CacheOptions): void {
     'principal',
     'must be a name, or a function that gives one',
   );
-  // It would go on answering over a connection of the previous user.
+  // Otherwise the binding would continue on a connection of the former user.
   const isUnknown =
     typeof principal === 'function' &&
     binding.principal === undefined &&

@@ -70,8 +70,8 @@ export class PrincipalReader {
 
   /**
    * Returns the owner of the views of an operation. A store may reply to each
-   * caller differently, so no caller gets the views of another one. Returns
-   * `undefined`, for a view that is not cached, if the caller is not plain data.
+   * caller differently, so no caller gets the views of another one. If the
+   * caller is no plain data, returns `undefined`, and its views are not cached.
    */
   getOwner(
     principal: string,

@@ -1,12 +1,12 @@
 /**
- * When something last happened to each tag. Tags are names of people and their
- * data, so only hashes are stored.
+ * The last time of an event for each tag. Tags contain names of people and
+ * their data, so only hashes are stored.
  */
 import type { TagScope } from './tags.ts';
 
 /**
- * As plain data that JSON keeps: digests of marks, the oldest first, and the
- * time of each; the floor counts for every mark.
+ * Plain data for JSON: hashes of tags with their times, the oldest first. The
+ * minimum time counts for every tag.
  */
 export interface TagTimestampsData {
   readonly floor: number;
@@ -15,7 +15,8 @@ export interface TagTimestampsData {
 }
 
 /**
- * When something last happened to each mark; what is forgotten counts for all.
+ * The last time of an event for each tag. The time of a forgotten tag counts
+ * for all tags.
  */
 export class TagTimestamps {
   readonly #maxTags: number;
@@ -58,10 +59,7 @@ export class TagTimestamps {
     this.#forgetOldest();
   }
 
-  /**
-   * Tells no marks apart any more: something may have happened to each when it
-   * did to the last of them.
-   */
+  /** Drops all tags. From now on the time of the last one counts for all. */
   collapse(): void {
     this.#floor = Math.max(this.#floor, ...this.#timeByTag.values());
     this.#timeByTag.clear();
@@ -85,14 +83,14 @@ export class TagTimestamps {
 }
 
 /**
- * A hash of 32 bits, which shows no text. If two texts share one, a view is
- * dropped that could have stayed.
+ * Returns a hash of 32 bits, which reveals no text. If two texts have the same
+ * hash, a view may be dropped that could have stayed.
  */
 export function hashTag(text: string): string {
   let bits = 0x811c9dc5;
   for (let at = 0; at < text.length; at++)
     bits = Math.imul(bits ^ text.charCodeAt(at), 0x01000193);
-  // What differs in its last letters alone has to differ everywhere.
+  // Texts that differ only in their last characters must differ in all bits.
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
   bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
   return ((bits ^ (bits >>> 16)) >>> 0).toString(36);

@@ -1,21 +1,27 @@
 /**
- * What a view depends on, and what a change reaches: marks, so that the two
- * have only to be compared.
+ * Tags describe what a view depends on and what a change affects, so that both
+ * can be compared.
  */
 import { getViewPrincipals } from './cache-key.ts';
 
-/** The marks that a change reaches; `undefined` for all there are. */
+/** The tags that a change affects. `undefined` means all. */
 export type TagScope = readonly string[] | undefined;
 
-/** On views that may depend on any object. */
+/** The tag of views that may depend on any object. */
 const ANY_OBJECT_TAG = 'any';
 
-/** What changes with these objects; with `undefined`, everything may. */
+/**
+ * Returns the tags of a change of these objects. With `undefined`, it may
+ * change everything.
+ */
 export function getScope(touches: readonly string[] | undefined): TagScope {
   return touches && [ANY_OBJECT_TAG, ...touches.map(getObjectTag)];
 }
 
-/** What belongs to `principal`; with `undefined`, to anybody. */
+/**
+ * Returns the tags of the views of `principal`. With `undefined`, of all
+ * principals.
+ */
 export function getPrincipalScope(principal: string | undefined): TagScope {
   return principal === undefined ? undefined : [getPrincipalTag(principal)];
 }

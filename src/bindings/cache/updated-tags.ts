@@ -1,13 +1,13 @@
 /**
- * Who has updated what: at weaker levels, an author never sees the old value
- * again. Other principals need not wait.
+ * Records which principal has updated what. At weaker levels, the author of an
+ * update must never see the old value again. Other principals may see it.
  */
 import type { TagScope } from './tags.ts';
 import { hashTag } from './tag-timestamps.ts';
 
 /**
- * By digest of who it is, `''` for anybody: digests of the marks; `null` for
- * everything. Plain data that JSON keeps.
+ * Hashes of tags by the hash of the principal; `''` is any principal. `null`
+ * means all tags. Plain data for JSON.
  */
 export type WriteAuthorsData = readonly (readonly [
   who: string,
@@ -32,7 +32,10 @@ export class WriteAuthors {
     );
   }
 
-  /** `who` has updated what is in `scope`; anybody may have, unless given. */
+  /**
+   * Records that `caller` has updated the objects in `scope`. Default: any
+   * caller
+   */
   add(caller: string | undefined, scope: TagScope): void {
     this.#add(
       caller === undefined ? ANY_AUTHOR : hashTag(caller),
@@ -41,14 +44,15 @@ export class WriteAuthors {
     this.#enforceLimit();
   }
 
-  /** Takes over what was kept of others, too. */
+  /** Adds the records of another cache. */
   merge(data: WriteAuthorsData): void {
     for (const [caller, marks] of data) this.#add(caller, marks);
     this.#enforceLimit();
   }
 
   /**
-   * Whether `who` has updated, or may have, something with one of these marks.
+   * Returns whether `caller` has, or may have, updated an object with one of
+   * these tags.
    */
   has(caller: string, marks: readonly string[]): boolean {
     if (this.#tagsByAuthor.size === 0) return false;
@@ -71,8 +75,8 @@ export class WriteAuthors {
   }
 
   /**
-   * Those who have updated most are the ones who may have updated everything:
-   * others are not to suffer for it.
+   * The principals with the most updates count as having updated everything, so
+   * that others keep exact records.
    */
   #enforceLimit(): void {
     if (this.#tagsByAuthor.size > this.#maxTags) {

@@ -1,6 +1,6 @@
 /**
- * The cached views in memory: bounded by number and by bytes, the least
- * recently used leaving first.
+ * The cached views in memory, limited in number and bytes. The least recently
+ * used are dropped first.
  */
 import { getTags, type TagScope } from './tags.ts';
 import { estimateBytes } from '../../values/estimate-bytes.ts';
@@ -15,19 +15,19 @@ export interface CacheLimits {
 export interface CachedView {
   readonly entry: CacheEntry;
   /**
-   * When its operation began, in the cache's own counting; at most
+   * When its operation began, by the cache's own clock. At most
    * `BEFORE_LOCAL_TIME` if it comes from a store.
    */
   readonly startedAt: number;
-  /** When it was learnt, in the same counting. */
+  /** When the view was learned, by the same clock. */
   readonly learnedAt: number;
-  /** What was known of the store's transactions when the operation began. */
+  /** The store's transactions that were known when the operation began. */
   readonly knownTransaction: KnownTransaction;
-  /** Whether the store behind has nothing stronger to say of it. */
+  /** Whether the inner binding has no stronger view of it. */
   readonly isStrongest: boolean;
-  /** Whether a store gives its like back. */
+  /** Whether a store returns an equal view. */
   readonly isDurable: boolean;
-  /** When it is too old to be shown, by the monotonic clock. */
+  /** When it becomes too old to be shown, by the monotonic clock. */
   readonly expiresAtMs: number;
 }
 
@@ -37,8 +37,8 @@ interface CacheSlot extends CachedView {
 }
 
 /**
- * Called for each change: with the view that is now filed under `id`, or
- * `undefined` when there is none any more.
+ * Called for each change with the view that is now cached as `id`, or with
+ * `undefined` if there is none any more.
  */
 export type ChangeListener = (id: string, view: CachedView | undefined) => void;
 
@@ -59,12 +59,12 @@ export class ViewCache {
     return { entries: this.#slots.size, bytes: this.#bytes };
   }
 
-  /** The view filed under `id`, without counting as a use. */
+  /** Returns the view `id`. This does not count as a use. */
   peek(id: string): CachedView | undefined {
     return this.#slots.get(id);
   }
 
-  /** The view filed under `id`, which becomes the most recently used. */
+  /** Returns the view `id`, and makes it the most recently used. */
   use(id: string): CachedView | undefined {
     const slot = this.#slots.get(id);
     if (slot === undefined) return undefined;
@@ -74,8 +74,8 @@ export class ViewCache {
   }
 
   /**
-   * Files a view, in the place of the one that was there. One that alone
-   * exceeds the bounds is not kept.
+   * Caches a view and replaces an earlier one. A view that alone exceeds the
+   * limits is not cached.
    */
   put(id: string, view: CachedView): void {
     const bytes = estimateBytes(view.entry) + estimateBytes(id);
@@ -104,9 +104,7 @@ export class ViewCache {
     for (const id of ids) this.delete(id);
   }
 
-  /**
-   * Removes those that are chosen, by their id, what they are, and their marks.
-   */
+  /** Deletes the selected views. */
   deleteWhere(
     isChosen: (
       id: string,
@@ -119,8 +117,8 @@ export class ViewCache {
   }
 
   /**
-   * Removes every view that is too old at `nowMs`; says when the next one will
-   * be.
+   * Deletes every view that is too old at `nowMs`. Returns when the next one
+   * will be.
    */
   deleteExpired(nowMs: number): number {
     let nextMs = Infinity;
@@ -131,9 +129,7 @@ export class ViewCache {
     return nextMs;
   }
 
-  /**
-   * Empties the memory, and says nothing: what a store has of it stays there.
-   */
+  /** Empties the memory without a notification. Views in a store stay there. */
   clear(): void {
     this.#slots.clear();
     this.#idsByTag.clear();

@@ -1,18 +1,18 @@
 /**
- * Which of two views of the same operation is kept: one rule, in memory, on
- * restoring, and in the store's transaction.
+ * Decides which of two views of the same operation is kept. Memory, restoring
+ * and transactions of the store use this one rule.
  */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 
 /**
- * Whether `version` is older than `than`: a binding's own order, see
+ * Returns whether `version` is older than `than`, by a binding's own order. See
  * `Binding.isOlder`.
  */
 export type IsOlder = (version: unknown, than: unknown) => boolean;
 
 /**
- * How one version stands to another. `'unknown'`: absent, concurrent, or
- * without an order, such as entity tags.
+ * The order of two versions. `'unknown'`: absent, concurrent, or without an
+ * order, such as entity tags.
  */
 export type VersionOrder = 'older' | 'same' | 'newer' | 'unknown';
 
@@ -30,38 +30,40 @@ export function compareVersions(
 export interface ViewRecency {
   readonly value: unknown;
   readonly version: unknown;
-  /** How strong its level is, from 0. */
+  /** The rank of its level, from 0. */
   readonly rank: number;
   /**
-   * When its operation began, in the time of the judging page; at most
-   * `BEFORE_LOCAL_TIME` if it has another time.
+   * When its operation began, by the clock of the page that decides. At most
+   * `BEFORE_LOCAL_TIME` if it has another clock.
    */
   readonly startedAt: number;
   /**
-   * When it was learnt, in the same counting: an operation that begins later is
+   * When it was learned, by the same clock. An operation that begins later is
    * executed later.
    */
   readonly learnedAt: number;
 }
 
 export interface SuccessorView extends ViewRecency {
-  /** Whether the store behind has nothing stronger to say of it. */
+  /** Whether the inner binding has no stronger view of it. */
   readonly isStrongest: boolean;
 }
 
-/** Before all that this counting knows: what a store kept, or another page. */
+/**
+ * Before all times of this clock: the time of stored views and of other pages.
+ */
 export const BEFORE_LOCAL_TIME = 0;
 
 /**
- * `'take'` the next one; `'keep'` the current one; `'same'`: they are one view,
- * the stronger or later of them counts; `'neither'`: nothing says which is the
- * newer one, and a cached view may always be absent.
+ * `'take'`: the next view. `'keep'`: the current one. `'same'`: both are one
+ * view, of which the stronger level or the later time counts. `'neither'`: it
+ * is unknown which one is newer, and a cached view may always be absent.
  */
 export type PrecedenceVerdict = 'take' | 'keep' | 'same' | 'neither';
 
 /**
- * What happened since a view was read. After a `write` only a newer version is
- * let in, after a `drop` nothing.
+ * The kind of change since a view was read. After a `write` only a newer
+ * version is accepted, after a `drop` none.
  */
 export type InvalidationKind = 'none' | 'write' | 'drop';
 
@@ -92,10 +94,10 @@ export function comparePrecedence(
   }
   if (fence !== 'none') return is === 'older' ? 'keep' : 'neither';
   const isLater = next.startedAt >= current.learnedAt;
-  // What the store says now is the truth, even where it counts from lower
-  // versions than before: it came from a backup.
+  // The store's present reply counts, even if its versions are lower than
+  // before: it was restored from a backup.
   if (next.isStrongest && isLater) return 'take';
-  // Or so it may have been before this counting began.
+  // The store may have been restored before this clock began.
   if (is === 'older')
     return next.isStrongest && current.startedAt <= BEFORE_LOCAL_TIME
       ? 'neither'

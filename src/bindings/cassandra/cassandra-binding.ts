@@ -67,8 +67,8 @@ export interface CassandraBinding<
 }
 
 /**
- * What the options say for `K`; everything that they may say where the compiler
- * does not know.
+ * The value that the options have for `K`, or all possible values if the
+ * compiler does not know it.
  */
 type OptionOrDefault<O, K extends PropertyKey, Default> = K extends keyof O
   ? Exclude<O[K], undefined> | (undefined extends O[K] ? Default : never)
@@ -257,7 +257,7 @@ class CassandraStore implements CassandraBinding {
   }
 
   /**
-   * There is no early view of an update: fewer replicas than `write` promise
+   * An update has no preliminary view: fewer replicas than `write` guarantee
    * nothing, and it is executed once.
    */
   #write(call: OperationCall): void {
@@ -280,7 +280,7 @@ const TRANSACTION_OPERATIONS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A lightweight transaction (`IF`) is of one partition, and each key is a
+ * A lightweight transaction (`IF`) covers one partition, and each key is a
  * partition of its own.
  */
 const NO_TRANSACTIONS =

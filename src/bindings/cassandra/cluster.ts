@@ -1,6 +1,6 @@
 /**
- * The connection to a cluster: made at the first need, checked against what the
- * options claim, made again if it failed.
+ * The connection to a cluster. It is opened at the first request, checked
+ * against the options, and reopened after a failure.
  */
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import { CorrectableError } from '../../correctable/errors.ts';
@@ -29,7 +29,8 @@ import type { Page, ReadStatement } from './read-strategy.ts';
 import { ValueConverter } from './value-converter.ts';
 
 /**
- * Options for `tls.connect`; none where the options say which name to expect.
+ * Returns options for `tls.connect` that check the node's name. Returns none if
+ * the options of the application already do.
  */
 function getServerIdentity(
   contactPoints: readonly ServerAddress[],
@@ -52,19 +53,19 @@ function getServerIdentity(
 
 export interface StatementExecution extends Omit<ReadStatement, 'pageSize'> {
   readonly consistency: Consistency;
-  /** Whether it may be sent again if its result is unknown. */
+  /** Whether it may be resent if its result is unknown. */
   readonly isIdempotent: boolean;
   readonly pageSize?: number | undefined;
   /**
-   * Microseconds since the epoch: of two writes the later one stays. The
-   * driver's clock unless given.
+   * Microseconds since the epoch. Of two writes, the later one stays. Default:
+   * the driver's clock
    */
   readonly timestamp?: number | undefined;
 }
 
 /**
- * Under way on one connection: above it the driver would go to a node farther
- * away.
+ * Maximum number of requests in flight on one connection. Above it the driver
+ * would use a more distant node.
  */
 const MAX_REQUESTS_PER_CONNECTION = 16_384;
 
@@ -82,9 +83,7 @@ export class Cluster {
   #connection: ClusterConnection | undefined;
   #isClosed = false;
 
-  /**
-   * `keyspaces`: those whose replication decides what the levels may be called.
-   */
+  /** The replication of `keyspaces` determines the names of the levels. */
   constructor(options: ResolvedOptions, keyspaces: readonly string[]) {
     this.#options = options;
     this.#keyspaces = keyspaces;
@@ -115,8 +114,8 @@ export class Cluster {
   }
 
   /**
-   * The same for an update: what it fails with tells of all attempts, since an
-   * earlier one may have been made.
+   * Executes an update. Its error covers all attempts, because an earlier one
+   * may have been applied.
    */
   async write(execution: StatementExecution): Promise<Page> {
     const connected = this.#connection ?? (await this.connect());
@@ -132,8 +131,8 @@ export class Cluster {
   }
 
   /**
-   * What is in flight fails; connections that are still being made are ended as
-   * soon as the driver lets go of them.
+   * Requests in flight fail. Connections that are still being opened are closed
+   * when the driver returns them.
    */
   async close(): Promise<void> {
     if (this.#isClosed) return;
@@ -154,8 +153,8 @@ export class Cluster {
     try {
       return await this.#executeOnce(connected, execution, retry);
     } catch (error) {
-      // The driver could not prepare it again, and gives no reason. Nothing was
-      // executed: a fresh PREPARE shows the reason.
+      // The driver could not prepare the statement again and reports no reason.
+      // Nothing was executed, and a fresh PREPARE shows the reason.
       if (
         !isUnprepared(error) ||
         !forgetStatement(connected.client, execution.cql)
@@ -234,15 +233,15 @@ export class Cluster {
       translateAddress === undefined &&
       value.policies?.addressResolution !== undefined;
     return {
-      // The schema is of use for routing by token only, and these requests are
-      // not.
+      // Only token-aware routing needs the schema, and these requests do not
+      // use it.
       isMetadataSyncEnabled: false,
       ...value,
-      // One by the name of `default` would come before what is said here; and
-      // nothing here is executed by another.
+      // A profile named `default` would take precedence over these options. No
+      // other profile is used here.
       profiles: undefined,
       contactPoints: contactPoints.map(formatAddress),
-      // That of the nodes which are listed by names, and of those which are not
+      // The port of nodes that are listed by names, and of those that are not
       // listed.
       protocolOptions: {
         port: contactPoints[0]?.port,
@@ -250,8 +249,8 @@ export class Cluster {
       },
       keyspace,
       ...(credentials !== undefined && { credentials }),
-      // Left to itself the driver takes any certificate, and looks for the
-      // node's number in it, not for its name.
+      // By itself the driver accepts any certificate, and checks the node's
+      // address instead of its name.
       ...(tls !== undefined && {
         sslOptions: {
           rejectUnauthorized: true,
@@ -270,8 +269,8 @@ export class Cluster {
         }),
         loadBalancing: createCoordinatorPolicy(driver, contactPoints),
         retry,
-        // A second coordinator may refuse what the first one makes, and may
-        // show less than what the first one has shown.
+        // A second coordinator may reject what the first one executes, and may
+        // return older data than the first one.
         speculativeExecution:
           new speculativeExecution.NoSpeculativeExecutionPolicy(),
       },
@@ -280,7 +279,8 @@ export class Cluster {
         ...value.pooling,
       },
       socketOptions: { ...value.socketOptions, readTimeout: requestTimeoutMs },
-      // In an object, keys of a map that differ can have the same name.
+      // As properties of an object, different keys of a map could have the same
+      // name.
       encoding: { ...value.encoding, map: Map },
     };
   }
@@ -295,8 +295,8 @@ interface DriverOptions {
 }
 
 /**
- * The values as bytes of their types, which the driver knows only once it has
- * prepared the statement: hence getters.
+ * Encodes the values by their types. The driver knows the types only once it
+ * has prepared the statement, so these are getters.
  */
 function toDriverParameters(
   client: DriverClient,
@@ -324,10 +324,7 @@ function toDriverParameters(
   return written;
 }
 
-/**
- * Makes the driver prepare a statement from the start the next time. @returns
- * whether the driver supports that
- */
+/** Makes the driver prepare a statement from scratch next time. */
 function forgetStatement(
   { metadata, keyspace }: DriverClient,
   cql: string,
@@ -340,8 +337,8 @@ function forgetStatement(
 }
 
 /**
- * `LOCAL_QUORUM` is a quorum of all replicas only where no other data centre
- * has any.
+ * `LOCAL_QUORUM` is a quorum of all replicas only if no other data center has
+ * any.
  */
 async function checkSingleDataCenter(
   client: DriverClient,
@@ -368,9 +365,7 @@ async function checkSingleDataCenter(
   }
 }
 
-/**
- * Other strategies do not know of data centres: their replicas may be anywhere.
- */
+/** Other strategies ignore data centers, so their replicas may be anywhere. */
 function countDataCenters(
   replication: Readonly<Record<string, string>>,
 ): number {

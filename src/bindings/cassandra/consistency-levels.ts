@@ -3,7 +3,7 @@
  * `quorum` (Correctables, OSDI 2016, §5.2).
  */
 
-/** What a read can ask for. */
+/** The consistency levels of a read. */
 export const READ_CONSISTENCIES = [
   'ONE',
   'LOCAL_ONE',
@@ -29,12 +29,12 @@ export const CONSISTENCY_CODES: Readonly<Record<Consistency, number>> = {
   LOCAL_ONE: 0x0a,
 };
 
-/** Quorums over all data centres: any two of them have a replica in common. */
+/** Quorums over all data centers. Any two of them share a replica. */
 type GlobalQuorum = 'QUORUM' | 'EACH_QUORUM';
 type AnyQuorum = GlobalQuorum | 'LOCAL_QUORUM';
 
 /**
- * Pairs of read and write consistency that have a replica in common in every
+ * Pairs of read and write consistency that share a replica in every
  * replication.
  */
 type IntersectingQuorums =
@@ -44,7 +44,7 @@ type IntersectingQuorums =
   | readonly ['EACH_QUORUM', AnyQuorum]
   | readonly [AnyQuorum, 'EACH_QUORUM'];
 
-/** Those that do where all replicas are in one data centre. */
+/** Pairs that share a replica if all replicas are in one data center. */
 type IntersectingQuorumsInDataCenter =
   | IntersectingQuorums
   | readonly [AnyQuorum, AnyQuorum];
@@ -75,7 +75,7 @@ export type CassandraLevels<
   F extends 'strong' | 'quorum' = 'strong' | 'quorum',
 > = readonly ['weak', F];
 
-/** The name of any level of any binding to Cassandra. */
+/** Any level of any binding to Cassandra. */
 export type Level = CassandraLevels[number];
 
 const GLOBAL_QUORUMS: ReadonlySet<Consistency> = new Set([
@@ -88,7 +88,9 @@ const ANY_QUORUMS: ReadonlySet<Consistency> = new Set([
   'LOCAL_QUORUM',
 ]);
 
-/** The name of the final level; the type `FinalLevel` says the same. */
+/**
+ * Returns the name of the final level. The type `FinalLevel` computes the same.
+ */
 export function getFinalLevel(
   read: Consistency,
   write: Consistency,

@@ -1,6 +1,6 @@
 /**
- * The policies that the driver gets: which node coordinates, and which requests
- * can be retried.
+ * The policies of the driver: which node coordinates, and which requests are
+ * retried.
  */
 import { lookup } from 'node:dns/promises';
 import { formatAddress, type ServerAddress } from '../shared/server-address.ts';
@@ -18,18 +18,16 @@ export type HostLookup = (
   host: string,
 ) => Promise<{ readonly address: string }>;
 
-/** Nodes that could not be found are not looked for more often. */
+/** Minimum interval between two lookups of nodes that could not be found. */
 const HOST_LOOKUP_INTERVAL_MS = 5_000;
 
 /**
- * The listed nodes in their order, so that the first coordinates as long as it
- * is up, and no other nodes: two reads of one operation go through one
- * coordinator, or the later one could be of an older state (Correctables, OSDI
- * 2016, §5.2).
- *
- * The driver knows nodes by their numbers. A name that has none, or one that is
- * no node's any more, is looked up again: a node that comes back elsewhere
- * keeps its name.
+ * Selects the listed nodes in their order, and no other nodes. So the first one
+ * coordinates as long as it is up. Both reads of one operation must use one
+ * coordinator, or the later one could return an older state (Correctables, OSDI
+ * 2016, §5.2). The driver knows nodes by their addresses. A name without an
+ * address of a node is looked up again, because a node that comes back at
+ * another address keeps its name.
  */
 export function createCoordinatorPolicy(
   driver: CassandraDriver,
@@ -64,8 +62,8 @@ export function createCoordinatorPolicy(
     }
 
     /**
-     * Connections to the first are waited for at the start, those to the others
-     * are made beside it.
+     * The start waits for connections to the first node. Those to the others
+     * are opened concurrently.
      */
     getDistance({ address }: DriverHost): number {
       const place = this.#addresses.indexOf(address);
@@ -103,7 +101,7 @@ export function createCoordinatorPolicy(
       );
     }
 
-    /** Asks for the addresses of those names that stand for no node. */
+    /** Looks up the addresses of names that belong to no known node. */
     #lookUp(): Promise<void> {
       this.#lookAgainAt = performance.now() + HOST_LOOKUP_INTERVAL_MS;
       this.#looking ??= this.#found().finally(
@@ -118,7 +116,7 @@ export function createCoordinatorPolicy(
       const found = contactPoints.map(async ({ host, port }, at) => {
         const address = this.#addresses[at];
         if (isNode(address)) return address;
-        // One that cannot be found now may be where it was.
+        // A name that cannot be resolved now may still have its former address.
         return lookUp(host).then(
           (found) => `${found.address}:${port}`,
           () => address,
@@ -140,16 +138,16 @@ interface RetryAttempt {
 }
 
 /**
- * A policy by which the driver asks again. `onRepeat`: an update has failed and
- * is sent once more.
+ * A retry policy of the driver. `onRepeat` is called when a failed update is
+ * resent.
  */
 export type RetryPolicyClass = new (
   onRepeat?: (error: Error) => void,
 ) => object;
 
 /**
- * Retries only idempotent requests, and none that was refused for want of
- * replicas: its caller decides.
+ * Retries only idempotent requests. A request that failed for lack of replicas
+ * is not retried, because its caller decides.
  */
 export function createRetryPolicyClass(
   driver: CassandraDriver,
@@ -174,8 +172,8 @@ export function createRetryPolicyClass(
       blockFor: number,
       isDataPresent: boolean | number,
     ): RetryDecision {
-      // Enough replicas have answered, but the one with the data has not:
-      // another may be asked. An update reads under IF.
+      // Enough replicas have answered, but not the one with the data, so
+      // another one may have it. An update reads too if it has IF.
       const isWorthIt =
         this.#onRepeat === undefined &&
         nbRetry === 0 &&
@@ -191,8 +189,8 @@ export function createRetryPolicyClass(
     }
 
     /**
-     * The connection was lost, the node was silent or full: the next node of
-     * the list, if there is one.
+     * The connection was lost, or the node was silent or overloaded. The next
+     * node of the list is tried, if there is one.
      */
     onRequestError(
       { nbRetry }: RetryAttempt,
@@ -206,12 +204,12 @@ export function createRetryPolicyClass(
   };
 }
 
-/** With a port: an address of IPv6 alone has colons too. */
+/** Matches an address with a port. An IPv6 address alone has colons too. */
 const ENDPOINT_PATTERN = /^(\[.*\]|[^:]*):\d+$/;
 
 /**
- * Nodes know each other by addresses that clients may not reach, and do not say
- * on which ports they listen for clients.
+ * Translates addresses. Nodes know each other by addresses that clients may not
+ * reach, and do not report their client ports.
  */
 export function createAddressTranslator(
   driver: CassandraDriver,
@@ -219,8 +217,8 @@ export function createAddressTranslator(
   translate: (address: string) => string = (address) => address,
 ): object {
   const ports = new Map(contactPoints.map(({ host, port }) => [host, port]));
-  // Any class of the driver's will do to be taken for a translator; the base
-  // class is not in its types.
+  // The driver accepts any of its classes as the base of a translator. Its
+  // types do not have the abstract one.
   const Base = driver.policies.addressResolution.EC2MultiRegionTranslator;
   return new (class extends Base {
     translate(

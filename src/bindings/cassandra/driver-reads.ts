@@ -1,6 +1,6 @@
 /**
- * Way 1, any cluster: two reads through one coordinator at once. If both give
- * the same, the later one confirms.
+ * Way 1, for any cluster: two concurrent reads through one coordinator. If both
+ * return the same, the final view confirms the preliminary one.
  */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import type { Cluster } from './cluster.ts';
@@ -13,7 +13,7 @@ import type {
   ReadStatement,
 } from './read-strategy.ts';
 
-/** The cluster stays the caller's to close. */
+/** The caller closes the cluster. */
 export function createDriverReads(
   cluster: Pick<Cluster, 'execute'>,
 ): ReadStrategy {
@@ -52,8 +52,8 @@ export function createDriverReads(
         if (isSame) sink.confirm();
         else sink.deliverFinal(page);
       },
-      // What one replica has is worth more where a quorum cannot be had: it
-      // goes first.
+      // If a quorum fails, the preliminary view is still useful, so it is
+      // delivered first.
       async (error: unknown) => {
         await reported;
         sink.fail(error);

@@ -34,7 +34,7 @@ export interface DriverColumn {
   readonly type: { readonly code: number; readonly info?: unknown };
 }
 
-/** What a driver remembers of prepared statements; in its types this is not. */
+/** The driver's memory of prepared statements. Its types do not have this. */
 export interface DriverStatements {
   getPreparedInfo?(
     keyspace: string | undefined,
@@ -43,7 +43,10 @@ export interface DriverStatements {
 }
 
 interface DriverStatement {
-  /** What nodes know it by; it is prepared where there is none. */
+  /**
+   * The id of the statement at the nodes. Without it, the statement is
+   * prepared.
+   */
   queryId?: unknown;
   readonly meta?: { readonly columns?: readonly DriverColumn[] } | undefined;
 }
@@ -129,14 +132,14 @@ export interface CassandraDriver {
 }
 
 /**
- * Not a literal, so that neither compilers nor bundlers look for a package that
- * need not be there.
+ * The name is no literal, so that compilers and bundlers do not look for a
+ * package that may be absent.
  */
 const PACKAGE: string = 'cassandra-driver';
 
 /**
- * The driver that was given, or the installed one. @throws CorrectableError
- * `UNSUPPORTED` naming the package.
+ * Returns the driver of the options, or the installed one. @throws
+ * CorrectableError `UNSUPPORTED` naming the package.
  */
 export async function loadDriver(
   value: CassandraDriver | undefined,

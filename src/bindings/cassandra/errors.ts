@@ -1,5 +1,6 @@
 /**
- * Failures of the driver and of the native protocol as those of a Correctable.
+ * Converts failures of the driver and of the native protocol to those of a
+ * Correctable.
  */
 import {
   CorrectableError,
@@ -9,7 +10,7 @@ import {
 import type { CqlErrorCode } from './preliminary-replies/cql-error.ts';
 import type { StatementPlan } from './statement-plan.ts';
 
-/** Error codes of the native protocol that say what became of a request. */
+/** Error codes of the native protocol that reveal the outcome of a request. */
 const SERVER_ERROR_CODES: Readonly<Record<number, ErrorCode>> = {
   0x0100: 'UNAUTHENTICATED',
   0x1000: 'UNAVAILABLE',
@@ -25,19 +26,19 @@ const SERVER_ERROR_CODES: Readonly<Record<number, ErrorCode>> = {
 };
 
 /**
- * Refusals by which an update is certain not to have been made. Beside those of
- * the driver, before anything was sent.
+ * Errors that prove that an update was not applied, beside those of the driver
+ * before it was sent.
  */
 const REJECTION_CODES: ReadonlySet<number> = new Set([
   0x0100, 0x1002, 0x2000, 0x2100, 0x2200, 0x2300, 0x2500,
 ]);
 /**
- * Too few replicas or too much load. Only for one plain write does that prove
- * that nothing was done.
+ * Too few replicas or too much load. This proves that nothing was done only for
+ * a plain write of one partition.
  */
 const REPLICA_SHORTAGE_CODES: ReadonlySet<number> = new Set([0x1000, 0x1001]);
 
-/** Of this package's own protocol client. */
+/** The codes of this package's own protocol client. */
 const CLIENT_ERROR_CODES: Readonly<
   Record<Exclude<CqlErrorCode, 'SERVER'>, ErrorCode>
 > = {
@@ -54,16 +55,13 @@ const PROTOCOL_ERROR = 0x000a;
 const INVALID = 0x2200;
 const UNPREPARED = 0x2500;
 
-/**
- * What failed: `access` is that of a read as long as an update has not been
- * sent.
- */
+/** The request that failed. Before an update is sent, `access` is `read`. */
 type FailedRequest = Pick<StatementPlan, 'access' | 'name'> &
   Partial<Pick<StatementPlan, 'isSingleMutation' | 'pageState' | 'hint'>>;
 
 /**
- * The fields of errors of the driver and the protocol client, whatever their
- * class: packages may be installed twice.
+ * The fields of errors of the driver and the protocol client. Their classes are
+ * not used, because packages may be installed twice.
  */
 interface DriverFailure {
   readonly name: string;
@@ -72,15 +70,15 @@ interface DriverFailure {
   readonly innerErrors?: Readonly<Record<string, unknown>> | null;
   readonly isSocketError?: boolean;
   readonly requestNotWritten?: boolean;
-  /** The answer of a node that the protocol client reports. */
+  /** The reply of a node that the protocol client reports. */
   readonly server?:
     | { readonly code: number; readonly message: string }
     | undefined;
 }
 
 /**
- * The error to report. An update that may have been made is `UNKNOWN`, never
- * "not done".
+ * Returns the error to report. An update that may have been applied is
+ * `UNKNOWN`, never "not done".
  */
 export function toCorrectableError(
   error: unknown,
@@ -116,8 +114,8 @@ export function toCorrectableError(
 }
 
 /**
- * Whether all nodes that answered the driver said that they do not know the
- * statement: then none has executed it.
+ * Returns whether all nodes that replied do not know the statement. Then none
+ * has executed it.
  */
 export function isUnprepared(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -141,15 +139,18 @@ export function createClosedError(): CorrectableError {
   );
 }
 
-/** The error for an update that was on its way when the binding was closed. */
+/**
+ * Creates the error of an update that was in flight when the binding was
+ * closed.
+ */
 export function createAbandonedError(operation: string): CorrectableError {
   const message = `${operation}: the Cassandra binding was closed while the write was on its way: it may have been made`;
   return new CorrectableError('UNKNOWN', message);
 }
 
 /**
- * The error for an update that was answered, and whose answer is not what the
- * statement's `result` expects.
+ * Creates the error of an update whose reply does not fit the statement's
+ * `result`.
  */
 export function createUnexpectedReplyError(
   operation: string,
@@ -160,8 +161,8 @@ export function createUnexpectedReplyError(
 }
 
 /**
- * An update that was sent again after it had failed, and failed for the last
- * time: any of the attempts may have been made.
+ * An update that was resent and failed each time. Any of the attempts may have
+ * been applied.
  */
 export class RetriesFailedError extends Error {
   override readonly name = 'RetriesFailedError';
@@ -179,8 +180,8 @@ export class RetriesFailedError extends Error {
 }
 
 /**
- * Where the driver tried several nodes, or one with no other to go to, the last
- * real answer says more than "no host".
+ * If the driver tried several nodes, or one without an alternative, the last
+ * reply is a better reason than "no host".
  */
 function getRootFailure(failure: DriverFailure): DriverFailure {
   if (failure.server !== undefined)
@@ -223,17 +224,14 @@ function getErrorCode(failure: DriverFailure): ErrorCode | undefined {
   }
 }
 
-/**
- * Whether a request that changes something may have been executed by some
- * replica.
- */
+/** Returns whether a replica may have executed a request that changes data. */
 function canHaveBeenApplied(
   failure: DriverFailure,
   isOneMutation: boolean,
 ): boolean {
   if (failure.innerErrors !== undefined) {
-    // Hosts that were down or busy are there as text or as errors before the
-    // request was written.
+    // Hosts that were down or busy before the request was written have a string
+    // or an error here.
     return Object.values(failure.innerErrors ?? {}).some(
       (item) =>
         item instanceof Error &&

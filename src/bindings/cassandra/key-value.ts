@@ -77,8 +77,8 @@ interface KeyValueStatement {
   readonly cql: string;
   readonly codec: ValueCodec;
   /**
-   * Names what a key stands for among the objects of all tables: what is known
-   * of their times is common to the process.
+   * Returns the name of a key's object among the objects of all tables. The
+   * process shares the write times of objects.
    */
   readonly getObjectId: (key: string) => string;
   readonly hint: string;
@@ -87,8 +87,8 @@ interface KeyValueStatement {
 const READ_ACCESS = { access: 'read', isIdempotent: true } as const;
 
 /**
- * One more row than there can be, so that the first page is known to be the
- * last.
+ * Requests one row more than there can be, so that the first page is certainly
+ * the last.
  */
 function planGet(
   { args }: Operation,
@@ -115,7 +115,10 @@ function planGet(
   };
 }
 
-/** Each key for itself: Cassandra has no snapshot over several partitions. */
+/**
+ * Reads each key by itself, because Cassandra has no snapshot over several
+ * partitions.
+ */
 function planGetMany(
   { args }: Operation,
   { cql, codec, getObjectId, hint }: KeyValueStatement,
@@ -138,8 +141,8 @@ function planGetMany(
     hint,
     params: [keys],
     ids: keys.map(getObjectId),
-    // A page that holds whatever the statement can give: to fill pages,
-    // Cassandra reads one partition after the other.
+    // One page holds everything that the statement can return. To fill smaller
+    // pages, Cassandra would read one partition after the other.
     pageSize: MAX_KEYS,
     interpretPage(page): ReadResult {
       const entries = decodeEntries(page, codec);
@@ -155,7 +158,7 @@ function planGetMany(
   };
 }
 
-/** Repeated with the same time of writing it is the same write. */
+/** A resend with the same write time is the same write. */
 function planPut(
   { args }: Operation,
   { cql, codec, getObjectId, hint }: KeyValueStatement,
@@ -235,7 +238,7 @@ function checkKey(key: unknown, field: string): string {
 
 const FINGERPRINT_LENGTH = 24;
 
-/** Short, whatever is kept: it is remembered for many keys. */
+/** The hash is short, because it is kept for many keys. */
 function hashContent(text: string): string {
   if (text.length <= FINGERPRINT_LENGTH) return text;
   return `${text.length}:${createHash('sha256').update(text).digest('base64').slice(0, FINGERPRINT_LENGTH)}`;

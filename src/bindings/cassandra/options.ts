@@ -1,4 +1,4 @@
-/** How a Cassandra binding is made. */
+/** The options of a Cassandra binding. */
 import {
   check,
   CorrectableError,
@@ -104,7 +104,7 @@ export interface CassandraOptions {
   readonly clientOptions?: object | undefined;
 }
 
-/** What stays `undefined` unless given. */
+/** Options that stay `undefined` by default. */
 type OptionalField = 'credentials' | 'tls' | 'driver' | 'translateAddress';
 
 type DefaultedField = Exclude<
@@ -175,8 +175,8 @@ export function resolveOptions(options: CassandraOptions): ResolvedOptions {
       options.requestTimeoutMs ?? 12_000,
     ),
     credentials: options.credentials,
-    // Every connection of the binding is made by it: a password must not go
-    // over one that is not.
+    // Every connection of the binding uses these. Credentials must not be sent
+    // over another one.
     tls:
       options.tls ??
       (options.clientOptions as { readonly sslOptions?: object } | undefined)
@@ -210,7 +210,7 @@ function checkOtherOptions(options: CassandraOptions): void {
     'tls',
     'must be options for tls.connect, as {}, or none',
   );
-  // It may be the namespace of a module, or its default.
+  // The option may be the namespace of the module, or its default export.
   check(
     driver === undefined || typeof driver?.Client === 'function',
     'driver',
@@ -244,8 +244,8 @@ function parseContactPoints(value: readonly string[]): ServerAddress[] {
 }
 
 /**
- * Names of keyspaces and tables stand in the text of statements: nothing but
- * letters, digits and `_`, of one case to CQL.
+ * Checks a name of a keyspace or table. It becomes part of statements, so it
+ * may only have letters, digits and `_`, and CQL ignores their case.
  */
 export function checkIdentifier(field: string, value: string): string {
   if (typeof value === 'string' && IDENTIFIER.test(value))

@@ -1,4 +1,4 @@
-/** One read on its way: pages come in, views go out. */
+/** Executes one read: converts pages to views. */
 import type { InvocationContext, Sink } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { createClosedError, toCorrectableError } from './errors.ts';
@@ -25,7 +25,7 @@ export interface ReadRunOptions extends OperationCall {
   readonly observation: ReadObservation;
   readonly strategy: ReadStrategy;
   readonly weakConsistency: Consistency;
-  /** How many replicas the final view asks, and what its level is called. */
+  /** The number of replicas of the final view, and the name of its level. */
   readonly readConsistency: Consistency;
   readonly finalLevel: 'strong' | 'quorum';
   readonly onEnded: () => void;
@@ -34,7 +34,7 @@ export interface ReadRunOptions extends OperationCall {
 export class ReadRun implements ReadSink {
   readonly #options: ReadRunOptions;
   readonly #session: SessionRead | undefined;
-  /** What the final view is going to be called, and asks. */
+  /** The level of the final view, which determines its consistency. */
   #level: Level;
   #consistency: Consistency;
   #preliminary:
@@ -44,15 +44,15 @@ export class ReadRun implements ReadSink {
         readonly seq: number | undefined;
       }
     | undefined;
-  /** Rows of the pages before. */
+  /** Rows of earlier pages. */
   #fetchedRows: readonly Page['rows'][] = [];
   /**
-   * What is true at `strong`, while all replicas are asked whether it is also
-   * what the session must be shown.
+   * The result at `strong`, kept while all replicas are read to find out
+   * whether the session may see it.
    */
   #lastResult: ReadResult | undefined;
   /**
-   * Whether the replicas were asked once more because they were behind the
+   * Whether the replicas were read once more because they were behind the
    * session.
    */
   #hasRetried = false;
@@ -90,7 +90,7 @@ export class ReadRun implements ReadSink {
   deliverPreliminary(page: Page): void {
     const { sink, observation } = this.#options;
     this.#preliminary = { page, meaning: undefined, seq: undefined };
-    // What continues on another page is not worth a second request for a guess.
+    // A preliminary view that has another page is not worth a second request.
     if (this.#hasEnded || this.#isTruncated(page) || !this.#isFinalRequested)
       return;
     try {
@@ -150,16 +150,16 @@ export class ReadRun implements ReadSink {
       if (this.#level === 'strong') this.#lastResult = meaning;
       return this.#readStronger(stronger);
     }
-    // From here on what fewer replicas have shown is known to be behind, or is
-    // not asked for.
+    // From here on the result of fewer replicas is known to be behind, or is
+    // not requested.
     if (this.#consistency === 'ALL') this.#lastResult = undefined;
     if (this.#isBehindSession(meaning)) return this.#retry(meaning);
     this.#deliverFinal(meaning, this.#certainty);
   }
 
   /**
-   * Where not all replicas can be asked, what `strong` promises is kept by
-   * those that were.
+   * If not all replicas can be read, those of the earlier result still satisfy
+   * `strong`.
    */
   fail(error: unknown): void {
     if (this.#lastResult !== undefined)
@@ -177,7 +177,7 @@ export class ReadRun implements ReadSink {
   }
 
   /**
-   * Ends the read with a final view, which the caller then has to deliver.
+   * Ends the read with a final view. The caller then has to deliver it.
    * @returns whether it had not ended before
    */
   #endWithFinal(meaning: ReadResult, knowledge: ReadCertainty): boolean {
@@ -187,15 +187,13 @@ export class ReadRun implements ReadSink {
     return true;
   }
 
-  /**
-   * Whether anybody waits for the views: asked before one more request is sent.
-   */
+  /** Whether a caller waits for the views. Read before each further request. */
   get #isFinalRequested(): boolean {
     return !this.#options.context.signal.aborted;
   }
 
   /**
-   * A quorum leaves what it shows with a quorum, by read repair: the next one
+   * Read repair writes the result of a quorum to a quorum, so the next read
    * finds it.
    */
   get #certainty(): ReadCertainty {
@@ -206,7 +204,10 @@ export class ReadRun implements ReadSink {
     };
   }
 
-  /** A later write must get a later time than what was read. */
+  /**
+   * Returns the result of a page. A later write must get a later time than the
+   * versions in it.
+   */
   #interpretPage(page: Page): ReadResult {
     const meaning = this.#options.plan.interpretPage(page);
     if (meaning.objects === undefined) writeClock.advanceTo(meaning.version);
@@ -229,7 +230,7 @@ export class ReadRun implements ReadSink {
     );
   }
 
-  /** Continues a read that has had one answer, unless its caller has left. */
+  /** Continues a read after one reply, unless its caller has left. */
   #readNextPage(pageState: string | undefined): void {
     if (this.#hasEnded) return;
     if (this.#isFinalRequested) this.#readPage(pageState, undefined);
@@ -237,7 +238,8 @@ export class ReadRun implements ReadSink {
   }
 
   /**
-   * Whether more is to be fetched: Cassandra may end a page before it is full.
+   * Returns whether more is to be fetched. Cassandra may end a page before it
+   * is full.
    */
   #isTruncated({ rows, pageState }: Page): boolean {
     const { isPaged, pageSize } = this.#options.plan;
@@ -249,8 +251,8 @@ export class ReadRun implements ReadSink {
   }
 
   /**
-   * How many replicas are to be asked instead, where one alone, or a few,
-   * cannot tell what the session must not see.
+   * Returns how many replicas to read instead, if one or a few cannot show
+   * whether the session may see the result.
    */
   #getStrongerConsistency({ objects }: ReadResult): Consistency | undefined {
     if (this.#session === undefined) return undefined;
@@ -272,8 +274,8 @@ export class ReadRun implements ReadSink {
   }
 
   /**
-   * The replicas that were asked may be behind what one alone has shown, by a
-   * write that is just being made.
+   * Returns whether the replicas are behind a view of one replica, because a
+   * write is still in flight.
    */
   #isBehindSession({ objects }: ReadResult): boolean {
     return (
@@ -282,8 +284,8 @@ export class ReadRun implements ReadSink {
   }
 
   /**
-   * Retries once, then fails. If two writes have one time, only one is kept for
-   * good: that is reported once.
+   * Retries once, then fails. If two writes have the same time, only one of
+   * them is kept. That is reported once.
    */
   #retry({ objects }: ReadResult): void {
     if (!this.#hasRetried) {
@@ -310,7 +312,7 @@ export class ReadRun implements ReadSink {
   }
 }
 
-/** A preliminary view of one replica has nothing on a final view of one. */
+/** A preliminary view of one replica adds nothing to a final view of one. */
 function isSingleReplica(consistency: Consistency): boolean {
   return consistency === 'ONE' || consistency === 'LOCAL_ONE';
 }

@@ -1,12 +1,12 @@
 /**
- * How reads reach replicas: way 1, two by `cassandra-driver`; way 3, one to a
- * coordinator with preliminary replies.
+ * How reads reach replicas. Way 1: two requests by `cassandra-driver`. Way 3:
+ * one request to a coordinator with preliminary replies.
  */
 import type { ServerAddress } from '../shared/server-address.ts';
 import type { Consistency } from './consistency-levels.ts';
 
 /**
- * A row by column names. Values are plain, the same whichever way they came.
+ * A row by column names. Values are plain, and the same for each strategy.
  * text, ascii, uuid, timeuuid, inet, date, time, duration, decimal → string.
  * int, smallint, tinyint, float, double → number. bigint, counter, varint →
  * bigint. timestamp → Date. blob → Uint8Array. list, set, tuple, vector →
@@ -29,21 +29,21 @@ export interface ReadStatement {
   readonly cql: string;
   /**
    * A value for each bind marker, in the order of the markers. The
-   * coordinator's metadata says how each is written.
+   * coordinator's metadata has their types.
    */
   readonly params: readonly unknown[];
-  /** Most rows of a page. */
+  /** Maximum number of rows in a page. */
   readonly pageSize: number;
-  /** Where to go on: `pageState` of the page before. */
+  /** The position to continue at: `pageState` of the page before. */
   readonly pageState?: string | undefined;
 }
 
 export interface ReadRequest {
-  /** How many replicas the final view asks. */
+  /** The number of replicas that the final view reads. */
   readonly consistency: Consistency;
   /**
-   * How many the preliminary view asks (`ONE` or `LOCAL_ONE`); `undefined` if
-   * none is wanted.
+   * The number that the preliminary view reads (`ONE` or `LOCAL_ONE`).
+   * `undefined` if none is requested.
    */
   readonly preliminaryConsistency: Consistency | undefined;
 }
@@ -54,38 +54,45 @@ export interface ReadRequest {
  */
 export interface ReadSink {
   /**
-   * What one replica has. Not called where the path has nothing early to say.
+   * Delivers the result of one replica. Not called if there is no preliminary
+   * reply.
    */
   deliverPreliminary(page: Page): void;
-  /** Only the preliminary view failed; the final one is still to come. */
+  /**
+   * Reports that only the preliminary view failed. The final one is still
+   * pending.
+   */
   failPreliminary(error: unknown): void;
   /**
-   * The final view is the preliminary one: rows and page state. Only after
-   * `preliminary`.
+   * Delivers a final view that equals the preliminary one in rows and page
+   * state. Called only after `deliverPreliminary`.
    */
   confirm(): void;
-  /** The final view. It may equal the preliminary one all the same. */
+  /** Delivers the final view. It may equal the preliminary one all the same. */
   deliverFinal(page: Page): void;
   /**
-   * The final view failed. A preliminary view in flight is awaited first, and
-   * nothing else.
+   * Reports that the final view failed. Only a preliminary view in flight is
+   * awaited first.
    */
   fail(error: unknown): void;
 }
 
 /**
- * One way to read. Errors are the driver's or the protocol's own; the binding
- * translates them (`failures.ts`).
+ * One way to read. Its errors are those of the driver or the protocol. The
+ * binding converts them (`errors.ts`).
  */
 export interface ReadStrategy {
-  /** Never throws: failures go to the sink. Reads of a closed path fail. */
+  /**
+   * Starts a read. Never throws: failures go to the sink. After `close`, reads
+   * fail.
+   */
   read(statement: ReadStatement, request: ReadRequest, sink: ReadSink): void;
   /** Ends all connections; reads in flight fail. */
   close(): Promise<void>;
 }
 
 export interface ReadStrategyOptions {
-  /** The preferred coordinator first. */
+  /** The preferred coordinator is first. */
   readonly contactPoints: readonly ServerAddress[];
   /** Used for tables that a statement names without one. */
   readonly keyspace: string | undefined;
@@ -96,8 +103,8 @@ export interface ReadStrategyOptions {
   readonly tls: object | undefined;
   readonly requestTimeoutMs: number;
   /**
-   * Two reads through the driver, for what a strategy does not cover. The
-   * binding closes it.
+   * Two reads through the driver, for requests that a strategy does not cover.
+   * The binding closes it.
    */
   readonly driverReads: ReadStrategy;
 }

@@ -1,5 +1,5 @@
 /**
- * Which way reads take: one request where the coordinator gives preliminary
+ * Selects how reads run: one request if the coordinator has preliminary
  * replies, otherwise two.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
@@ -19,20 +19,20 @@ export interface ReadStrategySelection {
   readonly option: PreliminaryRepliesOption;
   readonly options: ReadStrategyOptions;
   /**
-   * Opens a path to a coordinator with preliminary replies; `undefined` for an
-   * ordinary one. May reject.
+   * Opens a path to a coordinator with preliminary replies. Resolves with
+   * `undefined` for an ordinary one. May reject.
    */
   readonly open: (
     driver: CassandraDriver,
     settings: ReadStrategyOptions,
   ) => Promise<ReadStrategy | undefined>;
-  /** Resolves once the cluster is connected and is what the options say. */
+  /** Resolves once the cluster is connected and matches the options. */
   readonly connect: () => Promise<{ readonly driver: CassandraDriver }>;
 }
 
 /**
- * How long a coordinator that could not be looked at is left alone at first;
- * after each vain look twice as long.
+ * The first interval before a coordinator that could not be probed is probed
+ * again. It doubles after each failure.
  */
 const FIRST_PROBE_INTERVAL_MS = 1_000;
 const MAX_PROBE_INTERVAL_MS = 60_000;
@@ -58,8 +58,8 @@ export class SelectedReadStrategy implements ReadStrategy {
   }
 
   /**
-   * While the coordinator is looked at, reads go by two requests: it may be
-   * slow to say that it is there.
+   * While the coordinator is probed, reads use two requests, because it may be
+   * slow to respond.
    */
   read(statement: ReadStatement, request: ReadRequest, sink: ReadSink): void {
     if (this.#strategy !== undefined)
@@ -80,8 +80,8 @@ export class SelectedReadStrategy implements ReadStrategy {
   }
 
   /**
-   * Returns the path, which is chosen once. If the cluster is away, the next
-   * call chooses again.
+   * Returns the strategy, which is selected once. If the cluster is
+   * unreachable, the next call selects again.
    */
   selectStrategy(): Promise<ReadStrategy> {
     this.#selecting ??= this.#probeAndSelect().finally(
@@ -90,7 +90,7 @@ export class SelectedReadStrategy implements ReadStrategy {
     return this.#selecting;
   }
 
-  /** What is still looked at is closed once it has been found. */
+  /** A strategy that is still being opened is closed once it is open. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#strategy?.close();

@@ -1,6 +1,6 @@
 /**
- * What is to be executed for one operation, and what its answer means: the same
- * for built-in operations and statements.
+ * How to execute one operation and read its reply. Built-in operations and
+ * statements share this.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
@@ -12,24 +12,23 @@ import type { Statement } from './statements/statements.ts';
 export interface ReadResult {
   readonly value: unknown;
   /**
-   * When it was written, in microseconds since the epoch, where the answer says
-   * so.
+   * When it was written, in microseconds since the epoch, if the reply has it.
    */
   readonly version: number | undefined;
   /**
-   * The objects that it shows, each with its version, where there is one: by
-   * these a session is kept.
+   * The objects that it shows, each with its version if there is one. Sessions
+   * compare these.
    */
   readonly objects: readonly ObjectVersion[] | undefined;
 }
 
 export interface ObjectVersion {
   readonly id: string;
-  /** `undefined` where it is not there. */
+  /** `undefined` if the object is missing. */
   readonly version: number | undefined;
   /**
-   * Distinguishes its value from another one of the same version; `undefined`
-   * if that is unknown.
+   * Distinguishes its value from another one of the same version. `undefined`
+   * if it is unknown.
    */
   readonly content?: string | undefined;
 }
@@ -37,30 +36,27 @@ export interface ObjectVersion {
 export interface StatementPlan
   extends Omit<Statement, 'result' | 'bind'>, ReadStatement {
   /**
-   * Whether the result may be one page of several; otherwise all of it is
+   * Whether the result may be one page of several. Otherwise all pages are
    * fetched.
    */
   readonly isPaged?: boolean;
-  /** The objects that the answer will show, where the plan knows them. */
+  /** The objects that the reply will show, if the plan knows them. */
   readonly ids: readonly string[];
-  /**
-   * What to do where the cluster does not know the table; nothing to say unless
-   * given.
-   */
+  /** What to do if the cluster does not know the table. Default: no advice */
   readonly hint?: string | undefined;
-  /** Of an update: the time of writing, in microseconds since the epoch. */
+  /** The write time of an update, in microseconds since the epoch. */
   readonly timestamp?: number | undefined;
   /**
-   * Of an update: whether it is one plain write of one partition, of which
-   * nothing is done where it is refused.
+   * Whether an update is one plain write of one partition, so that a refusal
+   * proves that nothing was done.
    */
   readonly isSingleMutation?: boolean;
-  /** @throws CorrectableError where the answer does not fit */
+  /** @throws CorrectableError if the reply does not fit */
   readonly interpretPage: (page: Page) => ReadResult;
 }
 
 /**
- * Makes a plan of an operation's arguments. @throws CorrectableError
+ * Creates a plan from an operation's arguments. @throws CorrectableError
  * `INVALID_ARGUMENT` or `INVALID_VALUE`
  */
 export type Planner = (operation: Operation) => StatementPlan;

@@ -1,6 +1,6 @@
 /**
- * Values between the driver's classes and plain ones (see `Row`), the same
- * whichever way they go.
+ * Converts values between the driver's classes and plain ones (see `Row`). Both
+ * strategies use it.
  */
 import { createInvalidArgumentError } from '../../correctable/errors.ts';
 import { toJson } from '../shared/to-json.ts';
@@ -37,7 +37,8 @@ export class ValueConverter {
   }
 
   /**
-   * A row of the driver with plain values; `columns` as the driver knows them.
+   * Returns a row of the driver with plain values. `columns` are those of the
+   * driver.
    */
   toPlainRow(row: object, columns?: readonly NamedCqlType[] | null): Row {
     const plain: Record<string, unknown> = {};
@@ -54,7 +55,7 @@ export class ValueConverter {
   }
 
   /**
-   * A parameter as bytes; `null` and unset stay as they are. Throws
+   * Encodes a parameter. `null` and unset stay unchanged. Throws
    * `INVALID_ARGUMENT` that names the marker.
    */
   toDriverValue(value: unknown, marker: NamedCqlType): unknown {
@@ -65,7 +66,7 @@ export class ValueConverter {
       : Buffer.from(bytes);
   }
 
-  /** The same; `undefined` for unset. */
+  /** Encodes a parameter. Returns `undefined` for unset. */
   encode(
     value: unknown,
     { name, type }: NamedCqlType,
@@ -82,8 +83,8 @@ export class ValueConverter {
   }
 
   /**
-   * The plain form of bytes, read by the driver's own decoder first: a second
-   * one could differ.
+   * Returns the plain form of bytes. The driver's own decoder reads them first,
+   * because another one could differ.
    */
   decode(bytes: Buffer | null, type: CqlType): unknown {
     return this.toPlain(
@@ -93,8 +94,8 @@ export class ValueConverter {
   }
 
   /**
-   * Returns a parameter of unknown type as the driver takes it: it has its own
-   * classes for big integers and bytes.
+   * Returns a parameter of unknown type in the form of the driver, which has
+   * its own classes for large integers and bytes.
    */
   toEncodable(value: unknown): unknown {
     if (typeof value === 'bigint') return String(value);
@@ -135,8 +136,8 @@ export interface ValueCodec {
 }
 
 /**
- * Encodes values as JSON. Rejects what JSON cannot represent; dates and the
- * like come back in their JSON form.
+ * Encodes values as JSON. Rejects values that JSON cannot represent. Dates and
+ * similar values return in their JSON form.
  */
 export const jsonCodec: ValueCodec = {
   encode: toJson,

@@ -1,7 +1,4 @@
-/**
- * One update in flight: it is executed once, and its result is reported as far
- * as it is known.
- */
+/** Executes one update once, and reports its outcome as far as it is known. */
 import type { SubmissionStatus } from '../../correctable/binding.ts';
 import type { Cluster } from './cluster.ts';
 import {
@@ -20,7 +17,7 @@ export interface WriteRunOptions extends OperationCall {
   readonly statsCollector: ReadStatsCollector;
   readonly writeConsistency: Consistency;
   /**
-   * What its only view is called: fewer replicas than `write` promise nothing.
+   * The level of its only view. Fewer replicas than `write` guarantee nothing.
    */
   readonly level: Level;
   readonly onEnded: () => void;
@@ -42,8 +39,8 @@ export class WriteRun implements SubmissionStatus {
     try {
       if (!cluster.isConnected) {
         await cluster.connect();
-        // A caller that left while it waited was notified that it was not made.
-        // From here on it is sent.
+        // If the caller left while the update waited, the caller got the error
+        // that it was not made. From here on it is sent.
         if (context.signal.aborted) this.#end();
       }
       if (this.#hasEnded) return;
@@ -52,8 +49,8 @@ export class WriteRun implements SubmissionStatus {
         await cluster.write({ ...plan, consistency: writeConsistency }),
       );
     } catch (error) {
-      // What failed before it could leave was a connection: however that ended,
-      // the update was not made.
+      // The connection failed before the update could be sent, so the update
+      // was certainly not made.
       this.#fail(
         toCorrectableError(
           error,

@@ -1,8 +1,9 @@
 /**
  * A directory with cached views in a LevelDB database. LevelDB opens a log
- * whose end is lost without a sign, and its repair may bring back what was
- * replaced or removed. Then views from before an own update would be shown
- * again. So a damaged database is emptied: a view may be absent, never old.
+ * without its lost end and reports no error, and its repair may restore
+ * replaced or removed entries. Then views from before an update of the same
+ * client would be shown again. So a damaged database is emptied: a view may be
+ * absent, never old.
  */
 import { constants } from 'node:fs';
 import {
@@ -23,16 +24,16 @@ import type { CacheChange, CacheEntry } from '../cache-store.ts';
 type Database = ClassicLevel<string, Uint8Array>;
 
 /**
- * A file beside the database: how many durable writes have ended. If the
- * database has counted fewer, it has lost some. The file also shows that the
- * database is that of a cache.
+ * A file beside the database with the number of durable writes that have ended.
+ * If the database has counted fewer, it has lost some. The file also shows that
+ * the database belongs to a cache.
  */
 const COUNT_FILE = 'correctables-cache';
 const COUNT_TEXT = /^correctables cache (\d{16})\n$/;
 
 /**
- * All keys of a cache begin so. A database with others is that of another
- * program.
+ * All keys of a cache begin with this. A database with other keys belongs to
+ * another program.
  */
 const FIRST_KEY = 'cache ';
 const AFTER_LAST_KEY = 'cache!';
@@ -45,7 +46,7 @@ const VIEW_PREFIX = `${FIRST_KEY}view `;
 const FORMAT = 1;
 const CHECKSUM_END = 5;
 
-/** What a system reports of a file that is missing, or shorter than it was. */
+/** Error codes of a file that is missing or truncated. */
 const DAMAGED_FILE =
   /no such file|invalid argument|cannot find the file|end of the file/i;
 
@@ -77,8 +78,8 @@ export class CacheDirectory {
   static async open(directory: string): Promise<CacheDirectory> {
     try {
       await mkdir(directory, { recursive: true });
-      // One process may open what it has open already by another name for it,
-      // and then both write.
+      // A process may open a directory twice by different names, and then both
+      // would write.
       const location = await realpath(directory);
       return new CacheDirectory(...(await openLocation(location)));
     } catch (error) {
@@ -87,14 +88,14 @@ export class CacheDirectory {
   }
 
   /**
-   * Whether a call of the database has failed. It may acknowledge what it loses
-   * since.
+   * Whether a call of the database has failed. From then on it may acknowledge
+   * writes that it loses.
    */
   get isBroken(): boolean {
     return this.#isBroken;
   }
 
-  /** Closes the directory, removes what is in it, and opens it again. */
+  /** Closes the directory, removes its content, and opens it again. */
   async empty(cause: unknown): Promise<CacheDirectory> {
     const { location } = this.#database;
     await this.close().catch(() => {});
@@ -111,8 +112,7 @@ export class CacheDirectory {
   }
 
   /**
-   * Returns everything that can be read. What cannot is a miss, and leaves the
-   * directory.
+   * Returns all readable entries. Unreadable ones are misses, and are removed.
    */
   async readEntries(): Promise<[string, CacheEntry][]> {
     const entries: [string, CacheEntry][] = [];
@@ -138,8 +138,8 @@ export class CacheDirectory {
       const bytes = stored[at];
       if (bytes === undefined) continue;
       const entry = decodeEntry(toKey(id), bytes);
-      // It was readable when the directory was opened. Without it, nothing
-      // tells what is old.
+      // The count was readable when the directory was opened. Without it, lost
+      // writes could not be found.
       if (entry === undefined)
         throw createDamageError(`what it has of ${id} cannot be read`);
       found.set(id, entry);
@@ -166,8 +166,8 @@ export class CacheDirectory {
     const count = this.#count + 1;
     const counted = [...operations, toCountOperation(count)];
     await this.#watch(this.#database.batch(counted, { sync: true }));
-    // Later than the database: a count that is too low hides nothing but a
-    // loss.
+    // This is written after the database. A count that is too low can only hide
+    // a loss.
     await this.#watch(this.#countFile.write(formatCount(count), 0));
     this.#count = count;
   }
@@ -198,8 +198,8 @@ export class CacheDirectory {
 }
 
 /**
- * Whether an error of LevelDB is about damage, rather than about room or
- * permissions.
+ * Returns whether an error of LevelDB is about damage, rather than about disk
+ * space or permissions.
  */
 export function isDamage(error: unknown): boolean {
   const { code, message } = findDatabaseError(error);
@@ -208,8 +208,7 @@ export function isDamage(error: unknown): boolean {
 }
 
 /**
- * Names the directory in an error of the system or of the database, and what to
- * do.
+ * Adds the directory and the fix to an error of the system or of the database.
  */
 export function toDirectoryError(directory: string, error: unknown): unknown {
   if (error instanceof CorrectableError) return error;
@@ -234,8 +233,8 @@ interface DatabaseError {
 }
 
 /**
- * The error of the database itself is the cause of one that names the
- * directory, or of opening.
+ * The error of the database itself is the cause of an error that names the
+ * directory, or of one of opening.
  */
 function findDatabaseError(error: unknown): DatabaseError {
   const { code, cause } = error as DatabaseError;
@@ -261,7 +260,7 @@ async function openLocation(location: string): Promise<OpenDirectory> {
     count = counted;
   } catch (error) {
     await database?.close();
-    // Without the file it may be the database of another program.
+    // Without the file, the database may belong to another program.
     if (expected === undefined || !isDamage(error)) throw error;
     database = await emptyDatabase(location, error, count);
   }
@@ -282,7 +281,7 @@ async function openDatabase(location: string): Promise<Database> {
 }
 
 /**
- * Removes the files of the database alone, while no other process has it open.
+ * Removes only the files of the database, while no other process has it open.
  */
 async function emptyDatabase(
   location: string,
@@ -332,7 +331,10 @@ function toCountOperation(count: number): {
   return { type: 'put', key: COUNT_KEY, value: Buffer.from(String(count)) };
 }
 
-/** `undefined` if there is no such file; 0 if it does not say. */
+/**
+ * Returns the count in the file, `undefined` if there is no file, or 0 if it is
+ * unreadable.
+ */
 async function readCountFile(location: string): Promise<number | undefined> {
   try {
     return Number(
@@ -347,8 +349,8 @@ async function readCountFile(location: string): Promise<number | undefined> {
 }
 
 /**
- * Opens the file to be overwritten in place: then it takes no room that a full
- * disk has not.
+ * Opens the file to overwrite it in place. Then it needs no more room, which a
+ * full disk does not have.
  */
 async function openCountFile(
   location: string,
@@ -371,8 +373,8 @@ function toKey(id: string): string {
 }
 
 /**
- * LevelDB does not check what it reads of a table, so a view has a checksum,
- * with its key.
+ * LevelDB does not check what it reads from a table, so a view has a checksum
+ * that includes its key.
  */
 function encodeEntry(key: string, entry: CacheEntry): Uint8Array {
   const value = serialize(entry);
@@ -382,7 +384,10 @@ function encodeEntry(key: string, entry: CacheEntry): Uint8Array {
   return Buffer.concat([head, value]);
 }
 
-/** `undefined` for what cannot be read: it is damaged, or of another format. */
+/**
+ * Returns `undefined` for an unreadable entry: it is damaged, or of another
+ * format.
+ */
 function decodeEntry(key: string, bytes: Uint8Array): CacheEntry | undefined {
   if (bytes[0] !== FORMAT || bytes.length < CHECKSUM_END) return undefined;
   const checksum = Buffer.from(

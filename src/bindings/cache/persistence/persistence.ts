@@ -1,6 +1,6 @@
 /**
- * Reads a cache's store, then writes the changes in the background: in order,
- * one call at a time, with retries.
+ * Reads the store of a cache, then writes changes in the background. It makes
+ * one call at a time, in order, and retries failed ones.
  */
 import { exponentialBackoff } from '../../../correctable/backoff.ts';
 import type { Clock, Timer } from '../../../correctable/clock.ts';
@@ -56,29 +56,26 @@ export interface PersistenceOptions {
   readonly clock: Clock;
   readonly decidePrecedence: PrecedenceRule;
   readonly maxTags: number;
-  /**
-   * About as much is held of what the store has not taken yet of users who have
-   * left.
-   */
+  /** Approximate maximum size of unwritten data of former principals. */
   readonly maxBytes: number;
   readonly isKnown: (id: string) => boolean;
   readonly isOfCurrentPrincipal: (id: string) => boolean;
   /**
-   * The store has not taken a view, and has taken what else was to be written.
+   * Called when the store has rejected a view but accepted the other changes.
    */
   readonly onRejected: (id: string, cause: unknown) => void;
   readonly onError: (error: unknown) => void;
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   readonly now: () => number;
   readonly onInvalidation: (change: Invalidation) => void;
   /**
-   * The cache's own moment; asked when a reading begins where nothing waits to
-   * be written, so that the store has it all.
+   * Returns the time of the cache. Called when a read begins while no change
+   * waits to be written, so that the store has all changes.
    */
   readonly tick: () => number;
   /**
-   * The store was read as of `asOf` (default: before everything). Called before
-   * anything is written.
+   * Called when the store was read, before anything is written. `asOf` is the
+   * time of that state. Default: before everything
    */
   readonly onRead: (stored: StoredEntries, asOf: number | undefined) => void;
 }
@@ -88,7 +85,7 @@ export type StoredEntries = readonly (readonly [
   entry: CacheEntry,
 ])[];
 
-/** What a cache tells the others on its store after each transaction. */
+/** A notice to the other caches on the store after each transaction. */
 interface BroadcastMessage {
   readonly seq: number;
   readonly changes: readonly Invalidation[];
@@ -97,39 +94,42 @@ interface BroadcastMessage {
 export class Persistence {
   readonly #options: PersistenceOptions;
   readonly #countCall: ReturnType<typeof getCounter>;
-  /** Unique to this cache: it identifies the owner of views in the store. */
+  /** Unique to this cache. It identifies the owner of stored views. */
   #cacheId = createCacheId();
   readonly #hangingCalls = new Set<StoreCall>();
-  /** Since when a caller waits for a call that has not ended. */
+  /**
+   * The calls that have not ended, with the time since when a caller waits for
+   * each.
+   */
   readonly #waitedSinceMs = new Map<StoreCall, number>();
   #subscription: CacheSubscription | undefined;
-  /** As it was last read or written. */
+  /** The ledger as it was last read or written. */
   #ledger: StoreLedger;
-  /** The last transaction heard of, or had. */
+  /** The latest transaction that this cache made or was notified of. */
   #lastSeenSeq = 0;
   /**
-   * The store's last transactions as it was first read, and when that was: of
-   * what began before.
+   * The store's transactions at the first read, and the time of that read.
+   * Needed for operations that began before.
    */
   #firstRead:
     | { readonly log: TransactionLog; readonly read: StoreMoment }
     | undefined;
-  /** Whether the memory has had what is stored: nothing is written before. */
+  /** Whether the stored views are in memory. Nothing is written before. */
   #hasRead = false;
   #pending: UnsavedChanges;
   /**
-   * What the last batch was refused with, if it was: one that is collected, on
-   * its way, or done.
+   * Resolves with the error of the last batch, if it failed. The batch may be
+   * collecting, in flight or done.
    */
   #lastBatch: Promise<CorrectableError | undefined> =
     Promise.resolve(undefined);
   #isCollecting = false;
-  /** One that has not begun. */
+  /** A read that has not begun. */
   #nextRead: Promise<void> | undefined;
   #storeCallQueue: Promise<unknown> = Promise.resolve();
   #hasFailed = false;
   #isClosed = false;
-  /** Of who clears or closes. */
+  /** Calls of `clear` and `close`, one after the other. */
   #exclusiveQueue: Promise<void> = Promise.resolve();
   #failureCount = 0;
   #retryTimer: Timer | undefined;
@@ -143,8 +143,8 @@ export class Persistence {
   }
 
   /**
-   * What is known at present of the store's transactions: for an operation that
-   * begins.
+   * Returns which transactions of the store are known now, for an operation
+   * that begins.
    */
   getKnownTransaction(): KnownTransaction {
     return {
@@ -153,7 +153,7 @@ export class Persistence {
     };
   }
 
-  /** What the pages on the store have changed, as far as this one knows. */
+  /** The changes of all pages on the store that this one knows. */
   get invalidationData(): InvalidationLogData {
     return this.#ledger.invalidations.data;
   }
@@ -170,19 +170,19 @@ export class Persistence {
     return this.#nextRead;
   }
 
-  /** What was to be filed under `id` is not, after all. */
+  /** Removes the pending write of a view. */
   removeView(id: string): void {
     this.#pending.views.delete(id);
   }
 
   /**
-   * The memory is empty: it knows no more of what this page has written than of
-   * what others have.
+   * Forgets the principal. From now on this page knows no more of its own
+   * writes than of those of other pages.
    */
   clear(): void {
     this.#cacheId = createCacheId();
     this.#discardUncompared();
-    // Data that a store rejects are not held for users that have left.
+    // Unwritten data is not kept for former principals.
     if (this.#failureCount > 0 || this.#hangingCalls.has('write'))
       this.#pending.removeChosen(() => true);
     this.#pending.limitBytes(this.#options.maxBytes);
@@ -191,14 +191,14 @@ export class Persistence {
 
   writeView(id: string, view: CachedView | undefined): void {
     this.#pending.setView(id, view);
-    // A store that refuses is tried again in its own time: each try looks at
-    // all that waits.
+    // A failing store is retried by its own timer. Each retry writes all
+    // pending changes.
     if (view === undefined || this.#failureCount === 0) this.#scheduleWrite();
   }
 
   /**
-   * Views that were read before the change are not found any more, whichever
-   * client wrote them.
+   * Invalidates views that were read before the change, whichever client wrote
+   * them.
    */
   invalidate(change: Invalidation): void {
     this.#pending.add(change);
@@ -207,7 +207,7 @@ export class Persistence {
 
   /**
    * Resolves when earlier changes are in the store. Throws `UNAVAILABLE` after
-   * `limitMs`, at once if the store hangs.
+   * `limitMs`, or at once if the store hangs.
    */
   async waitUntilWritten(limitMs: number = STORE_TIMEOUT_MS): Promise<void> {
     if (!this.#pending.isEmpty) this.#scheduleWrite();
@@ -216,8 +216,8 @@ export class Persistence {
   }
 
   /**
-   * Invalidates `scope` and removes the chosen ids, of other pages too. Throws
-   * `UNAVAILABLE` if the store fails.
+   * Invalidates `scope` and removes the selected ids, including those of other
+   * pages. Throws `UNAVAILABLE` if the store fails.
    */
   invalidateScope(
     scope: TagScope,
@@ -237,8 +237,8 @@ export class Persistence {
   }
 
   /**
-   * Writes what is left, once more where the store has refused it, and closes
-   * the store.
+   * Writes the remaining changes, once more if the store fails, and closes the
+   * store.
    */
   close(): Promise<void> {
     return this.#runExclusive(() => this.#close());
@@ -274,15 +274,15 @@ export class Persistence {
         throw rejection;
       });
     } catch (error) {
-      // What the store has refused was reported then.
+      // Other failures of the store have been reported already.
       if (isStoreTimeout(error)) onError(createUnwrittenError(error));
     }
     this.#isClosed = true;
     this.#retryTimer?.cancel();
     const connection = this.#subscription;
     this.#subscription = undefined;
-    // A caller that signs out then clears: a store that cannot be closed must
-    // not prevent that.
+    // A caller that signs out then clears the cache. A store that cannot be
+    // closed must not prevent that.
     this.#catchErrors(() => connection?.close());
     await this.limitTime(
       'close',
@@ -291,8 +291,8 @@ export class Persistence {
   }
 
   /**
-   * Waits for the store. Throws `UNAVAILABLE` after `limitMs`, at once if such
-   * a call is known to hang.
+   * Waits for the store. Throws `UNAVAILABLE` after `limitMs`, or at once if
+   * such a call hangs already.
    */
   limitTime<T>(
     call: StoreCall,
@@ -309,7 +309,8 @@ export class Persistence {
       const sinceMs = this.#waitedSinceMs.get(call) ?? clock.now();
       this.#waitedSinceMs.set(call, sinceMs);
       const onTime = (): void => {
-        // Many may have waited for the same call, each for less.
+        // Several callers may have waited for the same call, each for a shorter
+        // time.
         if (clock.now() - sinceMs >= STORE_TIMEOUT_MS)
           this.#hangingCalls.add(call);
         reject(createStoreTimeoutError(call));
@@ -340,7 +341,7 @@ export class Persistence {
     );
   }
 
-  /** Where pages cannot tell each other, each goes on by itself. */
+  /** If pages cannot notify each other, each goes on by itself. */
   #catchErrors<T>(act: () => T): T | undefined {
     try {
       return act();
@@ -361,10 +362,7 @@ export class Persistence {
     }
   }
 
-  /**
-   * Discards views that were not compared with what is stored, and never will
-   * be.
-   */
+  /** Drops views that were not compared with the store, and never will be. */
   #discardUncompared(): void {
     if (!this.#hasRead) this.#pending.views.clear();
   }
@@ -384,7 +382,9 @@ export class Persistence {
     this.#hasRead = true;
   }
 
-  /** Anybody may have updated everything since it was stored. */
+  /**
+   * Records that any principal may have changed everything since it was stored.
+   */
   #assumeAllChanged(): void {
     this.#options.onError(
       new Error(
@@ -396,10 +396,10 @@ export class Persistence {
     this.#scheduleWrite();
   }
 
-  /** Whether an entry may be shown; one that may never be is removed. */
+  /** Returns whether an entry may be shown. Removes one that can never be. */
   #isValidEntry(id: string, entry: CacheEntry): boolean {
     const isView = isViewId(id);
-    // What has another id was written by a version before.
+    // An earlier version of this package wrote entries with other ids.
     if (isView && !isCacheEntry(entry))
       this.#options.onError(
         new Error('cache: dropped an entry of its store that is no view'),
@@ -427,8 +427,9 @@ export class Persistence {
   }
 
   /**
-   * An operation that began before the store was read came after what the
-   * store's clock says was earlier.
+   * Finds the last transaction before an operation. If the operation began
+   * before the store was read, it counts as after the transactions that are
+   * earlier by the store's clock.
    */
   #findEndedBefore({ seq, at }: KnownTransaction): number {
     if (at === undefined || this.#firstRead === undefined) return seq;
@@ -450,8 +451,8 @@ export class Persistence {
   }
 
   /**
-   * After a failed call, a store may acknowledge what it loses until it is
-   * opened again: it is closed before the next.
+   * After a failed call, a store may acknowledge writes that it loses until it
+   * is opened again. So it is closed before the next call.
    */
   async #callStore<T>(call: (store: CacheStore) => Promise<T>): Promise<T> {
     const { store, onError } = this.#options;
@@ -463,8 +464,8 @@ export class Persistence {
       this.#hasFailed = true;
       throw error;
     } finally {
-      // The call has opened it again if the cache was closed before the call
-      // began.
+      // If the cache was closed before the call began, the call has opened the
+      // store again.
       if (this.#isClosed) await runAsync(() => store.close()).catch(onError);
     }
   }
@@ -472,7 +473,8 @@ export class Persistence {
   async #writePending(): Promise<CorrectableError | undefined> {
     let batch: UnsavedChanges | undefined;
     try {
-      // What is there has to be known where a store does not compare.
+      // A store may not compare entries itself, so its content must be known
+      // before.
       if (!this.#hasRead) await this.#read();
       const page = this.#cacheId;
       batch = this.#takePending();
@@ -488,8 +490,8 @@ export class Persistence {
   }
 
   /**
-   * All at once, or apart; of a store that has refused both, no more than the
-   * first part is asked: one try, not two.
+   * Writes all changes at once, or in parts if that fails. A store that has
+   * rejected both gets one call per retry, not two.
    */
   async #writeBatch(batch: UnsavedChanges, page: string): Promise<void> {
     if (this.#failureCount > 0) return this.#writeSeparately(batch, page);
@@ -510,12 +512,13 @@ export class Persistence {
   }
 
   /**
-   * One view that a store rejects must not keep all else from it: writes the
-   * invalidations first, then views by halves.
+   * Writes the invalidations first, then the views by halves, so that one
+   * rejected view does not prevent all other changes.
    */
   async #writeSeparately(batch: UnsavedChanges, page: string): Promise<void> {
     const written = await this.#write(batch, page, removeViews);
-    // That transaction has judged them: it counts as known from then on.
+    // That transaction has compared these views, so it counts as known from
+    // then on.
     const knownTransaction = { seq: this.#ledger.seq };
     const filed = written.flatMap(([id, entry]): [string, CachedView][] => {
       const view = batch.views.get(id);
@@ -527,15 +530,15 @@ export class Persistence {
   }
 
   /**
-   * What the store refuses is halved until it is one view, which stays in
-   * memory alone.
+   * Halves a rejected batch until it is a single view, which stays in memory
+   * only.
    */
   async #writeByHalves(
     views: readonly (readonly [id: string, view: CachedView])[],
     page: string,
   ): Promise<void> {
     const [first] = views;
-    // Whose they are has left, or the cache closes, meanwhile.
+    // The principal may have changed, or the cache been closed, meanwhile.
     if (first === undefined || this.#isClosed || this.#cacheId !== page) return;
     try {
       await this.#write({ views: new Map(views), invalidations: [] }, page);
@@ -548,8 +551,8 @@ export class Persistence {
   }
 
   /**
-   * Writes one transaction. Gives what it would have written, `withheld` or
-   * not.
+   * Writes one transaction. Returns the changes that were to be written,
+   * including withheld ones.
    */
   async #write(
     batch: WriteBatch,
@@ -591,7 +594,7 @@ export class Persistence {
     return written;
   }
 
-  /** What has changed since counts. */
+  /** Later changes take precedence over the rejected ones. */
   #restoreRejected(batch: UnsavedChanges | undefined): void {
     if (batch === undefined) this.#isCollecting = false;
     else this.#pending.restoreRejected(batch);

@@ -1,4 +1,4 @@
-/** What a cache reports of a store that does not answer, or refuses. */
+/** The errors of a store that does not answer, or rejects a call. */
 import {
   CorrectableError,
   isCorrectableError,
@@ -23,8 +23,8 @@ export function createStoreTimeoutError(call: StoreCall): CorrectableError {
 }
 
 /**
- * What a cache closes over: an update is among it, perhaps, so that a later
- * page shows what was before.
+ * Creates the error of a cache that closes with unwritten changes. If one of
+ * them is an update, a later page may show the earlier value.
  */
 export function createUnwrittenError(cause: unknown): CorrectableError {
   const message =
@@ -32,10 +32,7 @@ export function createUnwrittenError(cause: unknown): CorrectableError {
   return new CorrectableError('UNAVAILABLE', message, { cause });
 }
 
-/**
- * Whether an error says that a store has not answered, rather than what it has
- * answered.
- */
+/** Returns whether the store has not answered in time. */
 export function isStoreTimeout(error: unknown): boolean {
   return (
     error instanceof CorrectableError &&

@@ -1,6 +1,6 @@
 /**
- * What is written of a page's changes, decided in the store's transaction:
- * other pages may have written since.
+ * Decides in a transaction of the store which changes of a page are written,
+ * because other pages may have written meanwhile.
  */
 import { isRecord } from '../../../correctable/validate.ts';
 import type { WriteAuthorsData } from '../updated-tags.ts';
@@ -25,24 +25,24 @@ import {
 import type { CachedView } from '../view-cache.ts';
 
 /**
- * Beside the views: the number of the store's last transaction, and when what
- * was last changed by it.
+ * The id of the ledger, an entry beside the views. It has the number of the
+ * store's last transaction, and which transaction changed what.
  */
 export const LEDGER_ID = '["ledger"]';
 
 export interface WriteBatch {
-  /** By id: the view to file, or `undefined` to remove what is there. */
+  /** The views to write by id, or `undefined` to remove one. */
   readonly views: ReadonlyMap<string, CachedView | undefined>;
   /**
-   * What the page has changed: whatever was read before must not be found any
-   * more.
+   * The changes of the page. Views that were read before them must not be found
+   * any more.
    */
   readonly invalidations: readonly Invalidation[];
 }
 
 export type WrittenChanges = readonly CacheChange[];
 
-/** The ledger alone is written; what would be filed is removed. */
+/** Returns changes that write only the ledger and remove the views. */
 export function removeViews(written: WrittenChanges): WrittenChanges {
   return written.map(([id, entry]) => [
     id,
@@ -52,21 +52,24 @@ export function removeViews(written: WrittenChanges): WrittenChanges {
 
 export interface TransactionContext {
   readonly cacheId: string;
-  /** The last transaction of the store that the page knows of. */
+  /** The last transaction of the store that the page knows. */
   readonly lastSeenSeq: number;
-  /** The last one that surely ended before an operation which noted that. */
+  /**
+   * Returns the last transaction that certainly ended before an operation with
+   * this knowledge began.
+   */
   readonly findLastEndedBefore: (noted: KnownTransaction) => number;
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
-  /** The same by what this program does on the store. */
+  /** The same moment by the counter of this program for the store. */
   readonly programMoment: ProgramMoment;
   readonly maxTags: number;
   readonly decidePrecedence: PrecedenceRule;
 }
 
 /**
- * The rule, with times in transactions of the store; `began` is the last one
- * before the operation of `view` began.
+ * The rule of precedence, with times in transactions of the store. `began` is
+ * the last transaction before the operation of `view` began.
  */
 export type PrecedenceRule = (
   view: CachedView,
@@ -86,7 +89,10 @@ export class StoreLedger {
     this.log = new TransactionLog(log);
   }
 
-  /** As it was stored; a new one where there is none, or it is damaged. */
+  /**
+   * Reads the ledger from its entry. Returns a new one if there is none, or if
+   * it is damaged.
+   */
   static fromEntry(
     entry: CacheEntry | undefined,
     maxMarks: number,
@@ -101,8 +107,8 @@ export class StoreLedger {
   }
 
   /**
-   * Whether there was one beside these entries which is damaged or missing:
-   * nothing says any more what has changed since.
+   * Returns whether the ledger beside these entries is damaged or missing, so
+   * that it is unknown what has changed.
    */
   static isLost(stored: ReadonlyMap<string, CacheEntry>): boolean {
     const entry = stored.get(LEDGER_ID);
@@ -113,7 +119,7 @@ export class StoreLedger {
   }
 
   /**
-   * Whether something that the entry depends on was changed after it was
+   * Returns whether an object of the entry was changed after the entry was
    * written.
    */
   isOutdated(id: string, { touches, stamp }: CacheEntry): boolean {
@@ -132,7 +138,10 @@ export class StoreLedger {
   }
 }
 
-/** The transaction: what becomes of a batch where `found` is there already. */
+/**
+ * Runs the transaction: returns what to write of a batch, given the stored
+ * entries `found`.
+ */
 export function runTransaction(
   { views, invalidations }: WriteBatch,
   {
@@ -147,7 +156,7 @@ export function runTransaction(
   found: ReadonlyMap<string, CacheEntry>,
 ): { readonly written: readonly CacheChange[]; readonly ledger: StoreLedger } {
   const ledger = StoreLedger.fromEntry(found.get(LEDGER_ID), maxTags);
-  // If the database was deleted, its numbers would begin again.
+  // If the database was deleted, its numbers would begin again at 1.
   const seq = Math.max(ledger.seq, lastSeenSeq) + 1;
   const written: CacheChange[] = [];
   for (const [id, view] of views) {
@@ -178,7 +187,7 @@ export function runTransaction(
       getTags(id, entry.touches),
       reading,
     );
-    // Of its own views the page has decided already.
+    // The page has compared its own views already.
     return decidePrecedence(
       view,
       startedAt,

@@ -1,28 +1,29 @@
 /**
- * When the last transactions of a store took place: tells which of them a page
- * that has not read it yet came after.
+ * The times of a store's last transactions. They show which of them a page came
+ * after that has not read the store yet.
  */
 
 const MAX_LOG_ENTRIES = 32;
 
 /**
- * By how much two readings of clocks of one device may differ, in milliseconds.
+ * Maximum difference between two readings of the clocks of one device, in
+ * milliseconds.
  */
 const CLOCK_TOLERANCE_MS = 10;
 
 /**
- * A moment among all that one program does on one store: exact, where clocks
- * are not.
+ * A moment among all that one program does on one store. Unlike a clock it is
+ * exact.
  */
 export interface ProgramMoment {
   readonly programId: string;
-  /** From 1. */
+  /** Counted from 1. */
   readonly count: number;
 }
 
 /**
- * The number of a transaction, a time at or after it in milliseconds, the
- * program that made it, and its count there.
+ * The number of a transaction, a time in milliseconds at or after it, the
+ * program that made it, and the program's count then.
  */
 export type LogEntry = readonly [
   seq: number,
@@ -32,22 +33,25 @@ export type LogEntry = readonly [
 ];
 
 /**
- * A moment by the two clocks of a device, in milliseconds, and as this program
- * counts.
+ * A moment by the two clocks of a device in milliseconds, and by the program's
+ * count.
  */
 export interface StoreMoment {
-  /** Since the epoch: pages of one device share it, and it may be set. */
+  /**
+   * Milliseconds since the epoch. Pages of one device share this clock, and it
+   * may be set.
+   */
   readonly wallMs: number;
   readonly monotonicMs: number;
   readonly programMoment: ProgramMoment;
 }
 
 export interface KnownTransaction {
-  /** The last transaction that it knew to have ended. */
+  /** The last transaction that was known to have ended. */
   readonly seq: number;
   /**
-   * When that was; where the store had been read by then, the number says it
-   * all.
+   * The time of that knowledge. Absent if the store had been read by then,
+   * because then the number suffices.
    */
   readonly at?: StoreMoment;
 }
@@ -60,8 +64,8 @@ export class TransactionLog {
   }
 
   /**
-   * What is from the future is from before the clock was set back: it was no
-   * later than now.
+   * Adds a transaction. Times in the future are from before the clock was set
+   * back, so they count as now.
    */
   add(seq: number, nowMs: number, { programId, count }: ProgramMoment): void {
     const before = this.data.map(([of, atMs, ...counted]): LogEntry => [
@@ -75,8 +79,8 @@ export class TransactionLog {
   }
 
   /**
-   * The last transaction that surely ended before `moment`; 0 for none. If the
-   * clock was set, only own ones count.
+   * Returns the last transaction that certainly ended before `moment`, or 0. If
+   * the clock was set, only transactions of this program count.
    */
   findLastEndedBefore(
     { wallMs, monotonicMs, programMoment }: StoreMoment,
@@ -99,7 +103,7 @@ export class TransactionLog {
 
 const counters = /* @__PURE__ */ new WeakMap<object, () => ProgramMoment>();
 
-/** Counts for all clients of this program that use `store`, the one object. */
+/** Returns a counter that all clients of this program share for `store`. */
 export function getCounter(store: object): () => ProgramMoment {
   let counting = counters.get(store);
   if (counting === undefined) {

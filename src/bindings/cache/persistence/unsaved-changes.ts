@@ -9,15 +9,15 @@ import { estimateBytes } from '../../../values/estimate-bytes.ts';
 import type { CachedView } from '../view-cache.ts';
 
 /**
- * More pending changes than this are dropped: then the store gets one change
+ * Above this number, pending changes are dropped, and the store gets one change
  * that invalidates everything.
  */
 const MAX_PENDING_CHANGES = 10_000;
 
-/** Nothing tells any more what has changed. */
+/** Used if it is unknown what has changed. */
 export const INVALIDATE_ALL: Invalidation = { kind: 'drop', scope: undefined };
 
-/** Nor by whom. */
+/** Used if the author is unknown too. */
 export const ANY_WRITE: Invalidation = { kind: 'write', scope: undefined };
 
 export class UnsavedChanges implements WriteBatch {
@@ -38,7 +38,7 @@ export class UnsavedChanges implements WriteBatch {
     if (this.views.size > MAX_PENDING_CHANGES) this.#discardViews();
   }
 
-  /** What was read before of what has changed is not to be found any more. */
+  /** Adds changes. Views from before them must not be found any more. */
   add(...changes: readonly Invalidation[]): void {
     for (const change of changes) this.#removeInvalidated(change);
     this.invalidations.push(...changes);
@@ -50,8 +50,8 @@ export class UnsavedChanges implements WriteBatch {
   }
 
   /**
-   * The store has refused what was to be written before this: what has changed
-   * since counts.
+   * Adds the rejected changes of an earlier batch. Later changes take
+   * precedence.
    */
   restoreRejected(refused: UnsavedChanges): void {
     const since = [...this.views];
@@ -62,18 +62,15 @@ export class UnsavedChanges implements WriteBatch {
     this.invalidations = [...refused.invalidations, ...this.invalidations];
   }
 
-  /**
-   * Of the views that are chosen no more is left than that what the store has
-   * of them is removed.
-   */
+  /** Replaces the selected views by their removal. */
   removeChosen(isChosen: (id: string) => boolean): void {
     for (const [id, view] of this.views)
       if (view !== undefined && isChosen(id)) this.views.set(id, undefined);
   }
 
   /**
-   * Where there are more than about so many bytes, they are not filed; where
-   * removing them takes more, all are given up.
+   * Drops the views if they take more than this number of bytes. If even their
+   * removal takes more, drops all changes.
    */
   limitBytes(maxBytes: number): void {
     if (this.#countBytes() > maxBytes) this.removeChosen(() => true);
@@ -93,13 +90,13 @@ export class UnsavedChanges implements WriteBatch {
   }
 
   /**
-   * What a change reaches is not to be filed in the same transaction as if it
-   * came after it.
+   * A change and the views that it invalidates must not be in one transaction,
+   * because the views would count as later.
    */
   #removeInvalidated({ scope }: Invalidation): void {
     for (const [id, view] of this.views) {
-      // What memory has had it has taken away itself, and has what came after;
-      // of a former principal it has nothing.
+      // Memory has removed its own views already, and may have later ones. Of a
+      // former principal it has none.
       if (view === undefined || this.#isKnown(id)) continue;
       const isReached =
         scope === undefined ||
@@ -109,7 +106,10 @@ export class UnsavedChanges implements WriteBatch {
   }
 }
 
-/** Returns the authors of merged changes: each may have updated everything. */
+/**
+ * Returns the authors of merged changes. Each of them counts as having updated
+ * everything.
+ */
 function mergeAuthors(changes: readonly Invalidation[]): Invalidation[] {
   const updates = changes.filter(({ kind }) => kind === 'write');
   const authors = new Set(updates.map(({ principal }) => principal));

@@ -1,9 +1,9 @@
-/** The types of CQL, as the native protocol numbers them. */
+/** The types of CQL, with their numbers in the native protocol. */
 import { isPlain } from '../../../values/value-kinds.ts';
 
 /**
- * A type, in the shape in which `cassandra-driver` has it: of types made from
- * others, `info` says which ones.
+ * A type in the shape of `cassandra-driver`. For types that are made from
+ * others, `info` has these.
  */
 export interface CqlType {
   readonly code: number;
@@ -38,7 +38,7 @@ export const TYPE = {
   set: 0x22,
   udt: 0x30,
   tuple: 0x31,
-  /** Has no number in the protocol, which names its class. */
+  /** It has no number in the protocol, which sends the name of its class. */
   vector: -1,
 } as const;
 
@@ -85,14 +85,14 @@ const TEXTUAL_CODES: ReadonlySet<number> = new Set<number>([
 ]);
 
 /**
- * Whether the plain form of its values is a text (see `Row`): then they can be
- * the keys of an object.
+ * Returns whether the plain form of its values is a string (see `Row`). Then
+ * they can be keys of an object.
  */
 export function isTextual({ code }: CqlType): boolean {
   return TEXTUAL_CODES.has(code);
 }
 
-/** Whether a value is an object of no class. */
+/** Returns whether a value is an object of no class. */
 export function isPlainObject(
   value: unknown,
 ): value is Readonly<Record<string, unknown>> {

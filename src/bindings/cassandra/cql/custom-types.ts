@@ -1,6 +1,6 @@
 /**
- * Types that version 4 of the protocol names by Java classes: vectors, what is
- * in them, and durations.
+ * Types that version 4 of the protocol names by Java classes: vectors and their
+ * items, and durations.
  */
 import { TYPE, type CqlType } from './cql-types.ts';
 
@@ -35,8 +35,8 @@ const MAX_PARSED_TYPES = 1_000;
 const parsedTypes = new Map<string, CqlType>();
 
 /**
- * The type itself; where the protocol has only the name of a class for it, what
- * that stands for, if it is known here.
+ * Returns the type itself. If the protocol has only a class name for it,
+ * returns the type of that class, if it is known here.
  */
 export function resolveType(type: CqlType): CqlType {
   if (type.code !== TYPE.custom || typeof type.info !== 'string') return type;
@@ -100,7 +100,8 @@ function requireAll<T>(
 }
 
 /**
- * Keyspace, name and fields; all names but the first are in hexadecimal digits.
+ * Reads keyspace, name and fields. All names but the first are in hexadecimal
+ * digits.
  */
 function parseUserType(
   [, name = '', ...parts]: readonly string[],
@@ -120,7 +121,7 @@ function decodeHex(digits: string): string {
   return Buffer.from(digits.trim(), 'hex').toString();
 }
 
-/** What stands between the commas, those within brackets apart. */
+/** Returns the parts between the commas. Commas in brackets do not count. */
 function splitArguments(text: string): string[] {
   const parts: string[] = [];
   let depth = 0;

@@ -1,19 +1,19 @@
 /**
- * Decimals as text and back, with all digits and the scale: `1E+3` is not
- * `1000`, so that bytes stay the same.
+ * Converts decimals to text and back, with all digits and the scale. `1E+3` is
+ * not `1000`, so the bytes stay the same.
  */
 import { decodeBigint, encodeBigint } from './integers.ts';
 
 const SCALE_BYTES = 4;
 const MAX_SCALE = 2 ** 31 - 1;
 const MIN_SCALE = -(2 ** 31);
-/** With more zeros in front, an exponent says how many. */
+/** With more leading zeros than this, the text has an exponent. */
 const MAX_LEADING_ZEROS = 6;
 const DECIMAL_PATTERN = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,10}))?$/;
 
 /**
- * The text of the bytes of a decimal: a scale of four bytes, then the digits as
- * one integer.
+ * Returns the text of an encoded decimal: a scale of four bytes, then the
+ * digits as one integer.
  */
 export function formatDecimal(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -31,9 +31,7 @@ export function formatDecimal(bytes: Uint8Array): string {
   return `${sign}${digits[0]}${fraction}E${exponent < 0 ? '' : '+'}${exponent}`;
 }
 
-/**
- * The bytes of a decimal written as text; `undefined` for a text that is none.
- */
+/** Encodes the text of a decimal. Returns `undefined` if it is none. */
 export function encodeDecimal(text: string): Buffer | undefined {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     DECIMAL_PATTERN.exec(text) ?? [];

@@ -1,10 +1,10 @@
 /**
- * Durations as text, and back: months, days and nanoseconds, which have no
+ * Converts durations to text and back. Months, days and nanoseconds have no
  * fixed relation to each other.
  */
 import { encodeSignedVint } from './integers.ts';
 
-/** A duration; of its three parts none has another sign than the others. */
+/** A duration. All of its parts have the same sign. */
 export interface Duration {
   readonly months: bigint;
   readonly days: bigint;
@@ -13,7 +13,7 @@ export interface Duration {
 
 type DurationPart = keyof Duration;
 
-/** The largest first, as they stand in a text. */
+/** The units in the order of a text, the largest first. */
 const UNITS: readonly (readonly [
   sign: string,
   part: DurationPart,
@@ -38,7 +38,7 @@ const PART_BITS: Readonly<Record<DurationPart, number>> = {
   nanoseconds: 64,
 };
 
-/** The duration as CQL writes it, without weeks. */
+/** Returns the duration in the form of CQL, without weeks. */
 export function formatDuration(duration: Duration): string {
   const isNegative =
     duration.months < 0n || duration.days < 0n || duration.nanoseconds < 0n;
@@ -54,15 +54,13 @@ export function formatDuration(duration: Duration): string {
   return text === '' ? '0s' : `${isNegative ? '-' : ''}${text}`;
 }
 
-/** Whether all parts go the same way. */
+/** Returns whether all parts have the same sign. */
 export function hasOneSign({ months, days, nanoseconds }: Duration): boolean {
   const parts = [months, days, nanoseconds];
   return parts.every((part) => part >= 0n) || parts.every((part) => part <= 0n);
 }
 
-/**
- * The bytes of a duration written as text; `undefined` for a text that is none.
- */
+/** Encodes the text of a duration. Returns `undefined` if it is none. */
 export function encodeDuration(text: string): Buffer | undefined {
   const [whole, minus, ...counts] = DURATION_PATTERN.exec(text) ?? [];
   if (whole === undefined || counts.every((count) => count === undefined))

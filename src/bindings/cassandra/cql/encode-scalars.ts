@@ -1,6 +1,6 @@
 /**
- * Single values as the bytes of their type. What the type does not take is
- * refused.
+ * Encodes single values by their type. A value that its type does not accept is
+ * rejected.
  */
 import { isIPv4, isIPv6 } from 'node:net';
 import { isBytes, isDate } from '../../../values/value-kinds.ts';
@@ -10,14 +10,14 @@ import { encodeBigint, encodeFixedInteger, toBigint } from './integers.ts';
 import { getTypeName, TYPE, type CqlType } from './cql-types.ts';
 
 /**
- * A value that its type does not take. The message says which type, and what it
- * takes.
+ * Reports a value that its type does not accept. The message names the type and
+ * what it accepts.
  */
 export class CqlTypeError extends TypeError {}
 
 /**
- * Years of other than four digits have a sign and six: what else there is, a
- * `Date` reads in its own way.
+ * Years with other than four digits have a sign and six digits. `Date` reads
+ * other forms in ways of its own.
  */
 const ISO_PATTERN =
   /^(\d{4}|[+-]\d{6})-(\d\d)-(\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
@@ -28,13 +28,14 @@ const UUID_PATTERN =
 const NUMBER_PATTERN = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const MS_PER_DAY = 86_400_000;
 /**
- * The first day and the last that a `Date` holds are so many from the epoch.
+ * Maximum distance in days between the epoch and a day that a `Date` can
+ * represent.
  */
 const MAX_DATE_DAYS = 100_000_000;
-/** The day of the epoch, in the bytes of a date. */
+/** The epoch in the encoding of a date. */
 const DAY_ZERO = 2 ** 31;
 
-/** What each kind of number holds, in bytes. */
+/** The size of each number type in bytes. */
 const WIDTHS: Readonly<Record<number, number>> = {
   [TYPE.tinyint]: 1,
   [TYPE.smallint]: 2,
@@ -43,7 +44,7 @@ const WIDTHS: Readonly<Record<number, number>> = {
   [TYPE.counter]: 8,
 };
 
-/** @throws Misfit */
+/** @throws CqlTypeError */
 export function encodeScalar(value: unknown, type: CqlType): Uint8Array {
   const { code } = type;
   const width = WIDTHS[code];
@@ -55,8 +56,8 @@ export function encodeScalar(value: unknown, type: CqlType): Uint8Array {
 }
 
 /**
- * What messages say that a type takes, and how a value is written; `undefined`
- * for what is none of the type.
+ * The description of accepted values for messages, and the encoder. The encoder
+ * returns `undefined` for a value of another type.
  */
 type ScalarEncoder = readonly [
   takes: string,
@@ -129,7 +130,7 @@ function encodeInteger(
     number === undefined ? undefined : encodeFixedInteger(number, width);
   if (bytes !== undefined) return bytes;
   const most = 2n ** BigInt(8 * width - 1);
-  // Numbers that large are not exact.
+  // Numbers this large are not exact.
   throw createCqlTypeError(
     value,
     type,
@@ -150,8 +151,7 @@ function toNumber(value: unknown): number | undefined {
     typeof value === 'string' && NUMBER_PATTERN.test(value)
       ? Number(value)
       : undefined;
-  // The text says a number, and what is too large for one would become an
-  // infinite one.
+  // A text may be a number that is too large. It would become an infinite one.
   return Number.isFinite(number) ? number : undefined;
 }
 
@@ -168,7 +168,7 @@ function encodeVarint(value: unknown): Uint8Array | undefined {
   return number === undefined ? undefined : encodeBigint(number);
 }
 
-/** A number too large for 32 bits would become an infinite one. */
+/** A number that is too large for 32 bits would become an infinite one. */
 function encodeFloat(value: unknown): Uint8Array | undefined {
   const number = toNumber(value);
   if (
@@ -206,8 +206,8 @@ function isValidDay(parts: RegExpExecArray | null): boolean {
 }
 
 /**
- * Also as a number of days since the epoch: that is how dates are read which a
- * `Date` cannot hold, and only those.
+ * Encodes a date. Only dates that a `Date` cannot represent may be a number of
+ * days since the epoch, because they are read as such.
  */
 function encodeDate(value: unknown): Uint8Array | undefined {
   const days = typeof value === 'string' ? parseDays(value) : undefined;
@@ -226,8 +226,8 @@ function parseDays(text: string): number | undefined {
 }
 
 /**
- * The day, counted from the epoch. There is no 30 February: the day after the
- * last is another month's.
+ * Returns the day, counted from the epoch. A day such as 30 February would be a
+ * day of the next month, so it is rejected.
  */
 function toEpochDay(
   year: string,
@@ -255,15 +255,13 @@ function encodeTime(value: unknown): Uint8Array | undefined {
 
 const ADDRESS_GROUPS = 8;
 
-/**
- * The bytes of an address written as text; `undefined` for a text that is none.
- */
+/** Encodes the text of an address. Returns `undefined` if it is none. */
 function encodeAddress(text: string): Buffer | undefined {
   if (isIPv4(text)) return Buffer.from(text.split('.').map(Number));
-  // A zone is of one machine.
+  // A zone belongs to one machine, so it cannot be stored.
   if (!isIPv6(text) || text.includes('%')) return undefined;
-  // A URL has all groups in hexadecimal digits, also those that were written as
-  // an address of IPv4.
+  // A URL writes all groups in hexadecimal digits, including those of an
+  // embedded IPv4 address.
   const [front = '', back] = new URL(`http://[${text}]`).hostname
     .slice(1, -1)
     .split('::');

@@ -1,6 +1,6 @@
 /**
- * Values as the bytes of their column's type. What does not fit is refused: the
- * driver would truncate it, or write 0.
+ * Encodes values by their column's type. A value that does not fit is rejected.
+ * The driver would truncate it, or write 0.
  */
 import { getToStringTag } from '../../../correctable/built-in-class.ts';
 import { isDate, isMap, isSet } from '../../../values/value-kinds.ts';
@@ -26,15 +26,15 @@ import {
 } from './cql-types.ts';
 
 /**
- * What only the driver knows: its classes, and how it writes values of types of
- * its own.
+ * The parts that only the driver has: its classes, and its encoding of its own
+ * types.
  */
 export type DriverEncoding = Pick<CassandraDriver, 'types'> & {
   readonly encoder: DriverEncoder | undefined;
 };
 
 const NULL_LENGTH_BYTES = encodeFixedInteger(-1n, 4)!;
-/** The bytes of a value; `null` for null. Throws `CqlTypeError`. */
+/** Returns the bytes of a value, or `null` for null. Throws `CqlTypeError`. */
 export function encodeValue(
   value: unknown,
   input: CqlType,
@@ -46,7 +46,7 @@ export function encodeValue(
     if (type.code === TYPE.custom)
       return encodeDriverValue(value, type, foreign);
     const plain = toPlainDriverValue(value, foreign.types);
-    // A text is nothing that an object stands for, whatever it prints.
+    // An object is never accepted as text, whatever its `toString` returns.
     if (plain !== undefined && !TEXT_CODES.has(type.code))
       return encodeValue(plain, type, foreign);
   }
@@ -120,8 +120,8 @@ function encodeTuple(
 }
 
 /**
- * A missing field is null, an unknown one a mistake. An object of a class must
- * have every field: some may be hidden.
+ * A missing field is null, an unknown one an error. An object of a class must
+ * have every field, because some may be hidden.
  */
 function encodeUserType(
   value: unknown,
@@ -179,14 +179,16 @@ const FIXED_SIZE_CODES: ReadonlySet<number> = new Set<number>([
   TYPE.uuid,
 ]);
 
-/** Items of a vector that all have the same size stand there without it. */
+/**
+ * Items of a vector that all have the same size are encoded without their size.
+ */
 function hasFixedSize(type: CqlType): boolean {
   return type.code === TYPE.vector
     ? hasFixedSize(getVectorInfo(type).of)
     : FIXED_SIZE_CODES.has(type.code);
 }
 
-/** What stands in a collection is never null. */
+/** An item of a collection is never null. */
 function encodeElement(
   value: unknown,
   type: CqlType,
@@ -218,8 +220,7 @@ function encodeLength(count: number): Uint8Array {
 }
 
 function getItems(value: unknown, type: CqlType): readonly unknown[] {
-  // Not as it is: what is to be done with each item would not be done with one
-  // that is left out.
+  // The array is copied, because holes in it would be skipped by `map`.
   if (Array.isArray(value)) return Array.from<unknown>(value);
   if (isSet(value)) return [...value];
   if (/^Float(32|64)Array$/.test(getToStringTag(value)))
@@ -246,8 +247,8 @@ function isPair(value: unknown): value is readonly [unknown, unknown] {
 }
 
 /**
- * Whether a value is of a class that has no meaning here by itself: one of the
- * driver's, or of the application's.
+ * Returns whether a value is of a class that has no meaning here by itself: one
+ * of the driver or of the application.
  */
 function isDriverValue(value: unknown): value is object {
   if (
@@ -265,7 +266,7 @@ function isDriverValue(value: unknown): value is object {
   );
 }
 
-/** @throws Misfit where it is none of the type's */
+/** @throws CqlTypeError if the value is not of the type */
 function encodeDriverValue(
   value: object,
   type: CqlType,

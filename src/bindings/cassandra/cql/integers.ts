@@ -1,10 +1,10 @@
-/** Whole numbers as bytes, the most significant first, in two's complement. */
+/** Encodes integers in two's complement, the most significant byte first. */
 
 const INTEGER = /^-?\d+$/;
 
 /**
- * The integer that a number, a bigint or a text of digits is; `undefined` for
- * what is none, or not known exactly.
+ * Returns the integer of a number, a bigint or a string of digits. Returns
+ * `undefined` if it is none, or not exact.
  */
 export function toBigint(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value;
@@ -23,7 +23,7 @@ export function decodeBigint(bytes: Uint8Array): bigint {
   );
 }
 
-/** The fewest bytes that hold the number and its sign. */
+/** Returns the fewest bytes that hold the number and its sign. */
 export function encodeBigint(value: bigint): Buffer {
   const magnitude = value < 0n ? ~value : value;
   const count =
@@ -32,7 +32,8 @@ export function encodeBigint(value: bigint): Buffer {
     .toString(16)
     .padStart(2 * count, '0');
   const bytes = Buffer.from(digits, 'hex');
-  // The first byte may say nothing but the sign, which the second one says too.
+  // The first byte may contain only the sign, which the second byte contains
+  // too.
   const isSpare =
     count > 1 &&
     bytes[0] === (value < 0n ? 0xff : 0) &&
@@ -40,7 +41,7 @@ export function encodeBigint(value: bigint): Buffer {
   return isSpare ? bytes.subarray(1) : bytes;
 }
 
-/** The number in so many bytes; `undefined` where it does not fit. */
+/** Returns the number in `length` bytes, or `undefined` if it does not fit. */
 export function encodeFixedInteger(
   value: bigint,
   count: number,
@@ -52,8 +53,8 @@ export function encodeFixedInteger(
 }
 
 /**
- * Cassandra's numbers of variable length: the first byte begins with a 1 for
- * each byte that follows it.
+ * Encodes a number of variable length for Cassandra. The first byte begins with
+ * a 1 for each byte that follows.
  */
 export function encodeUnsignedVint(value: bigint): Buffer {
   let more = 0;
@@ -66,7 +67,7 @@ export function encodeUnsignedVint(value: bigint): Buffer {
   return bytes;
 }
 
-/** The same with a sign, which stands in the last bit. */
+/** Encodes a signed number of variable length. The last bit is the sign. */
 export function encodeSignedVint(value: bigint): Buffer {
   return encodeUnsignedVint(BigInt.asUintN(64, (value << 1n) ^ (value >> 63n)));
 }

@@ -26,8 +26,8 @@ type DriverDuration = {
 };
 
 /**
- * The plain form of a value; `given` is the type of its column, where it is
- * known.
+ * Returns the plain form of a value. `given` is the type of its column, if that
+ * is known.
  */
 export function toPlainValue(
   value: unknown,
@@ -36,7 +36,7 @@ export function toPlainValue(
 ): unknown {
   if (typeof value !== 'object' || value === null) return value ?? null;
   if (value instanceof Date) return checkDate(value);
-  // Copy the bytes: a view would keep the whole answer in memory, and expose it
+  // Copy the bytes: a view would keep the whole reply in memory, and expose it
   // through `buffer`.
   if (value instanceof Uint8Array) return new Uint8Array(value);
   const type = input && resolveType(input);
@@ -56,8 +56,8 @@ export function toPlainValue(
 }
 
 /**
- * Sets a property as one of the object's own, whatever its name: `__proto__`
- * would change what the object is.
+ * Sets an own property of any name. An assignment to `__proto__` would change
+ * the prototype.
  */
 export function setOwnProperty(
   object: Record<string, unknown>,
@@ -86,14 +86,14 @@ const SCALAR_CLASSES = [
 ] as const;
 
 /**
- * What an object of one of the driver's classes stands for: a plain single
- * value, or items; `undefined` for any other.
+ * Returns the plain form of an object of the driver's classes: a single value,
+ * or items. Returns `undefined` for any other object.
  */
 export function toPlainDriverValue(value: object, types: DriverTypes): unknown {
   if (isItemSequence(value, types)) return value.elements;
   if (!SCALAR_CLASSES.some((name) => value instanceof types[name]))
     return undefined;
-  // Cassandra has none that goes both ways, and no text says it.
+  // Cassandra has no duration with two signs, and no text can express one.
   if (
     value instanceof types.Duration &&
     !hasOneSign(getDurationParts(value as DriverDuration))
@@ -104,14 +104,14 @@ export function toPlainDriverValue(value: object, types: DriverTypes): unknown {
 
 function toPlainScalar(value: object, types: DriverTypes): unknown {
   if (value instanceof types.Long) return BigInt(String(value));
-  // Its own decimal text takes minutes for what a damaged answer may hold.
+  // The `toString` of a decimal could take minutes for a damaged reply.
   if (value instanceof types.Integer)
     return decodeBigint(types.Integer.toBuffer(value));
   if (value instanceof types.BigDecimal)
     return formatDecimal(types.BigDecimal.toBuffer(value));
   if (value instanceof types.Duration)
     return formatDuration(getDurationParts(value as DriverDuration));
-  // Uuid, InetAddress, LocalDate, LocalTime: each is written as CQL writes it.
+  // Uuid, InetAddress, LocalDate, LocalTime: each is formatted as in CQL.
   return String(value);
 }
 
@@ -124,7 +124,7 @@ function getDurationParts(duration: DriverDuration): Duration {
   };
 }
 
-/** Two that a Date cannot hold would look the same. */
+/** Two dates that a `Date` cannot represent would look the same. */
 function checkDate(date: Date): Date {
   if (!Number.isNaN(date.getTime())) return date;
   const message =
@@ -162,7 +162,7 @@ function getItemTypeAt(
 }
 
 /**
- * Keys that are no texts stay what they are: as the names of properties, two
+ * Keys that are no strings stay as they are. As names of properties, two
  * timestamps could be the same.
  */
 function toPlainMap(
@@ -187,8 +187,8 @@ function toPlainMap(
 }
 
 /**
- * Fields that a user-defined type got after the value was written are null, as
- * Cassandra has it.
+ * A field that a user-defined type got after the value was written is null, as
+ * in Cassandra.
  */
 function toPlainObject(
   value: object,

@@ -1,6 +1,6 @@
 /**
- * Reads the body of a response; what is cut short or longer than the body is
- * refused before memory is set aside.
+ * Reads the body of a response. Truncated bodies and extra bytes are rejected
+ * before memory is reserved.
  */
 import { ByteReader } from '../../shared/byte-reader.ts';
 import { createProtocolError } from './cql-error.ts';

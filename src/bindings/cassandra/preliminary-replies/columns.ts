@@ -1,13 +1,13 @@
 /**
- * The columns of a result or of a statement's parameters, in the shape in which
- * `cassandra-driver` has them.
+ * The columns of a result or of a statement's parameters, in the shape of
+ * `cassandra-driver`.
  */
 import { TYPE, type CqlType } from '../cql/cql-types.ts';
 import type { BodyReader } from './body-reader.ts';
 import { createProtocolError } from './cql-error.ts';
 import { ROWS_FLAG } from './protocol.ts';
 
-/** A CQL type, as the driver has it. */
+/** A CQL type in the shape of the driver. */
 export interface ColumnType extends CqlType {
   readonly type: null;
 }
@@ -15,20 +15,20 @@ export interface ColumnType extends CqlType {
 export interface Column {
   readonly name: string;
   readonly type: ColumnType;
-  /** Only where the columns are from different tables. */
+  /** Present only if the columns are from different tables. */
   readonly ksname?: string;
   readonly tablename?: string;
 }
 
 export interface RowsMetadata {
   readonly columnCount: number;
-  /** Undefined where the node left them out. */
+  /** `undefined` if the node left them out. */
   readonly columns: readonly Column[] | undefined;
-  /** Where the next page begins; undefined on the last one. */
+  /** The position of the next page. `undefined` on the last one. */
   readonly pageState: Buffer | undefined;
 }
 
-/** A name and a type, without text. */
+/** The minimum size of a column: a name without text, and a type. */
 const MIN_COLUMN_BYTES = 4;
 const MIN_TYPE_BYTES = 2;
 const MAX_NESTING = 64;
@@ -41,8 +41,8 @@ export function readRowsMetadata(reader: BodyReader): RowsMetadata {
     (flags & ROWS_FLAG.morePages) === 0
       ? undefined
       : Buffer.from(reader.bytes() ?? []);
-  // The next versions of the protocol name the new set of columns; what counts
-  // is that they follow.
+  // Later versions of the protocol send the id of the new columns, which is
+  // skipped.
   if ((flags & ROWS_FLAG.metadataChanged) !== 0) reader.shortBytes();
   if ((flags & ROWS_FLAG.noMetadata) !== 0)
     return { columnCount, columns: undefined, pageState };

@@ -1,6 +1,6 @@
 /**
- * One connection to a node: handshake, requests answered in any order,
- * heartbeats that notice a frozen node.
+ * One connection to a node, with a handshake, replies in any order, and
+ * heartbeats that detect a frozen node.
  */
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -16,40 +16,40 @@ import { readResponse, type Response } from './responses.ts';
 
 export interface Exchange {
   /**
-   * @returns whether it was the last answer: then the request's number is free
-   * for others
+   * @returns whether it was the last reply, so that the request's number
+   * becomes free
    */
   handleResponse(response: Response): boolean;
   /**
-   * The connection ended without the last answer; `PROTOCOL` where this answer
-   * was the reason.
+   * Called when the connection ended without the last reply. `PROTOCOL` if this
+   * reply was the reason.
    */
   handleLoss(error: CqlError): void;
 }
 
 export interface ConnectionEvents {
   readonly onReady: () => void;
-  /** There is room for requests again, where there was none. */
+  /** Called when there is capacity for requests again. */
   readonly onCapacity: () => void;
-  /** Counts payload bytes. */
+  /** The number of payload bytes. */
   readonly bytes: { sent: number; received: number };
-  /** Called once, when the connection is over, with why. */
+  /** Called once with the reason when the connection has ended. */
   readonly onClosed: (reason: CqlError) => void;
 }
 
 /**
- * How many requests may be given up on one connection before it is: their
- * answers may never come.
+ * Maximum number of abandoned requests on one connection. Above it the
+ * connection is closed, because their replies may never arrive.
  */
 const MAX_ORPHANS = 256;
 const CLOSE_TIMEOUT_MS = 1_000;
-/** The silence is looked at so often within the longest that is borne. */
+/** The number of checks of the silence within the maximum silence. */
 const HEARTBEATS_PER_TIMEOUT = 6;
 
 export class Connection {
   readonly node: string;
   /**
-   * Whether the node gives preliminary replies; known once the connection is
+   * Whether the node sends preliminary replies. Known once the connection is
    * ready.
    */
   hasPreliminaryReplies = false;
@@ -57,9 +57,12 @@ export class Connection {
   readonly #events: ConnectionEvents;
   readonly #socket: Socket;
   readonly #frames: ReturnType<typeof createResponseSplitter>;
-  /** By the number of the request, its stream. */
+  /**
+   * The exchanges by the number of the request, which the protocol calls its
+   * stream.
+   */
   readonly #exchanges: (Exchange | undefined)[] = [];
-  /** Streams whose last answer has come. */
+  /** Streams whose last reply has arrived. */
   readonly #freeStreams: number[] = [];
   #outgoing: Buffer[] = [];
   #orphanCount = 0;
@@ -105,8 +108,8 @@ export class Connection {
   }
 
   /**
-   * Whether one more request would neither run out of numbers nor pile up
-   * before a slow node.
+   * Whether there is a number for one more request, and the node is not too
+   * slow for it.
    */
   get hasCapacity(): boolean {
     const inFlight = this.#exchanges.length - this.#freeStreams.length;
@@ -115,7 +118,7 @@ export class Connection {
     );
   }
 
-  /** Sends a request; those of one tick leave together. */
+  /** Sends a request. Requests of one tick are sent together. */
   send(frame: Buffer, exchange: Exchange): void {
     const stream = this.#freeStreams.pop() ?? this.#exchanges.length;
     this.#exchanges[stream] = exchange;
@@ -125,8 +128,8 @@ export class Connection {
   }
 
   /**
-   * The caller of one request has left. Its number stays taken until the last
-   * answer has arrived.
+   * Notes that the caller of one request has left. Its number stays in use
+   * until the last reply has arrived.
    */
   abandon(): void {
     this.#orphanCount += 1;
@@ -138,12 +141,14 @@ export class Connection {
       );
   }
 
-  /** The last answer of an abandoned request has come after all. */
+  /**
+   * Notes that the last reply of an abandoned request has arrived after all.
+   */
   reclaim(): void {
     this.#orphanCount -= 1;
   }
 
-  /** Ends the connection; what is in flight is lost with `reason`. */
+  /** Ends the connection. Requests in flight are lost with `reason`. */
   async close(reason: CqlError): Promise<void> {
     if (this.#hasEnded) return;
     const isGone = new Promise<void>((resolve) =>
@@ -156,8 +161,8 @@ export class Connection {
   }
 
   /**
-   * Sends a request with one answer, and waits up to `timeoutMs`. Default: as
-   * long as the connection lasts.
+   * Sends a request with one reply, and waits up to `timeoutMs`. Default: as
+   * long as the connection lasts
    */
   request(frame: Buffer, timeoutMs?: number): Promise<Response> {
     return new Promise((resolve, reject) => {
@@ -257,7 +262,7 @@ export class Connection {
     if (!hadRoom && this.hasCapacity) this.#events.onCapacity();
   }
 
-  /** A word is asked for after a third of the longest silence that is borne. */
+  /** A heartbeat is sent after a third of the maximum silence. */
   #startHeartbeat(): HeartbeatMonitor {
     const { maxSilenceMs } = this.#options;
     return new HeartbeatMonitor({
@@ -304,7 +309,7 @@ export class Connection {
     this.#hasEnded = true;
     clearTimeout(this.#connectTimer);
     this.#heartbeatMonitor?.stop();
-    // Requests that were written before may still leave. Their answers are
+    // Requests that were written before may still be sent. Their replies are
     // ignored.
     if (reason.code === 'CLOSED' && this.#isReady) this.#socket.end();
     else this.#socket.destroy();
@@ -320,13 +325,13 @@ export class Connection {
 }
 
 /**
- * A connection that stood shorter counts as one that failed: a node that drops
- * everybody is not hammered.
+ * A connection that lasted shorter counts as failed. Otherwise a node that
+ * drops every connection would get attempts without a pause.
  */
 const STABLE_AFTER_MS = 5_000;
 
 export interface ReconnectingConnectionEvents {
-  /** The connection is ready, or has room again. */
+  /** Called when the connection is ready, or has capacity again. */
   readonly onCapacity: () => void;
   readonly onDown: (reason: CqlError) => void;
 }
@@ -347,7 +352,10 @@ export class ReconnectingConnection {
     this.#open();
   }
 
-  /** Whether it stands, busy or not, and the node gives preliminary replies. */
+  /**
+   * Whether the connection is open, busy or not, and the node sends preliminary
+   * replies.
+   */
   get isUp(): boolean {
     return (
       this.#connection?.isReady === true &&
@@ -355,7 +363,7 @@ export class ReconnectingConnection {
     );
   }
 
-  /** The connection, if it has room for a request. */
+  /** Returns the connection if it has capacity for a request. */
   getReady(): Connection | undefined {
     return this.isUp && this.#connection?.hasCapacity === true
       ? this.#connection

@@ -1,6 +1,6 @@
 /**
- * What can go wrong between this client and a node, as a code; the binding
- * makes the application's error of it.
+ * The failures between this client and a node, as codes. The binding converts
+ * them to errors of the application.
  */
 
 export type CqlErrorCode =
@@ -15,8 +15,8 @@ export type CqlErrorCode =
 
 export interface ServerError {
   /**
-   * As in the protocol, `0x1200` for a read time-out. What some codes have
-   * behind the message is in it, too.
+   * The code of the protocol, for example `0x1200` for a read timeout. The
+   * fields that follow the message of some codes are kept too.
    */
   readonly code: number;
   readonly message: string;
@@ -31,8 +31,8 @@ export const SERVER_ERROR = {
 } as const;
 
 /**
- * Whether the replicas that were asked for are the reason: one alone may have
- * answered all the same.
+ * Returns whether the requested number of replicas is the reason. A single
+ * replica may have replied all the same.
  */
 export function isReplicaShortage({ code }: ServerError): boolean {
   return (

@@ -1,6 +1,6 @@
 /**
- * Writes one request: big-endian numbers, and strings, bytes and maps with
- * their lengths in front.
+ * Writes one request: big-endian numbers, and strings, bytes and maps after
+ * their lengths.
  */
 import { ByteWriter } from '../../shared/byte-writer.ts';
 import { HEADER_BYTES, NULL_LENGTH, VERSION } from './protocol.ts';
@@ -25,7 +25,7 @@ export class FrameWriter extends ByteWriter {
     return this.text(value, length);
   }
 
-  /** Bytes; `null` is not the same as none. */
+  /** Writes bytes. `null` differs from an empty array. */
   bytes(value: Uint8Array | null): this {
     return value === null
       ? this.int(NULL_LENGTH)
@@ -48,7 +48,7 @@ export class FrameWriter extends ByteWriter {
     return this;
   }
 
-  /** The frame, its stream to be filled in by `setStream`. */
+  /** Returns the frame. `setStream` fills in its stream later. */
   frame(opcode: number, flags = 0): Buffer {
     const frame = this.toBuffer();
     frame.writeUInt8(VERSION, 0);

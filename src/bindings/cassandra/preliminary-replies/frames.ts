@@ -1,15 +1,15 @@
-/** The frames of a node's answers. */
+/** The frames of a node's replies. */
 import { FrameSplitter } from '../../shared/frame-splitter.ts';
 import { createProtocolError } from './cql-error.ts';
 import { HEADER_BYTES, RESPONSE_BIT, VERSION } from './protocol.ts';
 
 /**
- * A whole frame. The body is a part of what arrived: it is read at once or
- * copied.
+ * A complete frame. The body shares the bytes that arrived, so it has to be
+ * read at once or copied.
  */
 export interface Frame {
   readonly flags: number;
-  /** The stream of the request that is answered; negative for events. */
+  /** The stream of the answered request. Negative for events. */
   readonly stream: number;
   readonly opcode: number;
   readonly body: Buffer;
@@ -24,7 +24,7 @@ const HEADER_OFFSETS = {
 } as const;
 
 /**
- * Splits answers of at most `maxBytes`. Throws a `PROTOCOL` error for another
+ * Splits replies of at most `maxBytes`. Throws a `PROTOCOL` error for another
  * version or an impossible length.
  */
 export function createResponseSplitter(maxBytes: number): FrameSplitter<Frame> {

@@ -14,7 +14,7 @@ import type { Response } from './responses.ts';
 
 export interface HandshakeOptions {
   readonly credentials: ReadStrategyOptions['credentials'];
-  /** For statements that name none. */
+  /** The keyspace of statements that name none. */
   readonly keyspace: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export type SendRequest = (frame: Buffer) => Promise<Response>;
 
 /**
  * The option of `SUPPORTED` that lists the versions of incremental reads, and
- * the one spoken here.
+ * the version of this client.
  */
 const ICG_OPTION = 'CORRECTABLES_ICG';
 const ICG_VERSION = '1';
@@ -46,7 +46,9 @@ export async function performHandshake(
   return supported.options.get(ICG_OPTION)?.includes(ICG_VERSION) ?? false;
 }
 
-/** SASL PLAIN: no identity to act as, the user, the password. */
+/**
+ * Authenticates by SASL PLAIN: no identity to act as, the user, the password.
+ */
 async function authenticate(
   ask: SendRequest,
   authenticator: string,
@@ -62,8 +64,8 @@ async function authenticate(
     `\0${credentials.username}\0${credentials.password}`,
   );
   let answer = await ask(encodeAuthResponse(token));
-  // Some ask for the mechanism first, then for the token: one challenge is
-  // answered, more are another mechanism.
+  // Some nodes send a challenge for the mechanism first. One challenge is
+  // answered. A second one belongs to another mechanism.
   if (answer.kind === 'authChallenge')
     answer = await ask(encodeAuthResponse(token));
   if (answer.kind === 'authChallenge') {

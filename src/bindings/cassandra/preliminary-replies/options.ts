@@ -1,30 +1,30 @@
-/** How a path to a Correctable Cassandra is made. */
+/** The options of a connection to a coordinator with preliminary replies. */
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
 import type { ServerAddress } from '../../shared/server-address.ts';
 import type { ReadStrategyOptions } from '../read-strategy.ts';
 import type { HandshakeOptions } from './handshake.ts';
 
-/** Bounds that no application sets, and tests make small. */
+/** Limits that no application sets, and that tests make small. */
 const DEFAULT_LIMITS = {
   /**
-   * Most requests in flight on the connection; more wait. The protocol has 32
-   * 768 numbers for them.
+   * Maximum of requests in flight on the connection; more wait. The protocol
+   * has 32 768 numbers for them.
    */
   maxInFlight: 2_048,
-  /** Most reads in flight or waiting; more are refused. */
+  /** Maximum of reads in flight or waiting; more are refused. */
   maxReads: 20_000,
-  /** Largest answer in bytes: the default limit of nodes. */
+  /** Maximum size of a reply in bytes: the default limit of nodes. */
   maxFrameBytes: 256 * 1024 * 1024,
-  /** How long connecting and the handshake may take, in milliseconds. */
+  /** Timeout for connecting and the handshake, in milliseconds. */
   connectTimeoutMs: 5_000,
   /**
-   * Maximum silence of the node in milliseconds, longer than any read. It gets
-   * a heartbeat after a third of it.
+   * Maximum silence of the node in milliseconds, longer than any read. A
+   * heartbeat is sent after a third of it.
    */
   maxSilenceMs: 6_000,
   /**
-   * Upper bound of the first pause before connecting again, in milliseconds;
-   * each is twice the one before.
+   * Upper bound of the first pause before reconnecting, in milliseconds. Each
+   * pause is twice the one before.
    */
   initialReconnectDelayMs: 50,
   /** Upper bound of every such pause, in milliseconds. */

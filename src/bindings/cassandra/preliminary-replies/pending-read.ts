@@ -1,6 +1,6 @@
 /**
- * One read in flight: two views in order, over another connection if one is
- * lost, or through the driver.
+ * One read in flight with two views in order. If a connection is lost, it
+ * continues on another one, or through the driver.
  */
 import { isCorrectableError } from '../../../correctable/errors.ts';
 import { CONSISTENCY_CODES } from '../consistency-levels.ts';
@@ -31,12 +31,12 @@ import type {
 } from './prepared-statements.ts';
 
 type ResponseContent =
-  /** What one replica has; more is to come. */
+  /** The value of one replica. The final reply follows. */
   | { readonly kind: 'preliminary'; readonly rows: RawRows }
   | { readonly kind: 'confirmed' }
   | { readonly kind: 'final'; readonly rows: RawRows }
   | { readonly kind: 'error'; readonly error: ServerError }
-  /** An answer that this request cannot have. */
+  /** A reply that this request cannot have. */
   | { readonly kind: 'nonsense'; readonly error: CqlError };
 
 const ICG_FLAG = {
@@ -47,7 +47,7 @@ const ICG_FLAG = {
 } as const;
 const NONE = 0;
 
-/** @param hasPreliminary whether one has come before */
+/** @param hasPreliminary whether a preliminary reply has arrived before */
 function interpretResponse(
   response: Response,
   hasPreliminary: boolean,
@@ -74,7 +74,7 @@ function interpretResponse(
   };
 }
 
-/** The byte of the entry; 0 where there is none, -1 where it is no byte. */
+/** Returns the byte of the entry: 0 if there is none, -1 if it is no byte. */
 function getIcgFlag({ payload }: Response): number {
   const entry = payload?.get(ICG_KEY);
   if (entry === undefined) return NONE;
@@ -85,10 +85,10 @@ const LENGTH_BYTES = 4;
 
 /**
  * Reads the values by the column types in the answer itself. The columns of a
- * prepared statement may have been dropped and made again with other types, and
- * version 4 of the protocol does not report that.
+ * prepared statement may have been dropped and created again with other types,
+ * and version 4 of the protocol does not report that.
  *
- * @throws CqlError `PROTOCOL` for what are no rows
+ * @throws CqlError `PROTOCOL` if the reply has no rows
  */
 export function readPage(
   { metadata, rowCount, reader }: RawRows,
@@ -131,23 +131,24 @@ function decodeValue(
 }
 
 /**
- * How often its statement is prepared again because the node knows it no more.
+ * How often a statement is prepared again because the node does not know it any
+ * more.
  */
 const MAX_REPREPARES = 1;
 
-/** What a read needs of the path that it goes. */
+/** The functions of the path that a read needs. */
 export interface ReadHost {
   readonly statements: PreparedStatements;
   readonly values: ValueConverter;
   /**
-   * Has a read sent: calls `start` with a connection, at once or when one has
-   * room.
+   * Schedules a read: calls `start` with a connection, at once or when one has
+   * capacity.
    */
   schedule(read: PendingRead): void;
   handleFinished(read: PendingRead): void;
   /**
-   * The coordinator refused the read before it gave a preliminary view: has one
-   * fetched, then tells the sink.
+   * Called when the coordinator refused the read before a preliminary view.
+   * Fetches one by other means for the sink.
    */
   fetchPreliminary(read: PendingRead, rejection: CqlError): void;
 }
@@ -161,8 +162,7 @@ export class PendingRead implements Exchange {
   #connection: Connection | undefined;
   #reprepareCount = 0;
   /**
-   * What became of the preliminary view, whichever attempt it came from: there
-   * is one at most.
+   * The state of the preliminary view over all attempts. There is at most one.
    */
   #preliminary: 'none' | 'delivered' | 'failed' = 'none';
   #hasPreliminary = false;
@@ -180,16 +180,17 @@ export class PendingRead implements Exchange {
     this.#host = host;
   }
 
-  /** What is still wanted: a preliminary view is reported once. */
+  /**
+   * The request for the views that are still missing. A preliminary view is
+   * reported once.
+   */
   get remainingRequest(): ReadRequest {
     return this.#preliminary === 'none'
       ? this.#request
       : { ...this.#request, preliminaryConsistency: undefined };
   }
 
-  /**
-   * Sends the read; prepares its statement first where that has not been done.
-   */
+  /** Sends the read. Prepares its statement before, if necessary. */
   start(connection: Connection): void {
     const prepared = this.#host.statements.getPrepared(this.statement.cql);
     if (prepared === undefined) this.#prepare(connection);
@@ -239,14 +240,14 @@ export class PendingRead implements Exchange {
     if (this.#finish()) this.sink.fail(error);
   }
 
-  /** Ends the read although its answer is still to come. */
+  /** Ends the read although its reply is pending. */
   abandon(error: CqlError): void {
     this.#isOrphaned = this.#connection !== undefined;
     this.fail(error);
     this.#connection?.abandon();
   }
 
-  /** Ends the read here: the driver goes on with it. */
+  /** Ends the read here. The driver continues it. */
   handOverToDriver(): void {
     this.#finish();
   }
@@ -260,8 +261,8 @@ export class PendingRead implements Exchange {
         else this.#host.schedule(this);
       },
       (error: CqlError) => {
-        // The answer was lost on the way: in what is left of the read's own
-        // time the statement is asked for again.
+        // The reply was lost. In the remaining time of the read, the statement
+        // is prepared again.
         if (error.code === 'TIMEOUT' && !this.#hasEnded)
           this.#host.schedule(this);
         else this.handleLoss(error);
@@ -349,7 +350,7 @@ export class PendingRead implements Exchange {
     else this.fail(error);
   }
 
-  /** The node does not know the statement. */
+  /** Handles the reply of a node that does not know the statement. */
   #reprepare(server: ServerError): void {
     const connection = this.#connection;
     if (connection !== undefined && this.#reprepareCount < MAX_REPREPARES) {

@@ -1,6 +1,7 @@
 /**
- * Way 3: one read, two views (Correctables, OSDI 2016, §5.2;
- * docs/spec/cassandra-icg.md). Without a coordinator: way 1.
+ * Way 3: one read with two views (Correctables, OSDI 2016, §5.2;
+ * docs/spec/cassandra-icg.md). If there is no such coordinator, reads use way
+ * 1.
  */
 import { formatAddress } from '../../shared/server-address.ts';
 import type { CassandraDriver } from '../driver.ts';
@@ -22,18 +23,18 @@ import {
 import { PendingRead, type ReadHost } from './pending-read.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 
-/** A path to a coordinator that gives preliminary replies. */
+/** A path to a coordinator with preliminary replies. */
 export interface PluginReadStrategy extends ReadStrategy {
   /**
-   * Bytes exchanged with the coordinator so far, heartbeats and handshakes
-   * included, without what TLS adds.
+   * Bytes exchanged with the coordinator so far. They include heartbeats and
+   * handshakes, but not the overhead of TLS.
    */
   readonly bytes: { readonly sent: number; readonly received: number };
 }
 
 /**
- * Opens a path to the first contact point; `undefined` for an ordinary node or
- * a driver without an encoder.
+ * Opens a path to the first contact point. Returns `undefined` for an ordinary
+ * node, or for a driver without an encoder.
  */
 export async function openPluginReads(
   driver: CassandraDriver,
@@ -60,14 +61,14 @@ class PluginReads implements PluginReadStrategy, ReadHost {
   readonly statements: PreparedStatements;
   readonly values: ValueConverter;
   /**
-   * Resolves with the first connection: whether it is to a coordinator that
-   * gives preliminary replies.
+   * Resolves at the first connection with whether its coordinator has
+   * preliminary replies.
    */
   readonly whenOpened: Promise<boolean>;
   readonly #options: PluginOptions;
   readonly #driverReads: ReadStrategy;
   readonly #nodeConnection: ReconnectingConnection;
-  /** The oldest first. */
+  /** In the order of their start. */
   readonly #inFlight = new Map<PendingRead, number>();
   readonly #waiting = new Set<PendingRead>();
   #timer: NodeJS.Timeout | undefined;
@@ -81,7 +82,7 @@ class PluginReads implements PluginReadStrategy, ReadHost {
     this.#options = options;
     this.#driverReads = plain;
     this.values = values;
-    // A read whose PREPARE was lost has time for another.
+    // A read whose PREPARE was lost has time for another one.
     this.statements = new PreparedStatements(options.requestTimeoutMs / 2);
     let settle!: {
       resolve(isUp: boolean): void;
@@ -130,7 +131,7 @@ class PluginReads implements PluginReadStrategy, ReadHost {
 
   schedule(read: PendingRead): void {
     if (this.#closing !== undefined) return read.fail(createClosedError());
-    // Those who wait come first.
+    // Waiting reads come first.
     const connection: Connection | undefined =
       this.#waiting.size === 0 ? this.#nodeConnection.getReady() : undefined;
     if (connection !== undefined) read.start(connection);
@@ -161,7 +162,7 @@ class PluginReads implements PluginReadStrategy, ReadHost {
         sink.failPreliminary(error);
         sink.fail(rejection);
       },
-      // One view was asked for: there is none before it.
+      // Only one view was requested, so there is no preliminary one.
       deliverPreliminary() {},
       failPreliminary() {},
       confirm() {},
@@ -185,8 +186,8 @@ class PluginReads implements PluginReadStrategy, ReadHost {
   }
 
   /**
-   * Whether two requests are needed for two views: a coordinator answers some
-   * statements once.
+   * Returns whether two views need two requests, because the coordinator
+   * answers some statements only once.
    */
   #isNotWorthRequesting(
     statement: ReadStatement,
@@ -205,7 +206,7 @@ class PluginReads implements PluginReadStrategy, ReadHost {
     this.#driverReads.read(read.statement, read.remainingRequest, read.sink);
   }
 
-  /** All reads have the same time: one timer for the oldest is enough. */
+  /** Sets one timer for the oldest read. All reads have the same timeout. */
   #startTimeoutTimer(delayMs: number): void {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
@@ -220,7 +221,7 @@ class PluginReads implements PluginReadStrategy, ReadHost {
         );
       }
     }, delayMs);
-    // The connections keep the process alive, not this.
+    // The connections keep the process alive, so the timer need not.
     this.#timer.unref();
   }
 }

@@ -1,17 +1,21 @@
 /**
- * Whether a coordinator gives preliminary views of a statement, learnt from its
- * answers: some have none by chance.
+ * Learns from the replies of a coordinator whether it has preliminary views of
+ * a statement. Single replies may have none by chance.
  */
 import { structurallyEqual } from '../../../correctable/structural-equality.ts';
 import type { ReadStatement } from '../read-strategy.ts';
 
-/** So many answers without one, and none before: it is no chance. */
+/**
+ * After this number of replies without one, and none before, it is no chance.
+ */
 const MAX_MISSES = 8;
-/** So many in a row after one that had it: neither is that. */
+/**
+ * After this number of consecutive replies without one, it is no chance either.
+ */
 const MAX_CONSECUTIVE_MISSES = 64;
 /**
- * Of so many reads one asks again: it may have been chance all the same, or the
- * replication has changed.
+ * After this number of skipped reads, one tries again. It may have been chance
+ * all the same, or the replication has changed.
  */
 const SKIPS_BEFORE_RETRY = 256;
 
@@ -30,8 +34,8 @@ export class PreliminaryAvailability {
   }
 
   /**
-   * Whether the next read is to ask for a preliminary view; counts those that
-   * do not.
+   * Returns whether the next read requests a preliminary view. Counts the reads
+   * that do not.
    */
   isWorthRequesting(): boolean {
     if (this.#misses < this.#maxMisses) return true;
@@ -41,8 +45,8 @@ export class PreliminaryAvailability {
 }
 
 /**
- * What is known of one statement: of first pages and later ones, of one
- * partition and of several (`IN ?`).
+ * The availability for one statement, separately for first and later pages, and
+ * for one or several partitions (`IN ?`).
  */
 export class StatementAvailability {
   readonly #first = new PreliminaryAvailability();
@@ -58,7 +62,7 @@ export class StatementAvailability {
   }
 }
 
-/** Whether a parameter is a list of several things that differ. */
+/** Returns whether a parameter is an array of several different items. */
 function hasMultipleValues(param: unknown): boolean {
   const [first, ...rest]: readonly unknown[] = Array.isArray(param)
     ? param

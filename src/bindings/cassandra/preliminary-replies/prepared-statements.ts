@@ -1,7 +1,4 @@
-/**
- * Prepared statements: asked for once, and again where a node has forgotten
- * one.
- */
+/** Prepares statements once, and again if a node has forgotten one. */
 import { RecentMap } from '../../shared/recent-map.ts';
 import type { Column } from './columns.ts';
 import type { Connection } from './connection.ts';
@@ -16,8 +13,8 @@ export interface PreparedStatement {
 }
 
 /**
- * Most statements that are remembered; the oldest is forgotten first. Every
- * node keeps its own.
+ * Maximum number of remembered statements. The oldest is dropped first. Every
+ * node has statements of its own.
  */
 const MAX_STATEMENTS = 1_000;
 
@@ -30,8 +27,8 @@ export class PreparedStatements {
   >();
 
   /**
-   * `prepareTimeoutMs`: after that an answer counts as lost, and the next who
-   * wants the statement asks again.
+   * After `prepareTimeoutMs` a reply counts as lost, and the next caller
+   * prepares the statement again.
    */
   constructor(prepareTimeoutMs: number) {
     this.#prepareTimeoutMs = prepareTimeoutMs;
@@ -42,7 +39,7 @@ export class PreparedStatements {
   }
 
   /**
-   * Prepares a statement, also a known one. Concurrent callers share one
+   * Prepares a statement, even a known one. Concurrent callers share one
    * request.
    */
   prepare(connection: Connection, cql: string): Promise<PreparedStatement> {

@@ -1,6 +1,6 @@
-/** Numbers of the CQL native protocol, version 4, as far as reads need them. */
+/** The numbers of the CQL native protocol, version 4, that reads need. */
 
-/** Of requests; responses have the top bit set too. */
+/** The version in requests. Responses also have the top bit set. */
 export const VERSION = 4;
 export const RESPONSE_BIT = 0x80;
 /** Version, flags, stream (2), opcode, length of the body (4). */
@@ -49,6 +49,6 @@ export const QUERY_FLAG = {
   pagingState: 0x08,
 } as const;
 
-/** The length of a value that is null, and of one that is not to be touched. */
+/** The lengths of a null value, and of a value that stays unchanged. */
 export const NULL_LENGTH = -1;
 export const UNSET_LENGTH = -2;

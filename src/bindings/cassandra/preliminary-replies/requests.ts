@@ -1,4 +1,4 @@
-/** Requests to a node, as frames without a stream yet. */
+/** Requests to a node, as frames without a stream. */
 import type { ValueConverter } from '../value-converter.ts';
 import type { Column } from './columns.ts';
 import { CqlError } from './cql-error.ts';
@@ -8,10 +8,10 @@ import { FRAME_FLAG, OPCODE, QUERY_FLAG, UNSET_LENGTH } from './protocol.ts';
 const CQL_VERSION = '3.0.0';
 /**
  * The key of the custom payload that requests incremental reads and marks their
- * answers.
+ * replies.
  */
 export const ICG_KEY = 'icg';
-/** Consistency of what this client sends beside reads: `ONE`. */
+/** The consistency of requests that are no reads: `ONE`. */
 const CONSISTENCY_ONE = 0x0001;
 
 export function encodeStartup(): Buffer {
@@ -43,17 +43,17 @@ export function encodeUse(keyspace: string): Buffer {
     .frame(OPCODE.query);
 }
 
-/** Asks for two views, and for a confirmation where they are equal. */
+/** Requests two views, with a confirmation if they are equal. */
 const ICG_CONFIRM: Uint8Array = Buffer.of(1);
 
 export interface ExecuteRequest {
   readonly id: Uint8Array;
-  /** As the protocol counts them. */
+  /** The number in the protocol. */
   readonly consistency: number;
-  /** `undefined` for one that is not to be touched. */
+  /** `undefined` for a value that stays unchanged. */
   readonly values: readonly (Uint8Array | null | undefined)[];
   readonly isIncremental: boolean;
-  /** Most rows in one answer; all unless given. */
+  /** Maximum number of rows in one reply. Default: all */
   readonly pageSize: number | undefined;
   readonly pageState: Uint8Array | undefined;
 }
@@ -87,7 +87,7 @@ export function encodeExecute({
 }
 
 /**
- * The parameters as bytes. Throws `INVALID_ARGUMENT` for a wrong one,
+ * Encodes the parameters. Throws `INVALID_ARGUMENT` for a wrong one,
  * `BAD_VALUE` for too many or too few.
  */
 export function encodeParameters(

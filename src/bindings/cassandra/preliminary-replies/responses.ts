@@ -1,4 +1,4 @@
-/** What a node answers: the bodies of responses. */
+/** The bodies of a node's responses. */
 import { BodyReader } from './body-reader.ts';
 import {
   readParameters,
@@ -10,11 +10,11 @@ import { createProtocolError, type ServerError } from './cql-error.ts';
 import type { Frame } from './frames.ts';
 import { FRAME_FLAG, OPCODE, RESULT_KIND } from './protocol.ts';
 
-/** Rows whose values have not been looked at. */
+/** Rows whose values have not been read yet. */
 export interface RawRows {
   readonly metadata: RowsMetadata;
   readonly rowCount: number;
-  /** Stands in front of the first value. */
+  /** Positioned at the first value. */
   readonly reader: BodyReader;
 }
 
@@ -41,7 +41,7 @@ type ResponseVariant =
     };
 
 export type Response = ResponseVariant & {
-  /** What stands in the custom payload; undefined where there is none. */
+  /** The custom payload. `undefined` if there is none. */
   readonly payload: Payload | undefined;
 };
 
@@ -49,13 +49,13 @@ type Payload = ReadonlyMap<string, Buffer | null>;
 
 const TRACE_ID_BYTES = 16;
 
-/** @throws CqlError `PROTOCOL` for a body that makes no sense */
+/** @throws CqlError `PROTOCOL` for a malformed body */
 export function readResponse({ opcode, flags, body }: Frame): Response {
   if ((flags & FRAME_FLAG.compression) !== 0)
     throw createProtocolError('a compressed frame, which was not requested');
   const reader = new BodyReader(body);
   if ((flags & FRAME_FLAG.tracing) !== 0) reader.raw(TRACE_ID_BYTES);
-  // Warnings are for the operator of the node, who has them in its log.
+  // Warnings are for the operator of the node, whose log has them.
   if ((flags & FRAME_FLAG.warning) !== 0) reader.stringList();
   const payload =
     (flags & FRAME_FLAG.payload) === 0 ? undefined : readPayload(reader);
@@ -130,8 +130,7 @@ function readResult(
     case RESULT_KIND.setKeyspace:
       return { kind: 'setKeyspace', payload };
     case RESULT_KIND.prepared:
-      // What follows are the columns of its rows, which come with the rows
-      // again.
+      // The columns of the rows follow. They come again with the rows.
       return {
         kind: 'prepared',
         payload,

@@ -1,6 +1,6 @@
 /**
- * What came of the reads of a binding: how often early views were right, and
- * finals known to be stale.
+ * Statistics of the reads of a binding: how often preliminary views were right,
+ * and which finals are known to be stale.
  */
 import { structurallyEqual } from '../../../correctable/structural-equality.ts';
 import type { ReadResult } from '../statement-plan.ts';
@@ -51,8 +51,8 @@ export class ReadStatsCollector {
   }
 
   /**
-   * A read of these objects begins: what is known of them by now its final view
-   * must show.
+   * Begins a read of these objects. Its final view must show the versions that
+   * are known by now.
    */
   beginRead(ids: readonly string[]): ReadObservation {
     return new ReadObservation(

@@ -1,40 +1,41 @@
 /**
- * The newest version of each object that was seen, of so many objects at most.
+ * The newest version that was seen of each object, for a limited number of
+ * objects.
  */
 import type { ObjectVersion } from '../statement-plan.ts';
 import { RecentMap } from '../../shared/recent-map.ts';
 
 export interface SeenVersion {
   /**
-   * The newest that was seen, and not found gone since; `undefined` where there
-   * is none.
+   * The newest version that was seen and not found gone since. `undefined` if
+   * there is none.
    */
   readonly version: number | undefined;
   /**
-   * Distinguishes its value from another one of the same version; `undefined`
-   * if that is unknown.
+   * Distinguishes its value from another one of the same version. `undefined`
+   * if it is unknown.
    */
   readonly content: string | undefined;
   /**
-   * Whether every final view of level `strong` shows this version, or what came
-   * after it.
+   * Whether every final view of level `strong` shows this version or a later
+   * one.
    */
   readonly isSettled: boolean;
   /**
-   * What was written up to then may be of before the object was found gone, or
-   * of before it was forgotten.
+   * Versions up to this one may be from before the object was found gone or was
+   * forgotten.
    */
   readonly uncertainUpTo: number;
   /**
-   * There were more objects than are kept: this one may be among those that are
-   * not.
+   * Whether the object may be one of those that were dropped because of the
+   * limit.
    */
   readonly isForgotten: boolean;
 }
 
 export interface PriorKnowledge {
   readonly seenVersion: SeenVersion | undefined;
-  /** `SeenVersions.learnt` of then. */
+  /** The value of `learnedCount` at that time. */
   readonly learnedCount: number;
 }
 
@@ -49,7 +50,7 @@ export const NOTHING_SEEN: SeenVersion = {
 export class SeenVersions {
   readonly #maxEntries: number;
   readonly #versions: RecentMap<SeenVersion>;
-  /** The latest version of those that were forgotten. */
+  /** The latest version of the forgotten objects. */
   #forgottenUpTo: number | undefined;
   learnedCount = 0;
 
@@ -69,7 +70,10 @@ export class SeenVersions {
     };
   }
 
-  /** What is known by now of these objects, of those of which anything is. */
+  /**
+   * Returns what is known of these objects. Objects of which nothing is known
+   * are left out.
+   */
   getFloors(ids: readonly string[]): Map<string, SeenVersion> {
     const floors = new Map<string, SeenVersion>();
     for (const id of ids) {
@@ -80,16 +84,16 @@ export class SeenVersions {
   }
 
   /**
-   * The object was seen. Of two values with one version the one seen last is
-   * the one that Cassandra keeps.
+   * Notes that the object was seen. Of two values with one version, Cassandra
+   * keeps the one that was seen last.
    */
   learn(object: ObjectVersion, isSettled = false): void {
     this.#learn(object, isSettled, this.get(object.id) ?? NOTHING_SEEN);
   }
 
   /**
-   * An authoritative read: what it lacks was gone by `upTo`. What was learnt
-   * since the read began stays beside it.
+   * Notes the result of an authoritative read. Missing objects were gone by
+   * `upTo`. Versions that were learned since the read began are kept.
    */
   learnCertain(
     object: ObjectVersion,
@@ -161,8 +165,8 @@ export class SeenVersions {
 }
 
 /**
- * Whether an object is older than it was seen, or has another value of the same
- * time (of another writer).
+ * Returns whether an object is older than it was seen, or has another value of
+ * the same time by another writer.
  */
 export function isOlder(
   { version, content }: ObjectVersion,

@@ -40,8 +40,8 @@ export class SessionGuarantees implements BindingSession {
   readonly #seenVersions: SeenVersions;
 
   /**
-   * `isStrong`: final views show every write that was answered before they were
-   * asked for.
+   * `isStrong` means that final views show every write that was acknowledged
+   * before their request.
    */
   constructor(isStrong: boolean, maxKeys = MAX_KEYS) {
     this.#isStrong = isStrong;
@@ -53,8 +53,8 @@ export class SessionGuarantees implements BindingSession {
   }
 
   /**
-   * A read of these objects begins: what is known of them by now its views must
-   * not be behind.
+   * Begins a read of these objects. Its views must not be behind what is known
+   * by now.
    */
   beginRead(ids: readonly string[]): SessionRead {
     return new SessionRead(this.#seenVersions, ids);
@@ -67,18 +67,20 @@ export class SessionGuarantees implements BindingSession {
   }
 }
 
-/** What one answer is, beside what was known of the object. */
+/** The verdict on one reply, given what was known of the object. */
 type SessionVerdict = 'current' | 'behind' | 'missing' | 'uncertain';
 
-/** How much the replicas that gave a final view know. */
+/** How complete the knowledge of the replicas of a final view is. */
 export interface ReadCertainty {
-  /** Whether they have every write that was answered before they were asked. */
+  /**
+   * Whether they have every write that was acknowledged before their request.
+   */
   readonly isCertain: boolean;
   /** Whether every later final view shows at least what this one does. */
   readonly isSettled: boolean;
 }
 
-/** One read in a session, judged by what was known when it began. */
+/** One read in a session. It is judged by what was known when it began. */
 export class SessionRead {
   readonly #seenVersions: SeenVersions;
   readonly #learnedBefore: number;
@@ -91,8 +93,8 @@ export class SessionRead {
   }
 
   /**
-   * Whether an answer of one replica shows nothing older than what was seen. An
-   * undecidable answer is not admitted.
+   * Returns whether the reply of one replica certainly shows nothing older than
+   * was seen.
    */
   canShow(objects: readonly ObjectVersion[] | undefined): boolean {
     return (
@@ -102,8 +104,8 @@ export class SessionRead {
   }
 
   /**
-   * Whether only all replicas can tell that an answer is none of before what
-   * was seen.
+   * Returns whether only a read of all replicas can show that a reply is not
+   * older than was seen.
    */
   needsAllReplicas(
     objects: readonly ObjectVersion[],
@@ -117,22 +119,25 @@ export class SessionRead {
     });
   }
 
-  /** Whether the session has surely seen newer than this. */
+  /**
+   * Returns whether the session has certainly seen a newer version than this
+   * one.
+   */
   hasNewerVersion(objects: readonly ObjectVersion[]): boolean {
     return objects.some((object) => this.#compareToFloor(object) === 'behind');
   }
 
   /**
-   * A view that may still be corrected was shown: the read itself must not go
-   * back behind it.
+   * Notes that a preliminary view was shown. The final view of this read must
+   * not be older.
    */
   recordPreliminary(objects: readonly ObjectVersion[] | undefined): void {
     for (const object of objects ?? []) {
       this.#seenVersions.learn(object);
       const { id, version } = object;
       const floor = this.#floors.get(id) ?? NOTHING_SEEN;
-      // The same version with another value is then the later of two writes of
-      // one time, and no step back.
+      // The same version with another value is the later of two writes of the
+      // same time, so it is not older.
       if (version === undefined || floor.version === version) continue;
       this.#floors.set(id, {
         ...floor,

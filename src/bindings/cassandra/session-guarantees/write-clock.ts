@@ -12,11 +12,11 @@ import { CorrectableError } from '../../../correctable/errors.ts';
 import { RecentMap } from '../../shared/recent-map.ts';
 
 const MICROSECONDS_PER_MS = 1_000;
-/** Clocks that are looked after are not further apart. */
+/** Synchronized clocks differ by less than this. */
 const MAX_AHEAD_MICROSECONDS = 1_000_000;
 /**
- * Objects whose version was further ahead; of more those that were seen longest
- * ago are forgotten.
+ * Maximum number of objects whose version was further ahead. The ones that were
+ * seen longest ago are dropped first.
  */
 const MAX_AHEAD_OBJECTS = 10_000;
 
@@ -30,8 +30,8 @@ export class WriteClock {
   }
 
   /**
-   * A later time than all before, and than all that was read of `id`. Throws
-   * `CONFLICT` if there is none.
+   * Returns a later time than all before, and than all versions of `id` that
+   * were read. Throws `CONFLICT` if there is none.
    */
   next(id?: string): number {
     const time = Math.max(this.#now(), this.#last + 1);
@@ -45,16 +45,16 @@ export class WriteClock {
   }
 
   /**
-   * The time as it is: what was written before, here or by whom one has heard
-   * from, is not later; what is to come is.
+   * Returns the present time without taking it. All earlier writes of this
+   * process have an earlier time, all later ones a later time.
    */
   current(): number {
     return (this.#last = Math.max(this.#now(), this.#last));
   }
 
   /**
-   * A version was read, of the object `id` where that is known: what is written
-   * from now on comes after it.
+   * Notes a version that was read, of the object `id` if that is known. Later
+   * writes get later times.
    */
   advanceTo(version: number | undefined, id?: string): void {
     if (version === undefined || version <= this.#last) return;
@@ -75,24 +75,24 @@ function createNoLaterTimestampError(
 }
 
 /**
- * All copies of the package find it under this name: npm may install several,
- * and a bundle has one of its own.
+ * The key under which all copies of the package find the clock. npm may install
+ * several copies, and a bundle has one of its own.
  */
 const GLOBAL_CLOCK_KEY: unique symbol = Symbol.for(
   'correctables.cassandra.writeClock',
 );
 
 /**
- * One for the process: with two, a write could get an earlier time than one
- * that was answered before it began.
+ * One clock for the process. With two, a write could get an earlier time than a
+ * write that was acknowledged before it began.
  */
 export const writeClock: WriteClock = ((
   globalThis as { [GLOBAL_CLOCK_KEY]?: WriteClock }
 )[GLOBAL_CLOCK_KEY] ??= new WriteClock());
 
 /**
- * The wall clock with the monotonic clock's microseconds: whole milliseconds
- * could be below what a server has given.
+ * Returns a wall clock with the microseconds of the monotonic clock. Whole
+ * milliseconds could be lower than a time that a server has assigned.
  */
 export function createWallClock(): () => number {
   let offsetMs = performance.timeOrigin;

@@ -1,17 +1,17 @@
 /**
- * What can be read off the text of a CQL statement: its bind markers, the
- * keyspaces that it names, what it changes.
+ * Reads facts from the text of a CQL statement: its bind markers, its
+ * keyspaces, and what it changes.
  */
 
 /**
- * Text, quoted names and comments are passed over: a marker inside is none. Nor
- * is the colon of a literal: `{id:now()}`.
+ * Strings, quoted names and comments are skipped, because they contain no
+ * markers. The colon of a literal such as `{id:now()}` is no marker either.
  */
 const CQL_TOKENS =
   /'(?:[^']|'')*'|\$\$[\s\S]*?\$\$|--[^\n\r]*|\/\/[^\n\r]*|\/\*[\s\S]*?\*\/|\?|(?<![\w"'\]}]):([A-Za-z]\w*|"(?:[^"]|"")*")|"(?:[^"]|"")*"/g;
 
 /**
- * The markers in order: the name of each, as a key of the arguments;
+ * Returns the names of the markers in order, as keys of the arguments.
  * `undefined` for a `?`.
  */
 export function findBindMarkers(cql: string): (string | undefined)[] {
@@ -27,12 +27,12 @@ export function findBindMarkers(cql: string): (string | undefined)[] {
 }
 
 /**
- * A quoted name elsewhere is passed over: what is inside may look like this.
+ * Quoted names elsewhere are skipped, because they may contain text like this.
  */
 const QUALIFIED_NAMES =
   /"(?:[^"]|"")*"|\b(?:from|into|update)(?:\s+(\w+)|\s*"((?:[^"]|"")+)")\s*\.\s*["\w]/gi;
 
-/** The keyspaces that the statement names, as the cluster writes them. */
+/** Returns the keyspaces of the statement, in the spelling of the cluster. */
 export function findKeyspaces(cql: string): string[] {
   const names = cql.replace(CQL_TOKENS, (part) =>
     part.startsWith('"') ? part : ' ',
@@ -54,8 +54,8 @@ export function isConditional(cql: string): boolean {
 }
 
 /**
- * Whether it is one plain write of one partition. Batches, `IN` and `IF` may be
- * refused after a part was done.
+ * Returns whether it is one plain write of one partition. Batches, `IN` and
+ * `IF` may be refused after a part was applied.
  */
 export function isSinglePartitionChange(cql: string): boolean {
   const words = removeLiterals(cql);
@@ -66,8 +66,8 @@ export function isSinglePartitionChange(cql: string): boolean {
 }
 
 /**
- * The statement with nothing but words of CQL and plain names: a text, a
- * comment or a quoted name may look like anything.
+ * Returns the statement with only words of CQL and plain names. Strings,
+ * comments and quoted names may contain any text.
  */
 function removeLiterals(cql: string): string {
   return cql.replace(CQL_TOKENS, ' _ ');

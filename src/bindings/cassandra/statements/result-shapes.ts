@@ -1,6 +1,6 @@
 /**
- * How the rows of a statement become its result. More rows than requested are
- * an error or a page, never cut off.
+ * Converts the rows of a statement to its result. More rows than requested are
+ * an error or a page, never truncated.
  */
 import {
   check,

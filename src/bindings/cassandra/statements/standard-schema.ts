@@ -20,8 +20,8 @@ export interface AnySchema {
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
-    // Parameters and results are compared method-wise here, so that every
-    // schema fits.
+    // Declared as a method, so that every schema fits: methods are compared
+    // bivariantly.
     validate(
       value: unknown,
     ): ValidationResult<unknown> | Promise<ValidationResult<unknown>>;
@@ -42,15 +42,18 @@ export type SchemaOutput<S extends AnySchema> = NonNullable<
 
 export interface MismatchContext {
   readonly code: 'INVALID_ARGUMENT' | 'INVALID_VALUE';
-  /** Names the value in the message and begins the path, for example `args`. */
+  /**
+   * The name of the value in the message, and the start of the path, for
+   * example `args`.
+   */
   readonly root: string;
-  /** What the error blames, for example the statement. */
+  /** The subject of the error, for example the statement. */
   readonly subject: string;
 }
 
 /**
- * The value as the schema gives it back. @throws CorrectableError as `misfit`
- * says, with the path of the first issue.
+ * Returns the value that the schema returns. @throws CorrectableError with the
+ * path of the first issue.
  */
 export function validateWithSchema(
   schema: AnySchema,

@@ -1,6 +1,6 @@
 /**
- * The application's prepared statements as operations, by name: CQL stays with
- * the author of the binding.
+ * The application's prepared statements as named operations. Only the author of
+ * the binding writes CQL.
  */
 import {
   check,
@@ -62,8 +62,8 @@ export interface StatementSpec<
    */
   readonly args: A;
   /**
-   * The object that the operation is about: used for routing, caching and
-   * ordering.
+   * Returns the object that the operation acts on: used for routing, caching
+   * and ordering.
    */
   key?(args: SchemaInput<A>): string;
   /**
@@ -207,8 +207,8 @@ export function defineStatements<const S extends AnySpecs>(
 }
 
 /**
- * The part of a service contract that is needed, as `defineContract` returns
- * it.
+ * The part of a service contract that statements need, as `defineContract`
+ * returns it.
  */
 export interface ContractLike {
   readonly operations: Readonly<
@@ -224,8 +224,8 @@ export interface ContractLike {
 }
 
 /**
- * How each operation of a contract is executed. Those of the portable
- * vocabulary are built in.
+ * The implementation of each operation of a contract. Portable operations are
+ * built in.
  */
 export type Implementations<C extends ContractLike> = {
   readonly [
@@ -300,7 +300,7 @@ const SPEC_FIELDS: OptionNamesOf<AnySpec> = {
   equals: true,
 };
 
-/** What is seen without reading the text of the statement. */
+/** Checks a statement without reading its text. */
 function checkSpec(name: string, value: unknown): void {
   checkOptionNames(value, { call: SPEC_EXAMPLE, field: name }, SPEC_FIELDS);
   const spec = value as Readonly<Record<string, unknown>>;
@@ -409,8 +409,8 @@ function bindArgs(
 }
 
 /**
- * A marker without a value would silently leave a column as it is: `null` has
- * to be said, a choice is for `params`.
+ * Returns the value of a marker. A missing value would leave a column unchanged
+ * in silence, so `null` has to be explicit. `params` can choose.
  */
 function getMarkerValue(marker: string, args: unknown, name: string): unknown {
   const value =
@@ -449,8 +449,8 @@ function readPageArgs(
         field: `args.${field}`,
       },
     );
-  // A schema may drop what it does not name: the first page would be given
-  // again and again.
+  // A schema may drop fields that it does not name. Then the first page would
+  // be returned again and again.
   if (requested.pageState !== undefined && pageState === undefined) {
     throw wrong(
       'pageState',
