@@ -1,6 +1,6 @@
 /**
- * What every binding promises (Correctables, OSDI 2016, §5.1): the author of a
- * binding runs this suite on it.
+ * The rules of every binding (Correctables, OSDI 2016, §5.1). The author of a
+ * binding runs this suite.
  */
 import {
   deliversEachLevel,
@@ -80,7 +80,7 @@ export type {
 } from './conformance/test-context.ts';
 
 /**
- * Registers the contract suite for one binding with a test runner. A failing
+ * Registers the conformance suite for one binding with a test runner. A failing
  * test throws a `ConformanceError`, whose message describes the fault of the
  * binding. No test waits longer than `timeoutMs` for a missing event.
  *

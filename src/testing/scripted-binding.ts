@@ -1,4 +1,4 @@
-/** A binding played by hand: tests decide what the store says, and when. */
+/** A binding whose views and failures come from a test. */
 import type {
   Binding,
   InvocationContext,

@@ -1,6 +1,6 @@
 /**
- * An author's own service in the simulator: under its faults, watched by its
- * checkers and its oracle.
+ * Runs an author's own service in the simulator, with its faults, checkers and
+ * oracle.
  */
 import type { Principal } from '../correctable/binding.ts';
 import type { Operation } from '../correctable/operation.ts';
@@ -213,8 +213,8 @@ export function simulateService(
       options.profile,
     );
   }
-  // Sites and model share state outside the tables: a generator that uses it
-  // differs only in another run.
+  // Sites and model share state outside the tables, so a generator that uses
+  // such state differs only in another run.
   const again = simulate(seed, profile, {
     scenario: { ...scenario, draw: draws.drawAgain },
     overrides: value,
@@ -229,8 +229,8 @@ export function simulateService(
       runs,
     );
   };
-  // What only the second run asks for, since it goes another way, is drawn
-  // again.
+  // Requests that only the second run makes, because it took another course,
+  // are drawn anew.
   if (again.violation !== undefined && again.violation.checker !== 'draw')
     fail(again.violation.checker, again.violation.message);
   const difference = describeDifference(
@@ -285,7 +285,8 @@ function parseDrawnArgs(
   try {
     if (!isRecord(generated))
       return parseArgs(contract, generated) as Record<string, unknown>;
-    // As a client would send them: what it draws from stays its own, too.
+    // The operation is encoded and decoded as for a client, so a change of its
+    // arguments has no effect.
     const sent = {
       ...generated,
       args: copyForWire(ParsedOperation.getInput(generated), 'args'),
@@ -342,7 +343,7 @@ function checkOptions(service: Service, options: SimulateServiceOptions): void {
       'overrides',
       'must be the circumstances that a ServiceCheckError names, or none',
     );
-  // All that there are is drawn for a run.
+  // A run draws every option, so these are all options.
   const generated = drawOptions(0) as unknown as Readonly<
     Record<string, unknown>
   >;
@@ -356,15 +357,15 @@ function checkOptions(service: Service, options: SimulateServiceOptions): void {
   }
 }
 
-/** What was drawn for one operation, and how much randomness that took. */
+/** The operation that was drawn, and how much randomness the draw used. */
 interface RecordedDraw {
   readonly drawn: DrawnOperation;
   readonly count: number;
 }
 
 /**
- * What clients ask for in one run: the same again where it is repeated,
- * whatever their `draw` would say by then.
+ * The operations of one run. When the run is repeated they are the same,
+ * whatever `draw` would return then.
  */
 class RepeatableDraws {
   readonly #draw: Scenario['draw'];
@@ -374,7 +375,7 @@ class RepeatableDraws {
     this.#draw = draw;
   }
 
-  /** Of the run that will be repeated. */
+  /** Draws an operation in the run that will be repeated. */
   readonly drawFirst = (from: DrawOptions): DrawnOperation => {
     const random = new CountedRandom(from.random);
     const generated = this.#draw({ ...from, random });
@@ -382,7 +383,10 @@ class RepeatableDraws {
     return generated;
   };
 
-  /** When the same run is repeated: draws only what that run alone needs. */
+  /**
+   * Returns the operations of the first run when it is repeated. Draws only
+   * those that the second run needs in addition.
+   */
   readonly drawAgain = (from: DrawOptions): DrawnOperation => {
     const retained = this.#draws.get(from.unique);
     if (retained === undefined) return this.#draw(from);
@@ -407,8 +411,8 @@ class CountedRandom extends Random {
 }
 
 /**
- * The first call that ended otherwise the second time, in words; none where all
- * went the same way.
+ * Describes the first call with different outcomes in the two runs. Returns
+ * `undefined` if there is none.
  */
 function describeDifference(
   first: readonly ClientOperation[],

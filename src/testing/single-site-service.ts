@@ -1,5 +1,5 @@
 /**
- * A service at one place, without replication: for tests of its logic, and as a
+ * A service at one site without replication, for tests of its logic, and as a
  * baseline (RedBlue, OSDI 2012, Table 5).
  */
 import { bindMethods, type Binding } from '../correctable/binding.ts';
@@ -41,12 +41,12 @@ import {
 } from '../server/alarms/site-alarm.ts';
 import { createGeneratorAlarm } from '../server/site/replica-alarms.ts';
 
-/** The site entry of vectors: there is one site. */
+/** The only site in vectors. */
 const SITE_NAME = 'plain';
 const ORIGINS = Origins.create([SITE_NAME]);
 const [SITE] = ORIGINS.sites as [Origin];
 
-/** What is global is looked up again at each call. */
+/** A global variable would be looked up at each call. */
 const clock = performance;
 
 const NO_TOKENS: SessionTokens = {
@@ -107,14 +107,14 @@ const readElapsedMs = (): number => clock.now();
 
 interface WaitingReply {
   /**
-   * `undefined` if it has been reported already that it ends unanswered, or
-   * that its end is not known.
+   * `undefined` if it was already reported that the submission ends without a
+   * reply, or that its end is unknown.
    */
   submitter: Submitter | undefined;
   readonly reply: ReplyOrError;
 }
 
-/** A read that was executed, and is still to be answered. */
+/** A read that was executed but not answered yet. */
 interface ExecutedRead extends WaitingReply {
   readonly wants: SubmissionRequest['wantedStages'];
 }
@@ -126,9 +126,9 @@ class SingleSite implements SubmissionPort {
   readonly tokens: SessionTokens = NO_TOKENS;
   readonly #state: SiteState;
   readonly #invariants: InvariantObserver | undefined;
-  /** Answers that wait until their entries are synced. */
+  /** Replies that wait until their entries are synced. */
   readonly #waiting = new Fifo<WaitingReply>();
-  /** Answers, for clients that ask again. */
+  /** Replies for clients that resubmit an operation. */
   readonly #retainedReplies = new IdTable<ReplyOrError>();
   /** Reads and entries of the turn in flight, and its time. */
   #read: ExecutedRead[] = [];
@@ -186,8 +186,8 @@ class SingleSite implements SubmissionPort {
     const entries = this.#gathered;
     if (entries.length === 0) return;
     this.#gathered = [];
-    // In memory they are synced at once. What is submitted meanwhile belongs to
-    // the next turn.
+    // In memory, entries are synced at once. Operations that are submitted
+    // meanwhile belong to the next turn.
     for (let left = entries.length; left > 0; left -= 1) {
       const next = this.#waiting.shift();
       if (next?.submitter !== undefined)
@@ -203,8 +203,8 @@ class SingleSite implements SubmissionPort {
         : this.#retainedReplies.get(identity.id);
     if (known === EXPIRED)
       return submitter.onFailure(expiredError(), undefined);
-    // It was applied before whatever is synced next, so its answer stands
-    // behind that.
+    // The operation was applied before the next sync, so its reply waits for
+    // that.
     if (known !== undefined) {
       this.#nowMs();
       return this.#replyWhenSynced(

@@ -1,6 +1,6 @@
 /**
- * A clock that stands still until a test moves it: tests of delays and
- * deadlines without waiting for them.
+ * A clock that a test advances. Tests of delays and deadlines need not wait for
+ * them.
  */
 import type { Clock, Timer } from '../correctable/clock.ts';
 import { check } from '../correctable/errors.ts';
@@ -93,7 +93,7 @@ export function virtualClock(startsAt = 0): VirtualClock {
 }
 
 /**
- * Lets every promise that can settle do so: a macrotask comes after all
+ * Lets every promise that can settle do so, because a macrotask runs after all
  * microtasks.
  */
 function settlePromises(): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Which other bindings take from queues, and how fast: each writes its pace
- * into the node that shows it is alive.
+ * Finds out which other bindings take from queues and how fast. Each binding
+ * writes its throttle into the node that shows that it is alive.
  */
 import { CommitLatency } from '../../correctable/throttle/commit-latency.ts';
 import {
@@ -19,7 +19,7 @@ interface KnownConsumers {
 }
 
 export class ConsumerRegistry {
-  /** Of the claims of this binding. */
+  /** The latency of the claims of this binding. */
   readonly commitLatency: CommitLatency = new CommitLatency();
   readonly #sessions: SessionPair;
   readonly #paths: Paths;
@@ -32,8 +32,8 @@ export class ConsumerRegistry {
   }
 
   /**
-   * What an estimate of now cannot know of; undefined while not even that is
-   * known.
+   * The writers that an estimate may not include. `undefined` if even that is
+   * unknown.
    */
   get concurrentWriters(): ConcurrentWriters | undefined {
     const { reader, writer } = this.#sessions;
@@ -41,7 +41,7 @@ export class ConsumerRegistry {
       void this.refresh();
       return undefined;
     }
-    // Claims wait for a connection, and nothing tells how long.
+    // Claims wait for a connection for an unknown time.
     if (writer.state !== 'connected') return undefined;
     const { throttles } = this.#known;
     const commitLatencyMs =
@@ -54,7 +54,8 @@ export class ConsumerRegistry {
   }
 
   /**
-   * The smallest threshold that is safe now, after the server has caught up.
+   * Returns the smallest threshold that is safe now, after the server has
+   * caught up.
    */
   async getMinThreshold(): Promise<number> {
     await this.#sessions.retryLost('reader', (zk) =>
@@ -68,8 +69,8 @@ export class ConsumerRegistry {
   }
 
   /**
-   * Finds out who is there, unless that is known. A look that fails is taken
-   * again by the next who asks.
+   * Reads the registered bindings unless they are known. If that fails, the
+   * next call tries again.
    */
   async refresh(): Promise<void> {
     if (this.#known?.reader === this.#sessions.reader) return;
@@ -81,8 +82,7 @@ export class ConsumerRegistry {
 
   async #readConsumers(reader: ZooKeeper): Promise<void> {
     let isOld = false;
-    // This is called before a read here can show anything later than the
-    // change.
+    // Called before a read here can show anything later than the change.
     const watch = (): void => {
       isOld = true;
       this.#known = undefined;
@@ -113,7 +113,7 @@ export class ConsumerRegistry {
     }
   }
 
-  /** Undefined where the binding is gone. */
+  /** Returns `undefined` if the binding has gone. */
   async #readThrottle(
     reader: ZooKeeper,
     consumer: string,
@@ -126,8 +126,8 @@ export class ConsumerRegistry {
 }
 
 /**
- * The pace in the node that says that a binding is alive. If it gives none,
- * nothing bounds it.
+ * Returns the throttle in the node of a live binding. If it has none, the
+ * binding counts as unlimited.
  */
 function parseThrottle(data: Uint8Array | null): Throttle {
   try {

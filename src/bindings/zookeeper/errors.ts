@@ -1,4 +1,4 @@
-/** ZooKeeper's failures as those of a Correctable. */
+/** Converts the failures of ZooKeeper to those of a Correctable. */
 import { CorrectableError, type ErrorCode } from '../../correctable/errors.ts';
 import {
   isZooKeeperError,
@@ -20,10 +20,7 @@ const ERROR_CODES: { readonly [code in ZooKeeperErrorCode]?: ErrorCode } = {
   PROTOCOL_ERROR: 'PROTOCOL',
 };
 
-/**
- * The client's own hints name its methods, which users of the binding do not
- * call.
- */
+/** The hints for users of the binding. Those of the client name its methods. */
 const HINTS: { readonly [code in ZooKeeperErrorCode]?: string } = {
   SESSION_EXPIRED:
     'the ensemble gave the session up. The binding opens another session: try again',
@@ -39,8 +36,8 @@ function formatForBinding({ code, hint, message }: ZooKeeperError): string {
 }
 
 /**
- * The error to report. An update that was sent and not answered is `UNKNOWN`,
- * never "not done".
+ * Returns the error to report. An update that was sent and not answered is
+ * `UNKNOWN`, never "not done".
  */
 export function toCorrectableError(error: unknown): unknown {
   if (!isZooKeeperError(error) || !error.mayHaveTakenEffect)
@@ -50,8 +47,8 @@ export function toCorrectableError(error: unknown): unknown {
 }
 
 /**
- * The error to report for the failure of what goes before the update: that was
- * never sent.
+ * Returns the error to report if a step before the update failed. The update
+ * was never sent.
  */
 export function toNotAppliedError(error: unknown): unknown {
   if (!isZooKeeperError(error)) return error;
@@ -62,14 +59,14 @@ export function toNotAppliedError(error: unknown): unknown {
     : new CorrectableError(code, formatForBinding(error), { cause: error });
 }
 
-/** For a promise of what goes before the update. */
+/** Rejects with the error of a step before the update. */
 export function throwNotApplied(error: unknown): never {
   throw toNotAppliedError(error);
 }
 
 /**
- * The error to report for what fails once an item has been taken: to say that
- * nothing was done would lose it.
+ * Creates the error for a failure after an item was taken. An error that
+ * nothing was done would lose the item.
  */
 export function createItemTakenError(
   number: number,
@@ -81,8 +78,8 @@ export function createItemTakenError(
 }
 
 /**
- * Whether the connection or the session is at fault, so that the request may go
- * on over another.
+ * Returns whether the connection or the session failed, so that the request may
+ * continue on another one.
  */
 export function isConnectionLost(error: unknown): boolean {
   if (!isZooKeeperError(error)) return false;
@@ -100,7 +97,7 @@ const BUSY_CODES: ReadonlySet<ZooKeeperErrorCode> = new Set([
   'OPERATION_TIMEOUT',
 ]);
 
-/** Whether the same request may well be answered a little later. */
+/** Returns whether the same request will probably succeed a little later. */
 export function isBusy(error: unknown): boolean {
   return isZooKeeperError(error) && BUSY_CODES.has(error.code);
 }
@@ -124,8 +121,8 @@ export function createAbandonedError(): CorrectableError {
 }
 
 /**
- * For an update that was in flight, and not answered in the time that closing
- * has.
+ * Creates the error of an update in flight that got no reply before the binding
+ * was closed.
  */
 export function createInterruptedError(): CorrectableError {
   return new CorrectableError(

@@ -1,4 +1,4 @@
-/** Values by key: one node each. */
+/** Values by key: each is one node. */
 import { isZooKeeperError } from './client/errors.ts';
 import type { ZooKeeper } from './client/zookeeper.ts';
 import { throwNotApplied } from './errors.ts';
@@ -17,7 +17,8 @@ export function executeGet(
 ): Promise<void> {
   return readAtBothLevels(sessions, call, async (zk, isSynced) => {
     if (!isSynced) return readValue(zk, path, codec);
-    // Answered in this order: the read sees what the sync has brought.
+    // The replies come in this order, so the read includes what the sync has
+    // brought.
     const [, reading] = await Promise.all([
       zk.sync(path),
       readValue(zk, path, codec),
@@ -48,8 +49,8 @@ async function readValue(
 }
 
 /**
- * Writes a value. Nothing is known before the ensemble has agreed, thus the
- * preliminary view is only that it was sent.
+ * Writes a value. Before the ensemble has agreed nothing is known, so the
+ * preliminary view only means that the write was sent.
  */
 export async function executePut(
   sessions: SessionPair,
@@ -85,7 +86,7 @@ async function writeValue(
         .catch(throwNotApplied);
       return void (await writer.create(path, bytes));
     } catch (error) {
-      // Another client was first: write over it.
+      // Another client was first, so overwrite its value.
       if (!isZooKeeperError(error, 'NODE_EXISTS')) throw error;
     }
   }

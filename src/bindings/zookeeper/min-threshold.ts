@@ -1,6 +1,6 @@
 /**
- * How small a threshold may be, for planning: views say it themselves, to
- * `getSafeThreshold`.
+ * Computes the smallest safe threshold, for planning. At run time,
+ * `getSafeThreshold` reads it from a view.
  */
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import {

@@ -1,4 +1,4 @@
-/** What the execution of one operation is given. */
+/** The context in which one operation is executed. */
 import type {
   BindingSession,
   InvocationContext,
@@ -10,7 +10,7 @@ export type ZooKeeperLevels = typeof LEVELS;
 export type Level = ZooKeeperLevels[number];
 
 /**
- * What an application's session has seen: the last transaction of its updates
+ * The state of an application's session: the last transaction of its updates
  * and reads.
  */
 export class SessionGuarantees implements BindingSession {
@@ -21,8 +21,8 @@ export class SessionGuarantees implements BindingSession {
   }
 
   /**
-   * Whether a view of a server that has applied all transactions up to `zxid`
-   * is not behind.
+   * Returns whether a view is recent enough. Its server has applied all
+   * transactions up to `zxid`.
    */
   canShow(zxid: bigint): boolean {
     return zxid >= this.#zxid;

@@ -1,4 +1,4 @@
-/** How a ZooKeeper binding is made. */
+/** The options of a ZooKeeper binding. */
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import {
   checkOptionTypes,
@@ -168,7 +168,9 @@ function checkOtherOptions(options: ZooKeeperBindingOptions): void {
   checkDelivery(orphanRecovery.delivery, 'orphanRecovery.delivery');
 }
 
-/** @throws CorrectableError `INVALID_ARGUMENT` for what is none */
+/**
+ * @throws CorrectableError `INVALID_ARGUMENT` if it is no delivery guarantee
+ */
 export function checkDelivery(value: DeliveryGuarantee, field: string): void {
   const isDelivery = value === 'at-most-once' || value === 'at-least-once';
   check(isDelivery, field, "must be 'at-most-once' or 'at-least-once'");

@@ -1,4 +1,4 @@
-/** What this binding offers beside the portable operations. */
+/** An operation of this binding beside the portable ones. */
 import { createInvalidArgumentError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 

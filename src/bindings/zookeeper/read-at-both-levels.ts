@@ -1,6 +1,6 @@
 /**
- * A read at both levels: from the follower as it is, and after it has caught up
- * (`sync`).
+ * A read at both levels: the state of the follower, and the state after it has
+ * caught up (`sync`).
  */
 import type { ViewDetails } from '../../correctable/binding.ts';
 import { waitForWeaker, isAbandoned } from '../../correctable/binding.ts';
@@ -12,21 +12,21 @@ import type { SessionPair } from './session-pair.ts';
 export interface ZooKeeperReadResult extends ViewDetails {
   readonly value: unknown;
   /**
-   * The servers that answered had applied all transactions up to this one, by
-   * their own answers.
+   * The servers that replied had applied all transactions up to this one, by
+   * their own replies.
    */
   readonly zxid: bigint;
 }
 
-/** How to read: from a session's server as it is, or after a `sync`. */
+/** Reads from a session's server as it is, or after a `sync`. */
 export type ReadFunction = (
   zk: ZooKeeper,
   isSynced: boolean,
 ) => Promise<ZooKeeperReadResult>;
 
 /**
- * A synced read goes with the updates: on the other session, preliminary views
- * would wait behind it.
+ * Reads at both levels. A synced read uses the session of the updates. On the
+ * other session, preliminary views would wait behind it.
  */
 export async function readAtBothLevels(
   { reader, writer }: SessionPair,
@@ -38,8 +38,8 @@ export async function readAtBothLevels(
   let isOver = false;
   let weakView: Promise<unknown> | undefined;
   const showWeak = async (): Promise<boolean> => {
-    // Not what the session has seen by now: an answer that came after this one
-    // may be newer.
+    // The session's newest transaction does not count, because a reply after
+    // this one may be newer.
     const { value, zxid, ...details } = await read(reader, false);
     if (isOver || session?.canShow(zxid) === false) return false;
     session?.advanceTo(zxid);
@@ -48,7 +48,7 @@ export async function readAtBothLevels(
     return true;
   };
   if (!isRequested(call, 'strong')) {
-    // Where the server is behind the session, the next stronger level answers.
+    // If the server is behind the session, the next stronger level answers.
     if (await showWeak()) return;
   } else if (isRequested(call, 'weak')) {
     weakView = showWeak().catch((error: unknown) =>
@@ -56,8 +56,8 @@ export async function readAtBothLevels(
     );
   }
   const synced = read(writer, true);
-  // What the follower has is worth most where the leader cannot be had: it goes
-  // first.
+  // If the leader cannot be reached, the view of the follower is still useful,
+  // so it is delivered first.
   await synced.catch(
     () =>
       weakView &&

@@ -1,6 +1,6 @@
 /**
- * Two sessions: ZooKeeper answers each in order, so a preliminary read must not
- * wait behind an update.
+ * Two sessions. ZooKeeper answers each one in order, so a preliminary read must
+ * not wait behind an update.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -19,8 +19,8 @@ import { parseSequenceNumber, type Paths } from './paths.ts';
 
 const ID_BYTES = 6;
 /**
- * How often a busy server is asked before it is taken for more than busy: about
- * three seconds in all.
+ * How often a request to a busy server is retried before it fails: about three
+ * seconds in all.
  */
 const MAX_ATTEMPTS = 8;
 const INITIAL_BUSY_DELAY_MS = 20;
@@ -29,31 +29,31 @@ const MAX_BUSY_DELAY_MS = 1_000;
 type SessionRole = 'reader' | 'writer';
 
 export class SessionPair {
-  /** Names this binding in claims. */
+  /** The name of this binding in claims. */
   readonly consumerId: string = randomBytes(ID_BYTES)
     .toString('base64url')
     .replaceAll(/[-_]/g, '0');
   /**
-   * Whether the writer's server gives preliminary replies
-   * (`engines/zookeeper-czk`); undefined until one was tried.
+   * Whether the writer's server sends preliminary replies
+   * (`engines/zookeeper-czk`). `undefined` until one was requested.
    */
   hasPreliminaryReplies: boolean | undefined;
   readonly #options: ResolvedBindingOptions;
   readonly #paths: Paths;
-  /** For preliminary views: it waits for nothing. */
+  /** The session for preliminary views. It never waits. */
   reader: ZooKeeper;
   /**
-   * For updates and for reads after a `sync`, in the order in which they were
-   * made.
+   * The session for updates and for reads after a `sync`, in the order in which
+   * they were made.
    */
   writer: ZooKeeper;
   /**
-   * Counts the sessions that have been writers: what a session hears of, a
-   * later one has not heard.
+   * Counts the sessions of the writer. A later session does not get the
+   * notifications of an earlier one.
    */
   writerCount = 0;
   #registered: Promise<void> | undefined;
-  /** What sessions that are over had seen. */
+  /** The last transaction that ended sessions have seen. */
   #minZxid = 0n;
   #isClosing = false;
   #isClosed = false;
@@ -66,15 +66,15 @@ export class SessionPair {
   }
 
   /**
-   * From now on nothing new is begun; what is in flight goes on until `close`.
+   * From now on nothing new begins. Requests in flight continue until `close`.
    */
   beginClosing(): void {
     this.#isClosing = true;
   }
 
   /**
-   * Resolves when both sessions are connected; rejects when they are not within
-   * the time of a session.
+   * Resolves when both sessions are connected. Rejects if they are not within
+   * the session timeout.
    */
   async whenConnected(): Promise<void> {
     const { servers, sessionTimeoutMs } = this.#options;
@@ -107,8 +107,8 @@ export class SessionPair {
   }
 
   /**
-   * Repeats what may be repeated, over other connections and sessions, until it
-   * is answered or the binding closes.
+   * Repeats a request on other connections and sessions, until it is answered
+   * or the binding closes.
    */
   async retryLost<T>(
     role: SessionRole,
@@ -124,8 +124,8 @@ export class SessionPair {
   }
 
   /**
-   * Like `retryLost`, and also retries what a busy server refuses, with growing
-   * pauses.
+   * Like `retryLost`, but also retries requests that a busy server rejects,
+   * with growing pauses.
    */
   async retryBusy<T>(
     role: SessionRole,
@@ -146,8 +146,8 @@ export class SessionPair {
   }
 
   /**
-   * Registers the binding as alive, once a session: a claim whose consumer is
-   * not registered is the janitor's.
+   * Registers the binding as alive, once for each session. A claim whose
+   * consumer is not registered is recovered by a janitor.
    */
   register(): Promise<void> {
     this.#registered ??= this.#registerNow().catch((error: unknown) => {
@@ -158,15 +158,15 @@ export class SessionPair {
   }
 
   /**
-   * Resolves when the binding is connected and registered: before that no claim
-   * is to be on its way.
+   * Resolves when the binding is connected and registered. No claim may be in
+   * flight before.
    */
   async whenRegistered(): Promise<void> {
     await this.retryLost('writer', (zk) => zk.whenConnected());
     await this.register();
   }
 
-  /** Makes a persistent node and its ancestors, unless they are there. */
+  /** Creates a persistent node and its ancestors, if they are missing. */
   async createPath(path: string): Promise<void> {
     const names = path.slice(1).split('/');
     const paths = names.map((_, at) => `/${names.slice(0, at + 1).join('/')}`);
@@ -180,9 +180,9 @@ export class SessionPair {
   }
 
   /**
-   * Creates a sequential node. `onPreliminary` hears of the number that it
-   * should get, from a server that says so: whether a server does is learnt
-   * from the first create.
+   * Creates a sequential node. Calls `onPreliminary` with the number that it
+   * should get, if the server predicts it. The first create shows whether a
+   * server does.
    */
   async createSequential(
     path: string,
@@ -239,8 +239,8 @@ export class SessionPair {
   }
 
   /**
-   * A node of a session of ours that has expired goes away on its own, but
-   * later: it must be replaced.
+   * A node of an own session that has expired is deleted by the server, but
+   * later. So it must be replaced.
    */
   async #isOwnNode(zk: ZooKeeper, path: string): Promise<boolean> {
     const node = await zk.exists(path);
@@ -256,7 +256,8 @@ export class SessionPair {
       role === 'reader' ? this.writer : this.reader;
     const zk = new ZooKeeper(servers, {
       sessionTimeoutMs,
-      // What one session has seen the other sees too, wherever it connects.
+      // Each session waits for the transactions that the other one has seen,
+      // whatever server it connects to.
       getMinZxid: () => getHigher(other()?.lastZxid ?? 0n, this.#minZxid),
       onUncaught: onBackgroundError,
     });

@@ -1,4 +1,4 @@
-/** How values become the bytes of a node. */
+/** Converts values to the bytes of a node and back. */
 import { toJson } from '../shared/to-json.ts';
 
 /**

@@ -1,4 +1,7 @@
-/** Resolves when all have settled, whatever with, or when the time is over. */
+/**
+ * Resolves when all promises have settled, with any outcome, or when the time
+ * is over.
+ */
 export async function waitUntilSettled(
   ms: number,
   work: Iterable<PromiseLike<unknown>>,

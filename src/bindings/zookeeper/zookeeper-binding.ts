@@ -120,7 +120,7 @@ const WRITES: ReadonlySet<string> = new Set([
   'put',
   'commit',
 ]);
-/** How long updates that are in flight may take when the binding is closed. */
+/** How long updates in flight may take when the binding is closed. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
 interface OperationArgs {
@@ -248,8 +248,8 @@ class ZooKeeperStore implements ZooKeeperBinding {
   }
 
   /**
-   * Sends nothing new. Requests in flight have time to be answered. Then they
-   * fail with an unknown result.
+   * Sends nothing new. Requests in flight have some time to be answered. Then
+   * they fail with an unknown outcome.
    */
   async #close(): Promise<void> {
     this.#stopOrphanRecovery?.();
@@ -262,8 +262,8 @@ class ZooKeeperStore implements ZooKeeperBinding {
     await this.#waitForWrites(CLOSE_TIMEOUT_MS);
     await Promise.all(queues.map((queue) => queue.close()));
     await this.#sessions.close();
-    // By now each request has failed, as sent or as not sent; what pauses
-    // between two of them has sent one.
+    // By now each request has failed, either as sent or as not sent. Updates
+    // that pause between two requests have sent one.
     await this.#waitForWrites(0);
     for (const { sink, isWrite: isUpdate } of this.#inFlight)
       if (isUpdate) sink.fail(createInterruptedError());

@@ -1,6 +1,5 @@
 /**
- * What the conformance suite requires when a caller of a read, one client, or
- * all of them leave.
+ * Checks bindings when the caller of a read, one client, or all of them leave.
  */
 import type { Binding } from '../../correctable/binding.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
@@ -22,8 +21,8 @@ import { ViewRecorder } from './view-recorder.ts';
  */
 const ABANDON_GRACE_MS = 100;
 /**
- * So many operations share a signal at once: above ten listeners Node warns of
- * a leak, which there is none of yet.
+ * The number of operations that share a signal. Above ten listeners Node warns
+ * of a leak, although there is none yet.
  */
 const OPERATIONS_PER_SIGNAL = 8;
 
@@ -31,8 +30,8 @@ export async function survivesCancellation(trial: TestContext): Promise<void> {
   const { write, read } = trial.subject;
   await trial.withClient(async (client) => {
     const leaving = client.invoke(read);
-    // A binding may answer at once: then there is nothing under way that could
-    // be left.
+    // A binding may answer at once. Then no operation in flight can be
+    // cancelled.
     const isDone = leaving.state === 'final';
     leaving.cancel('contract suite');
     const error = await getFailure(leaving);
@@ -47,8 +46,8 @@ export async function survivesCancellation(trial: TestContext): Promise<void> {
 }
 
 /**
- * A read that was canceled is ended in the store, too: its result would be
- * dropped.
+ * Checks that a canceled read ends in the store too, because its result would
+ * be dropped.
  */
 export async function abandonsReads(trial: TestContext): Promise<void> {
   const { write, read, slowBinding } = trial.subject;
@@ -83,13 +82,13 @@ export async function abandonsReads(trial: TestContext): Promise<void> {
 }
 
 /**
- * A caller that gives one signal to many operations would keep the listeners of
- * all of them.
+ * Checks that listeners are removed. If a caller passes one signal to many
+ * operations, the listeners of all of them would stay on it.
  */
 export async function releasesSignals(trial: TestContext): Promise<void> {
   const { subject } = trial;
   await trial.withBinding((binding) => checkReleasesSignal(trial, binding));
-  // Many a binding listens only for what takes its time.
+  // Some bindings listen only to slow operations.
   if (subject.slowBinding !== undefined)
     await trial.withBinding(
       (binding) => checkReleasesSignal(trial, binding),
@@ -128,8 +127,8 @@ async function checkReleasesSignal(
 }
 
 /**
- * By the time that `close` has resolved, what was in flight knows how it ended,
- * and nothing is reported any more.
+ * Checks that all operations in flight have ended when `close` has resolved,
+ * and that nothing is reported after that.
  */
 export async function endsOperationsOnClose(trial: TestContext): Promise<void> {
   const { write, read } = trial.subject;
@@ -177,8 +176,8 @@ export async function endsOperationsOnClose(trial: TestContext): Promise<void> {
 export async function closesForClients(trial: TestContext): Promise<void> {
   const { read } = trial.subject;
   await trial.withClient(async (client, binding) => {
-    // Observed before closing, which may take longer than the operation has
-    // until it fails.
+    // Observed before closing, which may take longer than the timeout of the
+    // operation.
     const ended = getFailure(client.invoke(read));
     await trial.withTimeout(client.close(), 'close() does not come to an end');
     const error = await ended;
@@ -305,7 +304,7 @@ class WatchedSignal {
     options: boolean | AddEventListenerOptions | undefined,
   ): void {
     this.#listening.add(listener);
-    // A listener of the signal's own kind: it goes when that other signal
+    // The listener has a signal of its own. It is removed when that signal
     // aborts.
     if (typeof options === 'object')
       options.signal?.addEventListener('abort', () => this.#release(listener), {
@@ -320,8 +319,8 @@ class WatchedSignal {
 }
 
 /**
- * The platform's own functions hold their listeners weakly: Node's `fetch`
- * leaves one until the request is collected.
+ * Functions of the platform hold their listeners weakly. Node's `fetch` leaves
+ * one until the request is collected.
  */
 function isFromPlatform(stack: string | undefined): boolean {
   return stack?.split('\n')[2]?.includes('node:internal') === true;

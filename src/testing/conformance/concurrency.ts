@@ -1,6 +1,6 @@
 /**
- * What the contract suite holds a binding to that has several things in flight:
- * each is done as if it were alone.
+ * Checks bindings with several operations in flight: each is executed as if it
+ * were alone.
  */
 import type { Binding } from '../../correctable/binding.ts';
 import { getFailure } from './levels.ts';
@@ -16,17 +16,20 @@ import {
 } from './test-context.ts';
 import { createMarks } from './histories.ts';
 
-/** So many updates are made at once, each of an object of its own. */
+/** The number of concurrent updates, each of its own object. */
 const CONCURRENT_WRITES = 20;
 /**
- * So many objects are read while they are updated, each from another turn of
- * the event loop on.
+ * The number of objects that are read while they are updated, each from a later
+ * turn of the event loop on.
  */
 const ROUNDS = 4;
-/** So many reads of an object are begun while it is updated. */
+/** The number of reads of an object that begin while it is updated. */
 const READS = 8;
 
-/** What was acknowledged was done, and once, however much there was to do. */
+/**
+ * Checks that each acknowledged update was executed once, whatever the number
+ * of concurrent ones.
+ */
 export async function executesConcurrentWrites(
   trial: TestContext,
 ): Promise<void> {
@@ -70,7 +73,7 @@ async function readDuringWrite(
     reads.push(
       getFailure(client.invoke(mark.read, { levels: [client.strongest] })),
     );
-  // One is under way before the update is.
+  // One read is in flight before the update is.
   if (turns % 2 === 0) read();
   for (let n = 0; n < turns; n++) await waitForNextTurn();
   const update = trial
@@ -91,12 +94,12 @@ async function readDuringWrite(
 }
 
 /**
- * A caller that leaves ends nothing of others: no update of the object that was
- * read, and none of other objects.
+ * Checks that a cancelled operation ends no other operation: neither an update
+ * of the same object, nor updates of others.
  */
 export async function isolatesCancellation(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
-    // At once, and when it is on its way.
+    // Cancelled at once, and when it is in flight.
     for (const turns of [0, 1])
       await checkCancellationIsolation(trial, client, binding, turns);
   });

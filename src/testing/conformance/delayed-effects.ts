@@ -1,6 +1,6 @@
 /**
- * What the conformance suite requires of abandoned updates: a while later, the
- * data still match what was reported.
+ * Checks abandoned updates: after some time, the data still match the reported
+ * outcomes.
  */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { getFailure } from './levels.ts';
@@ -17,19 +17,19 @@ import {
 import { createMark, createMarks } from './histories.ts';
 
 /**
- * What is done again, or late, by a queue or a timer is done within this time;
- * there is no event to wait for.
+ * A queue or a timer executes a repeated or late update within this time. There
+ * is no event to wait for.
  */
 const DELAYED_EFFECT_MS = 250;
 /**
- * So many updates are cancelled, each one turn of the event loop later than the
- * one before it.
+ * The number of cancelled updates, each one turn of the event loop later than
+ * the one before.
  */
 const CANCELED_WRITES = 8;
 
 /**
- * All that has to be waited for, at the same time: each is done to an object of
- * its own.
+ * Runs all checks that have to wait, concurrently. Each uses an object of its
+ * own.
  */
 export async function keepsReportedOutcomes(trial: TestContext): Promise<void> {
   const { subject } = trial;
@@ -67,7 +67,10 @@ export async function keepsReportedOutcomes(trial: TestContext): Promise<void> {
   });
 }
 
-/** What says that it was not done; `undefined` where it may have been. */
+/**
+ * Returns the error that proves that the update was not executed, or
+ * `undefined` if it may have been.
+ */
 async function findOutcomeAtClose(
   trial: TestContext,
   client: AnyClient,
@@ -113,8 +116,8 @@ async function checkNotDone(
 }
 
 /**
- * Cancels updates at several times. An update reported as not done must not be
- * done later either.
+ * Cancels updates at several times. An update that was reported as not executed
+ * must not be executed later either.
  */
 export async function reportsAbortsTruthfully(
   trial: TestContext,

@@ -1,6 +1,6 @@
 /**
- * What is done to one object in turn, and what that gives: what an update has
- * done is known by what comes after it.
+ * Runs sequences of operations on one object. The effect of an update shows in
+ * the results of later operations.
  */
 import type { Binding } from '../../correctable/binding.ts';
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
@@ -22,18 +22,18 @@ import type {
 } from './test-context.ts';
 import { isVersionOlder } from './view-recorder.ts';
 
-/** So many objects have their histories at the same time. */
+/** The number of objects with concurrent histories. */
 const OBJECTS = 4;
 
 export type History = (object: string) => readonly HistoryStep[];
 
-/** Stores may outlive a test, and a run: no object is used twice. */
+/** Stores may outlive a test or a run, so each object is used once. */
 const runId = Math.random().toString(36).slice(2, 8);
 let objectCount = 0;
 
 /**
- * One object's history, every step asked for all levels, or for the strongest
- * one alone.
+ * Runs the history of one object. Each step requests all levels, or only the
+ * strongest one.
  */
 export async function followsOneHistory(
   trial: TestContext,
@@ -50,8 +50,8 @@ export async function followsOneHistory(
 }
 
 /**
- * Several objects at once, each a step behind the one before it, so that no two
- * of them have the same to say.
+ * Runs the histories of several objects concurrently, each one step behind
+ * another, so that no two of them have the same result.
  */
 export async function followsManyHistories(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
@@ -72,8 +72,8 @@ export async function followsManyHistories(trial: TestContext): Promise<void> {
 }
 
 /**
- * Equal steps at once: in any order, together they have the answers that they
- * would have had in turn.
+ * Runs equal steps concurrently. In any order, they have the same results as in
+ * sequence.
  */
 export async function followsEqualSteps(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
@@ -107,7 +107,7 @@ async function runStepsConcurrently(
   }
 }
 
-/** Steps that follow each other and do the same, together. */
+/** Groups consecutive steps that do the same. */
 function groupEqualSteps(steps: readonly HistoryStep[]): HistoryStep[][] {
   const runs: HistoryStep[][] = [];
   for (const step of steps) {
@@ -133,10 +133,10 @@ interface HistoryPlace {
   readonly isOnlyStrongest: boolean;
 }
 
-/** What the finals of one object's history have said so far. */
+/** The results of one object's history so far. */
 class HistoryFollower {
   readonly #place: HistoryPlace;
-  /** The newest version that a final view of each operation has had. */
+  /** The newest version of the final views of each operation. */
   readonly #versions = new Map<string, unknown>();
   #doneSteps: string[] = [];
 
@@ -219,7 +219,7 @@ async function followAll(
   }
 }
 
-/** Those of the author, or those that the vocabulary gives. */
+/** Returns the histories of the author, or those of the portable operations. */
 export function createHistories(
   { history, write, read, expected }: ConformanceSubject,
   binding: Binding,
@@ -241,9 +241,7 @@ function createKeysHistory(object: string): readonly HistoryStep[] {
   });
 }
 
-/**
- * Adds items, looks at the first one, takes it, and takes once more in the end.
- */
+/** Adds items, reads the first one, takes it, and takes one more at the end. */
 const QUEUE_STEPS = [
   '+1',
   '?1',
@@ -275,7 +273,10 @@ function createQueueHistory(object: string): readonly HistoryStep[] {
   return [...steps, { operation: dequeue(object), expected: null }];
 }
 
-/** The same is done whatever the object is called: there is only one. */
+/**
+ * Returns whether the history is the same for every name, so that there is only
+ * one object.
+ */
 export function isSingleObject([
   first = [],
   ...others
@@ -290,8 +291,8 @@ export function isSingleObject([
 }
 
 /**
- * The update with which the history of a new object begins, where a read
- * follows that shows whether it was done.
+ * Returns the update with which the history of a new object begins, if the next
+ * step is a read that shows whether it was executed.
  */
 export function createMark(
   subject: ConformanceSubject,
@@ -314,8 +315,8 @@ export function createMark(
 }
 
 /**
- * As many marks as possible, each of its own object; none if histories begin
- * otherwise or there is only one object.
+ * Returns as many marks as possible, each for its own object. Returns none if
+ * histories begin otherwise, or if there is only one object.
  */
 export function createMarks(
   subject: ConformanceSubject,

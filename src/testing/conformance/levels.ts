@@ -1,7 +1,4 @@
-/**
- * What the contract suite holds the views of a binding to: which levels, in
- * which order, and how they end.
- */
+/** Checks the levels of a binding's views, their order, and their ends. */
 import type { Binding } from '../../correctable/binding.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
@@ -16,8 +13,8 @@ import {
 import { ViewRecorder } from './view-recorder.ts';
 
 /**
- * So often a read is tried: a final view may overtake a preliminary one now and
- * then.
+ * How often a read is tried, because a final view may overtake a preliminary
+ * one.
  */
 const READ_ATTEMPTS = 20;
 
@@ -101,8 +98,8 @@ export async function deliversEachLevel(trial: TestContext): Promise<void> {
 }
 
 /**
- * What the binding says is heard for as long as the next operations take: a
- * view that comes too late comes by then.
+ * Checks all events of an operation while later operations run. A view that is
+ * too late arrives by then.
  */
 export async function deliversInOrder(trial: TestContext): Promise<void> {
   const { write, read } = trial.subject;
@@ -129,8 +126,8 @@ export async function deliversInOrder(trial: TestContext): Promise<void> {
 }
 
 /**
- * A level that never has a view is no level: a caller that asks for it waits
- * for the final one.
+ * Checks that each level has views. A caller that requests a level without any
+ * would wait for the final view.
  */
 export async function deliversPreliminaries(trial: TestContext): Promise<void> {
   const { write, read } = trial.subject;
@@ -184,8 +181,8 @@ export async function deliversWeakerLevels(
 }
 
 /**
- * That a weaker level may have a view one day is no reason to be silent of a
- * final that has failed.
+ * A pending weaker level must not delay the failure of the final view without
+ * limit.
  */
 export async function failsWithoutReply(
   trial: TestContext,

@@ -1,6 +1,6 @@
 /**
- * What the contract suite holds sessions to: a client with one sees what it has
- * written and seen, of every object.
+ * Checks sessions: a client with a session sees everything that it has written
+ * and seen, of every object.
  */
 import type { Binding } from '../../correctable/binding.ts';
 import {
@@ -77,7 +77,10 @@ async function checkReadsAllOwnWrites(
     await checkWeakRead({ trial, client, session }, mark, description);
 }
 
-/** What another client has written, and the session has seen, stays visible. */
+/**
+ * Checks that writes of another client stay visible once the session has seen
+ * them.
+ */
 async function checkMonotonicReads(
   trial: TestContext,
   client: AnyClient,

@@ -1,6 +1,6 @@
 /**
- * Where the contract suite tries a binding: opens and closes it, waits for what
- * it promises, and no longer than that.
+ * Opens and closes the binding under test, and waits for events, but not longer
+ * than the timeout.
  */
 import type { Binding } from '../../correctable/binding.ts';
 import { createClient, type Client } from '../../correctable/client/client.ts';
@@ -93,8 +93,8 @@ export interface ConformanceSubject {
   readonly failingOperation?: Operation | undefined;
   /**
    * Functions that create bindings like `createBinding`, if possible, whose
-   * weaker levels give no view. The key names what they do instead: `{ fail:
-   * createFailing…, 'stay away': createSilent… }`.
+   * weaker levels give no view. The key describes what the levels do instead,
+   * for example `fail` or `stay away`.
    */
   readonly weakLevelFails?:
     | Readonly<Record<string, () => Promise<OpenedBinding>>>
@@ -174,7 +174,8 @@ export function formatValue(value: unknown): string {
 }
 
 /**
- * A failure, as sentences tell it; `undefined` is of what closed without one.
+ * Returns the text of a failure for messages. `undefined` is an operation that
+ * closed without one.
  */
 export function formatError(error: unknown): string {
   if (error === undefined) return 'closed with a final view';
@@ -185,14 +186,14 @@ export function formatError(error: unknown): string {
 export type AnyClient = Client<Levels>;
 
 /**
- * The five seconds after which test runners give up, less what it takes to open
- * and to close.
+ * Test runners give up after five seconds. This is less, because a binding has
+ * to be opened and closed too.
  */
 const DEFAULT_TIMEOUT_MS = 4_000;
 
 /**
- * An update, and what `read` gives at the strongest level once it was done
- * once.
+ * An update, and the result of `read` at the strongest level after the update
+ * was executed once.
  */
 export type MarkedWrite = Pick<
   ConformanceSubject,
@@ -216,8 +217,8 @@ export class TestContext {
   }
 
   /**
-   * Opens a binding for `body` and closes it after that; what `body` fails with
-   * counts, not what becomes of the rest.
+   * Opens a binding for `body` and closes it after that. If both fail, the
+   * failure of `body` is reported.
    */
   async withBinding(
     body: (binding: Binding, opened: OpenedBinding) => Promise<void>,
@@ -248,7 +249,7 @@ export class TestContext {
     );
   }
 
-  /** A client that waits as long as the suite does. */
+  /** Creates a client whose timeout is that of the suite. */
   createClient(binding: Binding): AnyClient {
     return createClient(binding, { timeoutMs: this.timeoutMs });
   }
@@ -279,7 +280,10 @@ export class TestContext {
     return (await this.collectViews(client, operation, levels)).at(-1)!;
   }
 
-  /** Holds the strongest read of `mark` to showing its update, done once. */
+  /**
+   * Checks that the strongest read of `mark` shows that its update was executed
+   * once.
+   */
   async assertShows(
     client: AnyClient,
     { write, read, expected }: MarkedWrite,
@@ -293,7 +297,7 @@ export class TestContext {
     );
   }
 
-  /** Compares as the test runner does. */
+  /** Compares by the function of the test runner. */
   assertSame(actual: unknown, expected: unknown, description: string): void {
     const difference = this.#difference(actual, expected);
     assertHolds(
@@ -308,7 +312,7 @@ export class TestContext {
     return this.#difference(actual, expected) === undefined;
   }
 
-  /** Waits for `promise`, and no longer than the suite has patience. */
+  /** Waits for `promise`, but not longer than the timeout of the suite. */
   async withTimeout<T>(promise: PromiseLike<T>, sentence: string): Promise<T> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -333,8 +337,8 @@ export class TestContext {
   }
 
   /**
-   * Reads until the strongest read shows the update. The event loop gets its
-   * turn between reads, or no timeout would fire.
+   * Reads until the strongest read shows the update. The event loop continues
+   * between reads, because otherwise no timeout would fire.
    */
   async waitUntilShown(
     client: AnyClient,
@@ -366,8 +370,8 @@ export class TestContext {
 }
 
 /**
- * Does `body` with all of them at once; fails, once all have ended, as the
- * first that failed does.
+ * Calls `body` with all items concurrently. When all have ended, rejects with
+ * the first failure.
  */
 export async function runConcurrently<T>(
   all: readonly T[],
@@ -377,7 +381,10 @@ export async function runConcurrently<T>(
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
-/** One turn of the event loop: all promises that can settle have done so. */
+/**
+ * Waits for one turn of the event loop. All promises that can settle have done
+ * so by then.
+ */
 export function waitForNextTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }

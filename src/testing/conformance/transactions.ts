@@ -1,7 +1,7 @@
 /**
- * What the contract suite holds `readVersions` and `commit` to. A transaction
- * is only as good as these two: a version that does not change, or a read of
- * two states, loses an update in silence.
+ * Checks `readVersions` and `commit`. A transaction depends on these two: with
+ * a version that does not change, or a read of two states, it loses an update
+ * in silence.
  */
 import type { Binding } from '../../correctable/binding.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
@@ -24,17 +24,17 @@ import {
   type TestContext,
 } from './test-context.ts';
 
-/** How many commits want the same key at once. */
+/** The number of concurrent commits of the same key. */
 const RIVALS = 6;
-/** How often a pair of keys is written while others read both. */
+/** How often a pair of keys is written while other clients read both. */
 const PAIR_WRITES = 12;
-/** How often each worker adds to the one counter. */
+/** How often each worker increments the counter. */
 const ADDITIONS = 4;
 const WORKERS = 3;
 
 /**
- * The values that one key gets in turn. Even if two are equal, their versions
- * must differ.
+ * The values of one key in sequence. Even if two are equal, their versions must
+ * differ.
  */
 const REPEATED_VALUES = [1, 2, 1, null, 2, 1];
 
@@ -47,14 +47,11 @@ const UNSUPPORTED_ADVICE =
 interface TransactionSubject {
   readonly binding: Binding;
   readonly client: AnyClient;
-  /** Of another binding to the same store, if there is one. */
+  /** A client of another binding to the same store, if there is one. */
   readonly rival: AnyClient;
 }
 
-/**
- * Runs `body` if the store has transactions; a store without them keeps the
- * contract too.
- */
+/** Runs `body` if the store has transactions. A store without them passes. */
 function withTransactions(
   trial: TestContext,
   body: (subject: TransactionSubject) => Promise<void>,
@@ -150,8 +147,8 @@ async function write(
 }
 
 /**
- * A store may refuse a read or a commit with `CONFLICT`; it has written nothing
- * then.
+ * Retries after `CONFLICT`. A store may refuse a read or a commit with it, and
+ * has written nothing then.
  */
 async function retryConflicts<T>(submit: () => Promise<T>): Promise<T> {
   for (let refusals = 1; ; refusals++) {
@@ -167,7 +164,8 @@ async function retryConflicts<T>(submit: () => Promise<T>): Promise<T> {
 }
 
 /**
- * A key without a value has a version; each write gives its keys another one.
+ * Checks that a key without a value has a version, and that each write changes
+ * the versions of its keys.
  */
 export function certifiesVersions(trial: TestContext): Promise<void> {
   return withTransactions(trial, async ({ client }) => {
@@ -223,7 +221,8 @@ export function certifiesVersions(trial: TestContext): Promise<void> {
 }
 
 /**
- * A version that comes back would let a commit pass over all writes in between.
+ * Checks that no version occurs twice. Otherwise a commit would ignore all
+ * writes in between.
  */
 export function givesNewVersions(trial: TestContext): Promise<void> {
   return withTransactions(trial, async ({ client }) => {
@@ -242,7 +241,8 @@ export function givesNewVersions(trial: TestContext): Promise<void> {
 }
 
 /**
- * What the caller has of a key does not travel again, unless it has changed.
+ * Checks that a value that the caller already has is not sent again, unless it
+ * has changed.
  */
 export function omitsKnownValues(trial: TestContext): Promise<void> {
   return withTransactions(trial, async ({ client }) => {
@@ -281,7 +281,9 @@ export function omitsKnownValues(trial: TestContext): Promise<void> {
   });
 }
 
-/** Of several commits that have read the same version, one succeeds. */
+/**
+ * Checks that of several commits that have read the same version, one succeeds.
+ */
 export function commitsOneOfSeveral(trial: TestContext): Promise<void> {
   return withTransactions(trial, async ({ client, rival }) => {
     const [hot] = await read({ trial, client }, ['hot']);
@@ -319,7 +321,8 @@ export function commitsOneOfSeveral(trial: TestContext): Promise<void> {
 }
 
 /**
- * Values that are always written together are never read apart, at any level.
+ * Checks that values that are always written together are read together, at
+ * every level.
  */
 export function readsOneState(trial: TestContext): Promise<void> {
   return withTransactions(trial, async ({ client, rival }) => {
@@ -357,7 +360,7 @@ async function checkPair({ trial, client }: Reader): Promise<void> {
   }
 }
 
-/** Each addition that was committed counts once. */
+/** Checks that each committed addition counts once. */
 export function losesNoUpdate(trial: TestContext): Promise<void> {
   return withTransactions(trial, async ({ client, rival }) => {
     const workers = Array.from({ length: WORKERS }, (_, at) =>
@@ -368,7 +371,8 @@ export function losesNoUpdate(trial: TestContext): Promise<void> {
       for (let added = 0, refused = 0; added < ADDITIONS;) {
         if (await tryAdd(store)) added++;
         else refused++;
-        // Each refusal needs another addition that came after its read.
+        // Each refusal requires another addition that was committed after its
+        // read.
         assertHolds(
           refused <= (WORKERS - 1) * ADDITIONS,
           'commit: refused more often than other commits have changed what it had just read',
@@ -392,10 +396,7 @@ async function tryAdd(store: Reader): Promise<boolean> {
   return committed;
 }
 
-/**
- * Transactions and single writes are of one store: what others put is a
- * conflict too.
- */
+/** Checks that a `put` conflicts with a transaction too. */
 export function certifiesPuts(trial: TestContext): Promise<void> {
   return withTransactions(trial, async ({ binding, client, rival }) => {
     if (!binding.supports(put('k', 1)) || !binding.supports(get('k'))) return;
@@ -425,8 +426,8 @@ export function certifiesPuts(trial: TestContext): Promise<void> {
 }
 
 /**
- * Otherwise each further run would begin with the same old state, and be
- * refused again.
+ * Checks that the refused state is not returned again. Otherwise each further
+ * run would begin with it and be refused again.
  */
 export function showsRefusals(trial: TestContext): Promise<void> {
   return withTransactions(trial, async ({ binding, client, rival }) => {

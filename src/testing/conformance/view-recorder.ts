@@ -1,6 +1,6 @@
 /**
- * A sink of the suite's own: what a binding says of one submission, before any
- * client has put it in order.
+ * The sink of the suite. It records all events of one submission before a
+ * client can drop any of them.
  */
 import { isOlder } from '../../correctable/binding.ts';
 import type {
@@ -23,7 +23,7 @@ interface RecordedView {
   readonly value: unknown;
   readonly version: unknown;
   readonly isFinal: boolean;
-  /** What the value was when it was delivered, as sentences show it. */
+  /** The text of the value when it was delivered. */
   readonly text: string;
 }
 
@@ -38,14 +38,14 @@ export class ViewRecorder implements Sink {
   readonly operation: Operation;
   readonly requested: readonly string[];
   readonly views: RecordedView[] = [];
-  /** What the operation failed with, as a whole. */
+  /** The error with which the whole operation failed. */
   error: unknown;
-  /** Resolves at the first final view or failure of the whole. */
+  /** Resolves at the first final view or failure of the whole operation. */
   readonly closed: Promise<void>;
   isClosed = false;
   readonly #binding: Binding;
   readonly #levels: readonly string[];
-  /** The level weaker than its final that an update failed by. */
+  /** The level weaker than its final with which an update failed. */
   #failedBy: string | undefined;
   #unreportedError: number | undefined;
   readonly #values: { value: unknown; version: unknown }[] = [];
@@ -64,8 +64,8 @@ export class ViewRecorder implements Sink {
   }
 
   /**
-   * Submits as a client does: what is thrown fails the operation, and of a
-   * promise the end is the end.
+   * Submits as a client does. If the submission throws, the operation fails. If
+   * it returns a promise, the operation ends with it.
    */
   static submit(
     binding: Binding,
@@ -135,10 +135,7 @@ export class ViewRecorder implements Sink {
     this.#onEnd(error);
   }
 
-  /**
-   * Throws a `ConformanceError` unless all that was delivered until now keeps
-   * the contract.
-   */
+  /** Throws a `ConformanceError` unless all events so far follow the rules. */
   check(): void {
     const requested = `${formatOperation(this.operation)}, asked for ${this.requested.join(', ')}`;
     assertHolds(
@@ -169,8 +166,8 @@ export class ViewRecorder implements Sink {
         () =>
           `${requested}: a view at "${level}", which is none of ${this.#levels.join(', ')}`,
       );
-      // A stronger level than those requested answers in the place of the
-      // strongest of them; a final view may be weaker.
+      // A stronger level than those requested answers for the strongest of
+      // them. A final view may be weaker.
       assertHolds(
         isFinal || this.requested.includes(level),
         () => `${requested}: a view at ${level}, which was not requested`,
@@ -210,8 +207,8 @@ export class ViewRecorder implements Sink {
   }
 
   /**
-   * What was delivered belongs to its receivers: a binding that goes on to work
-   * with it changes what they have.
+   * Delivered values belong to their receivers. If the binding still changes
+   * one, its receivers see the change.
    */
   #checkValues(requested: string): void {
     const changed = this.views.find(
@@ -227,8 +224,8 @@ export class ViewRecorder implements Sink {
   }
 
   /**
-   * A preliminary view that is older than another one is dropped on its way;
-   * the final one is what there is.
+   * A client drops a preliminary view that is older than another one, but never
+   * a final view.
    */
   #checkVersions(requested: string): void {
     const { final } = this;
@@ -282,8 +279,8 @@ export class ViewRecorder implements Sink {
 }
 
 /**
- * Whether the binding holds `version` for older; what cannot be compared is
- * not.
+ * Returns whether the binding considers `version` older. Versions that cannot
+ * be compared are not older.
  */
 export function isVersionOlder(
   binding: Binding,

@@ -1,6 +1,6 @@
 /**
- * What the contract suite holds the values of weaker views to: they may be old,
- * and of nothing else.
+ * Checks the values of weaker views: they may be old, but must be values of
+ * this object.
  */
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
@@ -24,21 +24,24 @@ import {
 } from './histories.ts';
 
 /**
- * So many updates of an object are looked at: a store that shows something else
- * does so at once.
+ * The number of updates of an object. A store that shows another value does so
+ * within these.
  */
 const WRITES = 3;
 /**
- * So many of them are done before the second object is looked at, beside the
- * rest: others than it will ever show then.
+ * The number of updates before the second object is read. Then it must not show
+ * values of the first.
  */
 const WRITES_AHEAD = 2;
 
-/** An object, before it was read for the first time. */
+/** An object before its first read. */
 interface UnreadObject {
   readonly read: Operation;
   readonly writes: readonly Operation[];
-  /** What it has been, as far as the strongest level has shown. */
+  /**
+   * The values that the object has had, as far as the strongest level has
+   * shown.
+   */
   readonly knownValues: unknown[];
 }
 
@@ -107,8 +110,8 @@ async function followObject(
 }
 
 /**
- * What the strongest read gives now; no weaker view gives anything but this, or
- * what is known from before.
+ * Returns the result of the strongest read. Every weaker view must have this
+ * value or a known one.
  */
 async function readAndCheck(
   trial: TestContext,
@@ -127,14 +130,14 @@ async function readAndCheck(
 }
 
 /**
- * So many objects are looked at just after they were updated: weaker copies may
- * have the news already, now and then.
+ * The number of objects that are read just after their update, because weaker
+ * copies may be up to date by chance.
  */
 const OBJECTS = 4;
 
 /**
- * Whatever was asked for: what says that it is of the strongest level shows
- * what was acknowledged before.
+ * Checks that a view that has the strongest level shows every update that was
+ * acknowledged before, whatever was requested.
  */
 export async function reportsReachedLevels(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
@@ -171,8 +174,8 @@ async function checkReachedLevels(
 }
 
 /**
- * With one equal update after another, a preliminary view must be one of the
- * answers so far. They come from histories.
+ * Checks preliminary views of repeated equal updates. Each must be one of the
+ * results so far. The updates come from histories.
  */
 export async function guessesPastValues(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
@@ -194,7 +197,10 @@ export async function guessesPastValues(trial: TestContext): Promise<void> {
   });
 }
 
-/** The steps until another update comes, or one of which nothing is known. */
+/**
+ * Returns the steps before another update, or before a step without a known
+ * result.
+ */
 function takeEqualWrites(steps: readonly HistoryStep[]): HistoryStep[] {
   const updates = steps.filter(({ operation }) => operation.access === 'write');
   const end = updates.findIndex(
@@ -221,7 +227,10 @@ async function followWrites(
   }
 }
 
-/** Where the guess alone is asked for, it is all that the caller gets. */
+/**
+ * If only the preliminary view is requested, it is the only view that the
+ * caller gets.
+ */
 async function checkPreliminaryOnly(
   trial: TestContext,
   client: AnyClient,

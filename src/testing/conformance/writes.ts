@@ -1,6 +1,6 @@
 /**
- * What the contract suite holds the updates of a binding to: done once, for all
- * requested levels and callers that leave.
+ * Checks the updates of a binding: each is executed once, for all requested
+ * levels, and for callers that leave.
  */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { getFailure } from './levels.ts';
@@ -20,11 +20,13 @@ import type { Operation } from '../../correctable/operation.ts';
 import { createMarks } from './histories.ts';
 
 /**
- * So many updates are made at once: with one, a guess is hardly ever overtaken.
+ * The number of concurrent updates. With one, the final view hardly ever
+ * overtakes the preliminary one.
  */
 const CONCURRENT_WRITES = 20;
 /**
- * A read whose weaker levels take longer is not awaited: no rule forbids that.
+ * A read whose weaker levels take longer is not awaited, because no rule
+ * forbids that.
  */
 const HANG_TIMEOUT_MS = 1_000;
 
@@ -49,8 +51,8 @@ export async function levelsChooseViewsOnly(trial: TestContext): Promise<void> {
 export async function completesWrites(trial: TestContext): Promise<void> {
   const { write } = trial.subject;
   await trial.withClient(async (client) => {
-    // An update may have no stronger level than this: then its answer says so,
-    // whatever is asked for.
+    // An update may have no stronger level than this one. Then its view has
+    // this level, whatever is requested.
     const strongest = await trial.getFinal(client, write, [client.strongest]);
     const reached = client.levels.indexOf(strongest.level);
     for (const [rank, level] of client.levels.entries()) {
@@ -76,8 +78,8 @@ export async function completesWrites(trial: TestContext): Promise<void> {
 }
 
 /**
- * If an update was made, its caller learns that: that a guess could not be had
- * is no reason to be silent, or to fail.
+ * Checks that the caller of an executed update gets its result, even if the
+ * preliminary view fails.
  */
 export async function completesWithoutWeakLevels(
   trial: TestContext,
@@ -102,8 +104,8 @@ export async function completesWithoutWeakLevels(
 }
 
 /**
- * A weaker level that fails fails itself, not the read (C6). One that hangs may
- * keep those waiting that are asked after it.
+ * Checks that the failure of a weaker level does not fail the read (C6). A
+ * level that hangs may delay the levels that are called after it.
  */
 export async function readsWithoutWeakLevels(
   trial: TestContext,
@@ -150,12 +152,12 @@ export async function executesCanceledWrites(
 ): Promise<void> {
   const { write, read } = trial.subject;
   await trial.withClient(async (client) => {
-    // Once the store has answered, what is submitted is on its way: before that
-    // it may not have left.
+    // Once the store has answered, submitted operations are in flight. Before
+    // that they may not have been sent.
     await trial.getFinal(client, read, [client.strongest]);
     const leaving = client.invoke(write);
-    // A binding may answer at once: then there is nothing under way that could
-    // be left.
+    // A binding may answer at once. Then no operation in flight can be
+    // cancelled.
     const isDone = leaving.state === 'final';
     leaving.cancel('contract suite');
     const error = await getFailure(leaving);
@@ -165,8 +167,8 @@ export async function executesCanceledWrites(
 }
 
 /**
- * By what a binding knows that two submissions are one, and the capability that
- * it then declares.
+ * The fact by which a binding recognizes a repeated submission, with the
+ * capability that it declares.
  */
 const CAPABILITIES = {
   operationId: 'isExactlyOnce',
@@ -175,8 +177,9 @@ const CAPABILITIES = {
 type Identity = keyof typeof CAPABILITIES;
 
 /**
- * A repeat is known when the first has ended, and while it is in flight; what
- * has another name is no repeat.
+ * Checks that a repeated submission is recognized, both after the first has
+ * ended and while it is in flight. A submission with another name is no
+ * repetition.
  */
 export async function checkExactlyOnce(trial: TestContext): Promise<void> {
   await trial.withBinding(async (binding) => {
@@ -215,7 +218,7 @@ async function checkRepeat(
   const again = submitNamed(binding, write, part, name);
   await trial.ends(first);
   await trial.ends(again);
-  // A gateway knows whether the store behind it has keys.
+  // Only the gateway knows whether the store behind it has keys.
   if (isCorrectableError(first.error, 'UNSUPPORTED')) return;
   const client = trial.createClient(binding);
   const { value } = await trial.getFinal(client, read, [client.strongest]);

@@ -1,6 +1,6 @@
 /**
- * Lost, old or copied directories, joins, retirements and absences, and what
- * operators do: change members, send state.
+ * Events of a cluster: lost, old or copied directories, joins, retirements and
+ * absences, with the actions of operators: they change members and send state.
  */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import {
@@ -44,15 +44,18 @@ import type { Timeline } from './timeline.ts';
 export interface ClusterHost {
   readonly options: SimulationOptions;
   readonly timeline: Timeline;
-  /** All that there have been. */
+  /** All sites of the run so far. */
   readonly sites: readonly SimulatedSite[];
   readonly leader: Origin;
-  /** What a site begins with, and what one that has been away goes on with. */
+  /**
+   * Create the state of a new site, and update that of a site that has been
+   * away.
+   */
   readonly createSite: typeof createSiteFromShared;
   readonly mergeSite: typeof mergeSharedIntoSite;
   isHealed(): boolean;
   makeDisk(): SimulatedDisk;
-  /** Starts a site on what stands on a disk. */
+  /** Starts a site on the content of a disk. */
   addSite(
     origin: Origin,
     place: {
@@ -69,9 +72,7 @@ export interface ClusterHost {
 }
 
 const RETRY_MS = 300;
-/**
- * How long it takes to notice that a directory is lost, and to send the state.
- */
+/** The time to notice that a directory is lost, and to send the state. */
 const NOTICE_MEAN_MS = 200;
 const TRANSFER_MEAN_MS = 200;
 const PROBE_MS = 50;
@@ -79,9 +80,9 @@ const PROBE_MS = 50;
 interface Backup {
   readonly site: SimulatedSite;
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** So many operations of its own the copy has. */
+  /** The number of own operations in the copy. */
   readonly length: number;
-  /** The start during which it was made. */
+  /** The start during which the copy was made. */
   readonly start: number;
 }
 
@@ -99,16 +100,16 @@ export class ClusterEvents {
   readonly #random: Random;
   readonly #tasks = new Set<string>();
   /**
-   * Nodes that must stop: directories that were put back, or copied, when all
+   * Nodes that must stop: their directories were put back or copied when all
    * others knew more.
    */
   readonly #forks = new Set<SimulatedSite>();
   readonly #twins: SimulatedSite[] = [];
-  /** Those that are not at the address of their site. */
+  /** Nodes that are not at the address of their site. */
   readonly #distant = new Set<SimulatedSite>();
-  /** Copies that were put on disks. */
+  /** The number of copies that were put on disks. */
   #installed = 0;
-  /** Of which such nodes there were. */
+  /** The origins that have had such nodes. */
   readonly #forked = new Set<Origin>();
 
   constructor(host: ClusterHost, seed: number) {
@@ -116,7 +117,7 @@ export class ClusterEvents {
     this.#random = new Random(seed ^ 0xc1a5);
   }
 
-  /** Whether operators have something to do, or a node is to stop. */
+  /** Whether operators have a task, or a node must stop. */
   get isBusy(): boolean {
     return this.#tasks.size > 0 || this.#forks.size > 0;
   }
@@ -156,9 +157,9 @@ export class ClusterEvents {
   }
 
   /**
-   * The nodes that a message to a site reaches, where there are two: one of
-   * them. One at another address gets what is sent back on the connections that
-   * it has dialed.
+   * Returns the nodes that a message to a site reaches. If there are two, it
+   * reaches one of them. A node at another address gets only replies on the
+   * connections that it has opened.
    */
   pickReceivers(
     site: SimulatedSite | undefined,
@@ -176,8 +177,8 @@ export class ClusterEvents {
   }
 
   /**
-   * A node has stopped, since others have more of its stream: only one that was
-   * put back, or runs on a copy.
+   * Handles a node that has stopped because others have more of its stream.
+   * Only a node on a restored or copied directory may.
    */
   onForked(site: SimulatedSite, message: string): void {
     if (!this.#forks.delete(site))
@@ -197,12 +198,12 @@ export class ClusterEvents {
     );
   }
 
-  /** A node has stopped, since its site was closed. */
+  /** Handles a node that has stopped because its site was closed. */
   onRetired(site: SimulatedSite): void {
     this.#forks.delete(site);
   }
 
-  /** A site lacks what the others do not keep any more. */
+  /** Handles a site that lacks data that the others do not keep any more. */
   onBehind(site: SimulatedSite): void {
     const task = `transfer to site ${site.origin}`;
     if (this.#tasks.has(task)) return;
@@ -225,12 +226,13 @@ export class ClusterEvents {
         );
       } catch (error) {
         if (!isCorrectableError(error, 'UNAVAILABLE')) throw error;
-        // The donor lacks something that is here: another one has it, or the
-        // same later. Or this disk is damaged.
+        // The donor lacks data that is here. Another donor has it, or the same
+        // one later. Or this disk is damaged.
         site.start();
         return void this.#tasks.delete(task);
       }
-      // On a full disk it goes on with what it has, and asks again.
+      // On a full disk the site continues with what it has, and requests the
+      // state again.
       this.#install(disk, { state, found, task }, (error, note) => {
         if (error !== undefined) return site.start();
         this.counts.transfers += 1;
@@ -256,9 +258,7 @@ export class ClusterEvents {
     this.#begin(name, `${name}-first`, (origin) => `site ${origin} joins`);
   }
 
-  /**
-   * A site is retired: with its machine running, or for being lost for good.
-   */
+  /** Retires a site, whether its machine runs or it is lost for good. */
   #retire(site: SimulatedSite): void {
     this.counts.retirements += 1;
     if (this.#random.chance(0.5)) site.lose();
@@ -266,8 +266,8 @@ export class ClusterEvents {
     const task = `retire site ${site.origin}`;
     this.#tasks.add(task);
     const { name, origin } = site;
-    // Once all others have confirmed it: before, a site that is lost could take
-    // with it what is known of the change.
+    // The site is retired once all others have confirmed it. Before, a lost
+    // site could take the only knowledge of the change with it.
     const findClosed = (origins: Origins): Origin | undefined =>
       origins.closed.find(
         (closed) => closed === origin && origins.get(closed).state === 'closed',
@@ -301,7 +301,7 @@ export class ClusterEvents {
 
   /**
    * Opens an origin of a site on an empty directory, with the state of a site
-   * that has delivered that.
+   * that has delivered that change.
    */
   #begin(
     name: string,
@@ -335,10 +335,7 @@ export class ClusterEvents {
     );
   }
 
-  /**
-   * Proposes a change until a site finds its origin: that site has delivered
-   * the change.
-   */
+  /** Proposes a change until a site has delivered it and finds its origin. */
   #change(
     change: MemberChange,
     find: (origins: Origins) => Origin | undefined,
@@ -358,7 +355,7 @@ export class ClusterEvents {
     );
   }
 
-  /** Takes the shared state of some site, until one has given it. */
+  /** Requests the shared state of sites until one has sent it. */
   #transfer(
     isDonor: (site: SimulatedSite) => boolean,
     done: (copy: SharedCopy) => void,
@@ -415,7 +412,7 @@ export class ClusterEvents {
     );
   }
 
-  /** Sites that run, and have not been closed as far as they know. */
+  /** The sites that run, and have not been closed as far as they know. */
   get #members(): SimulatedSite[] {
     return this.#host.sites.filter(
       ({ machine, origin }) =>
@@ -424,8 +421,8 @@ export class ClusterEvents {
   }
 
   /**
-   * Whether all that was lost before is made up for: what two sites lose at
-   * once, no rule can give back.
+   * Whether all earlier losses are repaired. Data that two sites lose at once
+   * cannot be restored.
    */
   get #isSettled(): boolean {
     if (this.#tasks.size > 0 || this.#forks.size > 0) return false;
@@ -448,7 +445,7 @@ export class ClusterEvents {
     });
   }
 
-  /** A site that may be lost: never the leader. */
+  /** Returns a site that may be lost, which is never the leader. */
   #pickVictim(): SimulatedSite | undefined {
     if (!this.#isSettled) return undefined;
     const eligible = this.#host.sites.filter(
@@ -472,7 +469,7 @@ export class ClusterEvents {
       length: countOperations(site.origin, site.readFiles(files)),
       start,
     };
-    // Others may come to know a later start, and no operation that the copy
+    // The others may learn of a later start without an operation that the copy
     // lacks.
     if (this.#random.chance(0.5))
       site.crash(this.#random.exponential(this.#host.options.downMeanMs));
@@ -508,13 +505,13 @@ export class ClusterEvents {
     site.disk.putFiles(files);
     this.#later(this.#host.options.downMeanMs, () => {
       if (site.isLost) return;
-      // Only its first start is known not to be above the last one of its site.
+      // Only its first start is certainly not above the last one of its site.
       site.isSpared = true;
       site.start();
     });
   }
 
-  /** Another node runs on a copy: it must stop, and show nothing before. */
+  /** Runs another node on a copy. It must stop, and show nothing before. */
   #runTwice({ site, files }: Pick<Backup, 'site' | 'files'>): SimulatedSite {
     this.counts.twins += 1;
     const disk = this.#host.makeDisk();

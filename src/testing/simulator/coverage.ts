@@ -1,4 +1,4 @@
-/** What a run went through, by name. */
+/** Counts the events of a run by name. */
 import type { SimulatedDisk } from './disk.ts';
 import type { History } from './history.ts';
 import type { SimulatedClient } from './simulated-client.ts';

@@ -1,7 +1,7 @@
 /**
- * What may happen to the files of a site while it is down, beside a crash:
- * whole files are gone, bits flip, an old version comes back. A start has to
- * refuse then, or to lose nothing.
+ * Damages the files of a site while it is down, in addition to a crash: files
+ * disappear, bits flip, an old version returns. A start must then fail, or lose
+ * nothing.
  *
  * Two things are left out, since no site can notice them from its own
  * directory: damage to the last frame of its last log file, which looks like a
@@ -26,14 +26,14 @@ export interface Damage {
 }
 
 /**
- * The files that it is about, as they are then; those that are gone without
- * contents.
+ * The files of the damage with their content afterwards. Removed files have
+ * none.
  */
 export type DamageResult = Damage & {
   readonly changed: ReadonlyMap<string, Uint8Array | undefined>;
 };
 
-/** Damages files in one way. `old` has an earlier version of some. */
+/** Damages files in one way. `old` has an earlier version of some files. */
 export function drawDamage(
   files: DirectoryFiles,
   old: DirectoryFiles,
@@ -51,7 +51,7 @@ export function drawDamage(
   const [first, ...rest] = eligible;
   if (first === undefined) return undefined;
   const chosen = random.pick([first, ...rest]);
-  // Both files of a checkpoint, as often as one of them.
+  // Both files of a checkpoint are damaged as often as one of them.
   const names = random.chance(0.5)
     ? [chosen]
     : eligible.filter((name) => getTwinName(name) === getTwinName(chosen));
@@ -85,7 +85,7 @@ function findLastWrittenLog(files: DirectoryFiles): string | undefined {
     );
 }
 
-/** Counts how many of a file's first bytes were provably on the disk. */
+/** Returns how many of a file's first bytes were provably on the disk. */
 function countProvenBytes(
   bytes: Uint8Array,
   name: string,

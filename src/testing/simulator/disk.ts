@@ -16,14 +16,11 @@ export interface SimulatedDiskOptions {
   readonly random: Random;
   readonly syncMeanMs: number;
   /**
-   * How many of the small writes are on the disk, and are said to be, before
-   * the call returns: none where absent.
+   * The share of small writes that are durable, and are reported so, before the
+   * call returns. Default: 0
    */
   readonly instantShare?: number;
-  /**
-   * How likely a crash is to be followed by damage to files: never where
-   * absent.
-   */
+  /** The chance that a crash is followed by damage to files. Default: 0 */
   readonly damageChance?: number;
 }
 
@@ -40,9 +37,11 @@ const MAX_SMALL_WRITE_BYTES = SECTOR_BYTES;
 
 export class SimulatedDisk {
   isFull = false;
-  /** Writes of which a crash left some sectors and lost others. */
+  /**
+   * The number of writes of which a crash kept some sectors and lost others.
+   */
   tornWrites = 0;
-  /** What has happened to files beside crashes, by kind. */
+  /** The damages to files beside crashes, by kind. */
   readonly damages: Record<Damage['kind'], number> = {
     lost: 0,
     flipped: 0,
@@ -51,13 +50,13 @@ export class SimulatedDisk {
   protected readonly options: SimulatedDiskOptions;
   readonly #files = new Map<string, Uint8Array>();
   readonly #unsynced = new Set<PendingWrite>();
-  /** Files whose removal is not on the disk yet. */
+  /** Files whose removal is not durable yet. */
   readonly #removing = new Map<string, Uint8Array>();
   #mounts = 0;
   /** Whether another process has taken over the files of the present mount. */
   isDeposed = false;
   #undamagedFiles: Map<string, Uint8Array> | undefined;
-  /** As they were at the crash before. */
+  /** The files at the previous crash. */
   #previousFiles: ReadonlyMap<string, Uint8Array> = new Map();
 
   constructor(options: SimulatedDiskOptions) {
@@ -65,8 +64,8 @@ export class SimulatedDisk {
   }
 
   /**
-   * The disk as one start of the site sees it. After the next crash nothing
-   * done through it has any effect.
+   * Returns the disk for one start of the site. After the next crash this mount
+   * has no effect any more.
    */
   mount(): Files {
     this.#mounts += 1;
@@ -124,15 +123,15 @@ export class SimulatedDisk {
   }
 
   /**
-   * Another process takes it over: calls through the present mount have no
-   * effect, and report that.
+   * Another process takes the disk over. Calls through the present mount have
+   * no effect, and report that.
    */
   depose(): void {
     this.isDeposed = true;
     this.#unsynced.clear();
   }
 
-  /** Loses what is not synced, or parts of it. */
+  /** Loses unsynced data, completely or in part. */
   crash(): void {
     this.#mounts += 1;
     for (const [path, bytes] of this.#removing) {
@@ -147,7 +146,10 @@ export class SimulatedDisk {
       this.#previousFiles = copyFiles(this.#undamagedFiles ?? this.#files);
   }
 
-  /** The disk before it was damaged, to read only; nothing where it is not. */
+  /**
+   * The disk before it was damaged, read-only. `undefined` if it is not
+   * damaged.
+   */
   get openUndamaged(): Files | undefined {
     const whole = this.#undamagedFiles;
     if (whole === undefined) return undefined;
@@ -156,27 +158,27 @@ export class SimulatedDisk {
     return disk.mount();
   }
 
-  /** Puts back what was there before the damage, as from a backup. */
+  /** Restores the files from before the damage, as from a backup. */
   restoreBackup(): void {
     if (this.#undamagedFiles !== undefined) this.putFiles(this.#undamagedFiles);
     this.#undamagedFiles = undefined;
   }
 
-  /** What is on it now: what a backup has that is made while it runs. */
+  /**
+   * Returns the present files, as a backup of the running site would have them.
+   */
   copyFiles(): ReadonlyMap<string, Uint8Array> {
     return copyFiles(this.#files);
   }
 
-  /**
-   * Puts such a copy in place of all that there is, while nothing runs on it.
-   */
+  /** Replaces all files by such a copy while no site runs on the disk. */
   putFiles(files: ReadonlyMap<string, Uint8Array>): void {
     this.#files.clear();
     this.#removing.clear();
     for (const [path, bytes] of copyFiles(files)) this.#files.set(path, bytes);
   }
 
-  /** Goes on with what there is. */
+  /** Continues with the damaged files. */
   acceptDamage(): void {
     this.#undamagedFiles = undefined;
   }
@@ -215,7 +217,7 @@ export class SimulatedDisk {
     this.#files.set(path, new Uint8Array(sizeBytes));
   }
 
-  /** Puts bytes in place of a file, for tests of what a disk may do to it. */
+  /** Replaces the bytes of a file, for tests of damage. */
   put(path: string, bytes: Uint8Array): void {
     this.#files.set(path, bytes);
   }
@@ -224,7 +226,7 @@ export class SimulatedDisk {
     this.#files.delete(path);
   }
 
-  /** Puts all files below a directory below another one. */
+  /** Moves all files of a directory to another one. */
   move(from: string, to: string): void {
     if (this.isFull) throw createNoSpaceError();
     for (const path of this.#findBelow(from)) {
@@ -236,7 +238,7 @@ export class SimulatedDisk {
     }
   }
 
-  /** The file of this name, or those in the directory. */
+  /** Returns the files with this name or in this directory. */
   #findBelow(path: string): string[] {
     return [...this.#files.keys()].filter(
       (file) => file === path || file.startsWith(`${path}/`),
@@ -244,8 +246,8 @@ export class SimulatedDisk {
   }
 
   /**
-   * Removes the file from view. Until the disk has done it, a crash may bring
-   * it back.
+   * Removes the file from view. Until the removal is durable, a crash may
+   * restore it.
    */
   beginToRemove(path: string): void {
     for (const file of this.#findBelow(path)) this.#beginToRemoveFile(file);
@@ -260,7 +262,7 @@ export class SimulatedDisk {
     });
   }
 
-  /** Something of the disk's own time has passed. */
+  /** Calls `run` after a time of the disk. */
   afterSync(run: () => void): void {
     this.options.timeline.schedule(
       this.options.random.exponential(this.options.syncMeanMs),
@@ -290,7 +292,7 @@ export class SimulatedDisk {
     this.onWritten(done);
   }
 
-  /** Something was written, and is not synced. */
+  /** Called when data was written that is not synced yet. */
   protected onWritten(_done: OnWriteDone): void {}
 
   protected synced(error: Error | undefined, done: OnWriteDone): void {
@@ -353,7 +355,7 @@ function copyFiles(
   return new Map([...files].map(([path, bytes]) => [path, bytes.slice()]));
 }
 
-/** A disk of a site has one directory. */
+/** The disk of a site has one directory. */
 function toFileNames(
   files: ReadonlyMap<string, Uint8Array>,
 ): Map<string, Uint8Array> {

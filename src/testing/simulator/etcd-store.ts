@@ -1,6 +1,6 @@
 /**
- * What an etcd has: values by key, each with the revision that stored it, and
- * what it had at earlier revisions.
+ * The data of an etcd: values by key with the revision that stored them, and
+ * the values at earlier revisions.
  */
 import type {
   EtcdEntry,
@@ -15,7 +15,7 @@ interface Version {
 
 export class EtcdStore {
   revision = 1;
-  /** Earlier revisions cannot be read any more. */
+  /** The last revision that cannot be read any more. */
   compacted = 0;
   readonly #versions = new Map<string, Version[]>();
   readonly #events: EtcdEntry[] = [];
@@ -31,7 +31,7 @@ export class EtcdStore {
     for (const { key } of entries) this.#write(key, undefined, this.revision);
   }
 
-  /** `undefined` if the revision was compacted. */
+  /** Returns `undefined` if the revision was compacted. */
   range(
     range: EtcdKeyRange,
     limit: number,
@@ -59,7 +59,7 @@ export class EtcdStore {
     );
   }
 
-  /** A copy of its disks. */
+  /** Returns a copy, as of its disks. */
   copy(): EtcdStore {
     const copy = new EtcdStore();
     for (const [key, versions] of this.#versions)

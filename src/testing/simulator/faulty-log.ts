@@ -1,30 +1,30 @@
 /**
- * A red log of a bad engine: it repeats records, skips some, and comes back
- * shorter. The log beneath is correct.
+ * A red log of a faulty engine: it repeats records, skips some, and comes back
+ * shorter. The log below it is correct.
  */
 import type { LogOutput, RedLog } from '../../server/log/red-log.ts';
 import type { RedLogEngine } from '../../server/log/red-log-engine.ts';
 import type { Random } from '../../server/collections/random.ts';
 import type { SimulationOptions } from './options.ts';
 
-/** How unsteady it is, as chances of each delivery. */
+/** The chances of faults at each delivery. */
 export interface LogFaults {
   readonly random: Random;
   readonly options: Pick<
     SimulationOptions,
     'redRepeatChance' | 'redJumpChance' | 'redRegressChance'
   >;
-  /** Whether it does nothing of that any more. */
+  /** Returns whether it has no more faults. */
   isHealthy(): boolean;
-  /** Something was delivered again. */
+  /** Called when a record was delivered again. */
   onRepeated(): void;
 }
 
 type Delivery<R> = LogOutput<R> & { readonly kind: 'deliver' };
 
 /**
- * An engine whose nodes are as unsteady as that; as it is, where nothing of it
- * is to happen.
+ * Returns an engine with faulty nodes, or the engine itself if all chances are
+ * 0.
  */
 export function createFaultyEngine(
   engine: RedLogEngine,
@@ -39,8 +39,8 @@ export function createFaultyEngine(
 }
 
 /**
- * Wraps the methods by which a site takes what its node of the log delivers,
- * and ticks it.
+ * Adds faults to the methods by which a site gets deliveries from its node of
+ * the log, and ticks it.
  */
 export function addLogFaults<R>(log: RedLog<R>, faults: LogFaults): RedLog<R> {
   const tick = log.tick.bind(log);
@@ -48,13 +48,13 @@ export function addLogFaults<R>(log: RedLog<R>, faults: LogFaults): RedLog<R> {
   let last: Delivery<R> | undefined;
   let hasJumped = false;
   let isJumpNoticed = false;
-  // Engines need not report it, and one that comes back shorter cannot report
-  // it truly.
+  // Engines need not report the end. One that comes back shorter cannot report
+  // it truthfully.
   Object.defineProperty(log, 'end', { value: undefined });
 
   /**
-   * A jump after which nothing came is noticed at last by who compares what
-   * there is with what was delivered.
+   * If no record follows a gap, a comparison of the log with the delivered
+   * records finds the gap.
    */
   log.tick = (nowMs) => {
     tick(nowMs);

@@ -1,5 +1,5 @@
 /**
- * What the clients of a run did, and which replies they got: the input of
+ * The operations of the clients of a run with their replies: the input of
  * checkers that look from outside.
  */
 
@@ -14,10 +14,7 @@ export interface ClientOperation {
   readonly args: Readonly<Record<string, unknown>>;
   readonly level: 'causal' | 'strong';
   readonly submittedAtMs: number;
-  /**
-   * Every final answer that was given, in order, by which site, and how far
-   * along.
-   */
+  /** All final replies in order, each with its site and its number. */
   readonly replies: {
     readonly value: unknown;
     readonly stage: Stage;
@@ -25,38 +22,38 @@ export interface ClientOperation {
     readonly atMs: number;
   }[];
   /**
-   * All reported failures, in order, without those which only mean that the
+   * All reported failures in order, except those which only mean that the
    * request came late.
    */
   readonly failures: string[];
   /**
-   * What its first answer stood for at the site that gave it: seen by the
-   * simulation, whatever the answer says.
+   * The effect of the operation at the site of its first reply, as the
+   * simulation saw it.
    */
   shownColor?: 'blue' | 'red' | 'none';
-  /** Whether its first answer stood for a change. */
+  /** Whether its first reply stood for a change. */
   isChange?: boolean;
   /**
-   * Set when it failed for good. `UNKNOWN`: it may have taken effect, or still
-   * will.
+   * Set if it failed for good. `UNKNOWN` means that it may have taken effect,
+   * or still will.
    */
   error?: string;
   /**
-   * Its client was notified that nothing was done, nor will be, and has not
-   * retried it since.
+   * Whether its client was notified that nothing was or will be executed, and
+   * has not retried it since.
    */
   isCertainlyNotApplied?: boolean;
 }
 
-/** What the operations of a service are, as far as checkers have to know. */
+/** The properties of a service's operations that checkers need. */
 export interface OperationTraits {
   isRead(operation: Pick<ClientOperation, 'operation'>): boolean;
   /**
-   * Whether an answered update is durable at the site that answered first, and
-   * then at the others.
+   * Returns whether an answered update is durable only at the site that
+   * answered first, and later at the others.
    */
   isBlue(operation: ClientOperation): boolean;
-  /** Whether an answered update changed something. */
+  /** Returns whether an answered update changed something. */
   hasEffect(operation: ClientOperation): boolean;
 }
 

@@ -1,17 +1,17 @@
 /**
- * A hostile network: delays, losses, duplicates, other orders, partitions of
- * one direction or both.
+ * A hostile network: delays, losses, duplicates, reordering, partitions in one
+ * or both directions.
  */
 import type { Origin } from '../../server/records/origin.ts';
 import type { HealthyPeriods, Timeline } from './timeline.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Random } from '../../server/collections/random.ts';
 
-/** A message on its way: the bytes of its envelope. */
+/** A message in flight: the bytes of its envelope. */
 export interface SentMessage {
   readonly from: Origin;
   readonly to: Origin;
-  /** What sort of message it is: to be counted. */
+  /** The kind of the message, for statistics. */
   readonly kind: string;
   readonly bytes: Uint8Array;
 }
@@ -19,10 +19,7 @@ export interface SentMessage {
 type Receive = (sent: SentMessage) => void;
 
 export class HostileNetwork {
-  /**
-   * Messages sent, by kind; and what became of them on their way, by kind and
-   * fate.
-   */
+  /** The number of sent messages by kind, and by kind and fate. */
   readonly stats = new Map<string, number>();
   readonly #options: SimulationOptions;
   readonly #random: Random;
@@ -104,7 +101,8 @@ export class HostileNetwork {
     this.#lastArrivalMs.set(link, Math.max(arrivalMs, lastMs));
     this.#timeline.schedule(arrivalMs - this.#timeline.nowMs, () => {
       if (this.#cutLinks.has(link)) return this.#lose(sent.kind);
-      // What comes before its time is not taken, and has to be sent again.
+      // A message that arrives too early is not accepted, and has to be sent
+      // again.
       if (isOvertaking) this.#healthyPeriods.onDisturbed();
       this.#receive(sent);
     });
@@ -120,7 +118,7 @@ export class HostileNetwork {
     });
   }
 
-  /** Links are named by ordinals. */
+  /** Ordinals identify links. */
   #partition(): void {
     const { partitionMeanMs, isPartitionOneWay, isPartitionTotal } =
       this.#options;

@@ -1,6 +1,6 @@
 /**
- * Lets checkers see each run of a generator on the stable snapshot of a site,
- * at its moment.
+ * Reports each run of a generator on the stable snapshot of a site to checkers,
+ * at the moment of the run.
  */
 import {
   isCorrectableError,
@@ -16,7 +16,7 @@ import type { Outcome } from './oracle/execute.ts';
 
 /**
  * Wraps the methods by which a site runs generators. `name` is that of the
- * site's start, as in drawn identifiers.
+ * site's start, which is part of drawn identifiers.
  */
 export function observeGenerators(
   state: SiteState,

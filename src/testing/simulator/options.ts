@@ -1,13 +1,13 @@
 /**
- * How hostile a run is. Options are themselves drawn from the seed, so that
- * runs differ in kind.
+ * The hostility of a run. The seed also determines the options, so that runs
+ * differ in kind.
  */
 import { Random } from '../../server/collections/random.ts';
 import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
 
 /**
- * The services that runs are made with, where none is given: `generated` ones
- * are drawn from the seed.
+ * The services of runs without an explicit one. `generated` ones are drawn from
+ * the seed.
  */
 export type ScenarioName = 'classic' | 'roster' | 'generated' | 'rights';
 
@@ -47,7 +47,7 @@ export interface SimulationOptions {
   readonly pauseEveryMs: number;
   readonly pauseMeanMs: number;
   readonly syncMeanMs: number;
-  /** Share of small writes that are on the disk at once. */
+  /** Share of small writes that are durable at once. */
   readonly instantWriteShare: number;
   readonly segmentBytes: number;
   /** A group of this many entries does not wait for the previous write. */
@@ -209,7 +209,9 @@ export const PROFILES = [
 /** A kind of run. */
 export type Profile = (typeof PROFILES)[number];
 
-/** The options of a run, drawn from its seed within what its profile allows. */
+/**
+ * Draws the options of a run from its seed, within the limits of its profile.
+ */
 export function drawOptions(
   seed: number,
   profile: Profile = 'swarm',
@@ -226,7 +228,7 @@ export function drawOptions(
     const isDrawn = random.chance(chance);
     return profile === feature || (profile === 'swarm' && isDrawn);
   };
-  // A client moves for a reason, and a site is lost at a bad moment.
+  // A client needs a reason to move, and a site is lost at a bad moment.
   const lossy = has('lossy') || profile === 'loss';
   const partitions =
     has('partitions') || profile === 'moves' || profile === 'leaving';
@@ -311,8 +313,8 @@ const NO_ETCD = {
 } as const;
 
 /**
- * What befalls an etcd and its clients. Sites do not judge each other's stamps
- * before etcd has them.
+ * Draws the faults of an etcd and its clients. Sites do not check each other's
+ * stamps before etcd has them.
  */
 function drawEtcd(seed: number): Partial<SimulationOptions> {
   const random = new Random(seed ^ 0xe7cd);
@@ -346,7 +348,7 @@ const NO_CLUSTER = {
   maxBacklogEntries: Infinity,
 } as const;
 
-/** What befalls the sites of a cluster, in a swarm of other faults. */
+/** Draws the events of the sites of a cluster, in a swarm of other faults. */
 function drawCluster(seed: number): Partial<SimulationOptions> {
   const random = new Random(seed ^ 0xc105);
   const at = (chance: number): number =>
@@ -372,8 +374,8 @@ function drawCluster(seed: number): Partial<SimulationOptions> {
 }
 
 /**
- * For some runs, tables that forget nothing: then an operation that expires
- * without an acknowledgement is a fault.
+ * Draws tables for some runs that never forget an operation. Then an operation
+ * that expires without an acknowledgement is a fault.
  */
 function drawTables(seed: number): Partial<SimulationOptions> {
   if (!new Random(seed ^ 0x1d5).chance(0.25)) return {};
@@ -390,8 +392,8 @@ function drawTables(seed: number): Partial<SimulationOptions> {
 }
 
 /**
- * Limits that sites take from by rights; apart, for the same reason. In half of
- * them sites are near each other.
+ * Draws limits by rights. It uses a generator of its own, so that other options
+ * stay the same for a seed. In half of the runs sites are near each other.
  */
 function drawRights(seed: number): Partial<SimulationOptions> {
   const random = new Random(seed ^ 0x219);
@@ -423,7 +425,10 @@ const CROWD_OPTIONS: Partial<SimulationOptions> = {
   queueCount: 1,
 };
 
-/** Logs as engines that are not ours may be; apart, for the same reason. */
+/**
+ * Draws faults of logs of other engines. It uses a generator of its own, so
+ * that other options stay the same for a seed.
+ */
 function drawEngines(seed: number, profile: Profile) {
   const random = new Random(seed ^ 0x109);
   const isDrawn = profile === 'crashes' || profile === 'swarm';
@@ -437,8 +442,8 @@ function drawEngines(seed: number, profile: Profile) {
 }
 
 /**
- * Clients that do not wait for long, and no more than that; apart, for the same
- * reason.
+ * Draws clients that soon give up. It uses a generator of its own, so that
+ * other options stay the same for a seed.
  */
 function drawLeaving(
   seed: number,
@@ -455,8 +460,9 @@ function drawLeaving(
 }
 
 /**
- * Rows that all write at once, and how far one stands on another; apart, so
- * that what else a seed gives stays so.
+ * Draws runs in which all clients write the same rows, and the maximum length
+ * of a pipeline. It uses a generator of its own, so that other options stay the
+ * same for a seed.
  */
 function drawChains(
   seed: number,
@@ -470,7 +476,7 @@ function drawChains(
 
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 
-/** Clocks that are set and drift; one that is wild is years ahead at times. */
+/** Draws clocks that are set and drift. A wild one is sometimes years ahead. */
 function drawClocks(random: Random, wildMs: number, areSet: boolean) {
   const years = random.pick([0, 0, 10, 400]);
   return {

@@ -15,7 +15,7 @@ export interface PlannedFaultsOptions {
   readonly timeline: Timeline;
   readonly random: Random;
   readonly healthyPeriods: HealthyPeriods;
-  /** Counts what happens. */
+  /** Counts the faults. */
   readonly counts: Pick<
     { -readonly [K in keyof typeof NO_COUNTS]: number },
     'pauses' | 'fullDisks' | 'clockSteps'
@@ -24,8 +24,8 @@ export interface PlannedFaultsOptions {
 }
 
 /**
- * A clock is set forwards by less than sites may differ: by more, it would be
- * wild.
+ * A clock is set forward by less than the accepted difference of sites. With
+ * more, it would be wild.
  */
 const MAX_CLOCK_STEP_MS = 500;
 
@@ -56,7 +56,9 @@ export class PlannedFaults {
     this.#plan(deposeEveryMs, () => site.depose());
   }
 
-  /** One of several sites may be lost for good, but not the first one. */
+  /**
+   * Plans that one of several sites is lost for good, but not the first one.
+   */
   planLoss(sites: readonly SimulatedSite[]): void {
     const { options, timeline, random, isHealed } = this.#parts;
     const { loseSiteAtMs, siteCount } = options;
@@ -69,8 +71,8 @@ export class PlannedFaults {
   }
 
   /**
-   * One clock may be wild for a while; the others are set, mostly back, and
-   * drift.
+   * Plans that one clock is wild for a while, and that others are set, mostly
+   * back, and drift.
    */
   planClocks(wild: SimulatedSite, sites: readonly SimulatedSite[]): void {
     const { options, timeline, random } = this.#parts;
@@ -86,7 +88,7 @@ export class PlannedFaults {
     }
   }
 
-  /** What did not fit is written again only after a while. */
+  /** A write that did not fit is repeated only after a while. */
   makeRoom(disk: SimulatedDisk): void {
     disk.isFull = false;
     this.#parts.healthyPeriods.onDisturbed(FULL_RETRY_MS);
@@ -110,9 +112,7 @@ export class PlannedFaults {
     );
   }
 
-  /**
-   * Something bad, now and then until everything heals: `Infinity` for never.
-   */
+  /** Plans repeated faults until everything heals. `Infinity` means never. */
   #plan(everyMs: number, run: () => void): void {
     if (everyMs === Infinity) return;
     const { timeline, random, isHealed } = this.#parts;

@@ -1,5 +1,5 @@
 /**
- * The sites of a run: their first members, and their limits, drawn ones and
+ * The first members of a run, and the limits of its sites: drawn ones, and
  * those that all runs share.
  */
 import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';

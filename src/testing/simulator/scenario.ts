@@ -1,6 +1,6 @@
 /**
- * What a run is about: a service, what its clients ask for, and what only its
- * own checkers know.
+ * The subject of a run: a service, the operations that its clients draw, and
+ * its own checkers.
  */
 import type { Principal } from '../../correctable/binding.ts';
 import type { Origins } from '../../server/records/origin.ts';
@@ -12,7 +12,8 @@ import type { SimulationOptions } from './options.ts';
 import type { Random } from '../../server/collections/random.ts';
 
 /**
- * What a draw goes by; `own` is a text that no other operation of the run has.
+ * The inputs of a draw. `own` is a string that no other operation of the run
+ * has.
  */
 export interface DrawOptions {
   readonly random: Random;
@@ -22,16 +23,16 @@ export interface DrawOptions {
 
 export type DrawnOperation = Pick<ClientOperation, 'operation' | 'args'>;
 
-/** What checkers of a world may use, beside the events that they get. */
+/** The facts that checkers of a scenario may use beside their events. */
 export interface CheckerContext {
   readonly options: SimulationOptions;
   readonly origins: Origins;
-  /** After so long sites send again what has not been answered. */
+  /** After this time, sites resend a message that was not answered. */
   readonly resendAfterMs: number;
-  /** For so long who waits at a site does so for others. */
+  /** How long an operation may wait at a site for other sites. */
   readonly reachTimeoutMs: number;
   readonly healthyPeriods: HealthyPeriods;
-  /** What the last run of a generator has thrown, if it has. */
+  /** Returns what the last run of a generator has thrown, if it has. */
   readonly thrown: () => string | undefined;
 }
 
@@ -41,11 +42,14 @@ export interface Scenario {
   /** The users of the clients, by turns. Default: none */
   readonly principals?: readonly Principal[];
   draw(from: DrawOptions): DrawnOperation;
-  /** Checkers beside those that hold for any service. */
+  /** Returns checkers in addition to those of every service. */
   checkers(circumstances: CheckerContext): readonly Checker[];
 }
 
-/** Of any service: what the simulation itself saw of the operations. */
+/**
+ * Returns the traits of any service, from what the simulation itself saw of the
+ * operations.
+ */
 export function getObservedTraits({ contract }: Service): OperationTraits {
   return {
     isRead: ({ operation }) =>

@@ -1,6 +1,6 @@
 /**
- * From a run with a fault to a simpler one with the same fault: it tells what
- * the fault needs, and what it does not.
+ * Finds a simpler run with the same fault. It shows what the fault needs, and
+ * what it does not.
  */
 import type { Profile, SimulationOptions } from './options.ts';
 import {
@@ -9,7 +9,7 @@ import {
   type SimulateOptions,
 } from './simulation.ts';
 
-/** What to do without, the most confusing first. */
+/** Options to leave out, the most confusing first. */
 const SIMPLIFICATIONS: readonly Partial<SimulationOptions>[] = [
   { wildClockAheadMs: 0 },
   { clockStepEveryMs: Infinity },
@@ -39,12 +39,12 @@ const SIMPLIFICATIONS: readonly Partial<SimulationOptions>[] = [
   { queueCount: 1 },
 ];
 
-/** Smaller numbers of these, by halves. */
+/** Options that are halved. */
 const HALVED_OPTIONS = ['clientCount', 'operationsPerClient'] as const;
 
 /**
- * A simpler run with the same fault, and how it differs from what the seed
- * draws.
+ * A simpler run with the same fault, and its difference from the run of the
+ * seed.
  */
 export interface ShrunkRun {
   readonly result: RunResult;
@@ -52,8 +52,8 @@ export interface ShrunkRun {
 }
 
 /**
- * Leaves out and makes smaller what the fault does not need, in at most
- * `runsMax` runs.
+ * Leaves out and reduces what the fault does not need, in at most `maxRuns`
+ * runs.
  */
 export function shrinkRun(
   faulty: RunResult,
@@ -73,8 +73,8 @@ export function shrinkRun(
     best = { result, overrides };
     return true;
   };
-  // Until no run is simpler: a repetition of the simplest run must show that
-  // run, and no simpler one.
+  // Repeated until no run is simpler. A repetition of the simplest run must
+  // show that run, and no simpler one.
   for (let before: ShrunkRun | undefined; before !== best;) {
     before = best;
     for (const change of SIMPLIFICATIONS) tries(change);

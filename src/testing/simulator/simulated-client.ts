@@ -1,6 +1,6 @@
 /**
- * A client: one operation at a time, retried until it is answered, here or
- * elsewhere. Old requests may come late.
+ * A client. It makes one operation at a time, and retries it until it is
+ * answered, at the same site or another one. Old requests may arrive late.
  */
 import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
 import type { Origin } from '../../server/records/origin.ts';
@@ -41,40 +41,46 @@ interface Request {
 
 interface SentRequest {
   readonly request: Request;
-  /** By hand, long after: where the client has been since may have begun it. */
+  /**
+   * Whether this is an old request that arrives late. A site where the client
+   * has been since may have begun the operation.
+   */
   readonly isLate: boolean;
-  /** None where the site was down, or had no room. */
+  /** Absent if the site was down, or had no room. */
   serial: number | undefined;
   isAbandoned: boolean;
 }
 
-/** Where the operation in flight was sent first, and how often it has moved. */
+/**
+ * The site that the operation in flight was sent to first, and how often it has
+ * moved.
+ */
 interface OperationPath {
   readonly home: Origin;
   hop: number;
-  /** What its session had seen when it was first submitted. */
+  /** The state that its session had seen when it was first submitted. */
   readonly sessionVector: Vector | undefined;
 }
 
 const RETRY_MS = 50;
-/** By how much longer it waits each time, and how long at most. */
+/** The factor by which it waits longer each time, and the maximum wait. */
 const BACKOFF_FACTOR = 1.3;
 const MAX_TIMEOUT_MS = 10_000;
-/** Requests kept for coming late. */
+/** Maximum number of requests that are kept to arrive late. */
 const MAX_RETAINED_REQUESTS = 8;
 /**
- * Nothing was done: too much waits for the red order, or the red log has
- * halted.
+ * Codes that prove that nothing was done: the queue of the red order is full,
+ * or the red log has halted.
  */
 const NOT_EXECUTED_CODES: ReadonlySet<string> = new Set([
   'OVERLOADED',
   'UNAVAILABLE',
 ]);
-/** What only says that a request came late. */
+/** Codes that only mean that a request came late. */
 const LATE_CODES: ReadonlySet<string> = new Set(['ABORTED', 'REPLY_EXPIRED']);
 
 export class SimulatedClient {
-  /** Counts of events by kind: moves, unknown results, and so on. */
+  /** The number of events by kind: moves, unknown results, and so on. */
   readonly stats = {
     moves: 0,
     unknown: 0,
@@ -91,7 +97,7 @@ export class SimulatedClient {
   #acknowledged = 0;
   #path: OperationPath;
   readonly #lastSent = new WeakMap<ClientOperation, SentRequest>();
-  /** What its session has seen, if it keeps one. */
+  /** The state that its session has seen, if it keeps one. */
   #seen: Vector | undefined;
 
   constructor(options: SimulatedClientOptions) {
@@ -147,8 +153,8 @@ export class SimulatedClient {
   }
 
   /**
-   * Submits, and again under the same identifier when no answer comes: a late
-   * answer counts all the same.
+   * Submits an operation, and resubmits it under the same identifier if no
+   * reply comes. A late reply counts all the same.
    */
   #submit(operation: ClientOperation, waits = 0): void {
     const { timeline, random, options } = this.#options;
@@ -157,8 +163,8 @@ export class SimulatedClient {
     if (this.#requests.length > MAX_RETAINED_REQUESTS) this.#requests.shift();
     const sending = this.#send(request);
     const isUp = sending.serial !== undefined;
-    // It waits longer each time: a client that moves on before an answer can
-    // arrive never gets one.
+    // It waits longer each time. A client that moves on before a reply can
+    // arrive would never get one.
     const timeoutMs = Math.min(
       MAX_TIMEOUT_MS,
       options.clientTimeoutMs * BACKOFF_FACTOR ** waits,
@@ -179,7 +185,7 @@ export class SimulatedClient {
   }
 
   /**
-   * Stops waiting, and notifies its site if that has the request. Replies that
+   * Stops waiting, and notifies the site if it has the request. Replies that
    * still arrive are noted.
    */
   #giveUp(sending: SentRequest): void {
@@ -281,8 +287,8 @@ export class SimulatedClient {
     } else if (answer.domain !== undefined) {
       this.#options.onDomainError({ ...about, stage, domain: answer.domain });
     }
-    // Of a level that failed the end is still to come, as it is after a
-    // preliminary view.
+    // After the failure of one level, or a preliminary view, the end is still
+    // to come.
     if (
       answer.kind === 'preliminary' ||
       (answer.kind === 'failed' && stage !== undefined)
@@ -305,7 +311,7 @@ export class SimulatedClient {
   }
 
   /**
-   * Some rejections mean that nothing was done, nor will be, unless it is
+   * Some rejections mean that nothing was or will be executed, unless it is
    * retried.
    */
   #noteNotExecuted(sending: SentRequest, code: string): void {
@@ -325,8 +331,8 @@ export class SimulatedClient {
   }
 
   /**
-   * Whether a failure ends the operation. It retries an unknown result, unless
-   * it can never be known.
+   * Returns whether a failure ends the operation. An unknown result is retried,
+   * unless it can never be known.
    */
   #isFinalFailure(
     operation: ClientOperation,
@@ -338,14 +344,14 @@ export class SimulatedClient {
       this.stats.late += 1;
       return false;
     }
-    // In a small table, operations of others may have replaced it: its result
-    // is unknown.
+    // In a small table, operations of others may have replaced this one, so its
+    // result is unknown.
     if (code === 'REPLY_EXPIRED' && hasSmallTables(options)) {
       operation.error ??= 'UNKNOWN';
       return true;
     }
-    // Not kept as an answer: what is refused so may be taken when it comes
-    // again.
+    // This rejection is not retained as a reply. The same operation may be
+    // accepted when it is sent again.
     if (NOT_EXECUTED_CODES.has(code)) {
       this.stats.refused += code === 'OVERLOADED' ? 1 : 0;
       operation.error ??= 'UNKNOWN';
@@ -375,8 +381,8 @@ export class SimulatedClient {
 }
 
 /**
- * Whether a table forgets what its clients have not acknowledged, as it does by
- * itself in no run with the usual bounds.
+ * Returns whether a table forgets operations that its clients have not
+ * acknowledged. With the usual limits, that happens in no run.
  */
 function hasSmallTables({
   maxIdentifiers,

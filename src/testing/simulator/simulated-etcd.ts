@@ -1,6 +1,6 @@
 /**
- * A model of etcd with three endpoints, one order of writes, and what can go
- * wrong for a client.
+ * A model of etcd with three endpoints and one order of writes, and with the
+ * faults that a client can meet.
  */
 import type {
   EtcdReply,
@@ -15,7 +15,7 @@ import type { Timeline } from './timeline.ts';
 /** A start's connection to the server of its red log. */
 export interface ServerConnection {
   request(request: ServerRequest): void;
-  /** Requests that were sent may still take effect. */
+  /** Ends the connection. Requests that were sent may still take effect. */
   close(): void;
 }
 
@@ -31,10 +31,13 @@ export type EtcdFaults = Pick<
 
 const ENDPOINTS = 3;
 /**
- * Until a client is connected again, and until one notices that a write failed.
+ * The time until a client is connected again, and until it notices that a write
+ * failed.
  */
 const [CONNECT_MS, TIMEOUT_MS] = [30, 400];
-/** How late a write may land whose connection is over. */
+/**
+ * The mean delay of a write that takes effect after its connection has ended.
+ */
 const LATE_MEAN_MS = 600;
 const QUOTA_BYTES = 1e6;
 const MAX_EVENTS = 5;
@@ -52,9 +55,9 @@ export class SimulatedEtcd {
   readonly timeline: Timeline;
   store = new EtcdStore();
   isHealed = false;
-  /** Until when an endpoint does nothing. */
+  /** Until when an endpoint is frozen. */
   readonly frozenUntilMs = Array.from({ length: ENDPOINTS }, () => 0);
-  /** How late an endpoint sends events to watches. */
+  /** The delay with which an endpoint sends events to watches. */
   readonly lagMs = Array.from({ length: ENDPOINTS }, () => 0);
   bytesPerMs = Infinity;
   isFull = false;
@@ -92,12 +95,12 @@ export class SimulatedEtcd {
     this.lagMs.fill(0);
   }
 
-  /** Something was written: watches get it. */
+  /** Notifies watches that something was written. */
   notify(): void {
     for (const client of this.#clients) client.pump();
   }
 
-  /** All servers go on with other disks: connections end. */
+  /** Replaces the disks of all servers. Connections end. */
   replaceStore(store: EtcdStore): void {
     this.store = store;
     this.counts['etcd put back'] += 1;
@@ -137,17 +140,19 @@ type Watch = Extract<EtcdRequest, { kind: 'etcd.watch' }> & {
   revision: number;
 };
 
-/** One start of a site as a client, with the adapter that it would have. */
+/** One start of a site as a client, with the adapter of production. */
 class EtcdClient {
   readonly #etcd: SimulatedEtcd;
   readonly #reply: (reply: ServerReply) => void;
   #endpoint: number;
-  /** Counts connections: replies of an earlier one are dropped. */
+  /** Counts connections. Replies of an earlier one are dropped. */
   #connection = 0;
   #isClosed = false;
   #watch: Watch | undefined;
   #isPumping = false;
-  /** Requests of a connection arrive in order. */
+  /**
+   * Requests of a connection arrive in order. This is the time of the last one.
+   */
   #arrivesAtMs = 0;
   #repliesAtMs = 0;
   /** Until when the link is busy with values. */
@@ -195,7 +200,7 @@ class EtcdClient {
     );
   }
 
-  /** Sends new events to the watch, as late as its endpoint is. */
+  /** Sends new events to the watch, with the delay of its endpoint. */
   pump(): void {
     const { lagMs, random, faults } = this.#etcd;
     if (this.#watch === undefined || this.#isPumping) return;
@@ -228,7 +233,7 @@ class EtcdClient {
   }
 
   /**
-   * A frozen endpoint executes requests later. A write may be held up longer
+   * A frozen endpoint executes requests later. A write may be delayed longer
    * than its connection lasts.
    */
   #arrive(
@@ -321,7 +326,7 @@ class EtcdClient {
         this.pump();
         return undefined;
       case 'etcd.progress':
-        // Up to the last event that was sent.
+        // Returns the last event that was sent.
         if (this.#watch === undefined) return undefined;
         return {
           kind: 'etcd.progress',
@@ -374,7 +379,7 @@ class EtcdClient {
   }
 
   /**
-   * The client notices after a time, or never: then its own timeout ends the
+   * The client notices after a time, or never. Then its own timeout ends the
    * wait.
    */
   #fail(request: EtcdRequest, connection: number): void {
@@ -390,7 +395,7 @@ class EtcdClient {
     );
   }
 
-  /** Replies of a connection come in order. */
+  /** Replies of a connection arrive in order. */
   #answerLater(reply: EtcdReply, connection: number): void {
     const { timeline, random, faults, bytesPerMs } = this.#etcd;
     this.#repliesAtMs = Math.max(

@@ -1,6 +1,6 @@
 /**
- * The red log of a run: of the built-in engine, which may be unsteady, or kept
- * by a model of etcd.
+ * The red log of a run: that of the built-in engine, which may be faulty, or
+ * one that a model of etcd keeps.
  */
 import { Random } from '../../server/collections/random.ts';
 import { createEtcdEngine } from '../../server/log/etcd/engine.ts';
@@ -29,10 +29,10 @@ const PLACE = { deployment: 'simulated', generation: 0 };
 /** Few entries between two marks, so that much is trimmed in a run. */
 const MARK_EVERY = 4;
 const [PROBE_MS, RECOVERY_MS] = [20, 5000];
-/** How long operators take to notice an older state. */
+/** The time in which operators notice an older state. */
 const PUT_BACK_MS = 800;
 /**
- * How long sites that use one endpoint read nothing, before the disks are put
+ * How long sites that use one endpoint read nothing before the disks are put
  * back.
  */
 const FROZEN_MS = 2000;
@@ -72,19 +72,19 @@ export class SimulatedRedLog {
     this.etcd?.heal();
   }
 
-  /** How long sites may need until they read again once it has healed. */
+  /** The time in which sites read again after everything has healed. */
   get recoveryMs(): number {
     return this.etcd === undefined ? 0 : RECOVERY_MS;
   }
 
-  /** Whether it may be late, or refuse, for reasons of its own. */
+  /** Whether it may be late, or refuse, by its own faults. */
   get isInTheWay(): boolean {
     return this.etcd !== undefined && !this.#host.isHealthy();
   }
 
   /**
-   * Copies the disks, and puts the copy back once most sites are ahead: fewer
-   * could be away while others go on.
+   * Copies the disks, and puts the copy back once most sites are ahead. With
+   * fewer sites, those could be away while others continue.
    */
   #planPutBack(): void {
     const { etcd } = this;

@@ -34,14 +34,15 @@ export type SiteReply =
   | {
       readonly kind: 'failed';
       readonly serial: number;
-      /** The one that failed, where a stronger one follows. */
+      /** The level that failed, if a stronger one follows. */
       readonly stage: Stage | undefined;
       readonly code: string;
       readonly domain: DomainErrorInfo | undefined;
     };
 
 /**
- * Makes the machine of a site: a run with a planted fault makes another one.
+ * Creates the machine of a site. A run with a planted fault creates another
+ * one.
  */
 export type MachineFactory = (
   options: SiteOptions,
@@ -56,7 +57,7 @@ export interface SimulatedSiteOptions<Site> {
     SiteOptions,
     'origins' | 'epoch' | 'observer' | 'onMessageRejected'
   >;
-  /** The table that each start begins with. */
+  /** Creates the table of origins with which each start begins. */
   createOrigins(): Origins;
   readonly makeMachine: MachineFactory;
   readonly timeline: Timeline;
@@ -65,7 +66,7 @@ export interface SimulatedSiteOptions<Site> {
   readonly observer: ReplicaObserver;
   readonly disk: SimulatedDisk;
   /**
-   * Small ones, so that files are changed and checkpoints made within a run.
+   * Small limits, so that files change and checkpoints are made within a run.
    */
   readonly storage: Required<
     Pick<
@@ -75,27 +76,29 @@ export interface SimulatedSiteOptions<Site> {
   >;
   readonly Storage: typeof DurableStorage;
   send(sent: SentMessage): void;
-  /** A message of another site was taken, by this start of the site. */
+  /**
+   * Called when this start of the site has accepted a message of another site.
+   */
   onMessageAccepted(envelope: Envelope, start: number): void;
-  /** It goes on after a pause. */
+  /** Called when the site continues after a pause. */
   onResumed(): void;
   /**
-   * A site has started: empty, or again with the state that the checkers noted
-   * as `saved`.
+   * Called when the site has started: empty, or with the state for which the
+   * checkers noted `saved`.
    */
   onStarted(saved: unknown): void;
   /**
-   * What checkers have noted of the site, to be given to `started` when it
-   * starts from this state.
+   * Returns the notes of the checkers about the site. `onStarted` gets them
+   * when the site starts from this state.
    */
   save(): unknown;
   onSubmitted(submission: Omit<ClientSubmission, 'site'>): void;
   /**
-   * What a site says of itself and of the members, by `SiteOutput`; a site that
-   * was closed, or forked, has stopped.
+   * Called with the outputs of a site about itself and the members. A site that
+   * was closed or forked has stopped.
    */
   onMembership(output: MembershipOutput, site: Site): void;
-  /** Connects a start to the server that keeps the red log, where one does. */
+  /** Connects a start to the server that keeps the red log, if there is one. */
   readonly connect?:
     | ((reply: (reply: ServerReply) => void) => ServerConnection)
     | undefined;

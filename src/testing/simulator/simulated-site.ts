@@ -1,6 +1,6 @@
 /**
- * One site of a run over its crashes: the same state machine as in production,
- * on a virtual disk and network.
+ * One site of a run, including its crashes: the same state machine as in
+ * production, on a virtual disk and network.
  */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import type { SiteOutput } from '../../server/site/site-options.ts';
@@ -46,13 +46,13 @@ const TICK_MS = 25;
 const ENVELOPE_BYTES = 2000;
 export const SITE_DIRECTORY = 'site';
 /**
- * Its multiples, of which the whole part is left out, are spread evenly, and
- * none comes twice.
+ * The fractional parts of its multiples are spread evenly, and no two are
+ * equal.
  */
 const GOLDEN_RATIO_FRACTION = (Math.sqrt(5) - 1) / 2;
 /**
- * When a site is started again that cannot start on a full disk, and how long a
- * halt of its red log stays unnoticed.
+ * The delay after which a site that cannot start on a full disk is started
+ * again, and the time in which a halt of its red log is noticed.
  */
 const [RESTART_MS, REPAIR_MS] = [50, 400];
 
@@ -74,17 +74,17 @@ export class SimulatedSite {
    */
   fences = 0;
   halts = 0;
-  /** Checkpoints made, and starts that had one. */
+  /** The number of checkpoints, and of starts from one. */
   checkpoints = 0;
   startsFromCheckpoint = 0;
   startsAfterTornWrites = 0;
   fullDiskRejections = 0;
   rejectedStarts = 0;
-  /** Gone for good, with its disks. */
+  /** Whether the site and its disks are lost for good. */
   isLost = false;
   /**
-   * Neither crashes nor is deposed until it is stopped: another start would
-   * have another number.
+   * Whether the site neither crashes nor is deposed until it is stopped,
+   * because another start would have another number.
    */
   isSpared = false;
   readonly clock: SimulatedClock;
@@ -96,17 +96,17 @@ export class SimulatedSite {
   readonly #checkerNotes = new CheckpointNotes();
   readonly #answers = new Map<number, (answer: SiteReply) => void>();
   #serial = 0;
-  /** Of the disk, at the last start. */
+  /** The torn writes of the disk at the last start. */
   #tornWrites = 0;
-  /** Inputs that wait for the end of a pause; absent when there is none. */
+  /** Inputs that wait for the end of a pause. Absent without a pause. */
   #pausedInputs: (() => void)[] | undefined;
 
   /**
-   * How often it was stopped for good: what would start it again after a crash
-   * does not then.
+   * How often it was stopped for good. A restart that was planned after a crash
+   * does not happen then.
    */
   #stops = 0;
-  /** How often it has started, whatever its disk remembers of that. */
+  /** How often it has started, even if its disk does not remember it. */
   #starts = 0;
 
   constructor(options: SimulatedSiteOptions<SimulatedSite>) {
@@ -153,7 +153,7 @@ export class SimulatedSite {
     );
     this.#storage = storage;
     this.#starts += 1;
-    // Each start has another chance, above or below that of the one before.
+    // Each start gets a chance above or below that of the start before.
     const epoch = createEpoch(
       storage.term,
       (this.#starts * GOLDEN_RATIO_FRACTION) % 1,
@@ -210,8 +210,8 @@ export class SimulatedSite {
   }
 
   /**
-   * Opens the storage. On a damaged disk it has to refuse, or to have all that
-   * there was before.
+   * Opens the storage. On a damaged disk it must fail, or have everything that
+   * was there before.
    */
   #open(open: () => DurableStorage): DurableStorage {
     const { disk } = this.#options;
@@ -245,7 +245,7 @@ export class SimulatedSite {
     this.isLost = true;
   }
 
-  /** Ends, and does not start by itself. */
+  /** Stops the site. It does not restart by itself. */
   stop(): void {
     this.isSpared = false;
     this.crash(Infinity);
@@ -277,8 +277,8 @@ export class SimulatedSite {
   }
 
   /**
-   * Makes a checkpoint and gives what of it is shared: later, or never if
-   * something comes between.
+   * Makes a checkpoint and passes on its shared part. It calls `done` later, or
+   * never if the site crashes.
    */
   takeShared(done: (copy: SharedCopy) => void): void {
     const { machine } = this;
@@ -296,7 +296,7 @@ export class SimulatedSite {
     });
   }
 
-  /** What was read of its disk, as its machine wrote it. */
+  /** Returns the state that was read from its disk, as its machine wrote it. */
   unpackState({ checkpoint, ...logs }: RecoveredState): RecoveredState {
     if (checkpoint === undefined) return logs;
     return {
@@ -308,7 +308,7 @@ export class SimulatedSite {
     };
   }
 
-  /** What a start finds on a copy of its disk. */
+  /** Returns the state that a start finds on a copy of its disk. */
   readFiles(files: ReadonlyMap<string, Uint8Array>): RecoveredState {
     const copy = new SimulatedDisk({
       timeline: this.#options.timeline,
@@ -319,9 +319,7 @@ export class SimulatedSite {
     return this.unpackState(recoverSite(copy.mount(), SITE_DIRECTORY).stored);
   }
 
-  /**
-   * Loses the machine and what was not synced, and starts again after `downMs`.
-   */
+  /** Loses the machine and all unsynced data, and restarts after `downMs`. */
   crash(downMs: number): void {
     if (this.machine === undefined || this.isSpared) return;
     this.crashes += 1;
@@ -338,15 +336,17 @@ export class SimulatedSite {
   }
 
   /**
-   * Another holder takes its log over: it notices when it writes, and the next
-   * start is that holder.
+   * Lets another holder take its log over. The site notices that when it
+   * writes, and the next start is that holder.
    */
   depose(): void {
     if (this.machine !== undefined && !this.isSpared)
       this.#options.disk.depose();
   }
 
-  /** It has said nothing of what it could not append. */
+  /**
+   * The site has sent nothing that depends on entries that it could not append.
+   */
   #onFenced(machine: SiteMachine): void {
     if (this.machine !== machine) return;
     this.fences += 1;
@@ -354,8 +354,8 @@ export class SimulatedSite {
   }
 
   /**
-   * Its red log does not continue as it should: after a while an operator fixes
-   * that and starts it again.
+   * Handles a red log that does not continue correctly. After a while an
+   * operator fixes it and restarts the site.
    */
   #onHalted(machine: SiteMachine | undefined): void {
     this.halts += 1;
@@ -377,8 +377,8 @@ export class SimulatedSite {
   }
 
   /**
-   * Whether it takes inputs, and all that they may need: room on its disk, and
-   * the red order.
+   * Whether it handles inputs and has everything that they may need: room on
+   * its disk, and the red order.
    */
   get isAwake(): boolean {
     if (this.machine === undefined || this.#pausedInputs !== undefined)
@@ -390,7 +390,7 @@ export class SimulatedSite {
   }
 
   /**
-   * Submits an operation; gives its serial, if the site is up and has room for
+   * Submits an operation. Returns its serial if the site is up and has room for
    * it.
    */
   submit(
@@ -425,8 +425,8 @@ export class SimulatedSite {
   }
 
   /**
-   * No caller waits any more for the submission with this serial. Has no effect
-   * if a crash has forgotten it.
+   * Notes that no caller waits any more for the submission with this serial.
+   * Has no effect if a crash has forgotten it.
    */
   abandon(serial: number): void {
     if (this.#answers.has(serial))
@@ -434,8 +434,8 @@ export class SimulatedSite {
   }
 
   /**
-   * As many bytes as came over the network: only what they say can reach the
-   * site.
+   * Handles the bytes of a message. The site gets only what they encode, as
+   * over a real network.
    */
   receive({ bytes }: SentMessage): void {
     const envelope = this.#codec.decode(
@@ -453,7 +453,8 @@ export class SimulatedSite {
         this.clock.wallMs,
         hasRoom,
       );
-      // What a start says of its node is heard before the start is accepted.
+      // A message about the node of a start is handled before the start is
+      // accepted.
       if (isNodeMessage(envelope.message)) return;
       if (countHarmless(machine) === before)
         this.#options.onMessageAccepted(envelope, start);
@@ -461,8 +462,8 @@ export class SimulatedSite {
   }
 
   /**
-   * Gives the machine an input, now or after the pause; nothing, where it is
-   * not `for` this machine any more.
+   * Passes an input to the machine, now or after the pause. Does nothing if
+   * `meant` is not the present machine any more.
    */
   #input(
     give: (machine: SiteMachine) => void,
@@ -494,7 +495,7 @@ export class SimulatedSite {
         end = output;
       else this.#options.onMembership(output, this);
     }
-    // Last: a site that stops has given the views before that.
+    // Handled last, because a site that stops has sent its views before.
     if (end !== undefined) this.#onEnd(end);
   }
 
@@ -504,7 +505,9 @@ export class SimulatedSite {
     this.#options.onMembership(output, this);
   }
 
-  /** In small envelopes, so that messages are divided as large ones are. */
+  /**
+   * Sends in small envelopes, so that messages are divided as large ones are.
+   */
   #send(envelope: Envelope): void {
     const { from, to, message } = envelope;
     for (const bytes of this.#codec.encode(envelope, ENVELOPE_BYTES)) {
@@ -585,8 +588,7 @@ export class SimulatedSite {
 }
 
 /**
- * Nothing is sent that should not be taken, but for what a restart has made
- * late.
+ * Every message must be accepted, except those that a restart has made late.
  */
 function failOnRejection({ message }: RejectedMessageError): never {
   throw new PropertyViolation(`a message was refused: ${message}`, 'messages');
@@ -597,8 +599,8 @@ function getEnd(stored: RecoveredState, log: LogKind): number {
 }
 
 /**
- * Messages that were not taken though nothing was wrong with them: they came
- * late, too early, or without room.
+ * Returns the number of correct messages that were not accepted because they
+ * were late, too early, or without room.
  */
 function countHarmless({
   rejections: { term, start, origin, room },

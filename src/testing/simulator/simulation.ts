@@ -1,6 +1,6 @@
 /**
- * One run: the replica on a virtual clock, network and disks. First with
- * faults, then healed until all is settled.
+ * One run of the replica on a virtual clock, network and disks: first with
+ * faults, then healed until everything has settled.
  */
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
 import {
@@ -62,11 +62,11 @@ export interface RunResult {
   /** The first property that did not hold. */
   readonly violation?: { readonly checker: string; readonly message: string };
   /**
-   * What the run went through, by name: runs that go through nothing prove
+   * The number of events of the run by name. A run without events proves
    * nothing.
    */
   readonly coverage: Readonly<Record<string, number>>;
-  /** What the clients did, and which replies they got, for checkers outside. */
+  /** The operations of the clients with their replies, for checkers outside. */
   readonly history: readonly ClientOperation[];
 }
 
@@ -173,8 +173,8 @@ export class Simulation {
         () => 'the sites still exchange something, long after all have ended',
       );
     } catch (error) {
-      // Whatever is thrown is a finding: a broken replica may trip over itself
-      // before a checker notices.
+      // Every error is a finding, because a broken replica may throw before a
+      // checker notices.
       const checker =
         error instanceof PropertyViolation
           ? (error.noticedBy ?? this.#checkers.current)
@@ -413,8 +413,8 @@ export class Simulation {
   }
 
   /**
-   * Whether something keeps a site from working, from others, or from taking
-   * what they say.
+   * Whether a fault keeps a site from working, from reaching others, or from
+   * accepting their messages.
    */
   get #isInTheWay(): boolean {
     const isAway =
@@ -494,14 +494,17 @@ export class Simulation {
   }
 }
 
-/** Whether it was executed on what its site had only proposed. */
+/**
+ * Returns whether the operation was executed on the state that its site had
+ * only proposed.
+ */
 function isPipelined(operation: AnyOperation): boolean {
   return isRed(operation) && operation.dependencies !== undefined;
 }
 
 /**
- * What runs in the place of the code of production: parts with a fault in them,
- * to see that it is noticed.
+ * Replacements of production code: parts with a fault, to check that the fault
+ * is found.
  */
 export interface RunReplacements {
   readonly makeMachine?: MachineFactory | undefined;
@@ -514,13 +517,12 @@ export interface RunReplacements {
 
 export interface SimulateOptions {
   /**
-   * What the run is about; one that is drawn with the other circumstances is
-   * made of them.
+   * The scenario of the run. A function creates it from the options of the run.
    */
   readonly scenario:
     | Scenario
     | ((options: SimulationOptions, seed: number) => Scenario);
-  /** Take the place of what the profile draws. */
+  /** Replace the options that the profile draws. */
   readonly overrides?: Partial<SimulationOptions> | undefined;
   readonly replacements?: RunReplacements | undefined;
 }

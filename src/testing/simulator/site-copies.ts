@@ -1,4 +1,4 @@
-/** The state of a site that others begin with. */
+/** The state of a site from which others begin. */
 import {
   getSavedSite,
   type RecoveredState,
@@ -7,8 +7,8 @@ import type { Checkpoint } from '../../server/records/checkpoint.ts';
 import type { Origin } from '../../server/records/origin.ts';
 
 /**
- * What a site has that it shares with all others, and what the checkers have
- * noted of it then.
+ * The state that a site shares with all others, and the notes of the checkers
+ * at that time.
  */
 export interface SharedCopy {
   readonly shared: Checkpoint;
@@ -16,7 +16,8 @@ export interface SharedCopy {
 }
 
 /**
- * Such a copy on a disk: its note there is none of a checkpoint of the site.
+ * Such a copy on a disk. Its note number differs from those of the checkpoints
+ * of the site.
  */
 export interface InstalledCopy extends Pick<SharedCopy, 'notes'> {
   readonly note: number;
@@ -29,7 +30,8 @@ export interface SiteBeginning {
 }
 
 /**
- * How many operations of an origin there are in what its site finds at a start.
+ * Returns the number of operations of an origin in the state that its site
+ * finds at a start.
  */
 export function countOperations(
   origin: Origin,
@@ -46,8 +48,8 @@ export function countOperations(
 }
 
 /**
- * The last start of an origin that another site has accepted, in what that one
- * finds at a start; 0 if there is none.
+ * Returns the last start of an origin that another site has accepted, in the
+ * state that the other site finds at a start. Returns 0 if there is none.
  */
 export function getAcceptedStart(
   origin: Origin,

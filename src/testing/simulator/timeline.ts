@@ -1,6 +1,6 @@
 /**
- * Virtual time: events in the order of their times, those of one time in the
- * order in which they were planned.
+ * Virtual time. Events run in the order of their times. Events of one time run
+ * in the order in which they were planned.
  */
 
 interface PlannedEvent {
@@ -19,7 +19,7 @@ export class Timeline {
     this.#rise({ atMs: this.nowMs + delayMs, order: this.#order++, run });
   }
 
-  /** Runs events until `untilMs`, or until `isDone` says so. */
+  /** Runs events until `untilMs`, or until `isDone` returns true. */
   run(untilMs: number, isDone: () => boolean = () => false): void {
     while (!isDone()) {
       const next = this.#heap[0];
@@ -31,7 +31,7 @@ export class Timeline {
     }
   }
 
-  /** Puts it at the end, and moves down what comes after it. */
+  /** Inserts an event at the end of the heap, and moves later ones down. */
   #rise(planned: PlannedEvent): void {
     let index = this.#heap.length;
     while (index > 0) {
@@ -44,9 +44,7 @@ export class Timeline {
     this.#heap[index] = planned;
   }
 
-  /**
-   * Puts it in the place of the first one, and moves up what comes before it.
-   */
+  /** Inserts an event at the top of the heap, and moves earlier ones up. */
   #sink(planned: PlannedEvent): void {
     const { length } = this.#heap;
     let index = 0;
@@ -75,7 +73,7 @@ function isBefore(item: PlannedEvent, other: PlannedEvent): boolean {
   );
 }
 
-/** What checkers go by that ask how long something takes. */
+/** The time since when no fault delays anything, for checkers of durations. */
 export class HealthyPeriods {
   readonly #timeline: Timeline;
   readonly #isInTheWay: () => boolean;
@@ -86,7 +84,7 @@ export class HealthyPeriods {
     this.#isInTheWay = isInTheWay;
   }
 
-  /** Until now something was in the way, or is for so long. */
+  /** Notes a fault until now, or for the next `forMs`. */
   onDisturbed(forMs = 0): void {
     this.#disturbedAtMs = Math.max(
       this.#disturbedAtMs,
@@ -94,7 +92,7 @@ export class HealthyPeriods {
     );
   }
 
-  /** `Infinity` while something is. */
+  /** When the last fault ended. `Infinity` while there is one. */
   get sinceMs(): number {
     return this.#isInTheWay() ? Infinity : this.#disturbedAtMs;
   }

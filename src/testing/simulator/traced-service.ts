@@ -1,5 +1,5 @@
 /**
- * Notes what generators read from tables. If a second run reads less, the
+ * Records what generators read from tables. If a second run reads less, the
  * generator depends on other state.
  */
 import { formatThrown } from '../../server/records/failures.ts';
@@ -16,7 +16,7 @@ type Readers = Readonly<Record<string, Reader>>;
 type NoteLookup = (description: string) => void;
 
 /**
- * The service, and what the last run of one of its generators has asked, or
+ * The service, and what the last run of one of its generators has requested or
  * thrown.
  */
 export class TracedService {
@@ -67,19 +67,20 @@ export class TracedService {
   }
 
   /**
-   * Each once: a generator that knows the result of a read need not repeat it.
+   * Each lookup once, because a generator that knows the result of a read need
+   * not repeat it.
    */
   readonly lookups = (): readonly string[] => [...this.#lookups];
   /**
-   * What the last run has thrown, if it has, and that was no error of its
+   * What the last run has thrown, if it has and if that was no error of its
    * domain.
    */
   readonly thrown = (): string | undefined => this.#thrown;
 }
 
 /**
- * One result for the same tables, as at a site: so a generator finds state
- * again that it keeps by them.
+ * Returns one result for the same tables, as at a site. So a generator finds
+ * state again that it keeps by the tables.
  */
 function memoizeByTables(
   make: (real: Readers) => Readers,
@@ -92,7 +93,7 @@ function memoizeByTables(
   };
 }
 
-/** A table as this run has it, seen through by what notes. */
+/** Returns a table of this run that records all reads. */
 function traceTable(
   name: string,
   table: Table,
@@ -141,7 +142,7 @@ function traceTable(
   };
 }
 
-/** Never throws, whatever the option is. */
+/** Never throws, for any option. */
 function formatOption([name, value]: [string, unknown]): string[] {
   return value === undefined ? [] : [`${name} ${formatKey(value)}`];
 }
@@ -153,8 +154,8 @@ function formatKey(value: unknown): string {
 }
 
 /**
- * All else is as it was given, and inherited as it was: a context has nothing
- * that it could be copied by.
+ * Everything else is unchanged, including what is inherited. A context has no
+ * enumerable properties that could be copied.
  */
 function createTracedContext(
   value: Context,

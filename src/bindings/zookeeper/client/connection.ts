@@ -1,6 +1,6 @@
 /**
- * One connection to a server: handshake, requests answered in order, heartbeats
- * that notice a frozen server.
+ * One connection to a server, with a handshake, replies in order, and
+ * heartbeats that detect a frozen server.
  */
 import { connect, type Socket } from 'node:net';
 import {
@@ -22,18 +22,18 @@ import {
 import type { Credentials } from './options.ts';
 import { OP, type Request } from './requests.ts';
 
-/** Numbers of frames that answer no request of the application. */
+/** Request numbers of frames that are no requests of the application. */
 const XID = { watch: -1, ping: -2, auth: -4, setWatches: -8 } as const;
 /**
- * Asks for a preliminary reply, which then has the sign bit too. Servers
- * without such replies send the bit back.
+ * This bit requests a preliminary reply, which then has the sign bit too.
+ * Servers without such replies return the bit unchanged.
  */
 const WANTS_PRELIMINARY = 2 ** 30;
 const PRELIMINARY_FLAGS = 0x6000_0000;
-/** No server keeps a session for so long: a week. */
+/** No server keeps a session for longer than a week. */
 const MAX_TIMEOUT_MS = 7 * 24 * 3_600_000;
 
-/** Writes a request down, its number to be filled in. */
+/** Encodes a request. Its number is filled in later. */
 export function encodeFrame({ type, write }: Request<unknown>): Buffer {
   const writer = new JuteWriter().int(0).int(type);
   write(writer);
@@ -43,18 +43,18 @@ export function encodeFrame({ type, write }: Request<unknown>): Buffer {
 export interface PendingRequest<T = unknown> {
   readonly request: Request<T>;
   /**
-   * As it goes out but for its number: the length, four bytes for the number,
-   * the rest.
+   * The frame as it is sent, except for its number: the length, four bytes for
+   * the number, and the content.
    */
   readonly frame: Buffer;
   readonly resolve: (value: T) => void;
   readonly reject: (error: ZooKeeperError) => void;
-  /** When it was handed in, by `performance.now()`. */
+  /** When the request was made, by `performance.now()`. */
   readonly startedAtMs: number;
 }
 
 export interface AcceptedSession extends Credentials {
-  /** As negotiated; 0 or less for a session that has expired. */
+  /** The negotiated timeout. 0 or less for an expired session. */
   readonly sessionTimeoutMs: number;
 }
 
@@ -64,16 +64,16 @@ export interface ConnectionOptions {
   readonly lastZxid: bigint;
   readonly sessionTimeoutMs: number;
   readonly nextRequestNumber: () => number;
-  /** How long connecting and the handshake may take. */
+  /** Timeout for connecting and the handshake. */
   readonly connectTimeoutMs: number;
   readonly maxReplyBytes: number;
   readonly onAccepted: (accepted: AcceptedSession) => void;
   readonly onZxid: (zxid: bigint) => void;
   readonly onWatchEvent: (reader: JuteReader) => void;
   readonly onAuthFailed: () => void;
-  /** Counts payload bytes. */
+  /** The number of payload bytes. */
   readonly bytes: { sent: number; received: number };
-  /** Called once, when the connection is over, with why. */
+  /** Called once with the reason when the connection has ended. */
   readonly onClosed: (reason: ZooKeeperError) => void;
 }
 
@@ -119,7 +119,7 @@ export class Connection {
     return this.#sentRequests.length - this.#head;
   }
 
-  /** Sends a request; those of one tick leave together. */
+  /** Sends a request. Requests of one tick are sent together. */
   send(pending: PendingRequest): void {
     const number = this.#options.nextRequestNumber();
     const xid =
@@ -132,8 +132,8 @@ export class Connection {
   }
 
   /**
-   * Sends what belongs to the session and answers no caller: identities,
-   * watches.
+   * Sends a request that belongs to the session and answers no caller:
+   * identities, watches.
    */
   sendSetup(request: Request<void>): void {
     const frame = encodeFrame(request);
@@ -144,7 +144,7 @@ export class Connection {
     this.#enqueue(frame);
   }
 
-  /** Cuts the connection without telling the server. */
+  /** Drops the connection without a notice to the server. */
   destroy(reason: string): void {
     this.#end(this.#createLossError(reason));
   }
@@ -202,7 +202,7 @@ export class Connection {
     if (xid === XID.watch) return this.#options.onWatchEvent(reader);
     if (xid === XID.auth && error !== 0) return this.#options.onAuthFailed();
     if (xid < 0) {
-      // The server's own negative numbers are small: they have all of these
+      // The server's own negative numbers are small, so they have all of these
       // bits.
       if ((xid & PRELIMINARY_FLAGS) === WANTS_PRELIMINARY)
         this.#deliverPreliminary(xid & 0x7fff_ffff, reader);
@@ -220,7 +220,8 @@ export class Connection {
     const isReadOnly = reader.remaining > 0 && reader.bool();
     this.#isAccepted = true;
     clearTimeout(this.#connectTimer);
-    // We never ask for one: what it shows may be as old as its partition.
+    // This client never requests a read-only server, because its data may be as
+    // old as its partition.
     if (isReadOnly)
       return this.#end(this.#createLossError('the server is read-only'));
     if (sessionTimeoutMs > MAX_TIMEOUT_MS) {
@@ -286,8 +287,8 @@ export class Connection {
   }
 
   /**
-   * A ping after a third of the session's time without a word, the end after
-   * two thirds without an answer.
+   * Sends a ping after a third of the session timeout without messages. Ends
+   * the connection after two thirds without a reply.
    */
   #startHeartbeat(sessionTimeoutMs: number): HeartbeatMonitor {
     const intervalMs = sessionTimeoutMs / 6;

@@ -1,7 +1,4 @@
-/**
- * What can go wrong with a request, as a code with the path that it is about
- * and a hint at what to do.
- */
+/** The failures of requests: a code, the path of the node, and advice. */
 
 const CODES = {
   [-1]: 'SYSTEM_ERROR',
@@ -29,7 +26,9 @@ const CODES = {
   [-127]: 'THROTTLED',
 } as const;
 
-/** A stable name of a failure. The client itself defines the last ones. */
+/**
+ * A stable name of a failure. The last ones are defined by the client itself.
+ */
 export type ZooKeeperErrorCode =
   | (typeof CODES)[keyof typeof CODES]
   | 'UNKNOWN_ERROR'
@@ -117,8 +116,8 @@ export class ZooKeeperError extends Error {
 }
 
 /**
- * What a server answers that does not know what became of the request, or is
- * not known to this client.
+ * Replies of a server that does not know the outcome of the request, or is
+ * unknown to this client.
  */
 const UNDECIDED_CODES: ReadonlySet<ZooKeeperErrorCode> = new Set([
   'SYSTEM_ERROR',
@@ -131,7 +130,8 @@ const UNDECIDED_CODES: ReadonlySet<ZooKeeperErrorCode> = new Set([
 ]);
 
 /**
- * Whether an update that was answered so may have been executed all the same.
+ * Returns whether an update with this reply may have been executed all the
+ * same.
  */
 export function isUndecided(code: ZooKeeperErrorCode): boolean {
   return UNDECIDED_CODES.has(code);
@@ -154,8 +154,8 @@ export function isZooKeeperError(
 }
 
 /**
- * For `catch` of a promise: `value` instead of an error of `code`; throws any
- * other on.
+ * Returns a handler for `catch` that replaces an error of `code` by `value`,
+ * and rethrows any other error.
  */
 export function replaceErrorWith<T>(
   code: ZooKeeperErrorCode,

@@ -1,21 +1,19 @@
 /**
- * Jute, ZooKeeper's serialisation: big-endian numbers, and strings, buffers and
- * lists with a 32-bit length in front.
+ * Jute, the serialization of ZooKeeper: big-endian numbers, and strings,
+ * buffers and arrays after a 32-bit length.
  */
 import { ByteReader } from '../../shared/byte-reader.ts';
 import { ByteWriter } from '../../shared/byte-writer.ts';
 import { FrameSplitter } from '../../shared/frame-splitter.ts';
 import { ZooKeeperError } from './errors.ts';
 
-/** In front of every frame: how long it is. */
+/** The size of the length before every frame. */
 export const LENGTH_BYTES = 4;
 
-/** The least that an element of a list takes. */
+/** The minimum size of an item of an array. */
 const ELEMENT_BYTES = 4;
 
-/**
- * Writes one frame: the four bytes of its length are kept free at the start.
- */
+/** Writes one frame. The first four bytes are reserved for its length. */
 export class JuteWriter extends ByteWriter {
   constructor() {
     super(LENGTH_BYTES);
@@ -25,7 +23,7 @@ export class JuteWriter extends ByteWriter {
     return this.byte(value ? 1 : 0);
   }
 
-  /** A buffer; `null` is not the same as an empty one. */
+  /** Writes a buffer. `null` differs from an empty one. */
   buffer(value: Uint8Array | null): this {
     return value === null ? this.int(-1) : this.int(value.length).raw(value);
   }
@@ -49,11 +47,14 @@ export class JuteWriter extends ByteWriter {
 }
 
 /**
- * Reads the content of one frame. What does not fit is a `PROTOCOL_ERROR`,
+ * Reads the content of one frame. Malformed content is a `PROTOCOL_ERROR`,
  * never an exception of another kind.
  */
 export class JuteReader extends ByteReader {
-  /** A 64-bit number that is a time or a count, small enough to be exact. */
+  /**
+   * Reads a 64-bit number that is a time or a count, so it is small enough to
+   * be exact.
+   */
   longNumber(): number {
     return Number(this.long());
   }
@@ -62,7 +63,9 @@ export class JuteReader extends ByteReader {
     return this.byte() !== 0;
   }
 
-  /** A copy, so that a small value does not keep a large frame in memory. */
+  /**
+   * Reads a copy, so that a small value does not keep a large frame in memory.
+   */
   buffer(): Uint8Array | null {
     const length = this.int();
     return length < 0 ? null : new Uint8Array(this.raw(length));
@@ -73,7 +76,7 @@ export class JuteReader extends ByteReader {
     return length < 0 ? '' : this.text(length);
   }
 
-  /** A length below zero is a list that is not there: it has no elements. */
+  /** A negative length stands for an absent array, which counts as empty. */
   list<T>(read: (reader: this) => T): T[] {
     return this.readItems(Math.max(0, this.int()), ELEMENT_BYTES, () =>
       read(this),
@@ -88,8 +91,8 @@ export class JuteReader extends ByteReader {
 }
 
 /**
- * Cuts what arrives into the contents of frames. Throws a ZooKeeperError
- * `PROTOCOL_ERROR` for a length that cannot be.
+ * Splits the bytes that arrive into the contents of frames. Throws a
+ * `ZooKeeperError` `PROTOCOL_ERROR` for an impossible length.
  */
 export function createJuteSplitter(maxBytes: number): FrameSplitter<Buffer> {
   return new FrameSplitter({

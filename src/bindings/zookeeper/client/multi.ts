@@ -1,4 +1,6 @@
-/** Several updates in one transaction: all of them take effect, or none. */
+/**
+ * Several updates in one transaction: either all of them take effect, or none.
+ */
 import { getZooKeeperErrorCode, ZooKeeperError } from './errors.ts';
 import type { JuteReader, JuteWriter } from './jute.ts';
 import { readStat, type Acl, type Stat } from './stat-and-acl.ts';
@@ -43,7 +45,7 @@ export type MultiResult =
   | { readonly type: 'set'; readonly stat: Stat }
   | { readonly type: 'delete' | 'check' };
 
-/** A part with the path and data as the server gets them. */
+/** A part with the path and data that the server gets. */
 export type ResolvedPart = MultiPart & {
   readonly serverPath: string;
   readonly bytes: Uint8Array | null;
@@ -52,7 +54,7 @@ export type ResolvedPart = MultiPart & {
 
 const ANY_VERSION = -1;
 const ERROR_TYPE = -1;
-/** What parts get that were not to blame. */
+/** The results of parts that did not fail themselves. */
 const NOT_EXECUTED_CODES: readonly number[] = [0, -2];
 
 export function writeMulti(
@@ -105,7 +107,7 @@ function writePart(writer: JuteWriter, part: ResolvedPart): void {
       return;
     case 'delete':
     case 'check':
-      // Version 0 is version 0: only an absent one means any.
+      // Version 0 is a real version. Only an absent version means any.
       writer.string(part.serverPath).int(part.version ?? ANY_VERSION);
   }
 }
@@ -142,7 +144,7 @@ function readResult(
   type: number,
   part: ResolvedPart | undefined,
 ): MultiResult {
-  // Whatever kind of node it was, a create is answered as one with a stat.
+  // A create has a stat in its result for every kind of node.
   const expected =
     part?.type === 'create' ? OP.create2 : part && getOpCode(part);
   if (part === undefined || type !== expected) {

@@ -1,4 +1,4 @@
-/** How a client is made. */
+/** The options of a client. */
 import { isRecord } from '../../../correctable/validate.ts';
 import { ZooKeeperError } from './errors.ts';
 
@@ -39,8 +39,8 @@ export interface ZooKeeperOptions {
    */
   readonly credentials?: Credentials;
   /**
-   * Returns a transaction that the client must not fall behind, besides its
-   * own: of a session for which it reads.
+   * Returns a transaction that the client must not fall behind, beside its own.
+   * It belongs to another session for which this one reads.
    */
   readonly getMinZxid?: () => bigint;
   /**
@@ -59,8 +59,8 @@ export type ResolvedOptions = Required<
 
 const MIB = 1024 * 1024;
 /**
- * Largest request unless given: servers refuse more than 1 MiB, headers
- * included.
+ * Default of the maximum request size. Servers reject more than 1 MiB,
+ * including headers.
  */
 export const DEFAULT_MAX_REQUEST_BYTES = 1_000_000;
 

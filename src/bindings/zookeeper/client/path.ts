@@ -1,6 +1,6 @@
 /**
- * Paths of nodes, checked before anything is sent: what the server finds wrong
- * it answers by closing the connection.
+ * Checks the paths of nodes before anything is sent. For a wrong path the
+ * server would close the connection.
  */
 import { ZooKeeperError } from './errors.ts';
 
@@ -28,8 +28,8 @@ function findPathProblem(path: string): string | undefined {
 }
 
 /**
- * As the server has it: control characters, private use, and what takes two
- * code units.
+ * The characters that the server rejects: control characters, private use, and
+ * characters of two code units.
  */
 function isForbidden(character: string): boolean {
   const code = character.codePointAt(0) as number;
@@ -42,7 +42,7 @@ function isForbidden(character: string): boolean {
 }
 
 /**
- * The subtree that a client takes for the whole: a prefix of all paths that are
+ * The subtree that the client uses as its root: a prefix of all paths that are
  * sent.
  */
 export class Chroot {

@@ -1,9 +1,9 @@
 /**
- * Numbers the requests of a session over all its connections: servers match
- * late answers by session and number.
+ * Numbers the requests of a session over all its connections. Servers match
+ * late replies by session and number.
  */
 
-/** Numbers stay below the bits that say something else. */
+/** Numbers stay below the bits that have other meanings. */
 const MAX_NUMBER = 2 ** 29 - 1;
 
 export function createRequestNumbers(first = 1): () => number {
@@ -16,8 +16,8 @@ export function createRequestNumbers(first = 1): () => number {
 }
 
 /**
- * For a session that another client began. Its last number is unknown, so this
- * one begins anywhere.
+ * Numbers the requests of a session that another client began. Its last number
+ * is unknown, so the numbers start at a random one.
  */
 export function createRandomRequestNumbers(): () => number {
   return createRequestNumbers(1 + Math.floor(Math.random() * MAX_NUMBER));

@@ -1,6 +1,6 @@
 /**
- * Requests: how each kind is written and its reply read. Paths are those of the
- * server, the client's chroot included.
+ * Requests: how each kind is encoded and its reply decoded. Paths are those of
+ * the server, including the client's chroot.
  */
 import { ZooKeeperError } from './errors.ts';
 import type { JuteReader, JuteWriter } from './jute.ts';
@@ -38,30 +38,30 @@ export const OP = {
 
 export interface Request<T> {
   readonly type: number;
-  /** The path for error messages, as the application gave it. */
+  /** The path that the application passed, for error messages. */
   readonly path: string | undefined;
   readonly isWrite: boolean;
   write(writer: JuteWriter): void;
   read(reader: JuteReader): T;
   /**
-   * Reads a preliminary reply, for which a server is asked that knows them
+   * Reads a preliminary reply. It is requested from servers that support it
    * (`engines/zookeeper-czk`).
    */
   readPreliminary?(reader: JuteReader): void;
   /**
-   * Called when the reply comes, before anything that came after it, with its
-   * error number (0: none) and the last transaction that the server had
+   * Called when the reply arrives, before anything that arrived later. It gets
+   * the error number (0: none) and the last transaction that the server had
    * applied.
    */
   onReply?(error: number, zxid: bigint): void;
 }
 
-/** Error numbers that requests look at themselves. */
+/** Error numbers that requests handle themselves. */
 export const NO_NODE = -101;
 
 /**
- * The life of a node: until deleted, until its session ends, until its last
- * child goes, or until idle for a time.
+ * The lifetime of a node: until it is deleted, until its session ends, until
+ * its last child is deleted, or until it is idle for some time.
  */
 export type CreateMode =
   | 'persistent'
@@ -91,7 +91,7 @@ export interface CreateFields {
   readonly ttlMs: number;
 }
 
-/** What follows the prefix of a sequential node: 32 bits, with their sign. */
+/** The suffix of a sequential node: a signed number of 32 bits. */
 const SEQUENCE = /^-?\d{10}$/;
 
 export interface CreateResult {
@@ -104,7 +104,8 @@ export interface CreateResult {
 }
 
 /**
- * The number of a create request: only the plain ones may leave out the stat.
+ * Returns the number of a create request. Only the plain requests have results
+ * without a stat.
  */
 export function getCreateOpCode(mode: CreateMode, withStat: boolean): number {
   if (mode === 'container') return OP.createContainer;
@@ -121,8 +122,8 @@ export function writeCreate(
 }
 
 /**
- * Reads the result of a create. Throws `PROTOCOL_ERROR` if the path is that of
- * another one than the server got.
+ * Reads the result of a create. Throws `PROTOCOL_ERROR` if its path does not
+ * fit the request.
  */
 export function readCreated(
   reader: JuteReader,
@@ -147,7 +148,9 @@ export interface NodeData {
 }
 
 export interface NodeChildren {
-  /** Names of the children, without the path of the parent, in no order. */
+  /**
+   * Names of the children without the path of the parent, in no defined order.
+   */
   readonly children: readonly string[];
   readonly stat: Stat;
 }

@@ -10,7 +10,7 @@ const DEFAULT_PORT = 2181;
 
 export interface ConnectString {
   readonly servers: readonly ServerAddress[];
-  /** The subtree that the client is confined to; `/` for all. */
+  /** The subtree that the client is confined to. `/` is the whole tree. */
   readonly chroot: string;
 }
 
@@ -41,7 +41,8 @@ function parseServer(text: string): ServerAddress {
 }
 
 /**
- * Goes round the servers; where one is preferred, every round begins with it.
+ * Tries the servers in turn. Every round begins with the preferred one, if
+ * there is one.
  */
 export class ServerPool {
   readonly #servers: readonly ServerAddress[];
@@ -49,7 +50,7 @@ export class ServerPool {
   #next = 0;
   #triedInRound = new Set<string>();
 
-  /** `preferred` need not be one of the servers: it is tried all the same. */
+  /** `preferred` need not be one of the servers. */
   constructor(
     servers: readonly ServerAddress[],
     preferred: string | undefined,
@@ -68,8 +69,8 @@ export class ServerPool {
   }
 
   /**
-   * The next server to try; `isNewRound` when all have been tried since the
-   * last success.
+   * Returns the next server to try. `isNewRound` is true when all have been
+   * tried since the last success.
    */
   getNext(): { readonly server: ServerAddress; readonly isNewRound: boolean } {
     const candidates = this.#getCandidates();
@@ -84,7 +85,7 @@ export class ServerPool {
     return { server, isNewRound };
   }
 
-  /** A connection stands: the next round begins after this server. */
+  /** Notes a successful connection. The next round begins after this server. */
   recordSuccess(server: string): void {
     this.#triedInRound.clear();
     const at = this.#servers.findIndex(

@@ -1,4 +1,4 @@
-/** The records that requests and replies are made of. */
+/** The records in requests and replies. */
 import type { JuteReader, JuteWriter } from './jute.ts';
 
 /** The metadata of a node. Times are in milliseconds since the epoch. */
@@ -25,7 +25,7 @@ export interface Stat {
   readonly numChildren: number;
 }
 
-/** The order of the fields is that of the wire. */
+/** The fields are in the order of the wire. */
 export function readStat(reader: JuteReader): Stat {
   return {
     czxid: reader.long(),

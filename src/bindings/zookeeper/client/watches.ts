@@ -1,6 +1,6 @@
 /**
  * The watches of each node. The client keeps them, so that a new connection can
- * set them again.
+ * restore them.
  */
 import type { Chroot } from './path.ts';
 import type { JuteReader } from './jute.ts';
@@ -14,7 +14,8 @@ export interface WatchEvent {
 export type WatchListener = (event: WatchEvent) => void;
 
 /**
- * What is watched: once each (`data`, `exists`, `children`) or until removed.
+ * The kinds of watches: those for one change (`data`, `exists`, `children`),
+ * and those that stay until removed.
  */
 export type WatchKind =
   | 'data'
@@ -46,10 +47,12 @@ export const WATCH_KINDS: readonly WatchKind[] = [
   'persistent',
   'recursive',
 ];
-/** Paths of about this many bytes go into one request to watch again. */
+/**
+ * Approximate maximum of bytes of paths in one request that restores watches.
+ */
 const MAX_REARM_BYTES = 128 * 1024;
 
-/** Watched paths, one list a kind. */
+/** Watched paths, one array for each kind. */
 export type RearmBatch = Readonly<Record<WatchKind, string[]>>;
 
 export class Watches {
@@ -63,8 +66,8 @@ export class Watches {
     recursive: new Map(),
   };
   /**
-   * How many questions are in flight that leave a watch at a path: the server
-   * may have it before the answer is here.
+   * The number of requests in flight that set a watch, by path. The server may
+   * have set it before the reply arrives.
    */
   readonly #requestCounts = new Map<string, number>();
   readonly #onUncaught: (error: unknown) => void;
@@ -87,8 +90,8 @@ export class Watches {
   }
 
   /**
-   * A question that leaves a watch is about to be asked. Returns what to call
-   * when it has ended.
+   * Notes a request that sets a watch. Returns a function to call when it has
+   * ended.
    */
   beginRequest(path: string): () => void {
     this.#requestCounts.set(path, (this.#requestCounts.get(path) ?? 0) + 1);
@@ -103,7 +106,9 @@ export class Watches {
     return this.#listeners[kind].has(path);
   }
 
-  /** Whether the path has no watch, and no pending request for one. */
+  /**
+   * Returns whether the path has no watch, and no request for one in flight.
+   */
   isUnused(path: string): boolean {
     return (
       !this.#requestCounts.has(path) &&
@@ -111,7 +116,7 @@ export class Watches {
     );
   }
 
-  /** Tells those who watch. Paths are the application's. */
+  /** Notifies the listeners. Paths are those of the application. */
   dispatch(event: WatchEvent): void {
     const reported = new Set<WatchListener>();
     for (const kind of CONSUMED_WATCH_KINDS[event.type]) {
@@ -121,7 +126,8 @@ export class Watches {
     }
     for (const listener of this.#listeners.persistent.get(event.path) ?? [])
       reported.add(listener);
-    // A recursive watch hears of nodes, not of their being in a list.
+    // A recursive watch reports changes of nodes, but no changes of the list of
+    // children.
     if (event.type !== 'children-changed') {
       for (const path of getSelfAndAncestors(event.path)) {
         for (const listener of this.#listeners.recursive.get(path) ?? [])
@@ -137,7 +143,7 @@ export class Watches {
     }
   }
 
-  /** All watched paths in portions that fit a request. */
+  /** Returns all watched paths in parts that fit into a request. */
   *getRearmBatches(): Generator<RearmBatch> {
     let portion = createEmptyBatch();
     let bytes = 0;
@@ -171,10 +177,7 @@ function getSelfAndAncestors(path: string): string[] {
   return paths;
 }
 
-/**
- * Reads a notification; undefined for one of a kind that says nothing about a
- * node.
- */
+/** Reads a notification. Returns `undefined` if its kind is about no node. */
 export function readWatchEvent(
   reader: JuteReader,
   chroot: Chroot,

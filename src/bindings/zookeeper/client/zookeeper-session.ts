@@ -1,6 +1,6 @@
 /**
- * A session outlives connections. It ends when the ensemble expires it, or when
- * it is closed.
+ * A session over several connections. It ends when the ensemble expires it, or
+ * when it is closed.
  */
 import { waitUntilSettled } from '../wait-until-settled.ts';
 import {
@@ -40,8 +40,8 @@ export type SessionState =
 /** An event of a session. */
 export type SessionEvent =
   /**
-   * `isNew`: the session has just begun; otherwise it goes on over another
-   * connection, its ephemeral nodes alive.
+   * `isNew` means that the session has just begun. Otherwise it continues on
+   * another connection with its ephemeral nodes.
    */
   | {
       readonly type: 'connected';
@@ -55,8 +55,8 @@ export type SessionEvent =
       readonly reason: ZooKeeperError;
     }
   /**
-   * The ensemble gave the session up, its ephemeral nodes are gone: a new
-   * client is needed.
+   * The ensemble expired the session, and its ephemeral nodes are deleted. The
+   * application needs a new client.
    */
   | { readonly type: 'expired' }
   | { readonly type: 'auth-failed' }
@@ -69,12 +69,15 @@ interface AuthIdentity {
   readonly secret: Uint8Array;
 }
 
-/** After all servers have been tried in vain: a pause, longer each time. */
+/**
+ * The first pause after all servers have been tried without success. Each pause
+ * is longer.
+ */
 const RECONNECT_INTERVAL_MS = 50;
 const MAX_RECONNECT_INTERVAL_MS = 2_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 
-/** What requests of a session that is over fail with. */
+/** The errors of requests in a session that has ended. */
 const END_ERROR_CODES = {
   expired: 'SESSION_EXPIRED',
   'auth-failed': 'AUTH_FAILED',
@@ -82,10 +85,7 @@ const END_ERROR_CODES = {
 } as const;
 type EndState = keyof typeof END_ERROR_CODES;
 
-/**
- * Returns the code of the error with which the requests of a session fail that
- * is over.
- */
+/** Returns the error code of requests in a session that has ended. */
 export function getEndErrorCode(
   state: SessionState,
 ): (typeof END_ERROR_CODES)[EndState] | undefined {
@@ -100,13 +100,13 @@ export class ZooKeeperSession {
   readonly bytes = { sent: 0, received: 0 };
   lastZxid = 0n;
   state: SessionState = 'connecting';
-  /** Undefined before the session has begun. */
+  /** `undefined` before the session has begun. */
   credentials: Credentials | undefined;
-  /** As negotiated, once it has been. */
+  /** The negotiated timeout, once there is one. */
   timeoutMs: number;
   /**
-   * Why there is no connection; undefined while there is one, and before the
-   * first has failed.
+   * Why there is no connection. `undefined` while there is one, and before the
+   * first attempt has failed.
    */
   blockedBy: ZooKeeperError | undefined;
   readonly #options: ResolvedOptions;
@@ -135,7 +135,7 @@ export class ZooKeeperSession {
     this.#connect();
   }
 
-  /** The session's number; 0 before it has begun. */
+  /** The number of the session. 0 before it has begun. */
   get id(): bigint {
     return this.credentials?.sessionId ?? 0n;
   }
@@ -187,8 +187,8 @@ export class ZooKeeperSession {
   }
 
   /**
-   * Cuts the connection as a failing network would; the session goes on over
-   * another.
+   * Drops the connection like a failing network. The session continues on
+   * another one.
    */
   dropConnection(): void {
     this.#connection?.destroy('cut');
@@ -234,8 +234,7 @@ export class ZooKeeperSession {
   }
 
   /**
-   * Between connections requests wait, unsent, for as long as the session could
-   * last.
+   * Between connections requests wait, for as long as the session could last.
    */
   #enqueue(pending: PendingRequest): void {
     this.#waitingRequests.push(pending);
@@ -289,8 +288,8 @@ export class ZooKeeperSession {
       server,
       nextRequestNumber: this.#nextRequestNumber,
       credentials: this.credentials,
-      // A server that has seen less than we have refuses: views never go back
-      // in time.
+      // A server that has seen fewer transactions than this client rejects the
+      // connection, so views never go back in time.
       lastZxid: floor > this.lastZxid ? floor : this.lastZxid,
       sessionTimeoutMs: this.#options.sessionTimeoutMs,
       connectTimeoutMs: Math.max(
@@ -339,8 +338,8 @@ export class ZooKeeperSession {
   }
 
   /**
-   * A request to watch again: the server reports at once what has changed since
-   * the last transaction seen.
+   * Creates a request that restores watches. The server reports at once what
+   * has changed since the last transaction that the client saw.
    */
   #createRearmRequest(batch: RearmBatch): Request<void> {
     const withPersistent = batch.persistent.length + batch.recursive.length > 0;
@@ -414,7 +413,7 @@ function createAuthRequest({ scheme, secret }: AuthIdentity): Request<void> {
   );
 }
 
-/** A request about the session itself, whose reply says nothing more. */
+/** Creates a request about the session itself, whose reply has no content. */
 function createSetupRequest(
   type: number,
   write: (writer: JuteWriter) => void,

@@ -1,4 +1,4 @@
-/** The client: ZooKeeper's operations over a session. */
+/** The client: the operations of ZooKeeper in a session. */
 import { replaceErrorWith, ZooKeeperError } from './errors.ts';
 import type { JuteReader, JuteWriter } from './jute.ts';
 import {
@@ -383,8 +383,8 @@ export class ZooKeeper implements AsyncDisposable {
     }
     return async () => {
       watches.remove(kind, path, listener);
-      // The server would take away the path's other watches too: as long as
-      // there are some, it goes on telling.
+      // The server would also remove the other watches of the path. While there
+      // are some, it keeps sending notifications.
       if (watches.isUnused(path)) await this.#removeWatch(path);
     };
   }
@@ -423,8 +423,8 @@ export class ZooKeeper implements AsyncDisposable {
   }
 
   /**
-   * A read that may leave a watch behind. The watch stands from the reply on,
-   * before what comes after it.
+   * Executes a read that may set a watch. The watch is active from the reply
+   * on, before later replies are handled.
    */
   async #read<T>(
     type: number,
@@ -479,9 +479,7 @@ export class ZooKeeper implements AsyncDisposable {
     await removing.catch(replaceErrorWith('NO_WATCHER', undefined));
   }
 
-  /**
-   * Asks about one node: its path goes out first, then what `write` has to say.
-   */
+  /** Sends a request about one node: its path, then what `write` adds. */
   #request<T>(
     type: number,
     path: string,

@@ -1,6 +1,6 @@
 /**
- * Removes delivered items with their claims: several at a time, again and again
- * until it is done.
+ * Removes delivered items together with their claims, several at a time, and
+ * retries until it has succeeded.
  */
 import { replaceErrorWith, isZooKeeperError } from '../client/errors.ts';
 import type { MultiPart } from '../client/multi.ts';
@@ -12,7 +12,7 @@ import type { SessionPair } from '../session-pair.ts';
 
 const MAX_BATCH_SIZE = 16;
 const BATCH_DELAY_MS = 10;
-/** Which of the two parts is the item's. */
+/** The index of the part that removes the item. */
 const ITEM_PART_INDEX = 1;
 const FLUSH_TIMEOUT_MS = 2_000;
 
@@ -36,8 +36,8 @@ export class ClaimCleanup {
   }
 
   /**
-   * After `flush` no claim is removed any more: it is unknown whether the item
-   * was delivered.
+   * After `flush` no claim is added any more, because it is unknown whether its
+   * item was delivered.
    */
   add(claim: Claim): void {
     if (this.#isClosed) return;
@@ -47,8 +47,8 @@ export class ClaimCleanup {
   }
 
   /**
-   * Resolves when all is removed, or after a time: what is left is found by a
-   * janitor.
+   * Resolves when everything is removed, or after a time limit. A janitor
+   * removes the rest.
    */
   async flush(): Promise<void> {
     this.#isClosed = true;
@@ -79,8 +79,8 @@ export class ClaimCleanup {
       );
     } catch (error) {
       if (!isZooKeeperError(error, 'NO_NODE')) throw error;
-      // One of them is gone: removed by an attempt whose answer was lost, or by
-      // a janitor. Each by itself, then.
+      // One of them does not exist any more: an attempt whose reply was lost,
+      // or a janitor, has removed it. So each is removed by itself.
       if (batch.length > 1)
         await Promise.all(batch.map((claim) => this.#remove([claim])));
       else if (error.part === ITEM_PART_INDEX)
@@ -89,8 +89,8 @@ export class ClaimCleanup {
   }
 
   /**
-   * Removes a claim whose item is gone. The item's number may belong to a queue
-   * that was made again: it stays.
+   * Removes a claim whose item does not exist any more. An item with this
+   * number may belong to a recreated queue, so it stays.
    */
   async #removeClaim({ name }: Claim): Promise<void> {
     const removing = this.#sessions.retryBusy('writer', (zk) =>

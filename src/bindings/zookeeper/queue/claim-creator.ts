@@ -24,9 +24,9 @@ export class ClaimCreator {
   }
 
   /**
-   * Makes a claim. If the answer is lost, its unique name shows whether it was
-   * made. Calls `onSend` right before each time that the claim is sent; what
-   * that throws keeps it from being sent.
+   * Creates a claim. If the reply is lost, the unique name of the claim shows
+   * whether it was created. Calls `onSend` right before each attempt is sent.
+   * If `onSend` throws, the attempt is not sent.
    */
   async create(
     onSend: () => void,
@@ -58,14 +58,14 @@ export class ClaimCreator {
         ? await this.#find(prefix, failure)
         : undefined;
       if (mine !== undefined) return parseClaim(mine);
-      // Now it is certain that it was not made. The session may be another one
-      // by the next attempt.
+      // The claim was certainly not created. The next attempt may use another
+      // session.
     }
   }
 
   /**
-   * The name of the claim with this prefix. Where that cannot be found out, it
-   * is `failure` that is true.
+   * Returns the name of the claim with this prefix. If it cannot be read,
+   * rejects with `failure`, the error of the lost attempt.
    */
   async #find(
     prefix: string,
@@ -80,8 +80,8 @@ export class ClaimCreator {
   }
 
   /**
-   * All claims, after a `sync`. Those who ask at the same time, as after a lost
-   * connection, share one list.
+   * Returns all claims after a `sync`. Concurrent callers, as after a lost
+   * connection, share one request.
    */
   #list(): Promise<readonly string[]> {
     this.#listing ??= new Promise<void>((resolve) =>

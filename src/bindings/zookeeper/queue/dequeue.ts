@@ -1,6 +1,6 @@
 /**
- * One dequeue. Preliminary: simulated on the follower and own dequeues in
- * flight (§5.2). Final: the item of its claim.
+ * One dequeue. The preliminary view is simulated on the follower's state and
+ * own dequeues in flight (§5.2). The final view is the item of its claim.
  */
 import type { SubmissionStatus } from '../../../correctable/binding.ts';
 import { isZooKeeperError } from '../client/errors.ts';
@@ -20,12 +20,13 @@ import { waitUntilSettled } from '../wait-until-settled.ts';
 import { isRequested, type OperationCall } from '../operation-call.ts';
 
 /**
- * How often a guess is made again whose item was gone before it could be read.
+ * How often a preliminary item is selected again because it was removed before
+ * it could be read.
  */
 const MAX_PRELIMINARY_ATTEMPTS = 3;
 
 /**
- * How long the reader may take to say whether anything is left, before the
+ * How long the reader has to find out whether the queue is empty, before the
  * writer is asked.
  */
 const READER_TIMEOUT_MS = 300;
@@ -41,8 +42,8 @@ export async function executeDequeue(
   if (room !== undefined) await room;
   const enteredAtMs = performance.now();
   try {
-    // Also where there turns out to be nothing to claim: from then on the
-    // others count this binding.
+    // The binding registers even if there turns out to be nothing to claim.
+    // From then on the other bindings count it.
     await sessions.register().catch(throwNotApplied);
     void consumers.refresh();
     await item.run();
@@ -57,14 +58,14 @@ class Dequeue implements SubmissionStatus {
   readonly #call: OperationCall;
   mayHaveBeenSent = false;
   /**
-   * Ends what others wait for who find nothing: the claim in flight has been
-   * delivered, or left to them.
+   * Ends the wait of dequeues that found the queue empty: the claim in flight
+   * has been delivered, or its item left to them.
    */
   #endClaimWait: () => void = () => {};
   #isPreliminaryBegun = false;
   #hasEnded = false;
   #predictedNumber: number | undefined;
-  /** What the preliminary view said: the item that it showed, if any. */
+  /** The preliminary view: the item that it showed, if any. */
   #preliminary:
     | { readonly item: Item | undefined; readonly seq: number }
     | undefined;
@@ -79,14 +80,15 @@ class Dequeue implements SubmissionStatus {
       const own = this.#takeUndelivered() ?? (await this.#acquireClaim());
       if (own !== undefined) {
         if (await this.#deliver(own).finally(this.#endClaimWait)) return;
-        // It is spent, and there may be other items.
+        // The claim had no item, and there may be other items.
       } else if (this.#access.undeliveredClaims.length === 0)
         return this.#finish(undefined);
     }
   }
 
   /**
-   * A claim that another dequeue has made; undefined where none is left over.
+   * Takes over a claim that another dequeue has created. Returns `undefined` if
+   * there is none.
    */
   #takeUndelivered(): OwnClaim | undefined {
     const { undeliveredClaims } = this.#access;
@@ -98,28 +100,31 @@ class Dequeue implements SubmissionStatus {
 
   /**
    * From here on an item may be taken. A caller that gave up before was
-   * notified that none was taken.
+   * notified that none was.
    */
   #markSent(): void {
     if (this.#call.context.signal.aborted) throw createAbandonedError();
     this.mayHaveBeenSent = true;
   }
 
-  /** A claim of our own; undefined where nothing is left to be claimed. */
+  /**
+   * Creates a claim of this dequeue. Returns `undefined` if nothing is left to
+   * be claimed.
+   */
   async #acquireClaim(): Promise<OwnClaim | undefined> {
     const { queue, sessions, appender } = this.#access;
     for (;;) {
       sessions.checkOpen();
-      // By what was seen last there is something left: the claim goes out at
-      // once, beside the question for the estimate.
+      // By the last replies the queue is not empty, so the claim is sent at
+      // once, together with the request for the estimate.
       if ((queue.remaining ?? 0) <= 0 && (await this.#checkEmpty()))
         return undefined;
       try {
         return await this.#createClaim();
       } catch (error) {
         if (!isZooKeeperError(error, 'NO_NODE')) throw error;
-        // The queue has been deleted since it was read, and was not made again,
-        // or only in part.
+        // The queue has been deleted since it was read, and was recreated only
+        // in part or not at all.
         queue.handleClaimsDeleted();
         if (await this.#checkEmpty()) return undefined;
         await appender.createNodes().catch(throwNotApplied);
@@ -134,7 +139,7 @@ class Dequeue implements SubmissionStatus {
     const awaited = commitLatency.begin(performance.now());
     let claim: Claim | undefined;
     try {
-      // The read goes out first, since a caller waits for it.
+      // The read is sent first, because a caller waits for it.
       const onPreliminary = this.#preparePreliminary(inFlight);
       this.#access.watchDeletion();
       const { incarnation } = this.#access;
@@ -152,8 +157,8 @@ class Dequeue implements SubmissionStatus {
   }
 
   /**
-   * Whether nothing is left: asks the server as it is, then after a sync. Only
-   * a claim can give a preliminary view.
+   * Returns whether the queue is empty: first by the state of the server, then
+   * after a sync. Only a claim can have a preliminary view.
    */
   async #checkEmpty(): Promise<boolean> {
     const { queue, sessions } = this.#access;
@@ -167,20 +172,20 @@ class Dequeue implements SubmissionStatus {
       });
     await waitUntilSettled(READER_TIMEOUT_MS, [reported]);
     if (left !== undefined && left > 0) return false;
-    // Our own claims under way may take what is left: only when they have is it
-    // known that nothing is.
+    // Own claims in flight may take the remaining items. Only their results
+    // show whether the queue is empty.
     await this.#access.waitForClaims();
     const synced = await sessions.retryLost('writer', (zk) =>
       queue.readSyncedBounds(zk),
     );
     if (synced.tail - synced.head > 0) return false;
-    // A dequeue that has taken the last item may leave it to this one, whose
-    // caller has seen an empty queue already.
+    // A dequeue that has taken the last item may leave it to this one, because
+    // its caller has already seen an empty queue.
     await this.#access.waitForClaims();
     return true;
   }
 
-  /** Whether a preliminary view is wanted, and not requested yet. */
+  /** Returns whether a preliminary view is requested and has not begun yet. */
   #beginPreliminary(): boolean {
     if (
       this.#isPreliminaryBegun ||
@@ -193,8 +198,8 @@ class Dequeue implements SubmissionStatus {
   }
 
   /**
-   * Where nothing but a guess was asked for, the final view answers in its
-   * place.
+   * If only the preliminary view was requested, the final view is delivered in
+   * its place.
    */
   #failPreliminary(error: unknown): void {
     if (isRequested(this.#call, 'strong'))
@@ -204,7 +209,7 @@ class Dequeue implements SubmissionStatus {
   async #deliverPreliminary(inFlight: InFlightWrite): Promise<void> {
     const { queue, sessions } = this.#access;
     for (let attempt = 1; attempt <= MAX_PRELIMINARY_ATTEMPTS; attempt += 1) {
-      // Again where it was taken and removed meanwhile.
+      // Repeated if the item was taken and removed meanwhile.
       const { tail, head } = await queue.readBounds(sessions.reader);
       if (
         await this.#deliverPredictedItem(
@@ -217,8 +222,9 @@ class Dequeue implements SubmissionStatus {
   }
 
   /**
-   * Before the claim: asks for an estimate, or returns who hears the claim's
-   * number from a server that predicts it.
+   * Prepares the preliminary view before the claim is sent: requests an
+   * estimate, or returns a listener for servers that predict the number of the
+   * claim.
    */
   #preparePreliminary(
     inFlight: InFlightWrite,
@@ -243,8 +249,8 @@ class Dequeue implements SubmissionStatus {
   }
 
   /**
-   * Tells what a claim with this number would take; returns false where that is
-   * gone already.
+   * Delivers the item that a claim with this number would take. Returns false
+   * if that item does not exist any more.
    */
   async #deliverPredictedItem(number: number, tail: number): Promise<boolean> {
     const { queue, sessions, consumers, codec } = this.#access;
@@ -264,7 +270,8 @@ class Dequeue implements SubmissionStatus {
     if (item?.isPlaceholder === true) queue.recordPlaceholder(item.number);
     if (item === undefined || item.isPlaceholder) return false;
     const value = { item: codec.decode(item.bytes) };
-    // How many are left for anybody is not known then: no threshold is safe.
+    // It is unknown how many items other consumers can take, so no threshold is
+    // safe.
     const concurrentWriters = hasFillers
       ? undefined
       : consumers.concurrentWriters;
@@ -284,8 +291,8 @@ class Dequeue implements SubmissionStatus {
   }
 
   /**
-   * Tells the item of our claim, and says whether it has one. What fails from
-   * here on fails with an item in hand.
+   * Delivers the item of a claim. Returns whether the claim has one. If it
+   * fails from here on, an item has been taken.
    */
   async #deliver(own: OwnClaim): Promise<boolean> {
     const { queue, cleanup, undeliveredClaims } = this.#access;
@@ -301,8 +308,8 @@ class Dequeue implements SubmissionStatus {
       else cleanup.add(own.claim);
       return isItem;
     } catch (error) {
-      // Another dequeue may have more luck: unless it asks, the item stays ours
-      // until the binding closes.
+      // Another dequeue may deliver it. Until one is called, the item belongs
+      // to this binding until it closes.
       if (
         isBusy(error) ||
         isConnectionLost(error) ||
@@ -314,8 +321,8 @@ class Dequeue implements SubmissionStatus {
   }
 
   /**
-   * What the claim has taken: `none` where it was taken away again, `void`
-   * where the claim went with its queue.
+   * Returns the item of a claim: `none` if it was taken away again, `void` if
+   * the claim was deleted with its queue.
    */
   async #getClaimedItem({
     claim,
@@ -324,18 +331,19 @@ class Dequeue implements SubmissionStatus {
     for (let known = incarnation; ;) {
       const item = await this.#findItem(claim.number, known);
       if (this.#access.incarnation === known) return item;
-      // The queue may be another one: then this item is not ours.
+      // The queue may have been recreated. Then this item does not belong to
+      // the claim.
       known = this.#access.incarnation;
-      // What was heard has used up the watch, or ended with its session: from
-      // here on the next end is heard of too.
+      // The notification has used up the watch, or its session has ended. This
+      // watches for the next deletion.
       this.#access.watchDeletion();
       if (!(await this.#isClaimPresent(claim))) return 'void';
     }
   }
 
   /**
-   * Where there is no item yet its number is filled, so that every claim has
-   * something to end with.
+   * If there is no item with the number yet, adds a placeholder, so that every
+   * claim gets a result.
    */
   async #findItem(number: number, incarnation: number): Promise<Item | 'none'> {
     const { queue, sessions, placeholders } = this.#access;
@@ -349,8 +357,8 @@ class Dequeue implements SubmissionStatus {
       readItem(zk, queue.paths, number),
     );
     if (item !== undefined) return item;
-    // This server may be behind the one that reported the end of the queue:
-    // wait until it has caught up.
+    // This server may be behind the one that reported the deletion, so wait
+    // until it has caught up.
     for (;;) {
       const found = await sessions.retryBusy('writer', (zk) =>
         findItem(zk, queue.paths, number),
@@ -374,8 +382,8 @@ class Dequeue implements SubmissionStatus {
   }
 
   /**
-   * Whether only a preliminary view was requested, and it was empty: then the
-   * item goes to another consumer.
+   * Whether only a preliminary view was requested, and it was empty. Then the
+   * item is left to another consumer.
    */
   get #wasReportedEmpty(): boolean {
     return (
@@ -391,8 +399,8 @@ class Dequeue implements SubmissionStatus {
     this.#hasEnded = true;
     session?.advanceTo(sessions.writer.lastZxid);
     const guess = this.#preliminary;
-    // Where nothing but a guess was asked for, it stands, right or wrong;
-    // without one the final view answers.
+    // If only the preliminary view was requested, it stands, right or wrong.
+    // Without one, the final view is delivered.
     if (!isRequested(this.#call, 'strong') && guess !== undefined) return;
     const meta = {
       remaining: item === undefined ? 0 : queue.countAfter(item.number),
@@ -409,8 +417,8 @@ class Dequeue implements SubmissionStatus {
 }
 
 /**
- * Compares the transactions too, since a queue that was made again counts from
- * 0.
+ * Also compares the transactions, because the numbers of a recreated queue
+ * start at 0.
  */
 function isSameItem(a: Item | undefined, b: Item | undefined): boolean {
   return a?.number === b?.number && a?.czxid === b?.czxid;

@@ -1,6 +1,6 @@
 /**
- * One enqueue. Preliminary view: the number that the item would get; final
- * view: the number that it has.
+ * One enqueue. The preliminary view is the number that the item would get, the
+ * final view the number that it has.
  */
 import { toNotAppliedError } from '../errors.ts';
 import { checkItemSize } from './items.ts';
@@ -28,13 +28,13 @@ export async function executeEnqueue(
       seq = call.sink.view(undefined, 'weak', { meta: { number: predicted } });
     }
   };
-  // Where nothing but a guess was asked for, the final view answers in its
-  // place.
+  // If only the preliminary view was requested, the final view is delivered in
+  // its place.
   const noGuess = (error: unknown): void => {
     if (isStrongWanted) call.sink.fail(toNotAppliedError(error), 'weak');
   };
   try {
-    // The read goes out first, since a caller waits for it. A server with
+    // The read is sent first, because a caller waits for it. A server with
     // preliminary replies needs none.
     if (isWeakWanted && sessions.hasPreliminaryReplies !== true)
       predictNumber(access, inFlight).then(showGuess, noGuess);
@@ -49,7 +49,9 @@ export async function executeEnqueue(
   else call.sink.confirm('strong', seq, { meta: { number } });
 }
 
-/** The number after those of the follower and of our own enqueues in flight. */
+/**
+ * Returns the number after those of the follower and of own enqueues in flight.
+ */
 async function predictNumber(
   { queue, sessions }: QueueContext,
   inFlight: InFlightWrite,

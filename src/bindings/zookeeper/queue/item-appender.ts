@@ -1,6 +1,6 @@
 /**
- * Adds items in order. The queue is created on first use: one item goes ahead,
- * the others wait for it.
+ * Adds items in order. The first item creates the queue if necessary, and the
+ * others wait for it.
  */
 import { isZooKeeperError, ZooKeeperError } from '../client/errors.ts';
 import { toNotAppliedError } from '../errors.ts';
@@ -20,7 +20,7 @@ interface PendingAppend {
 export class ItemAppender {
   readonly #sessions: SessionPair;
   readonly #paths: QueuePaths;
-  /** `probing`: the first one is on its way. */
+  /** `probing` means that the first item is in flight. */
   #state: 'unknown' | 'probing' | 'exists' | 'creating' = 'unknown';
   #waiting: PendingAppend[] = [];
   #order = 0;
@@ -31,8 +31,8 @@ export class ItemAppender {
   }
 
   /**
-   * Adds an item and gives its number; `onPreliminary` hears of it before, from
-   * a server that says so.
+   * Adds an item and returns its number. Calls `onPreliminary` before, if the
+   * server predicts the number.
    */
   add(
     bytes: Uint8Array,
@@ -58,7 +58,7 @@ export class ItemAppender {
   }
 
   async createNodes(): Promise<void> {
-    // If there is a place for items, there is one for claims.
+    // A queue with a node for items must also have one for claims.
     await this.#sessions.createPath(this.#paths.claims);
     await this.#sessions.createPath(this.#paths.items);
   }
@@ -86,8 +86,8 @@ export class ItemAppender {
   }
 
   /**
-   * All that were sent before come back meanwhile: answers come in the order of
-   * the requests.
+   * All items that were sent before have failed by then, because replies come
+   * in the order of the requests.
    */
   async #createNodesAndResume(): Promise<void> {
     this.#state = 'creating';

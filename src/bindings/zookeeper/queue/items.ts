@@ -1,4 +1,4 @@
-/** Items as they are in the ensemble, and how large one may be. */
+/** Items in the ensemble, and their maximum size. */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { replaceErrorWith } from '../client/errors.ts';
 import { DEFAULT_MAX_REQUEST_BYTES } from '../client/options.ts';
@@ -6,12 +6,12 @@ import type { ZooKeeper } from '../client/zookeeper.ts';
 import type { QueuePaths } from '../paths.ts';
 import { computeNextNumber } from './next-number.ts';
 
-/** An item. `isPlaceholder`: it only takes up a number. */
+/** An item. `isPlaceholder` means that it only occupies a number. */
 export interface Item {
   readonly number: number;
   /**
-   * The transaction that made it. Distinguishes it from an item of this number
-   * in a queue that was made again.
+   * The transaction that created it. It distinguishes the item from one with
+   * this number in a recreated queue.
    */
   readonly czxid: bigint;
   readonly bytes: Uint8Array;
@@ -19,14 +19,16 @@ export interface Item {
 }
 
 /**
- * What the request that puts an item back says beside the item and its paths.
+ * The overhead of the request that puts an item back, beside the item and its
+ * paths.
  */
 const REQUEUE_OVERHEAD_BYTES = 512;
-/** Its paths: of the claim, of the item, of the item to be. */
+/** Its paths: that of the claim, of the item, and of the new item. */
 const REQUEUE_PATH_COUNT = 3;
 
 /**
- * The item with a number, as the server has it; undefined where it has none.
+ * Returns the item with a number, by the state of the server. Returns
+ * `undefined` if there is none.
  */
 export async function readItem(
   zk: ZooKeeper,
@@ -47,8 +49,8 @@ export async function readItem(
 }
 
 /**
- * Looks for an item after a sync. The tail is read first: a missing item before
- * it was taken, one behind it never made.
+ * Finds an item after a sync. The tail is read first: a missing item before it
+ * was taken, one behind it was never created.
  */
 export async function findItem(
   zk: ZooKeeper,
@@ -64,8 +66,8 @@ export async function findItem(
 }
 
 /**
- * An item must fit in the request that puts it back, which is larger. Throws
- * `INVALID_ARGUMENT`.
+ * Checks that an item fits into the request that puts it back, which is larger.
+ * Throws `INVALID_ARGUMENT`.
  */
 export function checkItemSize(bytes: Uint8Array, { base }: QueuePaths): void {
   const max =

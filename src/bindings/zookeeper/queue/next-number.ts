@@ -1,24 +1,24 @@
 /**
- * The number of a node's next child, from all answers so far. A recreated node,
- * seen by its czxid, counts from 0.
+ * The number of a node's next child, computed from all replies so far. A
+ * recreated node, recognized by its czxid, counts from 0.
  */
 import type { Stat } from '../client/stat-and-acl.ts';
 
 export type ChildCounters = Pick<Stat, 'czxid' | 'cversion' | 'numChildren'>;
 
 export class NextNumber {
-  /** The transaction that made the node which is counted. */
+  /** The transaction that created the node. */
   #czxid = 0n;
   #isGone = false;
   /**
-   * As far as it is known; undefined before the first answer, and after the end
-   * of the node.
+   * The number as far as it is known. `undefined` before the first reply, and
+   * after the deletion of the node.
    */
   value: number | undefined;
 
   /**
-   * Takes an answer in, `null` if there is no node. Returns whether it is about
-   * a node that was made again.
+   * Handles a reply, or `null` if there is no node. Returns whether the node
+   * was recreated.
    */
   observeStat(stat: ChildCounters | null): boolean {
     if (stat === null || this.#isStale(stat)) {
@@ -34,14 +34,14 @@ export class NextNumber {
     return isRecreated;
   }
 
-  /** One of our own was given the number before this one. */
+  /** Notes that an own child got the number before this one. */
   advanceTo(number: number): void {
     this.value = Math.max(number, this.value ?? 0);
   }
 
   /**
-   * The node is gone: answers of servers that still have it say nothing any
-   * more.
+   * Notes that the node was deleted. Replies of servers that still have it do
+   * not count any more.
    */
   reset(): void {
     this.#isGone = true;
@@ -54,8 +54,8 @@ export class NextNumber {
 }
 
 /**
- * (cversion + numChildren) / 2: cversion counts creations and deletions, in 32
- * bits.
+ * Computes (cversion + numChildren) / 2. The cversion counts creations and
+ * deletions, in 32 bits.
  */
 export function computeNextNumber(
   stat: Omit<ChildCounters, 'czxid'> | null,

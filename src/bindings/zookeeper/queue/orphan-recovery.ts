@@ -1,5 +1,5 @@
 /**
- * Recovers what dead consumers had claimed and not cleaned up. Any number of
+ * Recovers items that crashed consumers had claimed and not cleaned up. Several
  * janitors may run at once.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
@@ -16,11 +16,12 @@ import type { Paths, QueuePaths } from '../paths.ts';
 import type { SessionPair } from '../session-pair.ts';
 
 /**
- * Looks at all queues, once. What cannot be recovered keeps nothing else from
- * being.
+ * Checks all queues once. If one claim cannot be recovered, the others are
+ * recovered all the same.
  *
  * @returns how many claims it has ended
- * @throws CorrectableError of those that could not be, when all others are done
+ * @throws CorrectableError if some could not be recovered, after all others
+ * were
  */
 export async function recoverOrphans(
   sessions: SessionPair,
@@ -64,7 +65,7 @@ class RecoveryRound {
   }
 
   /**
-   * Does what may fail; a lost connection ends the round, everything else goes
+   * Runs work that may fail. A lost connection ends the round. Other errors go
    * into the result.
    */
   async attempt(work: () => Promise<void>): Promise<void> {
@@ -79,7 +80,8 @@ class RecoveryRound {
 
   async recoverQueue(queue: QueuePaths): Promise<void> {
     const zk = this.#sessions.reader;
-    // The claims first: the creator of a claim has registered before it.
+    // The claims are read first, because the creator of a claim has registered
+    // before it.
     const claims = await listNames(zk, queue.claims);
     if (claims.length === 0) return;
     const alive = new Set(await listNames(zk, this.#paths.consumers));
@@ -94,8 +96,8 @@ class RecoveryRound {
       });
     }
     if (late.length === 0) return;
-    // No live consumer adds fillers for these numbers. Items added meanwhile go
-    // back: no consumer can have got them.
+    // No live consumer adds placeholders for these numbers. Items that were
+    // added meanwhile are put back, because no consumer can have got them.
     const appends = new ItemAppender(this.#sessions, queue);
     const fillers = new Placeholders(this.#sessions, queue, (bytes) =>
       appends.add(bytes),
@@ -124,7 +126,7 @@ class RecoveryRound {
     );
   }
 
-  /** Returns false where there is no item yet. */
+  /** Returns false if there is no item yet. */
   async #endOrphanedClaim(
     queue: QueuePaths,
     claim: Claim,
@@ -140,8 +142,8 @@ class RecoveryRound {
 }
 
 /**
- * `gone`: another consumer was first. `late`: there is no item with this number
- * yet.
+ * `gone` means that another consumer was first. `late` means that there is no
+ * item with this number yet.
  */
 async function endClaim(
   zk: ZooKeeper,
@@ -183,7 +185,7 @@ async function listNames(
   ).children;
 }
 
-/** Looks again and again. Returns how to stop. */
+/** Runs repeatedly. Returns a function that stops it. */
 export function runPeriodically(
   look: () => Promise<unknown>,
   everyMs: number,
@@ -194,7 +196,7 @@ export function runPeriodically(
   const lookOnce = (): void => {
     look()
       .catch((error: unknown) => {
-        // A lost connection is tried again in the next round.
+        // After a lost connection, the next round retries.
         if (
           !isConnectionLost(error) &&
           !isZooKeeperError(error, 'CLIENT_CLOSED')

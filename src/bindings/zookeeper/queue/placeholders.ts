@@ -1,5 +1,5 @@
 /**
- * Ends claims that came before their items: each adds one filler, later also
+ * Ends claims without an item. Each such claim adds one placeholder, later also
  * those of consumers that have ended.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,12 +8,15 @@ import type { QueuePaths } from '../paths.ts';
 import type { SessionPair } from '../session-pair.ts';
 import { findItem } from './items.ts';
 
-/** How long the fillers of others are waited for, and up to as long again. */
+/**
+ * How long to wait for the placeholders of others. The wait is up to twice as
+ * long.
+ */
 const WAIT_INTERVAL_MS = 500;
 
 interface LateClaim {
   readonly number: number;
-  /** Whether its filler has yet to be made. */
+  /** Whether its placeholder has not been created yet. */
   isPlaceholderDue: boolean;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -26,7 +29,7 @@ export class Placeholders {
   #lateClaims: LateClaim[] = [];
   #isWorking = false;
 
-  /** @param append adds an item and gives its number */
+  /** @param append adds an item and returns its number */
   constructor(
     sessions: SessionPair,
     paths: QueuePaths,
@@ -38,8 +41,8 @@ export class Placeholders {
   }
 
   /**
-   * For a claim that is late: resolves when something has been made that has
-   * its number.
+   * Waits for the number of a claim that has no item: resolves when an item or
+   * placeholder with it was created.
    */
   fillUpTo(number: number): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -78,10 +81,10 @@ export class Placeholders {
     await pause(WAIT_INTERVAL_MS * (1 + Math.random()));
     const after = await this.#readTail();
     this.#resolveUpTo(after);
-    // The queue was made again: waiting claims look again, and find that they
-    // are gone.
+    // The queue was recreated. Waiting claims check again, and find that they
+    // do not exist any more.
     if (after < before) return this.#resolveUpTo(Infinity);
-    // Another consumer adds fillers, or has become late meanwhile.
+    // Another consumer adds placeholders, or has become late meanwhile.
     if (
       after > before ||
       this.#lateClaims.some(({ isPlaceholderDue }) => isPlaceholderDue)
@@ -104,8 +107,8 @@ export class Placeholders {
   }
 
   /**
-   * Adds fillers and tells where the queue ends, as far as the answers tell.
-   * One that was lost does no harm.
+   * Adds placeholders. Returns the end of the queue as far as the replies show
+   * it. A lost reply does no harm.
    */
   async #appendPlaceholders(count: number): Promise<number> {
     let tail = 0;

@@ -1,4 +1,4 @@
-/** What the operations of one queue share. */
+/** The state that the operations of one queue share. */
 import { ItemAppender } from './item-appender.ts';
 import { ClaimCreator, type Claim } from './claim-creator.ts';
 import { ClaimCleanup } from './claim-cleanup.ts';
@@ -15,7 +15,10 @@ import { ThrottleGate } from './throttle-gate.ts';
 
 const REQUEUE_TIMEOUT_MS = 1_000;
 
-/** A claim of this binding, and which queue of this name it was begun for. */
+/**
+ * A claim of this binding, and the incarnation of the queue for which it was
+ * begun.
+ */
 export interface OwnClaim {
   readonly claim: Claim;
   readonly incarnation: number;
@@ -32,14 +35,14 @@ export class QueueContext {
   readonly consumers: ConsumerRegistry;
   readonly codec: ValueCodec;
   /**
-   * Claims whose item could not be brought when it was wanted: the next
-   * dequeues take them.
+   * Claims whose item could not be read when it was needed. The next dequeues
+   * take them over.
    */
   readonly undeliveredClaims: OwnClaim[] = [];
   readonly #onError: (error: unknown) => void;
-  /** Claims in flight and not delivered yet, to be waited for. */
+  /** Claims that are in flight or not delivered yet. */
   readonly #pendingClaims = new Set<Promise<void>>();
-  /** The session that hears of the queue's end. */
+  /** The session that is notified when the queue is deleted. */
   #watchedSession: unknown;
 
   constructor(
@@ -67,8 +70,8 @@ export class QueueContext {
   }
 
   /**
-   * Whether no item was seen or may be in flight, put in or taken. Only valid
-   * while no caller uses the queue.
+   * Whether no item was seen or may be in flight. Only valid while no caller
+   * uses the queue.
    */
   get isForgettable(): boolean {
     return (
@@ -80,16 +83,16 @@ export class QueueContext {
   }
 
   /**
-   * Another one once the queue may be another than before, or we may not have
-   * heard that it is.
+   * Changes when the queue may have been recreated, or when this binding may
+   * have missed its deletion.
    */
   get incarnation(): number {
     return this.queue.incarnation + this.sessions.writerCount;
   }
 
   /**
-   * Has the writer notice a deletion of the queue before any answer about a new
-   * one. One request a session.
+   * Makes the server notify the writer of a deletion before any reply about a
+   * recreated queue. One request per session.
    */
   watchDeletion(): void {
     const { writer } = this.sessions;
@@ -117,7 +120,7 @@ export class QueueContext {
   }
 
   /**
-   * A claim begins: `settled` waits for it until the returned function is
+   * Notes a new claim. `settled` waits for it until the returned function is
    * called.
    */
   beginClaim(): () => void {
@@ -132,14 +135,14 @@ export class QueueContext {
 
   /**
    * Resolves when the claims in flight now have been delivered, or their items
-   * are left over (`unread`).
+   * are left over.
    */
   async waitForClaims(): Promise<void> {
     await Promise.all(this.#pendingClaims);
   }
 
   /**
-   * At the end of the binding: puts undelivered items back, and removes
+   * Called when the binding closes. Puts undelivered items back, and removes
    * delivered ones.
    */
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-/** Looking at a queue without taking anything. */
+/** Reads a queue without taking an item. */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import type { ZooKeeper } from '../client/zookeeper.ts';
 import { readItem } from './items.ts';
@@ -9,9 +9,7 @@ import {
 } from '../read-at-both-levels.ts';
 import type { OperationCall } from '../operation-call.ts';
 
-/**
- * How often a look is repeated whose item was taken before it could be read.
- */
+/** How often a read is repeated because its item was taken meanwhile. */
 const MAX_READ_ATTEMPTS = 10;
 
 /** Reads the first item that is not taken, and the number of items. */
@@ -74,8 +72,7 @@ async function readFirst(
         zxid,
         meta: { remaining: tail - number },
       };
-    // A filler stands for nothing; an item that is gone was taken since we
-    // counted.
+    // A placeholder is no item. A missing item was taken since the count.
     if (item?.isPlaceholder === true) skip += 1;
     if (attempt < MAX_READ_ATTEMPTS) continue;
     throw new CorrectableError(

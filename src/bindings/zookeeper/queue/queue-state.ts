@@ -1,6 +1,6 @@
 /**
- * One queue as this binding knows it, from two answers of constant size
- * (`next-number.ts`).
+ * The state of one queue that this binding knows, from two replies of constant
+ * size (`next-number.ts`).
  */
 import type { ZooKeeper } from '../client/zookeeper.ts';
 import type { QueuePaths } from '../paths.ts';
@@ -11,28 +11,31 @@ import {
   type ChildCounters,
 } from './next-number.ts';
 
-/** Where a queue begins and ends, in the state of one server. */
+/** The beginning and the end of a queue, by the state of one server. */
 export interface QueueBounds {
   readonly tail: number;
-  /** The number of the next claim: that of the first item that is not taken. */
+  /**
+   * The number of the next claim. It is the number of the first item that is
+   * not taken.
+   */
   readonly head: number;
   /**
-   * The server had applied all transactions up to this one when it answered
-   * first.
+   * The server had applied all transactions up to this one when it sent the
+   * first reply.
    */
   readonly zxid: bigint;
 }
 
 /**
- * An update of this binding that is in flight, by its place among those that
- * were begun.
+ * An update of this binding in flight, by its number among those that were
+ * begun.
  */
 export type InFlightWrite = number;
 
 const LEARNING_RATE = 0.25;
 /**
- * Predictions are given up when fewer come true, and taken up again when more
- * do: now and then one does by chance.
+ * Predictions stop below this hit rate, and continue above it, because some
+ * come true by chance.
  */
 const MIN_HIT_RATE = 0.5;
 const RESUME_HIT_RATE = 0.75;
@@ -43,27 +46,27 @@ const MAX_READ_AHEAD_ITEMS = 1024;
 export class QueueState {
   readonly paths: QueuePaths;
   /**
-   * Changes once the queue has, or may have, been deleted and made again:
-   * earlier numbers do not count then.
+   * Changes when the queue was, or may have been, deleted and recreated.
+   * Earlier numbers do not count then.
    */
   incarnation = 0;
   readonly #claims = new Set<InFlightWrite>();
   readonly #enqueues = new Set<InFlightWrite>();
   readonly #readAhead = new Map<number, Promise<Item | undefined>>();
   #order = 0;
-  /** The share of predictions that came true lately. */
+  /** The recent share of predictions that came true. */
   #hitRate = 1;
   #isPredicting = true;
   #tailItem: Item | undefined;
   #lastPlaceholder = -1;
-  /** The last number of the queue that was looked at for a filler. */
+  /** The last number that was checked for a placeholder. */
   #lastCheckedNumber = -1;
   readonly #tail = new NextNumber();
   #tailSeenAt = -Infinity;
   readonly #head = new NextNumber();
   /**
-   * Items made before this transaction may be of the queue before; not known
-   * yet where undefined.
+   * Items that were created before this transaction may belong to the former
+   * queue. `undefined` if it is not known yet.
    */
   #minZxid: bigint | undefined = 0n;
 
@@ -82,8 +85,8 @@ export class QueueState {
   }
 
   /**
-   * The queue may be another one: what was read of the one before is not to be
-   * taken for what is in this one.
+   * The queue may have been recreated. Values of the former one must not count
+   * for this one.
    */
   reset(): void {
     this.incarnation += 1;
@@ -95,8 +98,8 @@ export class QueueState {
   }
 
   /**
-   * Whether nothing is known of it that could not be asked for again: nothing
-   * was ever put in or taken, as far as was seen.
+   * Whether everything that is known of the queue can be read again: no item
+   * was added or taken, as far as was seen.
    */
   get isUnknown(): boolean {
     return (this.#tail.value ?? 0) === 0 && (this.#head.value ?? 0) === 0;
@@ -110,7 +113,7 @@ export class QueueState {
     return this.#addInFlight(this.#enqueues);
   }
 
-  /** The update has its number: an estimate may count it as executed. */
+  /** The update has its number, so an estimate may count it as executed. */
   endClaim(claim: InFlightWrite, number?: number): void {
     this.#claims.delete(claim);
     if (number !== undefined) this.#head.advanceTo(number + 1);
@@ -123,8 +126,8 @@ export class QueueState {
   }
 
   /**
-   * Claims of this binding in flight that were begun before `claim`, which the
-   * server may not have executed yet.
+   * Returns the number of own claims in flight that were begun before `claim`.
+   * The server may not have executed them yet.
    */
   countClaimsBefore(claim: InFlightWrite | undefined): number {
     return countBefore(this.#claims, claim);
@@ -135,8 +138,8 @@ export class QueueState {
   }
 
   /**
-   * How many items are left by what was seen last, all claims in flight
-   * counted; undefined if nothing was seen yet.
+   * The number of items left by the last reply, after all claims in flight.
+   * `undefined` before the first reply.
    */
   get remaining(): number | undefined {
     const tail = this.#tail.value;
@@ -145,14 +148,14 @@ export class QueueState {
       : tail - (this.#head.value ?? 0) - this.#claims.size;
   }
 
-  /** How many items came after number `number`, by what was seen last. */
+  /** Returns the number of items after `number` by the last reply. */
   countAfter(number: number): number {
     return Math.max(0, (this.#tail.value ?? 0) - number - 1);
   }
 
   /**
-   * Asks where the queue begins and ends. The tail is read first: a change in
-   * between never makes it look longer.
+   * Reads the beginning and the end of the queue. The tail is read first, so a
+   * change in between never makes the queue look longer.
    */
   async readBounds(zk: ZooKeeper): Promise<QueueBounds> {
     const { paths } = this;
@@ -164,7 +167,7 @@ export class QueueState {
   }
 
   /**
-   * The number of the next item. A known one errs to the safe side, and is
+   * Returns the number of the next item. A known one is at most too low, and is
    * refreshed in the background if it is old.
    */
   async getTailAfter(zk: ZooKeeper, number: number): Promise<number> {
@@ -172,7 +175,7 @@ export class QueueState {
     if (tail === undefined || tail <= number) return this.readTail(zk);
     if (performance.now() - this.#tailSeenAt > MAX_TAIL_AGE_MS) {
       this.#tailSeenAt = performance.now();
-      // What fails is asked for again by the next one.
+      // If this fails, the next call reads it again.
       this.readTail(zk).catch(() => (this.#tailSeenAt = -Infinity));
     }
     return tail;
@@ -189,8 +192,8 @@ export class QueueState {
   }
 
   /**
-   * The bounds after a sync. The head is read first: if it has reached the
-   * tail, the queue was empty at that moment.
+   * Returns the bounds after a sync. The head is read first: if it has reached
+   * the tail, the queue was empty at that moment.
    */
   async readSyncedBounds(zk: ZooKeeper): Promise<QueueBounds> {
     const { paths } = this;
@@ -208,9 +211,7 @@ export class QueueState {
     };
   }
 
-  /**
-   * Whether the number that was predicted for a claim was the one that it got.
-   */
+  /** Notes whether a claim got the number that was predicted for it. */
   recordPrediction(isHit: boolean): void {
     this.#hitRate += LEARNING_RATE * (Number(isHit) - this.#hitRate);
     this.#isPredicting =
@@ -218,11 +219,11 @@ export class QueueState {
   }
 
   /**
-   * The item to show for a dequeue that should get `number`: that very item, as
-   * long as predictions come true; the final view then needs no further
-   * question. Where many take at once they mostly do not, and the item at the
-   * tail, which is taken last, stands in (§4.3: "peeking at the queue tail").
-   * Either way an item is read once for each dequeue.
+   * Returns the item to show for a dequeue that should get `number`. While
+   * predictions come true, it is that very item, and the final view needs no
+   * further read. If many consumers take at once, predictions mostly fail. Then
+   * the item at the tail, which is taken last, is shown instead (§4.3: "peeking
+   * at the queue tail"). Either way an item is read once for each dequeue.
    */
   async readPreliminaryItem(
     zk: ZooKeeper,
@@ -243,8 +244,8 @@ export class QueueState {
   }
 
   /**
-   * Whether fillers, which no consumer gets, count as left behind `number`.
-   * They come last, so the end is read.
+   * Returns whether placeholders count as left behind `number`. No consumer
+   * gets them. They come last, so the end is read.
    */
   async hasPlaceholders(
     zk: ZooKeeper,
@@ -261,8 +262,8 @@ export class QueueState {
   }
 
   /**
-   * The item with a number; undefined where there is none. Items never change,
-   * so one that was read stays valid.
+   * Returns the item with a number, or `undefined` if there is none. Items
+   * never change, so one that was read stays valid.
    */
   readAhead(zk: ZooKeeper, number: number): Promise<Item | undefined> {
     const known = this.#readAhead.get(number);
@@ -281,14 +282,14 @@ export class QueueState {
     return reading;
   }
 
-  /** The item if it has been read ahead, or is being read. */
+  /** Returns the item if it was read ahead, or is being read. */
   getReadAhead(number: number): Promise<Item | undefined> | undefined {
     return this.#readAhead.get(number);
   }
 
   /**
-   * Whether an item is surely of this queue, not of an earlier one; `zxid`:
-   * what the session has seen since.
+   * Returns whether an item certainly belongs to this queue and not to a former
+   * one. `zxid` is the last transaction that the session has seen since.
    */
   isOfThisQueue({ czxid }: Item, zxid: bigint): boolean {
     this.#minZxid ??= zxid;

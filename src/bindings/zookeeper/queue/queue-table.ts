@@ -1,12 +1,12 @@
 /**
- * For each new name so many old ones are looked at: more than one, so that
- * those that may go become fewer.
+ * How many old names are checked for each new one. It is more than one, so that
+ * the number of removable names decreases.
  */
 const CHECKS_PER_INSERT = 2;
 
 /**
- * The queues by name. One that was only read may be forgotten
- * (`isForgettable`); one with state stays.
+ * The queues by name. A queue that was only read may be removed
+ * (`isForgettable`). One with state stays.
  */
 export class QueueTable<T extends { readonly isForgettable: boolean }> {
   readonly #createQueue: (name: string) => T;
@@ -20,7 +20,10 @@ export class QueueTable<T extends { readonly isForgettable: boolean }> {
     return [...this.#queues.values()].map(({ queue }) => queue);
   }
 
-  /** While `work` runs, the queue exists and is the same for all callers. */
+  /**
+   * While `work` runs, the queue stays in the table and is the same for all
+   * callers.
+   */
   async use<R>(name: string, work: (queue: T) => Promise<R>): Promise<R> {
     let entry = this.#queues.get(name);
     if (entry === undefined) {
@@ -42,7 +45,7 @@ export class QueueTable<T extends { readonly isForgettable: boolean }> {
       if (looked === CHECKS_PER_INSERT) return;
       looked += 1;
       this.#queues.delete(name);
-      // To the end: it has its turn again when all others have had theirs.
+      // Moved to the end, so that it is checked again after all others.
       if (entry.users > 0 || !entry.queue.isForgettable)
         this.#queues.set(name, entry);
     }

@@ -1,6 +1,6 @@
 /**
- * Lets so many in at a time, the others in the order in which they came, and
- * each place once in a turn.
+ * Admits a limited number of operations at a time, in the order of their
+ * arrival. Each slot is used at most once within its interval.
  */
 import type { InvocationContext } from '../../../correctable/binding.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
@@ -12,7 +12,7 @@ const MAX_WAITING = 10_000;
 const TOO_LATE_MESSAGE =
   'its turn came too late to be answered in time: nothing was taken';
 
-/** The signal and the deadline of a caller that waits. */
+/** The signal and the deadline of a waiting caller. */
 type WaitContext = Pick<InvocationContext, 'signal' | 'deadlineAt'>;
 
 interface Waiter {
@@ -38,9 +38,9 @@ export class ThrottleGate {
   }
 
   /**
-   * Resolves when there is room, and returns undefined if there is room now. A
-   * caller that gives up leaves the line, and so does one that would give up
-   * before its end. Otherwise first come, first served would serve only these.
+   * Resolves when there is room. Returns `undefined` if there is room now. A
+   * caller that gives up leaves the queue, and so does one that would give up
+   * before its turn: otherwise only such callers would be admitted.
    *
    * @throws CorrectableError `ABORTED` for a caller that gives up, `OVERLOADED`
    * if too many wait or it is too late; the error that was passed to `close`
@@ -68,8 +68,8 @@ export class ThrottleGate {
   }
 
   /**
-   * Whether no place rests, so that a new window would admit no more than this
-   * one.
+   * Whether no slot is blocked, so that a new gate would admit no more than
+   * this one.
    */
   get isIdle(): boolean {
     return this.#slots.isIdle(performance.now());
@@ -81,7 +81,7 @@ export class ThrottleGate {
     this.#admitWaiting();
   }
 
-  /** From now on no caller enters. Waiting callers get the error too. */
+  /** From now on no operation is admitted. Waiting ones get the error too. */
   close(error: unknown): void {
     this.#closeReason = { error };
     clearTimeout(this.#timer);
@@ -110,7 +110,7 @@ export class ThrottleGate {
     this.#scheduleAdmission();
   }
 
-  /** Admits again when the next place has rested, if a caller waits for it. */
+  /** Admits again when the next slot is free, if a caller waits for it. */
   #scheduleAdmission(): void {
     const { nextFreeAtMs } = this.#slots;
     if (

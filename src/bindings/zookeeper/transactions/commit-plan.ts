@@ -1,4 +1,4 @@
-/** What one commit checks and writes, and the `multi` that does it. */
+/** The checks and writes of one commit, and the `multi` that executes it. */
 import { check, CorrectableError } from '../../../correctable/errors.ts';
 import {
   commit,
@@ -26,7 +26,7 @@ export interface CommitKey {
 }
 
 /**
- * Returns the keys of a commit: those that were read first, each once.
+ * Returns the keys of a commit, each once. The keys that were read come first.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` that names the field
  */
@@ -35,8 +35,8 @@ export function createCommitKeys(
   paths: Paths,
   codec: ValueCodec,
 ): readonly CommitKey[] {
-  // The builder checks the names: behind a gateway without a contract, anything
-  // may come.
+  // The builder checks the names. Behind a gateway without a contract, a client
+  // may send any value.
   commit(args.reads, args.writes);
   const writes = new Map(
     args.writes.map(({ key, value }) => [key, codec.encode(value)]),
@@ -81,7 +81,7 @@ export function isUnread({ version }: CommitKey): boolean {
   return version === undefined;
 }
 
-/** One part of the `multi`, with the key that it is for. */
+/** One part of the `multi`, with the key that it belongs to. */
 export interface CommitPart {
   readonly owner: CommitKey;
   readonly part: MultiPart;
@@ -126,10 +126,10 @@ function createAbsentParts(
   ];
 }
 
-/** More than the numbers and the ACL of one part take, as they are sent. */
+/** More than the size of the numbers and the ACL of one part. */
 const PART_OVERHEAD_BYTES = 64;
 
-/** A server closes the connection at a larger request, without a word. */
+/** A server closes the connection at a larger request without an error. */
 function checkSize(keys: readonly CommitKey[]): void {
   const bytes = keys
     .flatMap((key) => createCommitParts(key, false))

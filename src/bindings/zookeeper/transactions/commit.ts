@@ -29,8 +29,8 @@ import {
 import { formatVersion } from './node-version.ts';
 
 /**
- * How a server answers if a node is not as the part requires. Nothing is
- * applied then.
+ * The replies of a server if a node does not match the part. Nothing is applied
+ * then.
  */
 const REFUSAL_CODES: ReadonlySet<ZooKeeperErrorCode> = new Set([
   'BAD_VERSION',
@@ -77,8 +77,8 @@ export async function executeCommit(
   call.context.submissionStatus = run;
   try {
     const result = await run.run();
-    // If it was refused, the next read of the session must show what refused
-    // it.
+    // If the commit was refused, the next read of the session must show the
+    // cause.
     call.session?.advanceTo(sessions.writer.lastZxid);
     if (isRequested(call, 'strong') || !weakView.isShown)
       call.sink.view(result, 'strong');
@@ -88,8 +88,8 @@ export async function executeCommit(
 }
 
 /**
- * The same check on the near server's state. It never delays the commit and
- * never fails it.
+ * Makes the same check on the state of the nearest server. It never delays the
+ * commit and never fails it.
  */
 class WeakView {
   readonly #call: OperationCall;
@@ -102,7 +102,7 @@ class WeakView {
     this.#keys = keys;
   }
 
-  /** Without a weak view, the final view answers in its place. */
+  /** Without a weak view, the final view is delivered in its place. */
   async show(near: Promise<PresentVersions>): Promise<void> {
     const { sink, session } = this.#call;
     try {
@@ -126,7 +126,7 @@ interface CommitRunOptions {
   readonly keys: readonly CommitKey[];
   /** The parent of all keys. */
   readonly keysPath: string;
-  /** What the near server has. */
+  /** The present versions at the nearest server. */
   readonly near: Promise<PresentVersions> | undefined;
   /** Aborts when no caller waits for the commit any more. */
   readonly signal: AbortSignal;
@@ -149,7 +149,7 @@ class CommitRun implements SubmissionStatus {
   }
 
   /**
-   * As long as a server is there the commit is on its way, and a submitted
+   * While there is a server, the commit may be in flight, and a submitted
    * update runs to its end.
    */
   get mayHaveBeenSent(): boolean {
@@ -159,10 +159,11 @@ class CommitRun implements SubmissionStatus {
   }
 
   /**
-   * A `multi` must say of each write whether it creates its node, so the
-   * present nodes are looked up first. If that was out of date, the ensemble
-   * has refused the whole `multi`, and it is sent again: it never takes effect
-   * twice. A `multi` whose answer is lost is never sent again.
+   * Runs the commit. A `multi` must specify for each write whether it creates
+   * its node, so the present nodes are read first. If these were out of date,
+   * the ensemble has refused the whole `multi`, and it is sent again. That is
+   * safe, because nothing was applied. A `multi` whose reply is lost is never
+   * sent again.
    */
   async run(): Promise<CommitResult> {
     const { keys, keysPath } = this.#options;
@@ -180,8 +181,8 @@ class CommitRun implements SubmissionStatus {
         continue;
       }
 
-      // The server has applied what the refusal is based on, so it shows which
-      // keys have changed.
+      // The server has applied the transaction that caused the refusal, so it
+      // shows which keys have changed.
       ({ versions } = await this.#readPresent(keys).catch(throwNotApplied));
       const changed = findChanged(keys, versions, refused.owner);
       if (changed.length > 0) return { committed: false, changed };
@@ -190,7 +191,7 @@ class CommitRun implements SubmissionStatus {
 
   /**
    * The writer's server may answer late, behind earlier writes, and the
-   * reader's may fail: the first answer counts.
+   * reader's may fail. The first reply counts.
    */
   async #lookUp(): Promise<ReadonlyMap<string, Version>> {
     const { keys, near } = this.#options;
@@ -211,9 +212,9 @@ class CommitRun implements SubmissionStatus {
   }
 
   /**
-   * Waits for a server as long as it takes, but not for a caller that has given
-   * up: its writes must not appear when the ensemble can be reached again,
-   * however late that is.
+   * Waits for a server without a limit, but not for a caller that has given up.
+   * Its writes must not appear when the ensemble can be reached again, however
+   * late that is.
    */
   #readPresent(keys: readonly CommitKey[]): Promise<PresentVersions> {
     let isRepeated = false;
@@ -225,13 +226,13 @@ class CommitRun implements SubmissionStatus {
     });
   }
 
-  /** Returns what was refused; `undefined` if all parts took effect. */
+  /** Returns the refused part, or `undefined` if all parts took effect. */
   async #send(parts: readonly CommitPart[]): Promise<RefusedPart | undefined> {
     const send = (zk: ZooKeeper): Promise<unknown> =>
       zk.multi(parts.map(({ part }) => part));
     const isWrite = this.#options.keys.some(({ bytes }) => bytes !== undefined);
     try {
-      // Checks alone may be repeated.
+      // A commit that only checks may be repeated.
       await (isWrite
         ? send(this.#sessions.writer)
         : this.#sessions.retryLost('writer', send));
@@ -250,7 +251,7 @@ interface RefusedPart extends CommitPart {
   readonly code: ZooKeeperErrorCode;
 }
 
-/** Whether no key was ever written below the root. */
+/** Returns whether no key was ever written below the root. */
 function isWithoutParent({ code, part }: RefusedPart): boolean {
   return code === 'NO_NODE' && part.type === 'create';
 }
@@ -263,7 +264,10 @@ function isPresent(
   return version !== undefined && version !== formatVersion(null);
 }
 
-/** `refused` has changed, even if it is as before by now. */
+/**
+ * Returns the keys that have changed. `refused` has changed, even if it has its
+ * former version again by now.
+ */
 function findChanged(
   keys: readonly CommitKey[],
   versions: ReadonlyMap<string, Version>,
@@ -284,7 +288,7 @@ async function readPresent(
   let zxid = zk.lastZxid;
   const stats = await Promise.all(
     keys.map(({ path }, at) =>
-      // The server had at least this when it answered for the first one.
+      // The server had at least this state when it answered the first request.
       zk.exists(path, at === 0 ? { onZxid: (seen) => (zxid = seen) } : {}),
     ),
   );

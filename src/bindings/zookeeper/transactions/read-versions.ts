@@ -24,13 +24,13 @@ import type { ValueCodec } from '../value-codec.ts';
 import { formatVersion } from './node-version.ts';
 
 /**
- * A trip fails only if a key is written within the microseconds that a server
- * needs for it, so this many never fail in a row unless the keys are written
- * all the time.
+ * A round fails only if a key is written within the microseconds that a server
+ * needs for it. So this number of rounds fails only if keys are written all the
+ * time.
  */
 const MAX_TRIPS = 20;
 
-/** A key, and the version of which the caller has the value. */
+/** A key, and the version of the value that the caller has. */
 interface KnownKey {
   readonly key: string;
   readonly path: string;
@@ -50,7 +50,8 @@ export async function executeReadVersions(
   await readAtBothLevels(sessions, call, async (zk, isSynced) => {
     const state = new StateReading(zk, keys, codec);
     if (!isSynced) return state.read();
-    // Answered in this order: the reads see what the sync has brought.
+    // The replies come in this order, so the reads include what the sync has
+    // brought.
     const [, reading] = await Promise.all([zk.sync(paths.keys), state.read()]);
     return reading;
   });
@@ -60,8 +61,8 @@ function checkArgs(
   { keys, known }: ReadVersionsArgs,
   paths: Paths,
 ): readonly KnownKey[] {
-  // The builder checks the keys: behind a gateway without a contract, anything
-  // may come.
+  // The builder checks the keys. Behind a gateway without a contract, a client
+  // may send any value.
   readVersions(keys);
   check(
     known === undefined ||
@@ -81,8 +82,8 @@ class StateReading {
   readonly #keys: readonly KnownKey[];
   readonly #codec: ValueCodec;
   /**
-   * The latest value of each key, and the latest version: together a state,
-   * once they match.
+   * The latest value and the latest version of each key. Once they match, they
+   * are one state.
    */
   readonly #values: (VersionedValue | undefined)[];
   readonly #versions: (Version | null)[];
@@ -97,7 +98,7 @@ class StateReading {
     this.#keys = keys;
     this.#codec = codec;
     this.#values = keys.map(() => undefined);
-    // A known version is likely to be the present one.
+    // A known version is probably the present one.
     this.#versions = keys.map(({ known }) => known);
     this.#zxid = zk.lastZxid;
   }
@@ -112,15 +113,14 @@ class StateReading {
   }
 
   /**
-   * Sends all requests of a trip at once: the server executes them in their
-   * order.
+   * Sends all requests of a round at once. The server executes them in order.
    */
   async #makeTrip(): Promise<void> {
     const stale = this.#keys
       .map((_, at) => at)
       .filter((at) => this.#isStale(at));
     const reading = Promise.all(stale.map((at) => this.#readNode(at)));
-    // The value of one key is always from one state.
+    // The value of a single key is always from one state.
     const again = this.#keys.length === 1 ? [] : this.#keys;
     const checking = Promise.all(
       again.map(({ path }) => this.#zk.exists(path)),
@@ -130,10 +130,7 @@ class StateReading {
     stats.forEach((stat, at) => (this.#versions[at] = formatVersion(stat)));
   }
 
-  /**
-   * Reads the version alone, if it seems to be the one of which the caller has
-   * the value.
-   */
+  /** Reads only the version if it seems to be the one that the caller has. */
   async #readNode(at: number): Promise<void> {
     const item = this.#keys[at]!;
     const { known } = item;
@@ -168,8 +165,8 @@ class StateReading {
   }
 
   /**
-   * Other tools write what they like. Of many keys, the error must name the
-   * one.
+   * Other tools may write any data. With several keys, the error must name the
+   * invalid one.
    */
   #decode(key: string, data: Uint8Array): unknown {
     try {

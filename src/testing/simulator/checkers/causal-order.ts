@@ -1,6 +1,6 @@
 /**
- * An operation becomes visible only after all that its generator saw. Counts
- * operations instead of comparing vectors.
+ * An operation becomes visible only after everything that its generator saw.
+ * The checker counts operations instead of comparing vectors.
  */
 import { RED, type Origin } from '../../../server/records/origin.ts';
 import {
@@ -44,14 +44,12 @@ function formatOperation(operation: AnyOperation): string {
 }
 
 /**
- * Every site shows the red operations in one and the same order, and the blue
- * ones of each origin likewise.
+ * Every site shows the red operations in the same order, and the blue ones of
+ * each origin too.
  */
 export class TotalOrderChecker extends SiteChecker<Map<string, number>> {
   readonly name = 'red total order';
-  /**
-   * The one order of each origin and of red, as far as any site has shown it.
-   */
+  /** The order of each origin and of red, as far as any site has shown it. */
   readonly #orders = new Map<string, string[]>();
 
   constructor() {

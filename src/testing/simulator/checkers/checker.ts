@@ -1,4 +1,4 @@
-/** What a checker sees of a run, and how it says that something is wrong. */
+/** The events of a run that checkers get, and how they report a violation. */
 import type { DomainErrorInfo } from '../../../correctable/errors.ts';
 import type { Conflict } from '../../../server/records/certification-result.ts';
 import type {
@@ -24,8 +24,8 @@ export function isRed(operation: AnyOperation): operation is RedOperation {
 }
 
 /**
- * Names one execution of a red operation. A clock would not do: after a crash,
- * a stamp may be used again.
+ * Returns the name of one execution of a red operation. A clock is not enough:
+ * after a crash, a stamp may be used again.
  */
 export function getExecutionName({
   id,
@@ -44,13 +44,13 @@ export interface FinalState {
     readonly state: SiteState;
     readonly origins: Origins;
   }[];
-  /** Those that were lost for good, or closed. */
+  /** Sites that were lost for good, or closed. */
   readonly lost: ReadonlySet<Origin>;
   readonly history: History;
 }
 
 /**
- * Whether an operation may be gone: blue, and answered by a site that was lost
+ * Returns whether an operation may be lost: it is blue, and its site was lost
  * before others had it.
  */
 export function canBeLost(
@@ -64,7 +64,10 @@ export function canBeLost(
   );
 }
 
-/** Sets a count by ordinal, of origins that join too: there are no holes. */
+/**
+ * Sets a count by ordinal, including those of origins that join. The array has
+ * no holes.
+ */
 export function setCount(counts: number[], entry: number, count: number): void {
   while (counts.length <= entry) counts.push(0);
   counts[entry] = count;
@@ -77,44 +80,46 @@ export interface ClientSubmission {
   readonly client: number;
   readonly id: string;
   /**
-   * In a session: what that had seen; the same object in all submissions that
-   * were made when it had seen as much.
+   * The state that the session had seen. It is the same object in all
+   * submissions with the same state.
    */
   readonly sessionVector: Vector | undefined;
   readonly wants: Submission['wantedStages'];
 }
 
 /**
- * What a site has reported of a submission: a view, a level that failed, or its
- * failure.
+ * An event of a submission at a site: a view, a failed level, or its failure.
  */
 export interface SubmissionEvent {
   readonly site: Origin;
   readonly serial: number;
   readonly operation: ClientOperation;
   readonly isRead: boolean;
-  /** Nothing may follow. */
+  /** Whether no other event may follow. */
   readonly isEnd: boolean;
-  /** None of what failed as a whole. */
+  /** Absent if the whole submission failed. */
   readonly stage: Stage | undefined;
-  /** Of a failure that is no error of the domain. */
+  /** The code of a failure that is no domain error. */
   readonly code: string | undefined;
-  /** Its client had given it up. */
+  /** Whether its client had given it up. */
   readonly isAbandoned: boolean;
 }
 
-/** A generator ran on the stable snapshot of a site. */
+/** A run of a generator on the stable snapshot of a site. */
 export interface GeneratorRun {
   readonly input: RunInput;
-  /** Of the operation, if it has one. */
+  /** The id of the operation, if it has one. */
   readonly id: string | undefined;
   readonly outcome: Outcome;
   /**
-   * It ran with what the site had proposed: its place in the red order says
-   * whether that was right.
+   * Whether it ran on operations that the site had only proposed. Its place in
+   * the red order shows whether that was right.
    */
   readonly isPipelined: boolean;
-  /** Nothing of the site was in flight that a guess would have to count. */
+  /**
+   * Whether the site had nothing else in flight that its preliminary view would
+   * have to include.
+   */
   readonly isAlone: boolean;
 }
 
@@ -133,7 +138,7 @@ export interface ClientDomainError {
   readonly serial: number;
   readonly operation: ClientOperation;
   readonly isRead: boolean;
-  /** The level that was refused, where a stronger one follows. */
+  /** The level that was refused, if a stronger one follows. */
   readonly stage: Stage | undefined;
   readonly domain: DomainErrorInfo;
 }
@@ -145,39 +150,44 @@ export interface ClientDomainError {
 export interface Checker {
   readonly name: string;
   /**
-   * A site starts: empty, or with the state of the moment at which `save` gave
-   * `saved`.
+   * Called when a site starts: empty, or with the state for which `save`
+   * returned `saved`.
    */
   onStarted?(site: Origin, saved?: unknown): void;
-  /** What was noted of a site, apart from what is noted later. */
+  /** Returns the notes about a site, separate from later notes. */
   save?(site: Origin): unknown;
-  /** A generator run at `site` became an operation. */
+  /** Called when a generator run at `site` became an operation. */
   onCreated?(site: Origin, operation: AnyOperation): void;
   onApplied?(site: Origin, operation: AnyOperation, state: SiteState): void;
-  /** An execution was rejected, as `site` has seen in the red order. */
+  /**
+   * Called when an execution was rejected, as `site` has seen in the red order.
+   */
   onRejected?(
     site: Origin,
     operation: RedOperation,
     conflict: Conflict | undefined,
   ): void;
-  /** The `start`-th start of `site` has taken a message of another one. */
+  /**
+   * Called when the start number `start` of `site` has accepted a message of
+   * another site.
+   */
   onMessageAccepted?(site: Origin, envelope: Envelope, start: number): void;
   onMembers?(site: Origin, origins: Origins): void;
   onSubmitted?(submission: ClientSubmission): void;
-  /** A generator ran on what `site` shows. */
+  /** Called when a generator ran on the state that `site` shows. */
   onGeneratorRun?(site: Origin, run: GeneratorRun): void;
-  /** A client got a reply. Called before the reply is used. */
+  /** Called when a client got a reply, before the reply is used. */
   onSubmissionEvent?(reported: SubmissionEvent): void;
   onView?(view: ClientView): void;
   onDomainError?(rejection: ClientDomainError): void;
-  /** A view that is no guess is given to that submission. */
+  /** Called when a submission gets a view that is not preliminary. */
   onSessionView?(site: Origin, serial: number): void;
   onFinished?(final: FinalState): void;
 }
 
 /**
- * A checker with notes about each site. `copyOf` restores them from a saved
- * state, or from nothing.
+ * A checker with notes about each site. `copyOf` restores them from saved
+ * notes, or creates empty ones.
  */
 export abstract class SiteChecker<Noted> implements Checker {
   abstract readonly name: string;
@@ -219,7 +229,7 @@ export abstract class CountingChecker extends SiteChecker<number[]> {
 
 export class PropertyViolation extends Error {
   override readonly name = 'Fault';
-  /** The part that noticed the fault, if it was no checker. */
+  /** The part that noticed the violation, if it was no checker. */
   readonly noticedBy: string | undefined;
 
   constructor(message: string, noticedBy?: string) {
@@ -239,7 +249,7 @@ export function assertProperty(
 type Notice = Exclude<keyof Checker, 'name' | 'save' | 'onStarted'>;
 
 export class Checkers {
-  /** What is being checked, for the message of a fault. */
+  /** The checker that is running, for the message of a violation. */
   current = '';
   readonly #all: readonly Checker[];
   readonly #listeners = new Map<keyof Checker, readonly Checker[]>();
@@ -248,7 +258,9 @@ export class Checkers {
     this.#all = all;
   }
 
-  /** Calls the checkers that have this method: most concern few of them. */
+  /**
+   * Calls the checkers that have this method. Most events concern few of them.
+   */
   notify<N extends Notice>(
     notice: N,
     ...args: Parameters<NonNullable<Checker[N]>>
@@ -259,13 +271,18 @@ export class Checkers {
     }
   }
 
-  /** A site starts, with what each checker had noted of it. */
+  /**
+   * Notifies the checkers of the start of a site, with their own notes about
+   * it.
+   */
   start(site: Origin, notes: ReadonlyMap<string, unknown> | undefined): void {
     for (const checker of this.#all)
       checker.onStarted?.(site, notes?.get(checker.name));
   }
 
-  /** What each has noted of a site, by its name. */
+  /**
+   * Returns the notes of each checker about a site, by the name of the checker.
+   */
   save(site: Origin): ReadonlyMap<string, unknown> {
     return new Map(
       this.#all.map((checker) => [checker.name, checker.save?.(site)]),

@@ -1,6 +1,6 @@
 /**
- * A wild clock drags no site along: while it is far ahead of the others, they
- * show no stamp of it.
+ * Checks that a wild clock affects no other site: while it is far ahead of the
+ * others, they show none of its stamps.
  */
 import { MICROS_PER_MS } from '../../../server/records/clock.ts';
 import type { Origin } from '../../../server/records/origin.ts';
@@ -30,7 +30,7 @@ export class ClockChecker implements Checker {
   }
 
   onApplied(site: Origin, operation: AnyOperation): void {
-    // A site believes itself, and shows again at a start what it had taken in
+    // A site accepts its own stamps, and shows at a start what it had accepted
     // before.
     if (operation.site === site) return;
     const author = this.#sites.find(({ origin }) => origin === operation.site);
@@ -53,15 +53,12 @@ export class ClockChecker implements Checker {
 }
 
 /**
- * A site takes nothing of an earlier start of another one, once it has taken
- * something of a later.
+ * Checks that a site accepts nothing of an earlier start of another site once
+ * it has accepted something of a later one.
  */
 export class TermChecker implements Checker {
   readonly name = 'terms';
-  /**
-   * By receiver, its start, and sender: the latest term of which something was
-   * taken.
-   */
+  /** The latest accepted term by receiver, its start, and sender. */
   readonly #latest = new Map<string, number>();
 
   onMessageAccepted(
@@ -69,7 +66,7 @@ export class TermChecker implements Checker {
     { from, term, message }: Envelope,
     start: number,
   ): void {
-    // Said by any start of a site, accepted or not.
+    // Any start of a site sends this message, accepted or not.
     if (message.kind === 'term.superseded') return;
     const key = `${site}:${start}:${from.site}`;
     const latest = this.#latest.get(key) ?? 0;

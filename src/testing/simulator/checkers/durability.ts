@@ -1,6 +1,6 @@
 /**
- * Acknowledged operations are at every remaining site, except blue ones of
- * sites that were lost before others had them.
+ * Checks that acknowledged operations are at every remaining site, except blue
+ * ones of sites that were lost before others had them.
  */
 import type { Origin } from '../../../server/records/origin.ts';
 import {
@@ -16,7 +16,7 @@ import { encodeValue } from '../../../server/storage/format/value-text.ts';
 export class DurabilityChecker extends SiteChecker<Set<string>> {
   readonly name = 'durability';
 
-  /** By operation: the sites that have shown it. */
+  /** The sites that have shown an operation, by operation. */
   readonly #shownBy = new Map<string, Set<Origin>>();
 
   constructor() {
@@ -53,8 +53,8 @@ export class DurabilityChecker extends SiteChecker<Set<string>> {
 }
 
 /**
- * Once everything has healed and arrived, all sites have the same state
- * (RedBlue, OSDI 2012, Theorem 1).
+ * Checks that all sites have the same state once everything has healed and
+ * arrived (RedBlue, OSDI 2012, Theorem 1).
  */
 export class ConvergenceChecker implements Checker {
   readonly name = 'convergence';

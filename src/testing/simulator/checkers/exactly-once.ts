@@ -1,6 +1,6 @@
 /**
- * An operation takes effect once at every site, or nowhere. Replies match that,
- * and retries get the same reply.
+ * Checks that an operation takes effect once at every site, or nowhere. Replies
+ * match that, and retries get the same reply.
  */
 import type { Origin } from '../../../server/records/origin.ts';
 import { encodeValue } from '../../../server/storage/format/value-text.ts';

@@ -1,6 +1,6 @@
 /**
- * The service's invariants hold at every site after every operation (RedBlue,
- * OSDI 2012, Theorem 2).
+ * Checks that the service's invariants hold at every site after every operation
+ * (RedBlue, OSDI 2012, Theorem 2).
  */
 import type { Origin } from '../../../server/records/origin.ts';
 import {
@@ -47,20 +47,20 @@ export class InvariantChecker implements Checker {
   }
 }
 
-/** What a condition did instead of saying whether it holds. */
+/** Describes what a condition did instead of returning true. */
 function describeFailure(broken: BrokenInvariant | undefined): string {
   return broken?.error === undefined ? '' : `, which ${broken.error}`;
 }
 
 /**
- * A generator throws only errors of its domain and returns only what sites
- * accept: all else is the author's mistake.
+ * Checks that a generator throws only errors of its domain and returns only
+ * values that sites accept. Anything else is a mistake of the author.
  */
 export class GeneratorChecker implements Checker {
   readonly name = 'generators';
   readonly #thrown: () => string | undefined;
 
-  /** What the run that is looked at has thrown, if it has. */
+  /** `thrown` returns what the run that is checked has thrown, if it has. */
   constructor(thrown: () => string | undefined) {
     this.#thrown = thrown;
   }

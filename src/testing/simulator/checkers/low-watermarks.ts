@@ -1,6 +1,6 @@
 /**
- * A floor is true: whatever comes after it had seen what it covers. Removals
- * covered by all floors are forgotten.
+ * Checks low watermarks: an operation that follows one had seen everything that
+ * it covers. Removals that all watermarks cover are forgotten.
  */
 import type { Origin } from '../../../server/records/origin.ts';
 import {
@@ -10,10 +10,14 @@ import {
   type AnyOperation,
 } from './checker.ts';
 
-/** Operations of no service, by their shadow operation's name. */
+/**
+ * The name of the shadow operation of watermarks, which belong to no service.
+ */
 const WATERMARK_SHADOW = '';
 
-/** Whether the operation is a floor: no generator made it. */
+/**
+ * Returns whether the operation is a low watermark, which no generator made.
+ */
 export function isLowWatermark({ shadow }: AnyOperation): boolean {
   return shadow === WATERMARK_SHADOW;
 }
@@ -43,12 +47,12 @@ export class LowWatermarkChecker extends SiteChecker<WatermarksByOrigin> {
   }
 }
 
-/** Of transfers of rights, by their shadow operation's name. */
+/** The name of the shadow operation of transfers of rights. */
 const RIGHTS_TRANSFER_SHADOW = '\u0000rights';
 
 /**
- * Operations that sites make themselves: no client has asked for them, and no
- * generator has made them.
+ * Returns whether a site made the operation itself to transfer rights. No
+ * client has requested it, and no generator has made it.
  */
 export function isTransfer({ shadow }: AnyOperation): boolean {
   return shadow === RIGHTS_TRANSFER_SHADOW;

@@ -1,6 +1,6 @@
 /**
- * All sites agree about each origin. A closed stream has one end, which no site
- * exceeds and all reach.
+ * Checks that all sites agree about each origin. A closed stream has one end,
+ * which no site exceeds and all reach.
  */
 import type {
   KnownOrigin,
@@ -10,14 +10,14 @@ import type {
 import { encodeValue } from '../../../server/storage/format/value-text.ts';
 import { CountingChecker, assertProperty, type FinalState } from './checker.ts';
 
-/** Beside the state, which changes. */
+/** Describes an origin without its state, which changes. */
 function describeOrigin({ site, incarnation, directory }: KnownOrigin): string {
   return `${site}, incarnation ${incarnation}, on ${directory ?? 'its first directory'}`;
 }
 
 export class MembersChecker extends CountingChecker {
   readonly name = 'members';
-  /** By ordinal: so many operations of a closed stream count. */
+  /** The number of operations that count of a closed stream, by ordinal. */
   readonly #finals = new Map<number, number>();
   readonly #origins = new Map<number, string>();
 

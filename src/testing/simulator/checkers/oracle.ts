@@ -1,10 +1,10 @@
 /**
- * The service once more, without the replica: every generator run is repeated
- * on a plain model that holds what the site showed at that moment, and every
- * red operation again where it stands in the red order, on all red operations
- * before it and the blue ones of its snapshot. Effects, replies and final
- * states must agree. Like the checkers of causal order it goes by counting
- * operations, so that it relies neither on vectors nor on what certification
+ * Runs the service again without the replica. Every generator run is repeated
+ * on a plain model that holds the state that the site showed at that moment.
+ * Every red operation is repeated at its place in the red order, on all red
+ * operations before it and the blue ones of its snapshot. Effects, replies and
+ * final states must agree. The model counts operations, like the checkers of
+ * causal order. So it relies neither on vectors nor on what certification
  * compares.
  */
 import {
@@ -58,7 +58,7 @@ const STATE_ADVICE =
   'what a service knows belongs into its tables: what a variable beside them holds is lost when a site restarts, and differs at each site';
 export const PURITY_ADVICE = `a generator takes time, randomness and identifiers from its context alone, and ${STATE_ADVICE}`;
 
-/** A generator run at a site, as the model gave it too. */
+/** A generator run at a site, with the outcome that the model had too. */
 interface OracleRun {
   readonly input: RunInput;
   readonly seen: Counts;
@@ -71,11 +71,11 @@ interface PlacedOperation {
   readonly effects: readonly Effect[];
   readonly model: ModelOperation;
   /**
-   * The reply that a caller gets; none if its shadow operation's `reply`
+   * The reply that a caller gets. Absent if the `reply` of its shadow operation
    * throws.
    */
   readonly reply: Reply | undefined;
-  /** In its place: an error of the domain. */
+  /** The domain error that a caller gets instead of a reply. */
   readonly domainError: DomainErrorInfo | undefined;
 }
 
@@ -85,26 +85,27 @@ export class OracleChecker extends CountingChecker {
   readonly #submissions: () => readonly string[];
   readonly #model: Model;
   /**
-   * Red operations, then blue ones by origin, as any site has shown them first.
+   * Red operations, then blue ones by origin, as the first site has shown them.
    */
   readonly #lists: PlacedOperation[][];
   readonly #placed = new Map<string, PlacedOperation>();
   /**
-   * The latest times up to each place of the red order: its own need not grow.
+   * The latest time up to each place of the red order. The times of the
+   * operations themselves need not increase.
    */
   readonly #redTimes: number[] = [];
-  /** By site and operation: the last run. */
+  /** The last run by site and operation. */
   readonly #lastRuns = new Map<string, OracleRun>();
-  /** By execution: the run that it came of. */
+  /** The run that an execution came from, by execution. */
   readonly #created = new Map<string, OracleRun>();
-  /** By site and submission, and by operation: all runs. */
+  /** All runs by site and submission, and by operation. */
   readonly #runs = new Map<string, OracleRun[]>();
   /**
-   * By site and submission: how many red operations had been reported when it
-   * was made.
+   * The number of red operations that had been reported when a submission was
+   * made, by site and submission.
    */
   readonly #redFloors = new Map<string, number>();
-  /** By site: the table that its start goes by. */
+  /** The table of origins that the present start of a site uses, by site. */
   readonly #origins = new Map<Origin, Origins>();
   #shownRedPlace = 0;
 
@@ -120,14 +121,14 @@ export class OracleChecker extends CountingChecker {
     this.#origins.set(site, origins);
   }
 
-  /** Places of the red order that some site has shown. */
+  /** The number of places of the red order that a site has shown. */
   get redCount(): number {
     return this.#lists[RED]?.length ?? 0;
   }
 
   /**
-   * How an operation that a site has answered shows there: not at all if it
-   * changed nothing.
+   * Returns the color with which a site shows an operation that it has
+   * answered. `none` if the operation changed nothing.
    */
   getColorAt(site: Origin, id: string): 'blue' | 'red' | 'none' {
     const placed = this.#placed.get(id);
@@ -136,8 +137,8 @@ export class OracleChecker extends CountingChecker {
   }
 
   /**
-   * Whether what was placed under this identifier changes anything: a "no" in
-   * the red order does not.
+   * Returns whether the placed operation changes anything. A refusal in the red
+   * order does not.
    */
   hasEffects(id: string): boolean {
     return (this.#placed.get(id)?.effects.length ?? 0) > 0;
@@ -167,7 +168,8 @@ export class OracleChecker extends CountingChecker {
         `${input.operation} at site ${site} ${describeOutcome(outcome)}, and on what the site shows it ${describeOutcome(expected)}: ${PURITY_ADVICE}`,
     );
     const again = new Set(this.#submissions());
-    // More it may: the model ends no run that takes too long.
+    // The second run may request more, because the model ends no run that takes
+    // too long.
     const missing = requested.find((item) => !again.has(item));
     assertProperty(
       outcome.hasFailed || missing === undefined,
@@ -284,8 +286,8 @@ export class OracleChecker extends CountingChecker {
   }
 
   /**
-   * A "no" is as true as a "yes": where red operations could make it one, it
-   * comes out of the red order.
+   * Checks a refusal like any reply. If red operations could cause it, it must
+   * come from the red order.
    */
   onDomainError({
     site,
@@ -304,7 +306,7 @@ export class OracleChecker extends CountingChecker {
         stage: stage ?? level,
         what: domain,
       });
-    // A guess is not judged.
+    // A preliminary refusal is not checked.
     if (stage !== undefined) return undefined;
     const placed = this.#placed.get(id);
     if (placed === undefined) {
@@ -333,8 +335,8 @@ export class OracleChecker extends CountingChecker {
   }
 
   /**
-   * What is no failure of the backend is one of a generator, or of the reply of
-   * a shadow operation.
+   * Checks failures. One that does not come from the backend must come from a
+   * generator, or from the reply of a shadow operation.
    */
   onSubmissionEvent({
     site,
@@ -359,8 +361,8 @@ export class OracleChecker extends CountingChecker {
   }
 
   /**
-   * What the site makes itself: a floor, which changes nothing, and transfers,
-   * which another checker judges.
+   * Returns a run for an operation that the site makes itself: a low watermark,
+   * which changes nothing, or a transfer, which another checker checks.
    */
   #createOwnRun(
     site: Origin,
@@ -401,8 +403,8 @@ export class OracleChecker extends CountingChecker {
   }
 
   /**
-   * Where nothing else of its site was in flight, a guess is what comes of the
-   * run on what the site showed.
+   * Checks a preliminary view. If nothing else of its site was in flight, it is
+   * the result of the run on the state that the site showed.
    */
   #checkPreliminary(site: Origin, serial: number, value: unknown): void {
     const runs = this.#runs.get(`${site}:${serial}`) ?? [];
@@ -425,8 +427,8 @@ export class OracleChecker extends CountingChecker {
   }
 
   /**
-   * A read shows what the site showed. A strong one shows all red operations
-   * that were reported before it began.
+   * Checks that a read shows the state of its site. A strong one shows all red
+   * operations that were reported before it began.
    */
   #checkRead(site: Origin, serial: number, stage: string, value: Reply): void {
     const gave = ({ outcome }: OracleRun): boolean =>
@@ -459,7 +461,7 @@ export class OracleChecker extends CountingChecker {
     );
   }
 
-  /** The operation stands at this place for ever: it is executed there. */
+  /** Executes the operation at its place, which never changes. */
   #place(operation: AnyOperation, list: number, place: number): void {
     const { id, site, effects } = operation;
     const run = this.#created.get(formatOperation(operation));
@@ -467,13 +469,13 @@ export class OracleChecker extends CountingChecker {
       run !== undefined,
       () => `site ${site} shows ${id}, which no client submitted`,
     );
-    // The red order counts on from the latest time in it.
+    // The red order continues from the latest time in it.
     const time = isRed(operation)
       ? Math.max((this.#redTimes.at(-1) ?? 0) + 1, operation.clock)
       : (operation.vector[site] ?? 0);
-    // What stands before a blue operation in the stream of its site counts as
-    // seen, visible there already or not. So does what stands before a red one
-    // in the red order: it has seen that, or it touches nothing that it does.
+    // The operations before a blue one in the stream of its site count as seen,
+    // even if they were not visible there yet. So do those before a red one in
+    // the red order: it has seen them, or it touches nothing that they touch.
     const seen = [...run.seen];
     setCount(seen, list, place - 1);
     const model: ModelOperation = { list, place, seen, time, site };
@@ -502,7 +504,7 @@ export class OracleChecker extends CountingChecker {
 
   /**
    * Executes a red operation on all red ones before it and the blue ones that
-   * it had seen; gives its answer.
+   * it had seen. Returns its reply.
    */
   #executeAt(
     operation: AnyOperation,
@@ -529,7 +531,8 @@ export class OracleChecker extends CountingChecker {
   }
 
   /**
-   * If one writer has seen the other, the last writer is also the later one.
+   * Checks that the last writer is also the later one if one writer has seen
+   * the other.
    */
   #checkTime(id: string, { seen, time }: ModelOperation): void {
     for (const [list, count] of seen.entries()) {
@@ -550,8 +553,8 @@ export class OracleChecker extends CountingChecker {
 }
 
 /**
- * After a crash an execution may have all but its effects in common with one
- * that was lost: what it drew is other.
+ * Returns the name of an execution. After a crash, an execution may differ only
+ * in its effects from one that was lost, because it drew other values.
  */
 function formatOperation(operation: AnyOperation): string {
   if (isRed(operation))

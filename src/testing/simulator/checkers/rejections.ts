@@ -1,6 +1,6 @@
 /**
- * Checks that `OVERLOADED`, `UNAVAILABLE` and `REPLICA_BEHIND` were necessary,
- * and is never too strict.
+ * Checks that each `OVERLOADED`, `UNAVAILABLE` and `REPLICA_BEHIND` was
+ * necessary. The check itself is never too strict.
  */
 import type { Origin } from '../../../server/records/origin.ts';
 import { getClient } from '../../../server/records/operation-id.ts';
@@ -28,26 +28,26 @@ export interface RejectionContext {
   readonly service: Pick<Service, 'throttled'>;
   readonly reachTimeoutMs: number;
   readonly healthyPeriods: Pick<HealthyPeriods, 'nowMs'>;
-  /** They may be added later. */
+  /** Sites may be added later. */
   readonly sites: readonly Pick<SimulatedSite, 'origin' | 'machine'>[];
 }
 
-/** So many bytes of answers no client of a run comes to. */
+/** More bytes of replies than any client of a run gets. */
 const MANY_BYTES = 100_000;
 
 export class RejectionChecker implements Checker {
   readonly name = 'refusals';
   readonly #context: RejectionContext;
   /**
-   * By site: the operation of each serial that has come since it started, and
-   * may wait there.
+   * The operation of each serial that arrived at a site since its start and may
+   * wait there, by site.
    */
   readonly #waiting = new Map<Origin, Map<number, string>>();
-  /** By client: its operations that have come to some site. */
+  /** The operations of a client that arrived at some site, by client. */
   readonly #operationsByClient = new Map<string, Set<string>>();
   /**
-   * Operations that have waited when no more may: the rejection is reported
-   * later, to every submission of it.
+   * Operations that have waited at the limit. The rejection is reported later,
+   * to every submission of the operation.
    */
   readonly #crowded = new Set<string>();
 
@@ -85,14 +85,14 @@ export class RejectionChecker implements Checker {
       this.#checkWaited(operation, code, options.sessionTimeoutMs);
     else if (code === 'UNAVAILABLE' && !this.#refusesUpdates(site))
       this.#checkWaited(operation, code, reachTimeoutMs);
-    // What has been left here, or begun elsewhere, may go on.
+    // An operation that was left here, or begun elsewhere, may continue.
     if (isEnd && code !== 'UNKNOWN' && code !== 'ABORTED')
       this.#waiting.get(site)?.delete(serial);
   }
 
   #checkOverloaded(site: Origin, { id, operation }: ClientOperation): void {
     const { options, service } = this.#context;
-    // Later ones may have come before it, where a site was down.
+    // Later operations may have arrived before it if a site was down.
     const others = (this.#operationsByClient.get(getClient(id))?.size ?? 1) - 1;
     const isClientFull =
       others >= options.maxOperationsPerClient ||
@@ -103,7 +103,7 @@ export class RejectionChecker implements Checker {
       this.#isHalted(site)
     )
       return;
-    // Its etcd may be full.
+    // The etcd of the site may be full.
     if (options.etcdFaultEveryMs !== Infinity) return;
     assertProperty(
       this.#crowded.has(id),
@@ -123,7 +123,7 @@ export class RejectionChecker implements Checker {
     );
   }
 
-  /** The red log of the site. */
+  /** Returns whether the red log of the site has halted. */
   #isHalted(site: Origin): boolean {
     return (
       this.#context.sites.find(({ origin }) => origin === site)?.machine
@@ -132,8 +132,8 @@ export class RejectionChecker implements Checker {
   }
 
   /**
-   * Such a site takes no writes before all others know of it, and its own log
-   * proves that.
+   * Returns whether a site is joining. It accepts no writes before all others
+   * know it, and its own log proves that.
    */
   #isJoining(site: Origin): boolean {
     const machine = this.#context.sites.find(

@@ -1,8 +1,9 @@
 /**
- * Red operations are as if executed one after the other in the red order: the
- * fields that one had read, no other has written between its execution and its
- * place; and what it stood on stands before it, executed as often. It keeps its
- * own account of who wrote what last, by site, instead of stamps.
+ * Checks that red operations are as if executed one after the other in the red
+ * order. No other operation has written a field that one has read, between its
+ * execution and its place. Operations that it depends on are before it, with
+ * the same execution. The checker records the last writers by site instead of
+ * stamps.
  */
 import type { Origin } from '../../../server/records/origin.ts';
 import { toFieldName } from '../../../server/generator/read-set.ts';
@@ -21,22 +22,25 @@ import {
 type LastWriters = Map<string, string>;
 
 interface ShownState {
-  /** The last red writer of everything that is written. */
+  /** The last red writer of everything that was written. */
   readonly writers: LastWriters;
   readonly executions: Set<string>;
 }
 
 interface ProposedExecution {
   readonly operation: RedOperation;
-  /** In which order. */
+  /** The number of the execution in order. */
   readonly number: number;
 }
 
 export class SerializabilityChecker extends SiteChecker<ShownState> {
   readonly name = 'serializability';
-  /** By execution: whose writes were read. */
+  /** The writers whose values were read, by execution. */
   readonly #read = new Map<string, LastWriters>();
-  /** By what later executions of the same start of the site call it. */
+  /**
+   * Proposed executions by the name that later executions of the same start of
+   * the site use.
+   */
   readonly #proposed = new Map<string, ProposedExecution>();
 
   constructor() {
@@ -91,8 +95,8 @@ export class SerializabilityChecker extends SiteChecker<ShownState> {
   }
 
   /**
-   * What an execution stands on, and what that does, as far as its site does
-   * not show it: in order.
+   * Returns the executions that one depends on and that its site does not show
+   * yet, in order, including indirect ones.
    */
   #below(site: Origin, operation: RedOperation): ProposedExecution[] {
     const { executions } = this.getState(site);

@@ -1,6 +1,6 @@
 /**
- * Sessions read their own writes and never go back, at any site. Counts
- * operations instead of comparing vectors.
+ * Checks that sessions read their own writes and never go back in time, at any
+ * site. The checker counts operations instead of comparing vectors.
  */
 import {
   RED,
@@ -16,7 +16,7 @@ import {
 } from './checker.ts';
 import type { Vector } from '../../../server/records/vector.ts';
 
-/** Operations seen, by ordinal: red ones, then blue ones. */
+/** The number of operations seen, by ordinal: red ones, then blue ones. */
 type Counts = readonly number[];
 
 interface SessionExpectation {
@@ -26,20 +26,20 @@ interface SessionExpectation {
 
 export class SessionChecker extends CountingChecker {
   readonly name = 'sessions';
-  /** What each client's session has seen. */
+  /** The operations that each client's session has seen. */
   readonly #seen = new Map<number, Counts>();
   readonly #asOf = new WeakMap<Vector, Counts>();
   /**
-   * By site and number of the submission: what its session had seen when it was
-   * made.
+   * The operations that a session had seen when a submission was made, by site
+   * and number of the submission.
    */
   readonly #expected = new Map<string, SessionExpectation>();
 
-  /** By site: the table that its start goes by. */
+  /** The table of origins that the present start of a site uses, by site. */
   readonly #origins = new Map<Origin, Origins>();
   /**
-   * Operations that had something to wait for, beside what stands beyond the
-   * ends of streams known to be closed.
+   * Operations that had to wait for others. Those beyond the end of closed
+   * streams do not count.
    */
   readonly #waiting = new Set<string>();
 
@@ -51,7 +51,7 @@ export class SessionChecker extends CountingChecker {
     sessionVector,
   }: ClientSubmission): void {
     if (sessionVector === undefined) return;
-    // A request that comes again, late, asks for no more than it did at first.
+    // A late repetition of a request requires no more than the first one.
     const counts =
       this.#asOf.get(sessionVector) ?? this.#seen.get(client) ?? [];
     this.#asOf.set(sessionVector, counts);
@@ -70,7 +70,7 @@ export class SessionChecker extends CountingChecker {
   }
 
   /**
-   * No site has operations beyond the end of a closed stream: a session does
+   * No site has operations beyond the end of a closed stream, so a session does
    * not wait for them.
    */
   onSubmissionEvent({ site, operation: { id }, code }: SubmissionEvent): void {
@@ -82,8 +82,8 @@ export class SessionChecker extends CountingChecker {
   }
 
   /**
-   * So many operations of a closed stream count, whatever a session has seen of
-   * it.
+   * Returns the number of operations that count of a closed stream, even if a
+   * session has seen more.
    */
   #getFinal(site: Origin, entry: number): number | undefined {
     const origins = this.#origins.get(site);

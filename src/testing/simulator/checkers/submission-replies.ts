@@ -1,6 +1,6 @@
 /**
- * Each submission has one end with a possible code. `CONFLICT` comes after
- * exactly the allowed executions.
+ * Checks that each submission has one end with a possible code. `CONFLICT`
+ * comes after exactly the allowed executions.
  */
 import type { Origin } from '../../../server/records/origin.ts';
 import type { Conflict } from '../../../server/records/certification-result.ts';
@@ -12,10 +12,7 @@ import {
   type SubmissionEvent,
 } from './checker.ts';
 
-/**
- * Which failures there can be beside those of generators, which the oracle
- * knows.
- */
+/** Possible failures beside those of generators, which the oracle checks. */
 const READ_ERROR_CODES: ReadonlySet<string> = new Set([
   'OVERLOADED',
   'UNAVAILABLE',
@@ -30,8 +27,8 @@ const WRITE_ERROR_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a failure with this code is one of the backend: others are what a
- * generator came to.
+ * Returns whether a failure with this code comes from the backend. Others come
+ * from a generator.
  */
 export function isBackendError(code: string): boolean {
   return WRITE_ERROR_CODES.has(code);
@@ -42,15 +39,13 @@ export class ReplyChecker implements Checker {
   readonly #maxAttempts: number;
   readonly #submissions = new Map<string, ClientSubmission>();
   readonly #endedOperations = new Set<string>();
-  /**
-   * Operations that were ever asked for within a session, or at a second site.
-   */
+  /** Operations that were requested within a session, or at a second site. */
   readonly #inSessions = new Set<string>();
   readonly #sites = new Map<string, number>();
   readonly #movedOperations = new Set<string>();
   /**
-   * By operation and start of a site: its executions that were rejected, and
-   * not for what they stood on.
+   * The rejected executions of an operation by start of a site. Rejections
+   * because of an operation that it depends on do not count.
    */
   readonly #rejected = new Map<string, Map<string, Set<number>>>();
 
@@ -97,7 +92,8 @@ export class ReplyChecker implements Checker {
   }
 
   /**
-   * A guess or a weak view comes where it is wanted, and so is a stronger one.
+   * Checks that a preliminary or weak view was requested together with a
+   * stronger one.
    */
   #checkWeaker(
     { operation: { id }, stage, isRead }: SubmissionEvent,

@@ -1,6 +1,6 @@
 /**
- * Values as they come out at another site, or of a log: what their author made
- * of them may say more.
+ * Compares values as they arrive at another site, or as a log returns them. The
+ * author's own values may differ from these.
  */
 import { structurallyEqual } from '../../../correctable/structural-equality.ts';
 import { copyForWire } from '../../../protocol/codec/portable-values.ts';
@@ -9,8 +9,8 @@ import { deepFreeze } from '../../../values/deep-freeze.ts';
 import type { Reply } from '../../../server/records/reply.ts';
 
 /**
- * Whether two values are the same once they are sent: of `-0` is `0` left then,
- * of what is undefined nothing.
+ * Returns whether two values are the same once they are sent: `-0` becomes `0`,
+ * and `undefined` fields are dropped.
  */
 export function isSameSent(a: unknown, b: unknown): boolean {
   if (structurallyEqual(a, b)) return true;
@@ -21,7 +21,9 @@ export function isSameSent(a: unknown, b: unknown): boolean {
   }
 }
 
-/** The same of effects, one by one: their values may be as deep as any. */
+/**
+ * Compares effects one by one, because their values may be nested to any depth.
+ */
 export function isSameSentList(
   some: readonly Effect[],
   others: readonly Effect[],
@@ -38,7 +40,7 @@ function isSameEffect(a: Effect, b: Effect): boolean {
   return isSamePlace && a.action === b.action && isSameSent(a.value, b.value);
 }
 
-/** Of replies; where there is none, there is no other either. */
+/** Compares replies. If one is absent, the other must be too. */
 export function isSameReply(
   a: Reply | undefined,
   b: Reply | undefined,
@@ -48,8 +50,8 @@ export function isSameReply(
 }
 
 /**
- * Effects as all sites get them: code that reads their values cannot change
- * them.
+ * Returns effects as all sites get them. Code that reads their values cannot
+ * change them.
  */
 export function toSentEffects(effects: readonly Effect[]): readonly Effect[] {
   return effects.map((effect) => ({

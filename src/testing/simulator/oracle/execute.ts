@@ -1,6 +1,5 @@
 /**
- * Runs a generator on the model, and says whether that gave the same as at a
- * site.
+ * Runs a generator on the model, and compares the outcome with that of a site.
  */
 import type { Principal } from '../../../correctable/binding.ts';
 import type { DomainErrorInfo } from '../../../correctable/errors.ts';
@@ -32,9 +31,9 @@ import { sumTakes } from '../../../server/service/bounded-takes.ts';
 import type { ScanOptions } from '../../../server/records/read-range.ts';
 import type { Table, Tables } from '../../../server/service/tables.ts';
 
-/** What a run is a function of, beside the state. */
+/** The input of a run, beside the state. */
 export interface RunInput {
-  /** Where it ran, as in the identifiers that it draws. */
+  /** The name of its site and start, as in the identifiers that it draws. */
   readonly name: string;
   readonly serial: number;
   readonly operation: string;
@@ -43,35 +42,33 @@ export interface RunInput {
   readonly seed: number;
   /** The user that it was executed for. */
   readonly principal?: Principal | undefined;
-  /** Whose rights its generator reads. */
+  /** The site whose rights its generator reads. */
   readonly site?: number;
-  /**
-   * Whose rights count as used: those of closed origins, as the site knew them.
-   */
+  /** The closed origins that the site knew. Their rights count as used. */
   readonly closed?: readonly number[];
 }
 
 type RightsOf = Pick<RunInput, 'site' | 'closed'>;
 
 /**
- * What came of a run: nothing but a failure where the generator threw, or gave
- * what no site takes.
+ * The outcome of a run. It is only a failure if the generator threw, or
+ * returned a value that no site accepts.
  */
 export interface Outcome {
   readonly hasFailed: boolean;
-  /** Why it failed, for messages. */
+  /** The cause of the failure, for messages. */
   readonly reason?: string | undefined;
   readonly shadow?: string | undefined;
   readonly effects: readonly Effect[];
   readonly args?: unknown;
-  /** None where the shadow operation makes it. */
+  /** Absent if the shadow operation makes the reply. */
   readonly reply?: Reply | undefined;
-  /** In its place: the error of the domain that the generator threw. */
+  /** The domain error that the generator threw instead of a reply. */
   readonly domainError?: DomainErrorInfo | undefined;
 }
 
 const NONE: Reply = { value: undefined };
-/** Beyond all times and places of a run. */
+/** Later than all times and places of a run. */
 const LATEST_PLACE = 8e15;
 /** More lists than there are sites. */
 const MAX_LISTS = 64;
@@ -137,8 +134,8 @@ function toFailedOutcome(thrown: unknown): Outcome {
 }
 
 /**
- * What the operation replies when its effects are applied to `view`; none where
- * that fails.
+ * Returns the reply of the operation if its effects are applied to `view`.
+ * Returns `undefined` if that fails.
  */
 export function createReplyAt(
   service: Service,
@@ -168,7 +165,7 @@ export function createReplyAt(
 }
 
 /**
- * What a guess is, of an operation that came of this run: its effects come
+ * Returns the preliminary view of an operation from this run. Its effects come
  * last.
  */
 export function createPreliminary(
@@ -205,13 +202,13 @@ function createContext(
     uniqueId: () => `${input.name}.${input.serial}.${ids++}`,
     random: () => random.fraction(),
   };
-  // As at a site it has nothing that it could be copied by.
+  // As at a site, it has no enumerable properties that could be copied.
   return Object.create(Object.freeze(parts)) as object;
 }
 
 /**
- * A generator's scratchpad: a view of its own, on which each operation that is
- * tried comes after all others.
+ * A generator's scratchpad: a view of its own, on which each tried operation
+ * comes after all others.
  */
 class ModelScratchpad {
   readonly #service: Service;
@@ -286,7 +283,7 @@ export function describeOutcome({
   return `${shadow ?? 'nothing'} [${changes.join(', ')}] → ${formatValue(reply?.value)}`;
 }
 
-/** @throws Error saying what is wrong with it */
+/** @throws Error with the description of the fault */
 function checkOutcome(
   service: Service,
   operation: string,
@@ -329,8 +326,8 @@ function toPortableReply(reply: Reply): Reply {
 }
 
 /**
- * `uncertified()` is for what could have been answered early. @throws Error as
- * `checkOutcome`
+ * `uncertified()` is allowed only for operations that could have been answered
+ * early. @throws Error as `checkOutcome`
  */
 function checkMayBeLocal({ contract }: Service, operation: string): void {
   if (contract.operations[operation]?.color === 'red')
@@ -340,8 +337,8 @@ function checkMayBeLocal({ contract }: Service, operation: string): void {
 type Scan = (options?: ScanOptions) => readonly string[];
 
 /**
- * What generators get as `tables`: of the view that is the present one whenever
- * they read; at a site, unless there is none.
+ * Returns the `tables` of generators. They read the view of that moment. At a
+ * site, there may be none.
  */
 function createModelReaders(
   tables: Tables,
@@ -378,7 +375,7 @@ function createTableReader(
   };
 }
 
-/** As at a site it has its fields from what it inherits from. */
+/** As at a site, its fields are inherited properties. */
 function createRowReader(
   { fields }: Table,
   read: (field: string) => unknown,

@@ -1,40 +1,42 @@
 /**
- * Changes by place, instead of by vectors: their authors, their order, and what
- * each had seen.
+ * Changes by place instead of by vectors: their authors, their order, and what
+ * each author had seen.
  */
 import type { Effect } from '../../../server/records/effect.ts';
 
 /**
- * So many operations of each list, by ordinal: of the red order, then blue ones
- * by origin.
+ * The number of operations of each list, by ordinal: the red order, then blue
+ * ones by origin.
  */
 export type Counts = readonly number[];
 
-/** An operation, by its place instead of by vectors. */
+/** An operation with its place, which replaces its vector. */
 export interface ModelOperation {
   /**
-   * The list that it stands in: that of its origin, or the first one, which is
+   * The list that it belongs to: that of its origin, or the first one, which is
    * the red order.
    */
   readonly list: number;
   /** Its place there, counted from 1. */
   readonly place: number;
-  /** What was visible where its generator ran. */
+  /** The operations that were visible where its generator ran. */
   readonly seen: Counts;
-  /** By which the last write wins: the time, then the site. */
+  /**
+   * The time that decides the last writer. If two are equal, the site decides.
+   */
   readonly time: number;
   readonly site: number;
 }
 
 export interface Change {
   readonly by: ModelOperation;
-  /** Among the effects of its operation. */
+  /** The index among the effects of its operation. */
   readonly index: number;
   readonly effect: Effect;
 }
 
 /**
- * The order of last-writer-wins and of logs; effects of one operation in
+ * The order of the last writer and of logs. Effects of one operation keep
  * theirs.
  */
 export function compareByTime(a: Change, b: Change): number {
@@ -42,7 +44,7 @@ export function compareByTime(a: Change, b: Change): number {
   return (
     item.time - other.time ||
     item.site - other.site ||
-    // Of one site, what is red comes after what is blue.
+    // At one site, red operations come after blue ones.
     other.list - item.list ||
     item.place - other.place ||
     a.index - b.index
@@ -54,23 +56,23 @@ export function compareByPlace(a: Change, b: Change): number {
 }
 
 /**
- * Whether the operation of `later` had seen `earlier`, or made it itself
- * before.
+ * Returns whether the operation of `later` had seen `earlier`, or is the same
+ * operation at a later index.
  */
 export function hasSeen(later: Change, earlier: Change): boolean {
   if (later.by === earlier.by) return earlier.index < later.index;
   return earlier.by.place <= (later.by.seen[earlier.by.list] ?? 0);
 }
 
-/** Numbers before strings; strings by code units. */
+/** Numbers come before strings. Strings are compared by code units. */
 export function compareBySeen(a: string | number, b: string | number): number {
   if (typeof a !== typeof b) return typeof a === 'number' ? -1 : 1;
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /**
- * What the changes add up to: numbers by the list that they stand in, of which
- * the first is that of the red order.
+ * The sum of changes to a bounded field. Numbers are by list, of which the
+ * first is the red order.
  */
 interface ModelLedger {
   readonly value: number;
@@ -81,8 +83,8 @@ interface ModelLedger {
 }
 
 /**
- * Rights to a bounded field, counted from all changes to it:
- * docs/spec/rights.md, and nothing clever.
+ * Counts the rights to a bounded field from all changes to it, directly by
+ * docs/spec/rights.md.
  */
 export function createLedger(
   changes: readonly Change[],
@@ -113,7 +115,10 @@ export function createLedger(
   return { value: min + left, left, holdings: retained, ...sums };
 }
 
-/** As generators at a site read it; of no site, all rights are there. */
+/**
+ * Returns the ledger that generators at a site read. Without a site, all rights
+ * count.
+ */
 export function createLedgerView(
   { value, left: all, holdings }: ModelLedger,
   site: number | undefined,
@@ -140,7 +145,7 @@ export function toComparableLedger(ledger: ModelLedger | SiteLedger): unknown {
   return { value, given: input, taken: takes, held: some };
 }
 
-/** A ledger as a site has it. */
+/** The ledger of a site. */
 interface SiteLedger extends Pick<ModelLedger, 'value' | 'grants' | 'takes'> {
   readonly holders: readonly number[];
   getHolding(origin: number): number;

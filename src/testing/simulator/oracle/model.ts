@@ -1,5 +1,5 @@
 /**
- * A service's state, computed from all changes that were ever made: slow,
+ * The state of a service, computed from all changes that were ever made: slow,
  * simple, without code of the replica.
  */
 import type { Effect } from '../../../server/records/effect.ts';
@@ -19,7 +19,7 @@ const getValues = (changes: Changes): unknown[] =>
 
 type FieldMeaning = (changes: Changes, min: number) => unknown;
 
-/** By its type it asks for a kind that is new. */
+/** The compiler requires an entry for each new kind. */
 const FIELD_MEANINGS: Readonly<Record<Field['kind'], FieldMeaning>> = {
   bounded: createLedger,
   counter: (changes) =>
@@ -63,10 +63,13 @@ const FIELD_MEANINGS: Readonly<Record<Field['kind'], FieldMeaning>> = {
   },
 };
 
-/** Fields that only red operations change: they go by the red order. */
+/** Fields that only red operations change, in the red order. */
 const RED_ONLY: ReadonlySet<string> = new Set(['cell', 'queue', 'stock']);
 
-/** What an effect on a field of this kind yields, which read as `before`. */
+/**
+ * Returns the result of an effect on a field of this kind with the value
+ * `before`.
+ */
 function computeResult(kind: string, effect: Effect, before: unknown): unknown {
   if (kind === 'cell') return before;
   if (kind === 'stock') {
@@ -102,8 +105,8 @@ function computeStock(
 }
 
 /**
- * The value of a field of this kind after these changes, in whatever order they
- * are given; `min` of a bounded one.
+ * Returns the value of a field of this kind after these changes, in any order.
+ * `min` is that of a bounded field.
  */
 function computeValue(kind: string, changes: Changes, min = 0): unknown {
   const add = (FIELD_MEANINGS as Readonly<Record<string, FieldMeaning>>)[kind];
@@ -146,13 +149,16 @@ export class Model {
   }
 }
 
-/** What some of the operations add up to, and what is tried on top of them. */
+/** The state after some of the operations, with tried changes on top. */
 export class ModelView {
   readonly tables: Tables;
   readonly #model: Model;
   readonly #counts: Counts;
   readonly #trialChanges = new Map<string, Change[]>();
-  /** What is left of the changes of a row, by table and key: computed once. */
+  /**
+   * The changes of a row that no removal covers, by table and key. Computed
+   * once.
+   */
   readonly #remainingChanges = new Map<string, readonly Change[]>();
 
   constructor(model: Model, counts: Counts) {
@@ -186,7 +192,8 @@ export class ModelView {
   }
 
   /**
-   * The rows by the values of a field, in the order of values and then of keys.
+   * Returns the rows by the values of a field, in the order of values and then
+   * of keys.
    */
   entries(table: string, field: string): readonly ModelEntry[] {
     const entries = this.keys(table).flatMap((key) => {
@@ -200,7 +207,7 @@ export class ModelView {
     );
   }
 
-  /** Makes a change on top and gives what it yields. */
+  /** Adds a change on top and returns its result. */
   apply(change: Change): unknown {
     const { table, key, field } = change.effect;
     const before =
@@ -214,7 +221,7 @@ export class ModelView {
     return computeResult(this.#getKind(table, field), change.effect, before);
   }
 
-  /** The held changes of a row that no removal has taken. */
+  /** Returns the changes of a row that no removal covers. */
   #changes(table: string, key: string): readonly Change[] {
     const name = `${table}\n${key}`;
     let left = this.#remainingChanges.get(name);
@@ -235,8 +242,9 @@ export class ModelView {
   }
 
   /**
-   * A removal takes what is older; of fields that only red operations change,
-   * what stands before it in their order.
+   * Returns whether a removal covers a change. It covers older changes. For
+   * fields that only red operations change, it covers those before it in the
+   * red order.
    */
   #removes(removal: Change, change: Change): boolean {
     const { table, field } = change.effect;
