@@ -33,8 +33,12 @@ export interface BackoffOptions {
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if an option is invalid; names
  * the option
- * @example const store = remote({ url, levels, reconnect: exponentialBackoff({ maxDelayMs: 1000,
- * maxAttempts: 10 }) });
+ * @example
+ * const store = remote({
+ *   url,
+ *   levels,
+ *   reconnect: exponentialBackoff({ maxDelayMs: 1000, maxAttempts: 10 }),
+ * });
  */
 export function exponentialBackoff(options: BackoffOptions = {}): Backoff {
   checkOptions(

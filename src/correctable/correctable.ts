@@ -185,8 +185,11 @@ export interface Correctable<
    * was wrong, the run is undone and repeated (C8). If `run` returns a
    * Correctable, the final has the weaker of both levels.
    *
-   * @example store.invoke(get('user:7:ads')).speculate((refs) => fetchAds(refs)).onFinal((ads) =>
-   * deliver(ads));
+   * @example
+   * store
+   *   .invoke(get('user:7:ads'))
+   *   .speculate((refs) => fetchAds(refs))
+   *   .onFinal((ads) => deliver(ads));
    */
   speculate<U, G extends string = never>(
     run: (
@@ -230,8 +233,10 @@ export interface Correctable<
    * Returns one view, as early as the conditions allow. Without a condition,
    * returns the final one.
    *
-   * @example const { value } = await store.invoke(dequeue('tickets')).settle({ enough: (view) =>
-   * getRemaining(view) > 20 });
+   * @example
+   * const { value } = await store
+   *   .invoke(dequeue('tickets'))
+   *   .settle({ enough: (view) => getRemaining(view) > 20 });
    */
   settle(options?: FinalOnlyOptions): Promise<FinalView<T, L, F>>;
   settle(options: SettleOptions<T, L, F>): Promise<View<T, L, F>>;

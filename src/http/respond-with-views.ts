@@ -110,8 +110,12 @@ const STATUSES: { readonly [C in ErrorCode]?: number } = {
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `correctable` is no
  * Correctable; the error of `Response` if a header cannot be sent
- * @example app.get('/stock/:book', (c) => respondWithViews(store.invoke(get(c.req.param('book'))),
- * { request: c.req.raw }));
+ * @example
+ * app.get('/stock/:book', (c) =>
+ *   respondWithViews(store.invoke(get(c.req.param('book'))), {
+ *     request: c.req.raw,
+ *   }),
+ * );
  */
 export async function respondWithViews(
   correctable: AnyCorrectable,

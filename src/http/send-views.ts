@@ -44,8 +44,10 @@ export interface ServerResponseLike {
  * `INVALID_ARGUMENT`. Otherwise as `respondWithViews`.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if an argument is of another kind
- * @example app.get('/stock/:book', (req, res) => sendViews(res, store.invoke(get(req.params.book)),
- * { request: req }));
+ * @example
+ * app.get('/stock/:book', (req, res) =>
+ *   sendViews(res, store.invoke(get(req.params.book)), { request: req }),
+ * );
  */
 export async function sendViews(
   response: ServerResponseLike,

@@ -92,8 +92,10 @@ export function peek<T = unknown>(
  * No comparison with `NaN` is true, so code that compares waits for the final.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `view` is no view
- * @example const { value } = await store.invoke(dequeue('tickets')).settle({ enough: (view) =>
- * getRemaining(view) > 20 });
+ * @example
+ * const { value } = await store
+ *   .invoke(dequeue('tickets'))
+ *   .settle({ enough: (view) => getRemaining(view) > 20 });
  */
 export function getRemaining(view: Pick<AnyView, 'meta'>): number {
   checkRecord(view, { call: 'getRemaining(view)', field: 'view' });

@@ -25,8 +25,14 @@ const CERTAIN_LEVEL = 'strong';
  * agreement: likely, not certain.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `view` is no view
- * @example const ticket = await shop.invoke(dequeue('concert')).settle({ enough: (view) =>
- * view.value !== null && getRemaining(view) >= Math.max(20, getSafeThreshold(view)), });
+ * @example
+ * const ticket = await shop
+ *   .invoke(dequeue('concert'))
+ *   .settle({
+ *     enough: (view) =>
+ *       view.value !== null &&
+ *       getRemaining(view) >= Math.max(20, getSafeThreshold(view)),
+ *   });
  */
 export function getSafeThreshold(
   view: Pick<AnyView, 'final' | 'level' | 'meta'>,

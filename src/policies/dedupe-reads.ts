@@ -23,9 +23,13 @@ import { getPrincipal, submitOrFail, forwardViews } from './forward-views.ts';
  * read joins that of another principal. All get the same value: do not change
  * it.
  *
- * @example const store = createClient(binding, { dedupeReads: dedupeReads() }); const [header,
- * sidebar] = [store.invoke(get('user:7')), store.invoke(get('user:7'))]; // one submission const
- * fresh = store.invoke(get('user:7'), { dedupeReads: false }); // another
+ * @example
+ * const store = createClient(binding, { dedupeReads: dedupeReads() });
+ * const [header, sidebar] = [
+ *   store.invoke(get('user:7')),
+ *   store.invoke(get('user:7')),
+ * ]; // one submission
+ * const fresh = store.invoke(get('user:7'), { dedupeReads: false }); // another
  */
 export function dedupeReads(...options: readonly []): Policy {
   // A program may have passed the function to the client without calling it.

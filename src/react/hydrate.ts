@@ -18,8 +18,15 @@ export interface HydrateProps extends ClientOptions {
  * show these at once. Then they ask for stronger views only, and for none if
  * the view is final.
  *
- * @example hydrateRoot(element, <CorrectablesProvider client={client}><Hydrate state={state}><App
- * /></Hydrate></CorrectablesProvider>);
+ * @example
+ * hydrateRoot(
+ *   element,
+ *   <CorrectablesProvider client={client}>
+ *     <Hydrate state={state}>
+ *       <App />
+ *     </Hydrate>
+ *   </CorrectablesProvider>,
+ * );
  */
 export function Hydrate({
   state,

@@ -8,8 +8,10 @@ import type { FinalView, View } from '../correctable/view.ts';
 /**
  * Lets only the final view through.
  *
- * @example toObservable(store.invoke(get('balance'))).pipe(finalOnly()).subscribe(({ value }) =>
- * bill(value));
+ * @example
+ * toObservable(store.invoke(get('balance')))
+ *   .pipe(finalOnly())
+ *   .subscribe(({ value }) => bill(value));
  */
 export function finalOnly<
   T,
@@ -25,8 +27,10 @@ export function finalOnly<
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `levels` is no list of levels;
  * `UNKNOWN_LEVEL` if it lacks `level`
- * @example toObservable(news.invoke(latest())).pipe(atLeast(news.levels, 'backup'),
- * values()).subscribe(refreshDisplay);
+ * @example
+ * toObservable(news.invoke(latest()))
+ *   .pipe(atLeast(news.levels, 'backup'), values())
+ *   .subscribe(refreshDisplay);
  */
 export function atLeast<const A extends Levels, K extends A[number]>(
   levels: A,

@@ -23,8 +23,9 @@ export interface Readable<V> {
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `correctable` is no
  * Correctable
- * @example const stock = readable(store.invoke(get('stock:book'))); // in a component of Svelte:
- * {$stock.latest?.value}
+ * @example
+ * // In a component of Svelte: {$stock.latest?.value}
+ * const stock = readable(store.invoke(get('stock:book')));
  */
 export function readable<T, L extends Levels, F extends string = L[number]>(
   correctable: Correctable<T, L, F>,

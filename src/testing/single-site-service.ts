@@ -87,8 +87,13 @@ const OPTIONS: OptionNamesOf<SingleSiteServiceOptions> = {
  *
  * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid
  * option.
- * @example const alarms: string[] = []; const client = createClient(singleSiteService(bankService,
- * { onAlarm: ({ message }) => alarms.push(message) }));
+ * @example
+ * const alarms: string[] = [];
+ * const client = createClient(
+ *   singleSiteService(bankService, {
+ *     onAlarm: ({ message }) => alarms.push(message),
+ *   }),
+ * );
  */
 export function singleSiteService(
   service: Service,

@@ -62,8 +62,12 @@ export type ReconnectingClient = Pick<
  * Connects to a gateway, and again whenever the connection is lost. Operations
  * submitted meanwhile wait.
  *
- * @example const connection = connect({ url: 'ws://127.0.0.1:7070/ireland' }, { levels: ['weak',
- * 'strong'] }); await connection.ready;
+ * @example
+ * const client = connectClient(
+ *   { url: 'ws://127.0.0.1:7070/ireland' },
+ *   { levels: ['weak', 'strong'] },
+ * );
+ * await client.ready;
  */
 export function connectClient(
   options: ConnectionOptions,

@@ -90,9 +90,16 @@ export interface CacheSubscription {
  *
  * If only one cache at a time uses your store, you need just three methods:
  *
- * @example const rows = new Map<string, CacheEntry>(await readAll()); const store: CacheStore = {
- * load: async () => rows, write: async (changes) => { for (const [id, entry] of changes) entry ===
- * undefined ? rows.delete(id) : rows.set(id, entry); await saveAll(rows); }, close: async () => {},
+ * @example
+ * const rows = new Map<string, CacheEntry>(await readAll());
+ * const store: CacheStore = {
+ *   load: async () => rows,
+ *   write: async (changes) => {
+ *     for (const [id, entry] of changes)
+ *       entry === undefined ? rows.delete(id) : rows.set(id, entry);
+ *     await saveAll(rows);
+ *   },
+ *   close: async () => {},
  * };
  */
 export interface CacheStore {

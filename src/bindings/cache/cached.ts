@@ -57,10 +57,15 @@ export interface CachedBinding<L extends Levels> extends Binding<
  * that.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if an option does not fit
- * @example // One client a user: made at signing in, closed at signing out. const store =
- * createClient(cached(redblue(shop, { url, token }), { principal: user.id }));
- * store.invoke(get('profile')).onUpdate(show).onFinal(show); // the cached profile at once, then
- * fresher ones const offline = await store.invokeWeak(get('profile')); // from the cache alone
+ * @example
+ * // Create one client for each user at sign-in, and close it at sign-out.
+ * const store = createClient(
+ *   cached(redblue(shop, { url, token }), { principal: user.id }),
+ * );
+ * // Shows the cached profile at once, then newer ones.
+ * store.invoke(get('profile')).onUpdate(show).onFinal(show);
+ * // Reads from the cache only.
+ * const offline = await store.invokeWeak(get('profile'));
  */
 export function cached<const L extends Levels>(
   binding: Binding<L>,

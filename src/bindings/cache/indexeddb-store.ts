@@ -69,8 +69,11 @@ type TransactionCallback<T, M extends Mode> = (
  * ones.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the name is missing
- * @example const binding = cached(redblue(shop, { url }), { store: indexedDbStore({ name: 'shop'
- * }), principal: user.id });
+ * @example
+ * const binding = cached(redblue(shop, { url }), {
+ *   store: indexedDbStore({ name: 'shop' }),
+ *   principal: user.id,
+ * });
  */
 export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
   checkRecord(options, { call: CALL });

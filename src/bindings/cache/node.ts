@@ -40,8 +40,10 @@ const CALL = "directoryStore({ directory: './cache' })";
  * @throws CorrectableError `INVALID_ARGUMENT` if the option is missing. If
  * another program has a LevelDB database in the directory, `onError` receives
  * `INVALID_ARGUMENT`
- * @example const binding = cached(remote({ url, levels }), { store: directoryStore({ directory:
- * './cache' }) });
+ * @example
+ * const binding = cached(remote({ url, levels }), {
+ *   store: directoryStore({ directory: './cache' }),
+ * });
  */
 export function directoryStore(options: DirectoryStoreOptions): CacheStore {
   checkRecord(options, { call: CALL });

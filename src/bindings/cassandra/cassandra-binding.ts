@@ -94,10 +94,16 @@ export type LevelsOf<O extends CassandraOptions> = CassandraLevels<
  * install beside this package.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option
- * @example const store = createClient(cassandra({ contactPoints: ['frankfurt:9042',
- * 'ireland:9042'], keyspace: 'shop' })); await store.invoke(put('user:7', { name: 'Ada' })); for
- * await (const { level, value } of store.invoke(get('user:7'))) console.log(level, value); // weak
- * …, strong …
+ * @example
+ * const store = createClient(
+ *   cassandra({
+ *     contactPoints: ['frankfurt:9042', 'ireland:9042'],
+ *     keyspace: 'shop',
+ *   }),
+ * );
+ * await store.invoke(put('user:7', { name: 'Ada' }));
+ * for await (const { level, value } of store.invoke(get('user:7')))
+ *   console.log(level, value); // weak …, strong …
  */
 export function cassandra<const O extends CassandraOptions>(
   options: O,

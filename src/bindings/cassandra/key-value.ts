@@ -30,8 +30,9 @@ export interface KeyValueTableOptions {
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if CQL does not accept a name as
  * it is
- * @example console.log(getKeyValueTableCql({ keyspace: 'shop' })); // CREATE TABLE IF NOT EXISTS
- * shop.correctables_values …
+ * @example
+ * // CREATE TABLE IF NOT EXISTS shop.correctables_values …
+ * console.log(getKeyValueTableCql({ keyspace: 'shop' }));
  */
 export function getKeyValueTableCql(options: KeyValueTableOptions): string {
   checkRecord(options, { call: "getKeyValueTableCql({ keyspace: 'shop' })" });

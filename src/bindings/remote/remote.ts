@@ -72,8 +72,14 @@ const OPTIONS: OptionNamesOf<RemoteOptions<Levels>> = {
  *
  * @throws CorrectableError `INVALID_ARGUMENT` or `UNSUPPORTED`, naming the
  * option that cannot work
- * @example const store = createClient(remote({ url: 'ws://127.0.0.1:7070/ireland', levels: ['weak',
- * 'strong'] })); store.invoke(get('greeting')).onUpdate(show).onFinal(show);
+ * @example
+ * const store = createClient(
+ *   remote({
+ *     url: 'ws://127.0.0.1:7070/ireland',
+ *     levels: ['weak', 'strong'],
+ *   }),
+ * );
+ * store.invoke(get('greeting')).onUpdate(show).onFinal(show);
  */
 export function remote<const L extends Levels>(
   options: RemoteOptions<L>,

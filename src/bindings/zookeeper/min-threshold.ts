@@ -55,8 +55,13 @@ const OPTIONS: OptionNamesOf<ConsumersOptions> = {
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not
  * fit
- * @example const threshold = computeMinThreshold({ consumers: 4, maxInFlight: 5, minSlotIntervalMs:
- * 40, commitLatencyMs: 110 }); // 60
+ * @example
+ * const threshold = computeMinThreshold({
+ *   consumers: 4,
+ *   maxInFlight: 5,
+ *   minSlotIntervalMs: 40,
+ *   commitLatencyMs: 110,
+ * }); // 60
  */
 export function computeMinThreshold(options: ConsumersOptions): number {
   checkOptionNames(options, { call: CALL }, OPTIONS);

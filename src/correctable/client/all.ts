@@ -109,9 +109,14 @@ type HasOneLevelList<C> =
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `parts` is neither, or if a
  * part is no Correctable
- * @example const page = all({ user: store.invoke(get('user:7')), cart: store.invoke(get('cart:7'))
- * }); page.onUpdate(({ user, cart }) => sketch(user, cart)).onFinal(({ user, cart }) =>
- * render(user, cart));
+ * @example
+ * const page = all({
+ *   user: store.invoke(get('user:7')),
+ *   cart: store.invoke(get('cart:7')),
+ * });
+ * page
+ *   .onUpdate(({ user, cart }) => sketch(user, cart))
+ *   .onFinal(({ user, cart }) => render(user, cart));
  */
 export function all<const P extends Parts<P>>(
   parts: P,

@@ -50,8 +50,12 @@ const snapshots = /* @__PURE__ */ new WeakMap<
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `correctable` is no
  * Correctable
- * @example useSyncExternalStore((changed) => follow(c, changed), () => getSnapshot(c)); //
- * docs/guides/user-interfaces.md
+ * @example
+ * // See docs/guides/user-interfaces.md.
+ * useSyncExternalStore(
+ *   (changed) => follow(c, changed),
+ *   () => getSnapshot(c),
+ * );
  */
 export function getSnapshot<T, L extends Levels, F extends string>(
   correctable: Correctable<T, L, F>,

@@ -278,9 +278,15 @@ function checkSchema(value: unknown, field: string, example: string): void {
  * @throws CorrectableError `INVALID_ARGUMENT` if the name is empty, or an
  * operation has no `access`, no schemas or a reserved name; names the invalid
  * part. Reserved: `name`, `operations`, `hash`, `then`, `__proto__`.
- * @example const shop = defineContract('shop', { dequeue: { access: 'write', args: z.object({
- * queue: z.string() }), result: z.string().nullable() }, }); store.invoke(shop.dequeue({ queue:
- * 'tickets' }));
+ * @example
+ * const shop = defineContract('shop', {
+ *   dequeue: {
+ *     access: 'write',
+ *     args: z.object({ queue: z.string() }),
+ *     result: z.string().nullable(),
+ *   },
+ * });
+ * store.invoke(shop.dequeue({ queue: 'tickets' }));
  */
 export function defineContract<
   const S extends Readonly<Record<string, AnySpec>>,
@@ -383,9 +389,14 @@ export type DomainError<
  * declare others. Then its part of the contract differs, and calls fail with
  * `UNSUPPORTED` before they are sent.
  *
- * @example try { await store.invoke(bank.withdraw({ account, amount })); } catch (error) { if
- * (isDomainError(error, bank.operations.withdraw, 'notEnough'))
- * show(`only ${error.domain.data.balance} left`); else throw error; }
+ * @example
+ * try {
+ *   await store.invoke(bank.withdraw({ account, amount }));
+ * } catch (error) {
+ *   if (isDomainError(error, bank.operations.withdraw, 'notEnough'))
+ *     show(`only ${error.domain.data.balance} left`);
+ *   else throw error;
+ * }
  */
 export function isDomainError<
   S extends OperationSpec,

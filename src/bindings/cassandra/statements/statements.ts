@@ -174,11 +174,23 @@ type SpecWithResult<A extends AnySchema, R> = StatementSpec<A, R> & {
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the
  * invalid field
- * @example const ads = defineStatements({ profile: { access: 'read', cql: 'SELECT refs FROM
- * profiles WHERE user = :user', args: z.object({ user: z.string() }), result: oneRow((row) =>
- * row['refs'] as string[]), }, }); const store = createClient(cassandra({ contactPoints:
- * ['frankfurt:9042'], keyspace: 'ads', statements: ads })); const refs = await
- * store.invoke(ads.profile({ user: 'ada' })); // string[] | undefined
+ * @example
+ * const ads = defineStatements({
+ *   profile: {
+ *     access: 'read',
+ *     cql: 'SELECT refs FROM profiles WHERE user = :user',
+ *     args: z.object({ user: z.string() }),
+ *     result: oneRow((row) => row['refs'] as string[]),
+ *   },
+ * });
+ * const store = createClient(
+ *   cassandra({
+ *     contactPoints: ['frankfurt:9042'],
+ *     keyspace: 'ads',
+ *     statements: ads,
+ *   }),
+ * );
+ * const refs = await store.invoke(ads.profile({ user: 'ada' })); // string[] | undefined
  */
 export function defineStatements<const S extends AnySpecs>(
   specs: S,
@@ -243,8 +255,13 @@ export type Implementations<C extends ContractLike> = {
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the
  * invalid field
- * @example const statements = implementStatements(contract, { profile: { cql: 'SELECT refs FROM
- * profiles WHERE user = :user', result: oneRow((row) => row['refs'] as string[]) }, });
+ * @example
+ * const statements = implementStatements(contract, {
+ *   profile: {
+ *     cql: 'SELECT refs FROM profiles WHERE user = :user',
+ *     result: oneRow((row) => row['refs'] as string[]),
+ *   },
+ * });
  */
 export function implementStatements<C extends ContractLike>(
   contract: C,
