@@ -60,10 +60,10 @@ export const systemClock: Clock = {
   wallNow: () => Date.now(),
   setTimer(fire, delayMs) {
     let handle: TimeoutHandle;
-    const arm = (leftMs: number): void => {
-      const stepMs = Math.min(leftMs, MAX_DELAY_MS);
+    const arm = (remainingMs: number): void => {
+      const stepMs = Math.min(remainingMs, MAX_DELAY_MS);
       handle = setTimeout(
-        () => (leftMs > stepMs ? arm(leftMs - stepMs) : fire()),
+        () => (remainingMs > stepMs ? arm(remainingMs - stepMs) : fire()),
         stepMs,
       );
     };

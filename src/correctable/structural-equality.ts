@@ -145,11 +145,11 @@ function compareItems(
   comparison: Comparison,
 ): boolean {
   // The object has no prototype, because a sketch may be any name.
-  const strangers = Object.create(null) as Record<string, unknown[]>;
+  const others = Object.create(null) as Record<string, unknown[]>;
   const keyOf = (item: unknown): unknown =>
     isMap ? (item as unknown[])[0] : item;
   const alikeOf = (item: unknown): unknown[] =>
-    (strangers[createSketch(keyOf(item))] ??= []);
+    (others[createSketch(keyOf(item))] ??= []);
   for (const item of b) if (!a.has(keyOf(item))) alikeOf(item).push(item);
   for (const item of a) {
     const key = keyOf(item);

@@ -116,9 +116,9 @@ export function commit(
   check(Array.isArray(reads), 'reads', 'give a list of { key, version }');
   check(Array.isArray(writes), 'writes', 'give a list of { key, value }');
   // A client of a gateway may send any value as an item.
-  checkKeyCount(new Set([...reads, ...writes].map((row) => row?.key)).size);
-  reads.forEach((row, at) => checkName(row?.key, `reads[${at}].key`));
-  writes.forEach((row, at) => checkName(row?.key, `writes[${at}].key`));
+  checkKeyCount(new Set([...reads, ...writes].map((item) => item?.key)).size);
+  reads.forEach((item, at) => checkName(item?.key, `reads[${at}].key`));
+  writes.forEach((item, at) => checkName(item?.key, `writes[${at}].key`));
 
   const args: CommitArgs = {
     reads: reads.map(({ key, version }) => ({ key, version })),

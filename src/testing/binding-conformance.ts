@@ -103,108 +103,108 @@ export function testBindingConformance(
 ): void {
   checkArguments(subject, runner);
   const { describe, test } = runner;
-  const trial = new TestContext(subject, runner.expect);
+  const context = new TestContext(subject, runner.expect);
   describe(`binding conformance: ${subject.name}`, () => {
     test('levels: asked twice → one list of different names', () =>
-      declaresLevels(trial));
+      declaresLevels(context));
     test('read: all levels → ordered views, one final at the strongest', () =>
-      ordersViews(trial));
+      ordersViews(context));
     test('read: one level requested → one final view at it or above', () =>
-      deliversEachLevel(trial));
+      deliversEachLevel(context));
     test('read: all levels, again and again → a preliminary view, if there is such a level', () =>
-      deliversPreliminaries(trial));
+      deliversPreliminaries(context));
     test('read: weaker levels → what the object is, or was', () =>
-      showsPastValues(trial));
+      showsPastValues(context));
     test('read: each level, just after a write → the strongest level shows it', () =>
-      reportsReachedLevels(trial));
+      reportsReachedLevels(context));
     test('write: all levels → the strongest read shows it', () =>
-      showsWrites(trial));
+      showsWrites(context));
     test('write: weakest level only → takes effect all the same', () =>
-      levelsChooseViewsOnly(trial));
+      levelsChooseViewsOnly(context));
     test('write: one level requested, many at once → one final view each, at it or above if there is such a level', () =>
-      completesWrites(trial));
+      completesWrites(context));
     test('write: preliminary views → what it has given, or would have', () =>
-      guessesPastValues(trial));
+      guessesPastValues(context));
     test('write: many objects at once → each done once', () =>
-      executesConcurrentWrites(trial));
+      executesConcurrentWrites(context));
     test('read: begun after a write, with older reads in flight → shows it', () =>
-      readsAcknowledgedWrites(trial));
+      readsAcknowledgedWrites(context));
     for (const [description, open] of Object.entries(
       subject.weakLevelFails ?? {},
     )) {
       test(`read: weaker levels ${description} → does not fail with them`, () =>
-        readsWithoutWeakLevels(trial, open));
+        readsWithoutWeakLevels(context, open));
       test(`write: weaker levels ${description} → the final answers, for any requested levels`, () =>
-        completesWithoutWeakLevels(trial, open));
+        completesWithoutWeakLevels(context, open));
     }
     const { neverResponds, failingOperation, strongLevelFails } = subject;
     if (strongLevelFails !== undefined) {
       test('read: the strongest level fails at once → weaker views in flight, then the failure', () =>
-        deliversWeakerLevels(trial, strongLevelFails));
+        deliversWeakerLevels(context, strongLevelFails));
     }
     if (neverResponds !== undefined) {
       test('read: the strongest level fails, weaker ones hang → ends all the same', () =>
-        failsWithoutReply(trial, neverResponds));
+        failsWithoutReply(context, neverResponds));
     }
     test('history: strongest level only → each write once, versions never go back', () =>
-      followsOneHistory(trial, true));
+      followsOneHistory(context, true));
     test('history: all levels → the same finals with any preliminary views', () =>
-      followsOneHistory(trial, false));
+      followsOneHistory(context, false));
     test('history: several objects at once → to each its own', () =>
-      followsManyHistories(trial));
+      followsManyHistories(context));
     test('history: equal steps of one object at once → the answers that they have in turn', () =>
-      followsEqualSteps(trial));
+      followsEqualSteps(context));
     test('write: cancelled in flight → runs to its end', () =>
-      executesCanceledWrites(trial));
+      executesCanceledWrites(context));
     test('write: cancelled, weakest level only, closed → a while later as it was reported', () =>
-      keepsReportedOutcomes(trial));
+      keepsReportedOutcomes(context));
     test('write: cancelled at any time → not done later if it was reported as not done', () =>
-      reportsAbortsTruthfully(trial));
+      reportsAbortsTruthfully(context));
     test('cancel: a read and a write leave → others are done all the same', () =>
-      isolatesCancellation(trial));
+      isolatesCancellation(context));
     test('write: submitted twice under one name → done once, if the binding declares so', () =>
-      checkExactlyOnce(trial));
+      checkExactlyOnce(context));
     test('write: submitted twice with one idempotency key → done once, if the binding has keys', () =>
-      keepsIdempotencyKeys(trial));
+      keepsIdempotencyKeys(context));
     test('read: cancelled → closes, and the binding stays usable', () =>
-      survivesCancellation(trial));
+      survivesCancellation(context));
     test('read: aborted → let go, and others are not', () =>
-      abandonsReads(trial));
+      abandonsReads(context));
     test('signal: many operations under one → no listener is left after they have closed', () =>
-      releasesSignals(trial));
+      releasesSignals(context));
     test('sink: every call → a requested level or above, confirms only what was delivered', () =>
-      deliversInOrder(trial));
+      deliversInOrder(context));
     test('session: read after write → every view shows the write', () =>
-      keepsSessionGuarantees(trial));
+      keepsSessionGuarantees(context));
     test('transaction: versions out of date → refused with the keys, nothing written', () =>
-      certifiesVersions(trial));
+      certifiesVersions(context));
     test('transaction: each write of a key → a version that it never had', () =>
-      givesNewVersions(trial));
+      givesNewVersions(context));
     test('transaction: versions that the caller knows → values left out', () =>
-      omitsKnownValues(trial));
+      omitsKnownValues(context));
     test('transaction: several commits of one version at once → one is committed', () =>
-      commitsOneOfSeveral(trial));
+      commitsOneOfSeveral(context));
     test('transaction: keys written together → never read apart', () =>
-      readsOneState(trial));
+      readsOneState(context));
     test('transaction: concurrent additions → none is lost', () =>
-      losesNoUpdate(trial));
+      losesNoUpdate(context));
     test('transaction: put and get beside it → each sees what the other has written', () =>
-      certifiesPuts(trial));
+      certifiesPuts(context));
     test('transaction: refused in a session → its next read shows why', () =>
-      showsRefusals(trial));
+      showsRefusals(context));
     test('operation: unknown → UNSUPPORTED', () =>
-      rejectsUnknownOperations(trial));
+      rejectsUnknownOperations(context));
     test('close: operations in flight and later → closed, none hangs', () =>
-      closesForClients(trial));
+      closesForClients(context));
     test('close: the binding itself → what is in flight ends, nothing is delivered after', () =>
-      endsOperationsOnClose(trial));
+      endsOperationsOnClose(context));
     test('close: a write in flight → done, UNKNOWN, or certainly not done', () =>
-      closesUpdates(trial));
+      closesUpdates(context));
     test('close: one client of several on a shared binding → the others go on', () =>
-      closesOneOfSeveral(trial));
+      closesOneOfSeveral(context));
     if (failingOperation !== undefined)
       test('failure: the final fails → a typed error', () =>
-        failsWithTypedError(trial, failingOperation));
+        failsWithTypedError(context, failingOperation));
   });
 }
 

@@ -128,11 +128,11 @@ export class ServiceCheckError extends Error {
     checker: string,
     message: string,
     seed: number,
-    circumstances: Partial<SimulationOptions>,
+    overrides: Partial<SimulationOptions>,
     profile?: Profile,
     runs = 1,
   ) {
-    const value = formatOverrides(circumstances).replaceAll(
+    const value = formatOverrides(overrides).replaceAll(
       '"Infinity"',
       'Infinity',
     );
@@ -143,7 +143,7 @@ export class ServiceCheckError extends Error {
     );
     this.checker = checker;
     this.seed = seed;
-    this.overrides = circumstances;
+    this.overrides = overrides;
   }
 }
 

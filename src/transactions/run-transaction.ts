@@ -25,7 +25,7 @@ import { RefusedVersions } from './refused-versions.ts';
 import {
   formatKeys,
   TransactionRun,
-  type TransactionCircumstances,
+  type TransactionContext,
   type TransactionFunction,
 } from './transaction-run.ts';
 
@@ -67,9 +67,9 @@ export async function runTransaction<T>(
   source: Source<T>,
   plan: TransactionPlan<T>,
 ): Promise<void> {
-  const circumstances = createCircumstances(source, plan);
+  const context = createContext(source, plan);
   for (let attempt = 1; ; attempt++) {
-    const run = new TransactionRun(attempt, circumstances);
+    const run = new TransactionRun(attempt, context);
     const outcome = await execute(plan.run, run);
     if (source.state !== 'pending') return;
     // Otherwise its effect would come after the undo.
@@ -88,10 +88,10 @@ export async function runTransaction<T>(
   }
 }
 
-function createCircumstances<T>(
+function createContext<T>(
   source: Source<T>,
   { client, session, timeoutMs }: TransactionPlan<T>,
-): TransactionCircumstances {
+): TransactionContext {
   let latest: Source<unknown> | undefined;
   let submitted: Correctable<unknown, Levels, string> | undefined;
   let principal: string | undefined;

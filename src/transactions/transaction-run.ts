@@ -66,7 +66,7 @@ export interface Transaction {
 export type TransactionFunction<T> = (tx: Transaction) => T | PromiseLike<T>;
 
 /** The facts that all operations of one transaction share. */
-export interface TransactionCircumstances {
+export interface TransactionContext {
   readonly client: AnyClient;
   readonly session: Session | undefined;
   readonly refusedVersions: RefusedVersions;
@@ -91,7 +91,7 @@ type InvokeMethod = 'invoke' | 'invokeWeak' | 'invokeStrong';
 
 export class TransactionRun implements Transaction {
   readonly attempt: number;
-  readonly #circumstances: TransactionCircumstances;
+  readonly #context: TransactionContext;
   readonly #reads = new Map<string, VersionedValue>();
   readonly #writes = new Map<string, unknown>();
   /** The keys of the next request. */
@@ -108,14 +108,14 @@ export class TransactionRun implements Transaction {
   /** The level of the latest read. */
   level: string;
 
-  constructor(attempt: number, circumstances: TransactionCircumstances) {
+  constructor(attempt: number, context: TransactionContext) {
     this.attempt = attempt;
-    this.level = circumstances.client.levels[0];
-    this.#circumstances = circumstances;
+    this.level = context.client.levels[0];
+    this.#context = context;
   }
 
   get signal(): AbortSignal {
-    return this.#circumstances.getSignal();
+    return this.#context.getSignal();
   }
 
   readonly get = <T>(key: string): Promise<T | undefined> =>
@@ -145,7 +145,7 @@ export class TransactionRun implements Transaction {
   }
 
   checkPrincipal(): void {
-    this.#circumstances.checkPrincipal();
+    this.#context.checkPrincipal();
   }
 
   get hasReads(): boolean {
@@ -184,7 +184,7 @@ export class TransactionRun implements Transaction {
     for (const key of changed.length > 0 ? changed : this.#reads.keys()) {
       const read = this.#reads.get(key);
       if (read !== undefined)
-        this.#circumstances.refusedVersions.add(key, read.version);
+        this.#context.refusedVersions.add(key, read.version);
     }
   }
 
@@ -253,7 +253,7 @@ export class TransactionRun implements Transaction {
 
   async #read(keys: readonly string[]): Promise<readonly VersionedValue[]> {
     const near = await this.#readAt(keys, 'invokeWeak');
-    const isStale = this.#circumstances.refusedVersions.hasAny(keys, near);
+    const isStale = this.#context.refusedVersions.hasAny(keys, near);
     return isStale ? this.#readAt(keys, 'invokeStrong') : near;
   }
 
@@ -276,7 +276,7 @@ export class TransactionRun implements Transaction {
     method: InvokeMethod,
   ): Correctable<T, Levels, string> {
     const { client, session, getTimeoutMs, checkPrincipal, onSubmit } =
-      this.#circumstances;
+      this.#context;
     checkPrincipal();
     const inner = client[method](operation, {
       session,
@@ -305,7 +305,7 @@ export class TransactionRun implements Transaction {
   }
 
   #checkOpen(): void {
-    this.#circumstances.checkNotFailed();
+    this.#context.checkNotFailed();
     if (this.changed !== undefined) throw createChangedError(this.changed);
     check(
       !this.#isOver,

@@ -119,16 +119,16 @@ export class ConnectionTimer {
     const { awaitedCount, awaitedBytes, maxFrameBytes } =
       this.#getPendingReplies();
     if (awaitedCount === 0) this.#heartbeat.useIdleInterval();
-    const leftMs = this.#heartbeat.getRemainingMs(
+    const remainingMs = this.#heartbeat.getRemainingMs(
       this.#options.scheduling.now(),
       awaitedBytes,
       maxFrameBytes,
     );
     // Checked again after the limit. By then a large message may have arrived.
-    if (leftMs > 0)
+    if (remainingMs > 0)
       this.#setTimer(
         () => this.#check(),
-        Math.min(leftMs, this.#heartbeat.limitMs),
+        Math.min(remainingMs, this.#heartbeat.limitMs),
       );
     else this.#onTimeout();
   }

@@ -492,9 +492,9 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
       this.#handshake.isWaitingForToken
     )
       return;
-    const misfit = this.#handshake.findIncompatibility(welcome);
-    if (misfit !== undefined) {
-      this.#setReason(misfit);
+    const error = this.#handshake.findIncompatibility(welcome);
+    if (error !== undefined) {
+      this.#setReason(error);
       return this.#dispatch('rejected');
     }
     if (this.#handshake.isPrincipalChanged(welcome))

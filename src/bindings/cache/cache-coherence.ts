@@ -290,8 +290,9 @@ export class CacheCoherence {
    * Takes over the updates of earlier pages. From now on only views of later
    * reads are accepted here too.
    */
-  importInvalidations(fences: InvalidationLogData | undefined): void {
-    if (fences !== undefined) this.#invalidations.importAuthors(fences);
+  importInvalidations(invalidations: InvalidationLogData | undefined): void {
+    if (invalidations !== undefined)
+      this.#invalidations.importAuthors(invalidations);
     // The store has already compared its own views with these updates. The
     // strongest views of this page are later than any earlier page.
     const mayLag = ({ startedAt, isStrongest }: CachedView): boolean =>
@@ -299,15 +300,15 @@ export class CacheCoherence {
     const isFenced = (
       id: string,
       { startedAt, isStrongest }: CachedView,
-      marks: readonly string[],
+      tags: readonly string[],
     ): boolean =>
-      this.#invalidations.findInvalidation(marks, {
+      this.#invalidations.findInvalidation(tags, {
         principal: getViewReader(id),
         startedAt,
         isStrongest,
       }) !== 'none';
     this.#cache.deleteWhere(
-      (id, view, marks) => mayLag(view) && isFenced(id, view, marks),
+      (id, view, tags) => mayLag(view) && isFenced(id, view, tags),
     );
     this.hasUnreadStore = false;
   }
@@ -362,7 +363,7 @@ export class CacheCoherence {
     view: CachedView,
     startedAt: number,
     current: CacheEntry | undefined,
-    fence: InvalidationKind,
+    invalidation: InvalidationKind,
   ): PrecedenceVerdict {
     const next = { ...view, startedAt, learnedAt: Infinity };
     const there = current && {
@@ -370,7 +371,7 @@ export class CacheCoherence {
       startedAt: BEFORE_LOCAL_TIME,
       learnedAt: current.stamp?.seq ?? 0,
     };
-    return this.#placement.compare(next, there, fence);
+    return this.#placement.compare(next, there, invalidation);
   }
 
   /** Reports that the store rejected a view, once for each operation name. */
@@ -473,9 +474,9 @@ export class CacheCoherence {
   ): InvalidationKind {
     if (earlyFinal === undefined)
       return this.#getInvalidationSince(startedAt, id, touches);
-    const marks = getTags(id, touches);
-    const promised = marks.filter((mark) => earlyFinal.tags.includes(mark));
-    const others = marks.filter((mark) => !earlyFinal.tags.includes(mark));
+    const tags = getTags(id, touches);
+    const promised = tags.filter((mark) => earlyFinal.tags.includes(mark));
+    const others = tags.filter((mark) => !earlyFinal.tags.includes(mark));
     return getStrongestInvalidation(
       earlyFinal.invalidation,
       this.#getChangeSince(earlyFinal.at, promised),
@@ -490,9 +491,9 @@ export class CacheCoherence {
    */
   #getChangeSince(
     startedAt: number,
-    marks: readonly string[],
+    tags: readonly string[],
   ): InvalidationKind {
-    return this.#invalidations.findInvalidation(marks, {
+    return this.#invalidations.findInvalidation(tags, {
       principal: '',
       startedAt,
       isStrongest: true,
@@ -511,8 +512,8 @@ export class CacheCoherence {
     else session?.learnWrite(touches, floor);
   }
 
-  #isCurrentEpoch(reign: number): boolean {
-    return reign === this.principalEpoch && !this.#isStopped;
+  #isCurrentEpoch(epoch: number): boolean {
+    return epoch === this.principalEpoch && !this.#isStopped;
   }
 
   #toFloor(

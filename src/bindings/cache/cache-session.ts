@@ -68,14 +68,14 @@ export class CacheSession implements BindingSession {
     inner: BindingSession,
     isOlder: IsOlder,
     maxFloors: number,
-    goesOnAt = 0,
+    continuedAt = 0,
   ) {
     this.inner = inner;
     this.#isOlder = isOlder;
     this.#maxFloors = maxFloors;
-    this.#forgottenAt = goesOnAt;
-    if (goesOnAt > 0)
-      this.#lastLearned = { ...UNKNOWN_VIEW, learnedAt: goesOnAt };
+    this.#forgottenAt = continuedAt;
+    if (continuedAt > 0)
+      this.#lastLearned = { ...UNKNOWN_VIEW, learnedAt: continuedAt };
   }
 
   /** The tokens of the inner session. What only the cache knows stays here. */

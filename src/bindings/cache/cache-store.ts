@@ -128,7 +128,7 @@ export interface CacheStore {
    * Calls `hear` with each notice that another cache publishes. You need it if
    * several caches share the store.
    */
-  subscribe?(hear: (notice: unknown) => void): CacheSubscription;
+  subscribe?(onNotice: (notice: unknown) => void): CacheSubscription;
   /**
    * Releases the resources of the store, except those that other connected
    * caches still need. A later call of `load` or `write` opens it again, for
@@ -148,15 +148,15 @@ export class StoreSubscribers {
     return this.#listeners.size;
   }
 
-  subscribe(hear: (notice: unknown) => void): CacheSubscription {
+  subscribe(onNotice: (notice: unknown) => void): CacheSubscription {
     const listeners = this.#listeners;
-    listeners.add(hear);
+    listeners.add(onNotice);
     return {
       publish: (notice) => {
         for (const other of listeners)
-          if (other !== hear) queueMicrotask(() => other(notice));
+          if (other !== onNotice) queueMicrotask(() => other(notice));
       },
-      close: () => void listeners.delete(hear),
+      close: () => void listeners.delete(onNotice),
     };
   }
 }
@@ -182,7 +182,7 @@ export function mapStore(): CacheStore {
         if (entry !== undefined) entries.set(id, entry);
       }
     },
-    subscribe: (hear) => neighbors.subscribe(hear),
+    subscribe: (onNotice) => neighbors.subscribe(onNotice),
     close: async () => {},
   };
 }

@@ -192,11 +192,11 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
       };
       return run('readwrite', act, isDurable ? 'strict' : 'relaxed');
     },
-    subscribe: (hear) => {
+    subscribe: (onNotice) => {
       if (typeof BroadcastChannel === 'undefined')
         return { publish: () => {}, close: () => {} };
       const channel = new BroadcastChannel(fullName);
-      channel.addEventListener('message', ({ data }) => hear(data));
+      channel.addEventListener('message', ({ data }) => onNotice(data));
       return {
         // A BroadcastChannel stays within one origin, and its `postMessage` takes no other.
         // oxlint-disable-next-line unicorn/require-post-message-target-origin

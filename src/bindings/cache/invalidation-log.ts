@@ -62,10 +62,10 @@ export class InvalidationLog {
    * Returns when an object with these tags last changed, or may have changed. 0
    * means never.
    */
-  getLatestTime(marks: readonly string[]): number {
+  getLatestTime(tags: readonly string[]): number {
     return Math.max(
-      this.#writes.getLatestTime(marks),
-      this.#drops.getLatestTime(marks),
+      this.#writes.getLatestTime(tags),
+      this.#drops.getLatestTime(tags),
     );
   }
 
@@ -74,12 +74,12 @@ export class InvalidationLog {
    * strongest may lag behind an update of the same principal for ever.
    */
   findInvalidation(
-    marks: readonly string[],
+    tags: readonly string[],
     { principal, startedAt, isStrongest }: ViewContext,
   ): InvalidationKind {
-    if (this.#drops.getLatestTime(marks) > startedAt) return 'drop';
-    const isBefore = this.#writes.getLatestTime(marks) > startedAt;
-    return isBefore || (!isStrongest && this.#authors.has(principal, marks))
+    if (this.#drops.getLatestTime(tags) > startedAt) return 'drop';
+    const isBefore = this.#writes.getLatestTime(tags) > startedAt;
+    return isBefore || (!isStrongest && this.#authors.has(principal, tags))
       ? 'write'
       : 'none';
   }

@@ -103,7 +103,7 @@ export function directoryStore(options: DirectoryStoreOptions): CacheStore {
           settle === undefined ? changes : settle(await cache.find(ids));
         await cache.write(written, isDurable);
       }),
-    subscribe: (hear) => neighbors.subscribe(hear),
+    subscribe: (onNotice) => neighbors.subscribe(onNotice),
     // If another cache still uses it, another process could otherwise open the
     // directory before that cache needs it again.
     close: () =>

@@ -65,10 +65,10 @@ export class TagTimestamps {
     this.#timeByTag.clear();
   }
 
-  getLatestTime(marks: readonly string[]): number {
+  getLatestTime(tags: readonly string[]): number {
     let latest = this.#floor;
     if (this.#timeByTag.size === 0) return latest;
-    for (const mark of marks)
+    for (const mark of tags)
       latest = Math.max(latest, this.#timeByTag.get(hashTag(mark)) ?? 0);
     return latest;
   }

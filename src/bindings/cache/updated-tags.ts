@@ -28,7 +28,7 @@ export class WriteAuthors {
   get data(): WriteAuthorsData {
     return Array.from(
       this.#tagsByAuthor,
-      ([caller, marks]) => [caller, marks && [...marks]] as const,
+      ([caller, tags]) => [caller, tags && [...tags]] as const,
     );
   }
 
@@ -46,7 +46,7 @@ export class WriteAuthors {
 
   /** Adds the records of another cache. */
   merge(data: WriteAuthorsData): void {
-    for (const [caller, marks] of data) this.#add(caller, marks);
+    for (const [caller, tags] of data) this.#add(caller, tags);
     this.#enforceLimit();
   }
 
@@ -54,24 +54,21 @@ export class WriteAuthors {
    * Returns whether `caller` has, or may have, updated an object with one of
    * these tags.
    */
-  has(caller: string, marks: readonly string[]): boolean {
+  has(caller: string, tags: readonly string[]): boolean {
     if (this.#tagsByAuthor.size === 0) return false;
     const isTheirs = (item: string): boolean => {
       const theirs = this.#tagsByAuthor.get(item);
-      return (
-        theirs === null || marks.some((mark) => theirs?.has(hashTag(mark)))
-      );
+      return theirs === null || tags.some((mark) => theirs?.has(hashTag(mark)));
     };
     return isTheirs(ANY_AUTHOR) || isTheirs(hashTag(caller));
   }
 
-  #add(caller: string, marks: readonly string[] | null): void {
+  #add(caller: string, tags: readonly string[] | null): void {
     const known = this.#tagsByAuthor.get(caller);
     if (known === null) return;
-    if (marks === null) this.#tagsByAuthor.set(caller, null);
-    else if (known === undefined)
-      this.#tagsByAuthor.set(caller, new Set(marks));
-    else for (const mark of marks) known.add(mark);
+    if (tags === null) this.#tagsByAuthor.set(caller, null);
+    else if (known === undefined) this.#tagsByAuthor.set(caller, new Set(tags));
+    else for (const mark of tags) known.add(mark);
   }
 
   /**
@@ -83,8 +80,8 @@ export class WriteAuthors {
       this.#tagsByAuthor.clear();
       this.#tagsByAuthor.set(ANY_AUTHOR, null);
     }
-    const sizeOf = ([, marks]: readonly [string, Set<string> | null]): number =>
-      marks?.size ?? 0;
+    const sizeOf = ([, tags]: readonly [string, Set<string> | null]): number =>
+      tags?.size ?? 0;
     for (;;) {
       const all = [...this.#tagsByAuthor].toSorted(
         (a, b) => sizeOf(b) - sizeOf(a),

@@ -50,8 +50,8 @@ export class ViewCache {
   readonly #idsByTag = new Map<string, Set<string>>();
   #bytes = 0;
 
-  constructor(bounds: CacheLimits, onChange: ChangeListener) {
-    this.#limits = bounds;
+  constructor(limits: CacheLimits, onChange: ChangeListener) {
+    this.#limits = limits;
     this.#onChange = onChange;
   }
 
@@ -109,7 +109,7 @@ export class ViewCache {
     isChosen: (
       id: string,
       view: CachedView,
-      marks: readonly string[],
+      tags: readonly string[],
     ) => boolean,
   ): void {
     for (const [id, slot] of this.#slots)

@@ -68,11 +68,11 @@ export type PrecedenceVerdict = 'take' | 'keep' | 'same' | 'neither';
 export type InvalidationKind = 'none' | 'write' | 'drop';
 
 export function getStrongestInvalidation(
-  ...fences: readonly InvalidationKind[]
+  ...invalidations: readonly InvalidationKind[]
 ): InvalidationKind {
-  return fences.includes('drop')
+  return invalidations.includes('drop')
     ? 'drop'
-    : fences.includes('write')
+    : invalidations.includes('write')
       ? 'write'
       : 'none';
 }
@@ -80,19 +80,20 @@ export function getStrongestInvalidation(
 export function comparePrecedence(
   next: SuccessorView,
   current: ViewRecency | undefined,
-  fence: InvalidationKind,
+  invalidation: InvalidationKind,
   isOlder: IsOlder,
 ): PrecedenceVerdict {
-  if (current === undefined) return fence === 'none' ? 'take' : 'neither';
+  if (current === undefined)
+    return invalidation === 'none' ? 'take' : 'neither';
   const is = compareVersions(next.version, current.version, isOlder);
-  if (is === 'newer') return fence === 'drop' ? 'neither' : 'take';
+  if (is === 'newer') return invalidation === 'drop' ? 'neither' : 'take';
   if (
     is === 'same' ||
     (is === 'unknown' && structurallyEqual(next.value, current.value))
   ) {
-    return fence === 'drop' ? 'keep' : 'same';
+    return invalidation === 'drop' ? 'keep' : 'same';
   }
-  if (fence !== 'none') return is === 'older' ? 'keep' : 'neither';
+  if (invalidation !== 'none') return is === 'older' ? 'keep' : 'neither';
   const isLater = next.startedAt >= current.learnedAt;
   // The store's present reply counts, even if its versions are lower than
   // before: it was restored from a backup.

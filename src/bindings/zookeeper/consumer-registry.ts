@@ -89,13 +89,13 @@ export class ConsumerRegistry {
     };
     const names = await this.#listConsumers(reader, watch);
     const others = names.filter((name) => name !== this.#sessions.consumerId);
-    const paces = await Promise.all(
+    const throttles = await Promise.all(
       others.map((name) => this.#readThrottle(reader, name)),
     );
     if (!isOld)
       this.#known = {
         reader,
-        throttles: paces.filter((pace) => pace !== undefined),
+        throttles: throttles.filter((throttle) => throttle !== undefined),
       };
   }
 

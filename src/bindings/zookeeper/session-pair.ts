@@ -221,11 +221,11 @@ export class SessionPair {
   async #registerNow(): Promise<void> {
     const path = this.#paths.consumer(this.consumerId);
     const { maxInFlight, minSlotIntervalMs } = this.#options;
-    const pace: Throttle = { maxInFlight, minSlotIntervalMs };
+    const throttle: Throttle = { maxInFlight, minSlotIntervalMs };
     await this.retryBusy('writer', async (zk) => {
       for (;;) {
         try {
-          return void (await zk.create(path, JSON.stringify(pace), {
+          return void (await zk.create(path, JSON.stringify(throttle), {
             mode: 'ephemeral',
           }));
         } catch (error) {

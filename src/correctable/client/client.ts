@@ -505,7 +505,7 @@ const createUnsupportedError = (
 function createSubmitters(
   binding: Binding,
   { retry: retryAll, dedupeReads: shareAll }: ClientOptions,
-): (choice: PolicyChoice, effect: Operation['access']) => SubmitFunction {
+): (choice: PolicyChoice, access: Operation['access']) => SubmitFunction {
   const alone: SubmitFunction = (operation, source) => {
     if (operation.access === 'write') source.effectState = WRITE;
     closeAfter(
@@ -522,7 +522,7 @@ function createSubmitters(
   // retry it at another time.
   const retried = applyPolicy('retry', retryAll, alone);
   const shared = applyPolicy('dedupeReads', shareAll, retried);
-  return ({ retry, dedupeReads }, effect) => {
+  return ({ retry, dedupeReads }, access) => {
     check(
       !dedupeReads,
       'dedupeReads',
@@ -531,7 +531,7 @@ function createSubmitters(
     const own =
       retry === undefined ? retried : applyPolicy('retry', retry, alone);
     // The policy that shares reads has to see every update.
-    const isUpdate = effect === 'write';
+    const isUpdate = access === 'write';
     if (own === retried)
       return isUpdate || dedupeReads !== false ? shared : own;
     return isUpdate ? applyPolicy('dedupeReads', shareAll, own) : own;
@@ -559,7 +559,7 @@ const IDEMPOTENCY_KEY = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 function setIdempotencyKey<T>(
   source: Source<T>,
   key: string,
-  effect: Operation['access'],
+  access: Operation['access'],
   binding: Binding,
 ): void {
   check(
@@ -567,7 +567,7 @@ function setIdempotencyKey<T>(
     'idempotencyKey',
     'give 1 to 128 printable characters',
   );
-  if (effect === 'read') return;
+  if (access === 'read') return;
   if (!binding.hasIdempotencyKeys) {
     throw createUnsupportedError(
       binding,

@@ -33,14 +33,14 @@ export class CheckedOperation extends ParsedOperation implements Operation {
    */
   constructor(
     name: string,
-    effect: Access,
+    access: Access,
     args: unknown,
     registry: OperationRegistry,
     checkedBy: OperationRegistry['operations'],
   ) {
     super(args);
     this.name = name;
-    this.access = effect;
+    this.access = access;
     this.#checkedBy = checkedBy;
     this.args = parseArgs(registry, this);
     const key = computeKey(checkedBy[this.name]?.key, this.args, this.name);

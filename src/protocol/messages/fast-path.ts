@@ -57,13 +57,13 @@ export function isSimpleSubmit(message: unknown): message is SubmitMessage {
   )
     return false;
   const id: unknown = message[at.id];
-  const effect: unknown = message[at.access];
+  const access: unknown = message[at.access];
   const levels: unknown = message[at.levels];
   return (
     isCount(id) &&
     id > 0 &&
     isShortText(message[at.name]) &&
-    (effect === 'write' || effect === 'read') &&
+    (access === 'write' || access === 'read') &&
     isCount(levels) &&
     levels > 0 &&
     levels <= ALL_LEVELS &&

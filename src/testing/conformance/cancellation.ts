@@ -26,9 +26,11 @@ const ABANDON_GRACE_MS = 100;
  */
 const OPERATIONS_PER_SIGNAL = 8;
 
-export async function survivesCancellation(trial: TestContext): Promise<void> {
-  const { write, read } = trial.subject;
-  await trial.withClient(async (client) => {
+export async function survivesCancellation(
+  context: TestContext,
+): Promise<void> {
+  const { write, read } = context.subject;
+  await context.withClient(async (client) => {
     const leaving = client.invoke(read);
     // A binding may answer at once. Then no operation in flight can be
     // cancelled.
@@ -36,10 +38,10 @@ export async function survivesCancellation(trial: TestContext): Promise<void> {
     leaving.cancel('contract suite');
     const error = await getFailure(leaving);
     if (!isDone) assertCode(error, 'ABORTED', 'a read that was cancelled');
-    await trial.getFinal(client, write);
-    await trial.assertShows(
+    await context.getFinal(client, write);
+    await context.assertShows(
       client,
-      trial.subject,
+      context.subject,
       'after a read that was cancelled: the final view is wrong',
     );
   });
@@ -49,10 +51,10 @@ export async function survivesCancellation(trial: TestContext): Promise<void> {
  * Checks that a canceled read ends in the store too, because its result would
  * be dropped.
  */
-export async function abandonsReads(trial: TestContext): Promise<void> {
-  const { write, read, slowBinding } = trial.subject;
-  await trial.withBinding(async (binding) => {
-    await trial.ends(ViewRecorder.submit(binding, write));
+export async function abandonsReads(context: TestContext): Promise<void> {
+  const { write, read, slowBinding } = context.subject;
+  await context.withBinding(async (binding) => {
+    await context.ends(ViewRecorder.submit(binding, write));
     const leaving = new AbortController();
     const left = ViewRecorder.submit(binding, read, undefined, {
       signal: leaving.signal,
@@ -63,7 +65,7 @@ export async function abandonsReads(trial: TestContext): Promise<void> {
       setTimeout(resolve, ABANDON_GRACE_MS),
     );
     const untilThen = grace.then(() => left.views.length);
-    await trial.ends(staying, ', while another read was aborted');
+    await context.ends(staying, ', while another read was aborted');
     const reported = await untilThen;
     await waitForNextTurn();
     assertHolds(
@@ -85,22 +87,22 @@ export async function abandonsReads(trial: TestContext): Promise<void> {
  * Checks that listeners are removed. If a caller passes one signal to many
  * operations, the listeners of all of them would stay on it.
  */
-export async function releasesSignals(trial: TestContext): Promise<void> {
-  const { subject } = trial;
-  await trial.withBinding((binding) => checkReleasesSignal(trial, binding));
+export async function releasesSignals(context: TestContext): Promise<void> {
+  const { subject } = context;
+  await context.withBinding((binding) => checkReleasesSignal(context, binding));
   // Some bindings listen only to slow operations.
   if (subject.slowBinding !== undefined)
-    await trial.withBinding(
-      (binding) => checkReleasesSignal(trial, binding),
+    await context.withBinding(
+      (binding) => checkReleasesSignal(context, binding),
       subject.slowBinding,
     );
 }
 
 async function checkReleasesSignal(
-  trial: TestContext,
+  context: TestContext,
   binding: Binding,
 ): Promise<void> {
-  const { write, read } = trial.subject;
+  const { write, read } = context.subject;
   const watched = new WatchedSignal();
   for (const operation of [write, read]) {
     const many = Array.from({ length: OPERATIONS_PER_SIGNAL }, () =>
@@ -109,12 +111,12 @@ async function checkReleasesSignal(
       }),
     );
     const closed = Promise.all(many.map((listener) => listener.closed));
-    await trial.withTimeout(
+    await context.withTimeout(
       closed,
       `${formatOperation(operation)}, ${OPERATIONS_PER_SIGNAL} at once: not all have a final view or a failure`,
     );
   }
-  await trial
+  await context
     .withTimeout(watched.released(), 'listeners stay on context.signal')
     .catch((cause: unknown) => {
       const left = `${watched.listeners} of ${2 * OPERATIONS_PER_SIGNAL} operations leave one`;
@@ -130,23 +132,28 @@ async function checkReleasesSignal(
  * Checks that all operations in flight have ended when `close` has resolved,
  * and that nothing is reported after that.
  */
-export async function endsOperationsOnClose(trial: TestContext): Promise<void> {
-  const { write, read } = trial.subject;
-  await trial.withBinding(async (binding) => {
+export async function endsOperationsOnClose(
+  context: TestContext,
+): Promise<void> {
+  const { write, read } = context.subject;
+  await context.withBinding(async (binding) => {
     const inFlight = [write, read].map((operation) =>
       ViewRecorder.submit(binding, operation),
     );
-    await trial.withTimeout(binding.close(), 'close() does not come to an end');
+    await context.withTimeout(
+      binding.close(),
+      'close() does not come to an end',
+    );
     const views = inFlight.map((listener) => listener.views.length);
     for (const listener of inFlight) {
       const name = formatOperation(listener.operation);
-      await trial.withTimeout(
+      await context.withTimeout(
         listener.closed,
         `${name}: in flight at close(), and hears of no end`,
       );
     }
     const late = ViewRecorder.submit(binding, read);
-    await trial.withTimeout(
+    await context.withTimeout(
       late.closed,
       `${formatOperation(read)}, after close(): hangs, not UNAVAILABLE`,
     );
@@ -173,13 +180,16 @@ export async function endsOperationsOnClose(trial: TestContext): Promise<void> {
   });
 }
 
-export async function closesForClients(trial: TestContext): Promise<void> {
-  const { read } = trial.subject;
-  await trial.withClient(async (client, binding) => {
+export async function closesForClients(context: TestContext): Promise<void> {
+  const { read } = context.subject;
+  await context.withClient(async (client, binding) => {
     // Observed before closing, which may take longer than the timeout of the
     // operation.
     const ended = getFailure(client.invoke(read));
-    await trial.withTimeout(client.close(), 'close() does not come to an end');
+    await context.withTimeout(
+      client.close(),
+      'close() does not come to an end',
+    );
     const error = await ended;
     const isTyped = error === undefined || isCorrectableError(error);
     assertHolds(
@@ -188,17 +198,20 @@ export async function closesForClients(trial: TestContext): Promise<void> {
         `${formatOperation(read)}, in flight at close(): fails with no CorrectableError, but ${formatError(error)}`,
     );
     await binding.close();
-    const late = await getFailure(trial.createClient(binding).invoke(read));
+    const late = await getFailure(context.createClient(binding).invoke(read));
     assertCode(late, 'UNAVAILABLE', `${formatOperation(read)}, after close()`);
   });
 }
 
-export async function closesUpdates(trial: TestContext): Promise<void> {
-  const { write, read, expected } = trial.subject;
-  await trial.withBinding(async (binding, { secondBinding }) => {
-    const client = trial.createClient(binding);
+export async function closesUpdates(context: TestContext): Promise<void> {
+  const { write, read, expected } = context.subject;
+  await context.withBinding(async (binding, { secondBinding }) => {
+    const client = context.createClient(binding);
     const outcome = getOutcome(client.invoke(write));
-    await trial.withTimeout(client.close(), 'close() does not come to an end');
+    await context.withTimeout(
+      client.close(),
+      'close() does not come to an end',
+    );
     const reported = await outcome;
     assertHolds(
       reported !== 'not typed',
@@ -208,12 +221,12 @@ export async function closesUpdates(trial: TestContext): Promise<void> {
       binding.openHandle === undefined ? await secondBinding?.() : binding;
     if (reported === 'done' || reported === 'UNKNOWN' || observer === undefined)
       return;
-    const asking = trial.createClient(observer);
-    const { value: shown } = await trial.getFinal(asking, read, [
+    const asking = context.createClient(observer);
+    const { value: shown } = await context.getFinal(asking, read, [
       asking.strongest,
     ]);
     await observer.close();
-    const isDone = trial.isSame(shown, expected);
+    const isDone = context.isSame(shown, expected);
     assertHolds(
       !isDone,
       () =>
@@ -222,18 +235,21 @@ export async function closesUpdates(trial: TestContext): Promise<void> {
   });
 }
 
-export async function closesOneOfSeveral(trial: TestContext): Promise<void> {
-  const { write, read } = trial.subject;
-  await trial.withBinding(async (binding: Binding) => {
+export async function closesOneOfSeveral(context: TestContext): Promise<void> {
+  const { write, read } = context.subject;
+  await context.withBinding(async (binding: Binding) => {
     if (binding.openHandle === undefined) return;
     const [leaving, staying] = [
-      trial.createClient(binding),
-      trial.createClient(binding),
+      context.createClient(binding),
+      context.createClient(binding),
     ];
     const outcomes = [leaving, staying].map((client) =>
       getOutcome(client.invoke(write)),
     );
-    await trial.withTimeout(leaving.close(), 'close() does not come to an end');
+    await context.withTimeout(
+      leaving.close(),
+      'close() does not come to an end',
+    );
     const [left, stayed] = [await outcomes[0], await outcomes[1]];
     assertHolds(
       left === 'done' || left === 'UNKNOWN',
@@ -243,8 +259,8 @@ export async function closesOneOfSeveral(trial: TestContext): Promise<void> {
       stayed === 'done',
       `share(): closing one client ends a write of another one: ${stayed}`,
     );
-    for (const client of [staying, trial.createClient(binding)])
-      await trial.getFinal(client, read, [client.strongest]);
+    for (const client of [staying, context.createClient(binding)])
+      await context.getFinal(client, read, [client.strongest]);
   });
 }
 

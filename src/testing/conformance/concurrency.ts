@@ -31,13 +31,13 @@ const READS = 8;
  * of concurrent ones.
  */
 export async function executesConcurrentWrites(
-  trial: TestContext,
+  context: TestContext,
 ): Promise<void> {
-  await trial.withClient(async (client, binding) => {
-    const marks = createMarks(trial.subject, binding, CONCURRENT_WRITES);
-    await Promise.all(marks.map(({ write }) => trial.getFinal(client, write)));
-    await runConcurrently(marks, (mark) =>
-      trial.assertShows(
+  await context.withClient(async (client, binding) => {
+    const tags = createMarks(context.subject, binding, CONCURRENT_WRITES);
+    await Promise.all(tags.map(({ write }) => context.getFinal(client, write)));
+    await runConcurrently(tags, (mark) =>
+      context.assertShows(
         client,
         mark,
         `acknowledged as one of ${CONCURRENT_WRITES} writes at once: the final view is wrong`,
@@ -51,18 +51,18 @@ export async function executesConcurrentWrites(
  * answer of an older read in flight.
  */
 export async function readsAcknowledgedWrites(
-  trial: TestContext,
+  context: TestContext,
 ): Promise<void> {
-  await trial.withClient(async (client, binding) => {
-    const marks = [...createMarks(trial.subject, binding, ROUNDS).entries()];
-    await runConcurrently(marks, ([turns, mark]) =>
-      readDuringWrite(trial, client, mark, turns),
+  await context.withClient(async (client, binding) => {
+    const tags = [...createMarks(context.subject, binding, ROUNDS).entries()];
+    await runConcurrently(tags, ([turns, mark]) =>
+      readDuringWrite(context, client, mark, turns),
     );
   });
 }
 
 async function readDuringWrite(
-  trial: TestContext,
+  context: TestContext,
   client: AnyClient,
   mark: MarkedWrite,
   turns: number,
@@ -76,7 +76,7 @@ async function readDuringWrite(
   // One read is in flight before the update is.
   if (turns % 2 === 0) read();
   for (let n = 0; n < turns; n++) await waitForNextTurn();
-  const update = trial
+  const update = context
     .getFinal(client, mark.write)
     .finally(() => (progress.isDone = true));
   update.catch(() => undefined);
@@ -85,7 +85,7 @@ async function readDuringWrite(
     if (!progress.isDone) read();
   }
   await update;
-  await trial.assertShows(
+  await context.assertShows(
     client,
     mark,
     'begun after the write was acknowledged, with older reads in flight: wrong',
@@ -97,21 +97,23 @@ async function readDuringWrite(
  * Checks that a cancelled operation ends no other operation: neither an update
  * of the same object, nor updates of others.
  */
-export async function isolatesCancellation(trial: TestContext): Promise<void> {
-  await trial.withClient(async (client, binding) => {
+export async function isolatesCancellation(
+  context: TestContext,
+): Promise<void> {
+  await context.withClient(async (client, binding) => {
     // Cancelled at once, and when it is in flight.
     for (const turns of [0, 1])
-      await checkCancellationIsolation(trial, client, binding, turns);
+      await checkCancellationIsolation(context, client, binding, turns);
   });
 }
 
 async function checkCancellationIsolation(
-  trial: TestContext,
+  context: TestContext,
   client: AnyClient,
   binding: Binding,
   turns: number,
 ): Promise<void> {
-  const [read, stays, goes] = createMarks(trial.subject, binding, 3);
+  const [read, stays, goes] = createMarks(context.subject, binding, 3);
   if (read === undefined || stays === undefined || goes === undefined) return;
   const staying = [read, stays].map(({ write }) =>
     getFailure(client.invoke(write)),
@@ -131,5 +133,6 @@ async function checkCancellationIsolation(
   );
   const when =
     'a write was acknowledged, while others were cancelled: the final view is wrong';
-  for (const mark of [read, stays]) await trial.assertShows(client, mark, when);
+  for (const mark of [read, stays])
+    await context.assertShows(client, mark, when);
 }

@@ -31,21 +31,23 @@ const CANCELED_WRITES = 8;
  * Runs all checks that have to wait, concurrently. Each uses an object of its
  * own.
  */
-export async function keepsReportedOutcomes(trial: TestContext): Promise<void> {
-  const { subject } = trial;
-  await trial.withBinding(async (binding, { secondBinding }) => {
-    const client = trial.createClient(binding);
+export async function keepsReportedOutcomes(
+  context: TestContext,
+): Promise<void> {
+  const { subject } = context;
+  await context.withBinding(async (binding, { secondBinding }) => {
+    const client = context.createClient(binding);
     const cancelled = 'a write that was cancelled in flight';
-    await trial.getFinal(client, subject.read, [client.strongest]);
+    await context.getFinal(client, subject.read, [client.strongest]);
     const leaving = client.invoke(subject.write);
     leaving.cancel('contract suite');
     await getFailure(leaving);
-    await trial.waitUntilShown(client, cancelled);
+    await context.waitUntilShown(client, cancelled);
     const weak = createMark(subject, binding);
     const single = `a write that was asked for ${client.weakest} alone`;
     if (weak !== undefined) {
-      await trial.getFinal(client, weak.write, [client.weakest]);
-      await trial.waitUntilShown(client, single, weak);
+      await context.getFinal(client, weak.write, [client.weakest]);
+      await context.waitUntilShown(client, single, weak);
     }
     const closed = createMark(subject, binding);
     const other =
@@ -53,13 +55,13 @@ export async function keepsReportedOutcomes(trial: TestContext): Promise<void> {
     const reported =
       closed &&
       other &&
-      (await findOutcomeAtClose(trial, trial.createClient(other), closed));
+      (await findOutcomeAtClose(context, context.createClient(other), closed));
     await new Promise((resolve) => setTimeout(resolve, DELAYED_EFFECT_MS));
-    await checkStillOnce(trial, client, cancelled, subject);
-    if (weak !== undefined) await checkStillOnce(trial, client, single, weak);
+    await checkStillOnce(context, client, cancelled, subject);
+    if (weak !== undefined) await checkStillOnce(context, client, single, weak);
     if (reported === undefined) return;
     await checkNotDone(
-      trial,
+      context,
       client,
       closed!,
       `in flight at close(): reported as not done (${reported})`,
@@ -72,12 +74,12 @@ export async function keepsReportedOutcomes(trial: TestContext): Promise<void> {
  * `undefined` if it may have been.
  */
 async function findOutcomeAtClose(
-  trial: TestContext,
+  context: TestContext,
   client: AnyClient,
   { write }: MarkedWrite,
 ): Promise<string | undefined> {
   const failure = getFailure(client.invoke(write));
-  await trial.withTimeout(client.close(), 'close() does not come to an end');
+  await context.withTimeout(client.close(), 'close() does not come to an end');
   const error = await failure;
   return error === undefined || isCorrectableError(error, 'UNKNOWN')
     ? undefined
@@ -85,13 +87,13 @@ async function findOutcomeAtClose(
 }
 
 async function checkStillOnce(
-  trial: TestContext,
+  context: TestContext,
   client: AnyClient,
   description: string,
   { read, expected }: MarkedWrite,
 ): Promise<void> {
-  const { value } = await trial.getFinal(client, read, [client.strongest]);
-  const isOnce = trial.isSame(value, expected);
+  const { value } = await context.getFinal(client, read, [client.strongest]);
+  const isOnce = context.isSame(value, expected);
   assertHolds(
     isOnce,
     () =>
@@ -101,13 +103,13 @@ async function checkStillOnce(
 }
 
 async function checkNotDone(
-  trial: TestContext,
+  context: TestContext,
   client: AnyClient,
   { write, read, expected }: MarkedWrite,
   description: string,
 ): Promise<void> {
-  const { value } = await trial.getFinal(client, read, [client.strongest]);
-  const isDone = trial.isSame(value, expected);
+  const { value } = await context.getFinal(client, read, [client.strongest]);
+  const isDone = context.isSame(value, expected);
   assertHolds(
     !isDone,
     () =>
@@ -120,15 +122,15 @@ async function checkNotDone(
  * must not be executed later either.
  */
 export async function reportsAbortsTruthfully(
-  trial: TestContext,
+  context: TestContext,
 ): Promise<void> {
-  await trial.withClient(async (client, binding) => {
-    const marks = [
-      ...createMarks(trial.subject, binding, CANCELED_WRITES).entries(),
+  await context.withClient(async (client, binding) => {
+    const tags = [
+      ...createMarks(context.subject, binding, CANCELED_WRITES).entries(),
     ];
-    await trial.getFinal(client, trial.subject.read, [client.strongest]);
+    await context.getFinal(client, context.subject.read, [client.strongest]);
     const denied = await Promise.all(
-      marks.map(async ([turns, mark]) => {
+      tags.map(async ([turns, mark]) => {
         const leaving = client.invoke(mark.write);
         const failure = getFailure(leaving);
         for (let n = 0; n < turns; n++) await waitForNextTurn();
@@ -143,7 +145,7 @@ export async function reportsAbortsTruthfully(
     await new Promise((resolve) => setTimeout(resolve, DELAYED_EFFECT_MS));
     for (const { failure, ...mark } of denied.flat())
       await checkNotDone(
-        trial,
+        context,
         client,
         mark,
         `cancelled: reported as not done (${failure})`,

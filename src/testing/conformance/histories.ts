@@ -36,15 +36,17 @@ let objectCount = 0;
  * strongest one.
  */
 export async function followsOneHistory(
-  trial: TestContext,
+  context: TestContext,
   isOnlyStrongest: boolean,
 ): Promise<void> {
-  await trial.withClient(async (client, binding) => {
-    await runConcurrently(createHistories(trial.subject, binding), (history) =>
-      followHistory(
-        { trial, client, binding, isOnlyStrongest },
-        history(createObjectName()),
-      ),
+  await context.withClient(async (client, binding) => {
+    await runConcurrently(
+      createHistories(context.subject, binding),
+      (history) =>
+        followHistory(
+          { trial: context, client, binding, isOnlyStrongest },
+          history(createObjectName()),
+        ),
     );
   });
 }
@@ -53,17 +55,19 @@ export async function followsOneHistory(
  * Runs the histories of several objects concurrently, each one step behind
  * another, so that no two of them have the same result.
  */
-export async function followsManyHistories(trial: TestContext): Promise<void> {
-  await trial.withClient(async (client, binding) => {
+export async function followsManyHistories(
+  context: TestContext,
+): Promise<void> {
+  await context.withClient(async (client, binding) => {
     await runConcurrently(
-      createHistories(trial.subject, binding),
+      createHistories(context.subject, binding),
       async (history) => {
         const all = Array.from({ length: OBJECTS }, () =>
           history(createObjectName()),
         );
         if (!isSingleObject(all))
           await followAll(
-            { trial, client, binding, isOnlyStrongest: false },
+            { trial: context, client, binding, isOnlyStrongest: false },
             all,
           );
       },
@@ -75,27 +79,27 @@ export async function followsManyHistories(trial: TestContext): Promise<void> {
  * Runs equal steps concurrently. In any order, they have the same results as in
  * sequence.
  */
-export async function followsEqualSteps(trial: TestContext): Promise<void> {
-  await trial.withClient(async (client, binding) => {
-    for (const history of createHistories(trial.subject, binding)) {
+export async function followsEqualSteps(context: TestContext): Promise<void> {
+  await context.withClient(async (client, binding) => {
+    for (const history of createHistories(context.subject, binding)) {
       for (const steps of groupEqualSteps(history(createObjectName())))
-        await runStepsConcurrently(trial, client, steps);
+        await runStepsConcurrently(context, client, steps);
     }
   });
 }
 
 async function runStepsConcurrently(
-  trial: TestContext,
+  context: TestContext,
   client: AnyClient,
   steps: readonly HistoryStep[],
 ): Promise<void> {
   const finals = await Promise.all(
-    steps.map(({ operation }) => trial.getFinal(client, operation)),
+    steps.map(({ operation }) => context.getFinal(client, operation)),
   );
   const values = finals.map(({ value }) => value);
   const left = [...values];
   for (const step of steps.filter((item) => 'expected' in item)) {
-    const at = left.findIndex((value) => trial.isSame(value, step.expected));
+    const at = left.findIndex((value) => context.isSame(value, step.expected));
     const answers = `its final views are ${values.map(formatValue).join(', ')}`;
     const requested = `${formatOperation(step.operation)}, ${steps.length} at once`;
     assertHolds(
@@ -145,9 +149,9 @@ class HistoryFollower {
   }
 
   async onFinal(step: HistoryStep): Promise<void> {
-    const { trial, client, isOnlyStrongest } = this.#place;
+    const { trial: context, client, isOnlyStrongest } = this.#place;
     const { operation } = step;
-    const final = await trial.getFinal(
+    const final = await context.getFinal(
       client,
       operation,
       isOnlyStrongest ? [client.strongest] : undefined,
@@ -158,7 +162,7 @@ class HistoryFollower {
         : `, after ${this.#doneSteps.join(', ')}`;
     const requested = isOnlyStrongest ? client.strongest : 'all levels';
     if ('expected' in step) {
-      trial.assertSame(
+      context.assertSame(
         final.value,
         step.expected,
         `${formatOperation(operation)}, asked for ${requested}${after}: the final view is wrong`,
@@ -323,12 +327,12 @@ export function createMarks(
   binding: Binding,
   count: number,
 ): readonly MarkedWrite[] {
-  const marks = Array.from({ length: count }, () =>
+  const tags = Array.from({ length: count }, () =>
     createMark(subject, binding),
   ).filter((mark) => mark !== undefined);
-  const [first, second] = marks;
+  const [first, second] = tags;
   if (first === undefined || second === undefined) return [];
-  return isSameOperation(first.write, second.write) ? [] : marks;
+  return isSameOperation(first.write, second.write) ? [] : tags;
 }
 
 export function createObjectName(): string {

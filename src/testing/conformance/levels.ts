@@ -24,15 +24,15 @@ const UNKNOWN_OPERATION: Operation = {
   access: 'read',
 };
 
-export async function declaresLevels(trial: TestContext): Promise<void> {
-  await trial.withBinding(async (binding) => {
+export async function declaresLevels(context: TestContext): Promise<void> {
+  await context.withBinding(async (binding) => {
     const levels = binding.consistencyLevels();
     assertHolds(levels.length > 0, 'consistencyLevels() is empty');
     assertHolds(
       new Set(levels).size === levels.length,
       () => `consistencyLevels() names a level twice: ${levels.join(', ')}`,
     );
-    trial.assertSame(
+    context.assertSame(
       [...binding.consistencyLevels()],
       [...levels],
       'consistencyLevels() changes',
@@ -40,15 +40,15 @@ export async function declaresLevels(trial: TestContext): Promise<void> {
   });
 }
 
-export async function ordersViews(trial: TestContext): Promise<void> {
-  const { write, read, expected } = trial.subject;
-  await trial.withClient(async (client) => {
-    await trial.getFinal(client, write);
-    const views = await trial.collectViews(client, read);
+export async function ordersViews(context: TestContext): Promise<void> {
+  const { write, read, expected } = context.subject;
+  await context.withClient(async (client) => {
+    await context.getFinal(client, write);
+    const views = await context.collectViews(client, read);
     const reported = views.map(({ level }) => level).join(', ');
     const ranks = views.map(({ level }) => client.levels.indexOf(level));
     const inOrder = [...new Set(ranks)].sort((a, b) => a - b);
-    trial.assertSame(
+    context.assertSame(
       ranks,
       inOrder,
       `${formatOperation(read)}: the levels of its views are not in order (${reported})`,
@@ -59,7 +59,7 @@ export async function ordersViews(trial: TestContext): Promise<void> {
       () =>
         `${formatOperation(read)}: the final view is at ${final.level}, asked for all`,
     );
-    trial.assertSame(
+    context.assertSame(
       final.value,
       expected,
       `${formatOperation(read)}, asked for all levels: the final view is wrong`,
@@ -76,12 +76,12 @@ export async function ordersViews(trial: TestContext): Promise<void> {
   });
 }
 
-export async function deliversEachLevel(trial: TestContext): Promise<void> {
-  const { write, read } = trial.subject;
-  await trial.withClient(async (client) => {
-    await trial.getFinal(client, write);
+export async function deliversEachLevel(context: TestContext): Promise<void> {
+  const { write, read } = context.subject;
+  await context.withClient(async (client) => {
+    await context.getFinal(client, write);
     for (const [rank, level] of client.levels.entries()) {
-      const views = await trial.collectViews(client, read, [level]);
+      const views = await context.collectViews(client, read, [level]);
       assertHolds(
         views.length === 1,
         () =>
@@ -101,9 +101,9 @@ export async function deliversEachLevel(trial: TestContext): Promise<void> {
  * Checks all events of an operation while later operations run. A view that is
  * too late arrives by then.
  */
-export async function deliversInOrder(trial: TestContext): Promise<void> {
-  const { write, read } = trial.subject;
-  await trial.withBinding(async (binding) => {
+export async function deliversInOrder(context: TestContext): Promise<void> {
+  const { write, read } = context.subject;
+  await context.withBinding(async (binding) => {
     const levels = binding.consistencyLevels();
     const requests = [
       levels,
@@ -116,11 +116,11 @@ export async function deliversInOrder(trial: TestContext): Promise<void> {
       for (const requested of requests.filter(({ length }) => length > 0)) {
         const listener = ViewRecorder.submit(binding, operation, requested);
         listeners.push(listener);
-        await trial.ends(listener, `, asked for ${requested.join(', ')}`);
+        await context.ends(listener, `, asked for ${requested.join(', ')}`);
       }
     }
     for (let n = 0; n < READ_ATTEMPTS; n++)
-      listeners.push(await readOnce(trial, binding));
+      listeners.push(await readOnce(context, binding));
     for (const listener of listeners) listener.check();
   });
 }
@@ -129,14 +129,16 @@ export async function deliversInOrder(trial: TestContext): Promise<void> {
  * Checks that each level has views. A caller that requests a level without any
  * would wait for the final view.
  */
-export async function deliversPreliminaries(trial: TestContext): Promise<void> {
-  const { write, read } = trial.subject;
-  await trial.withBinding(async (binding) => {
+export async function deliversPreliminaries(
+  context: TestContext,
+): Promise<void> {
+  const { write, read } = context.subject;
+  await context.withBinding(async (binding) => {
     const levels = binding.consistencyLevels();
     if (levels.length === 1) return;
-    await trial.ends(ViewRecorder.submit(binding, write));
+    await context.ends(ViewRecorder.submit(binding, write));
     for (let n = 0; n < READ_ATTEMPTS; n++) {
-      const { views } = await readOnce(trial, binding);
+      const { views } = await readOnce(context, binding);
       if (views.some(({ isFinal }) => !isFinal)) return;
     }
     assertHolds(
@@ -147,12 +149,12 @@ export async function deliversPreliminaries(trial: TestContext): Promise<void> {
 }
 
 async function readOnce(
-  trial: TestContext,
+  context: TestContext,
   binding: Binding,
 ): Promise<ViewRecorder> {
-  const { read } = trial.subject;
+  const { read } = context.subject;
   const listener = ViewRecorder.submit(binding, read);
-  await trial.ends(listener, ', asked for all levels');
+  await context.ends(listener, ', asked for all levels');
   return listener;
 }
 
@@ -161,11 +163,11 @@ async function readOnce(
  * possible, it is the last.
  */
 export async function deliversWeakerLevels(
-  trial: TestContext,
+  context: TestContext,
   open: () => Promise<OpenedBinding>,
 ): Promise<void> {
-  const { read } = trial.subject;
-  await trial.withClient(async (client) => {
+  const { read } = context.subject;
+  await context.withClient(async (client) => {
     const error = await getFailure(client.invoke(read));
     assertHolds(
       isCorrectableError(error),
@@ -185,15 +187,15 @@ export async function deliversWeakerLevels(
  * limit.
  */
 export async function failsWithoutReply(
-  trial: TestContext,
+  context: TestContext,
   open: () => Promise<OpenedBinding>,
 ): Promise<void> {
-  const { read } = trial.subject;
-  await trial.withBinding(async (binding) => {
+  const { read } = context.subject;
+  await context.withBinding(async (binding) => {
     const listener = ViewRecorder.submit(binding, read);
     const description =
       'whose strongest level has failed and whose weaker ones hang: waits for them without an end';
-    await trial.withTimeout(
+    await context.withTimeout(
       listener.closed,
       `${formatOperation(read)}, ${description}`,
     );
@@ -206,10 +208,10 @@ export async function failsWithoutReply(
 }
 
 export async function rejectsUnknownOperations(
-  trial: TestContext,
+  context: TestContext,
 ): Promise<void> {
-  const { read } = trial.subject;
-  await trial.withClient(async (client, binding) => {
+  const { read } = context.subject;
+  await context.withClient(async (client, binding) => {
     assertHolds(
       !binding.supports(UNKNOWN_OPERATION),
       'supports(): true for an operation that there is not',
@@ -224,10 +226,10 @@ export async function rejectsUnknownOperations(
 }
 
 export async function failsWithTypedError(
-  trial: TestContext,
+  context: TestContext,
   failing: Operation,
 ): Promise<void> {
-  await trial.withClient(async (client) => {
+  await context.withClient(async (client) => {
     const error = await getFailure(client.invoke(failing));
     assertHolds(
       error !== undefined,

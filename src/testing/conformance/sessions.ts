@@ -18,9 +18,9 @@ import { isVersionOlder } from './view-recorder.ts';
 type Session = ReturnType<AnyClient['session']>;
 
 export async function keepsSessionGuarantees(
-  trial: TestContext,
+  context: TestContext,
 ): Promise<void> {
-  await trial.withClient(async (client, binding) => {
+  await context.withClient(async (client, binding) => {
     if (binding.openSession === undefined) {
       return assertCode(
         getError(() => client.session()),
@@ -28,18 +28,18 @@ export async function keepsSessionGuarantees(
         'session()',
       );
     }
-    await checkReadsOwnWrite(trial, client, binding);
-    await checkReadsAllOwnWrites(trial, client, binding);
-    await checkMonotonicReads(trial, client, binding);
+    await checkReadsOwnWrite(context, client, binding);
+    await checkReadsAllOwnWrites(context, client, binding);
+    await checkMonotonicReads(context, client, binding);
   });
 }
 
 async function checkReadsOwnWrite(
-  trial: TestContext,
+  context: TestContext,
   client: AnyClient,
   binding: Binding,
 ): Promise<void> {
-  const { write, read, expected } = trial.subject;
+  const { write, read, expected } = context.subject;
   using session = client.session();
   await client.invokeStrong(write, { session });
   let newest: unknown;
@@ -49,7 +49,7 @@ async function checkReadsOwnWrite(
       levels: levels as [string],
     })) {
       const own = `${formatOperation(read)}, in the session of the write: the view at ${level} does not show it`;
-      trial.assertSame(value, expected, own);
+      context.assertSame(value, expected, own);
       const isOlder = isVersionOlder(binding, version, newest);
       const versions = (): string =>
         `version ${formatValue(version)} after ${formatValue(newest)}`;
@@ -64,17 +64,17 @@ async function checkReadsOwnWrite(
 }
 
 async function checkReadsAllOwnWrites(
-  trial: TestContext,
+  context: TestContext,
   client: AnyClient,
   binding: Binding,
 ): Promise<void> {
-  const marks = createMarks(trial.subject, binding, 2);
+  const tags = createMarks(context.subject, binding, 2);
   using session = client.session();
-  for (const { write } of marks) await client.invokeStrong(write, { session });
+  for (const { write } of tags) await client.invokeStrong(write, { session });
   const description =
     'in the session that wrote several objects: does not show what it wrote';
-  for (const mark of marks)
-    await checkWeakRead({ trial, client, session }, mark, description);
+  for (const mark of tags)
+    await checkWeakRead({ trial: context, client, session }, mark, description);
 }
 
 /**
@@ -82,17 +82,17 @@ async function checkReadsAllOwnWrites(
  * them.
  */
 async function checkMonotonicReads(
-  trial: TestContext,
+  context: TestContext,
   client: AnyClient,
   binding: Binding,
 ): Promise<void> {
-  for (const mark of createMarks(trial.subject, binding, 2)) {
+  for (const mark of createMarks(context.subject, binding, 2)) {
     using session = client.session();
     await client.invokeStrong(mark.write);
     const seen = await client.invokeStrong(mark.read, { session });
-    if (!trial.isSame(seen, mark.expected)) continue;
+    if (!context.isSame(seen, mark.expected)) continue;
     await checkWeakRead(
-      { trial, client, session },
+      { trial: context, client, session },
       mark,
       'goes back in its session, behind what it has read',
     );
@@ -106,7 +106,7 @@ interface SessionPlace {
 }
 
 async function checkWeakRead(
-  { trial, client, session }: SessionPlace,
+  { trial: context, client, session }: SessionPlace,
   { read, expected }: MarkedWrite,
   description: string,
 ): Promise<void> {
@@ -114,7 +114,7 @@ async function checkWeakRead(
     session,
     levels: [client.weakest],
   })) {
-    trial.assertSame(
+    context.assertSame(
       value,
       expected,
       `${formatOperation(read)}, asked for ${client.weakest}, ${description}: the view at ${level}`,

@@ -53,15 +53,15 @@ interface TransactionSubject {
 
 /** Runs `body` if the store has transactions. A store without them passes. */
 function withTransactions(
-  trial: TestContext,
+  context: TestContext,
   body: (subject: TransactionSubject) => Promise<void>,
 ): Promise<void> {
-  return trial.withBinding(async (binding, { secondBinding }) => {
-    const client = trial.createClient(binding);
+  return context.withBinding(async (binding, { secondBinding }) => {
+    const client = context.createClient(binding);
     if (!(await hasTransactions(binding, client))) return;
     const other = await secondBinding?.();
     try {
-      const rival = other === undefined ? client : trial.createClient(other);
+      const rival = other === undefined ? client : context.createClient(other);
       await body({ binding, client, rival });
     } finally {
       await other?.close();
@@ -100,12 +100,12 @@ interface Reader {
 }
 
 async function read(
-  { trial, client }: Reader,
+  { trial: context, client }: Reader,
   keys: readonly string[],
   known?: ReadonlyMap<string, Version>,
 ): Promise<readonly VersionedValue[]> {
   const { value } = await retryConflicts(() =>
-    trial.getFinal(client, readVersions(keys, known), [client.strongest]),
+    context.getFinal(client, readVersions(keys, known), [client.strongest]),
   );
   assertVersions(value, keys);
   return value;
@@ -130,12 +130,12 @@ function assertVersions(
 }
 
 async function write(
-  { trial, client }: Reader,
+  { trial: context, client }: Reader,
   reads: readonly VersionedRead[],
   writes: readonly BufferedWrite[],
 ): Promise<CommitResult> {
   const { value } = await retryConflicts(() =>
-    trial.getFinal(client, commit(reads, writes), [client.strongest]),
+    context.getFinal(client, commit(reads, writes), [client.strongest]),
   );
   const { committed, changed } = (value ?? {}) as CommitResult;
   assertHolds(
@@ -167,11 +167,11 @@ async function retryConflicts<T>(submit: () => Promise<T>): Promise<T> {
  * Checks that a key without a value has a version, and that each write changes
  * the versions of its keys.
  */
-export function certifiesVersions(trial: TestContext): Promise<void> {
-  return withTransactions(trial, async ({ client }) => {
-    const store = { trial, client };
+export function certifiesVersions(context: TestContext): Promise<void> {
+  return withTransactions(context, async ({ client }) => {
+    const store = { trial: context, client };
     const [absent, other] = await read(store, ['a', 'b']);
-    trial.assertSame(
+    context.assertSame(
       absent!.value,
       undefined,
       'readVersions of a key without a value',
@@ -182,7 +182,7 @@ export function certifiesVersions(trial: TestContext): Promise<void> {
       { key: 'b', version: other!.version },
     ];
     const first = await write(store, reads, [{ key: 'a', value: 1 }]);
-    trial.assertSame(
+    context.assertSame(
       first,
       { committed: true, changed: [] },
       'commit of unchanged reads',
@@ -190,14 +190,14 @@ export function certifiesVersions(trial: TestContext): Promise<void> {
 
     const second = await write(store, reads, [{ key: 'b', value: 2 }]);
     const stale = { committed: false, changed: ['a'] };
-    trial.assertSame(
+    context.assertSame(
       second,
       stale,
       'commit with a version of "a" that is out of date',
     );
 
     const blind = await write(store, [], [{ key: 'b', value: 3 }]);
-    trial.assertSame(
+    context.assertSame(
       blind,
       { committed: true, changed: [] },
       'commit of a write without a read',
@@ -205,14 +205,14 @@ export function certifiesVersions(trial: TestContext): Promise<void> {
 
     const present = await read(store, ['a', 'b']);
     const values = present.map(({ value }) => value);
-    trial.assertSame(
+    context.assertSame(
       values,
       [1, 3],
       'readVersions after two commits, and one that was refused',
     );
 
     const onlyReads = await write(store, reads, []);
-    trial.assertSame(
+    context.assertSame(
       onlyReads,
       { committed: false, changed: ['a', 'b'] },
       'commit without writes, with versions that are out of date',
@@ -224,9 +224,9 @@ export function certifiesVersions(trial: TestContext): Promise<void> {
  * Checks that no version occurs twice. Otherwise a commit would ignore all
  * writes in between.
  */
-export function givesNewVersions(trial: TestContext): Promise<void> {
-  return withTransactions(trial, async ({ client }) => {
-    const store = { trial, client };
+export function givesNewVersions(context: TestContext): Promise<void> {
+  return withTransactions(context, async ({ client }) => {
+    const store = { trial: context, client };
     const versions: unknown[] = [(await read(store, ['k']))[0]?.version];
     for (const value of REPEATED_VALUES) {
       await write(store, [], [{ key: 'k', value }]);
@@ -244,9 +244,9 @@ export function givesNewVersions(trial: TestContext): Promise<void> {
  * Checks that a value that the caller already has is not sent again, unless it
  * has changed.
  */
-export function omitsKnownValues(trial: TestContext): Promise<void> {
-  return withTransactions(trial, async ({ client }) => {
-    const store = { trial, client };
+export function omitsKnownValues(context: TestContext): Promise<void> {
+  return withTransactions(context, async ({ client }) => {
+    const store = { trial: context, client };
     await write(
       store,
       [],
@@ -263,17 +263,17 @@ export function omitsKnownValues(trial: TestContext): Promise<void> {
       ['b', b!.version],
     ]);
     const [changed, unchanged] = await read(store, ['a', 'b'], known);
-    trial.assertSame(
+    context.assertSame(
       changed?.value,
       'new',
       'readVersions: the value of a key that has changed',
     );
-    trial.assertSame(
+    context.assertSame(
       unchanged?.version,
       b!.version,
       'readVersions: the version of an old key',
     );
-    trial.assertSame(
+    context.assertSame(
       unchanged?.value,
       undefined,
       'readVersions: a value that the caller has',
@@ -284,14 +284,14 @@ export function omitsKnownValues(trial: TestContext): Promise<void> {
 /**
  * Checks that of several commits that have read the same version, one succeeds.
  */
-export function commitsOneOfSeveral(trial: TestContext): Promise<void> {
-  return withTransactions(trial, async ({ client, rival }) => {
-    const [hot] = await read({ trial, client }, ['hot']);
+export function commitsOneOfSeveral(context: TestContext): Promise<void> {
+  return withTransactions(context, async ({ client, rival }) => {
+    const [hot] = await read({ trial: context, client }, ['hot']);
     const reads = [{ key: 'hot', version: hot!.version }];
     const won: number[] = [];
     const rivals = Array.from({ length: RIVALS }, (_, at) => at);
     await runConcurrently(rivals, async (at) => {
-      const store = { trial, client: at % 2 === 0 ? client : rival };
+      const store = { trial: context, client: at % 2 === 0 ? client : rival };
       const writes = [
         { key: 'hot', value: at },
         { key: `own ${at}`, value: at },
@@ -305,14 +305,14 @@ export function commitsOneOfSeveral(trial: TestContext): Promise<void> {
     );
 
     const keys = ['hot', ...rivals.map((at) => `own ${at}`)];
-    const values = (await read({ trial, client }, keys)).map(
+    const values = (await read({ trial: context, client }, keys)).map(
       ({ value }) => value,
     );
     const expected = [
       won[0],
       ...rivals.map((at) => (at === won[0] ? at : undefined)),
     ];
-    trial.assertSame(
+    context.assertSame(
       values,
       expected,
       'after several commits of one key: all writes of one',
@@ -324,14 +324,14 @@ export function commitsOneOfSeveral(trial: TestContext): Promise<void> {
  * Checks that values that are always written together are read together, at
  * every level.
  */
-export function readsOneState(trial: TestContext): Promise<void> {
-  return withTransactions(trial, async ({ client, rival }) => {
+export function readsOneState(context: TestContext): Promise<void> {
+  return withTransactions(context, async ({ client, rival }) => {
     const progress = { isWritten: false };
-    const writing = writePairs({ trial, client: rival }).finally(
+    const writing = writePairs({ trial: context, client: rival }).finally(
       () => (progress.isWritten = true),
     );
     const reading = (async () => {
-      while (!progress.isWritten) await checkPair({ trial, client });
+      while (!progress.isWritten) await checkPair({ trial: context, client });
     })();
     await runConcurrently([writing, reading], (work) => work);
   });
@@ -344,10 +344,10 @@ async function writePairs(store: Reader): Promise<void> {
   }
 }
 
-async function checkPair({ trial, client }: Reader): Promise<void> {
+async function checkPair({ trial: context, client }: Reader): Promise<void> {
   const keys = ['left', 'right'];
   const views = await retryConflicts(() =>
-    trial.collectViews(client, readVersions(keys)),
+    context.collectViews(client, readVersions(keys)),
   );
   for (const { value, level } of views) {
     assertVersions(value, keys);
@@ -361,13 +361,13 @@ async function checkPair({ trial, client }: Reader): Promise<void> {
 }
 
 /** Checks that each committed addition counts once. */
-export function losesNoUpdate(trial: TestContext): Promise<void> {
-  return withTransactions(trial, async ({ client, rival }) => {
+export function losesNoUpdate(context: TestContext): Promise<void> {
+  return withTransactions(context, async ({ client, rival }) => {
     const workers = Array.from({ length: WORKERS }, (_, at) =>
       at % 2 === 0 ? client : rival,
     );
     await runConcurrently(workers, async (worker) => {
-      const store = { trial, client: worker };
+      const store = { trial: context, client: worker };
       for (let added = 0, refused = 0; added < ADDITIONS;) {
         if (await tryAdd(store)) added++;
         else refused++;
@@ -379,8 +379,8 @@ export function losesNoUpdate(trial: TestContext): Promise<void> {
         );
       }
     });
-    const [total] = await read({ trial, client }, ['count']);
-    trial.assertSame(
+    const [total] = await read({ trial: context, client }, ['count']);
+    context.assertSame(
       total?.value,
       WORKERS * ADDITIONS,
       'additions that were committed',
@@ -397,19 +397,19 @@ async function tryAdd(store: Reader): Promise<boolean> {
 }
 
 /** Checks that a `put` conflicts with a transaction too. */
-export function certifiesPuts(trial: TestContext): Promise<void> {
-  return withTransactions(trial, async ({ binding, client, rival }) => {
+export function certifiesPuts(context: TestContext): Promise<void> {
+  return withTransactions(context, async ({ binding, client, rival }) => {
     if (!binding.supports(put('k', 1)) || !binding.supports(get('k'))) return;
-    const store = { trial, client };
+    const store = { trial: context, client };
     const [absent] = await read(store, ['k']);
-    await trial.getFinal(rival, put('k', 1), [rival.strongest]);
+    await context.getFinal(rival, put('k', 1), [rival.strongest]);
 
     const [present] = await read(store, ['k']);
-    trial.assertSame(present?.value, 1, 'readVersions after put');
+    context.assertSame(present?.value, 1, 'readVersions after put');
     const stale = [{ key: 'k', version: absent!.version }];
     const refused = await write(store, stale, [{ key: 'k', value: 2 }]);
     const changed = { committed: false, changed: ['k'] };
-    trial.assertSame(
+    context.assertSame(
       refused,
       changed,
       'commit with a version from before a put',
@@ -420,8 +420,10 @@ export function certifiesPuts(trial: TestContext): Promise<void> {
       [{ key: 'k', version: present!.version }],
       [{ key: 'k', value: 3 }],
     );
-    const { value } = await trial.getFinal(rival, get('k'), [rival.strongest]);
-    trial.assertSame(value, 3, 'get after a commit');
+    const { value } = await context.getFinal(rival, get('k'), [
+      rival.strongest,
+    ]);
+    context.assertSame(value, 3, 'get after a commit');
   });
 }
 
@@ -429,18 +431,22 @@ export function certifiesPuts(trial: TestContext): Promise<void> {
  * Checks that the refused state is not returned again. Otherwise each further
  * run would begin with it and be refused again.
  */
-export function showsRefusals(trial: TestContext): Promise<void> {
-  return withTransactions(trial, async ({ binding, client, rival }) => {
+export function showsRefusals(context: TestContext): Promise<void> {
+  return withTransactions(context, async ({ binding, client, rival }) => {
     if (binding.openSession === undefined) return;
-    const [absent] = await read({ trial, client }, ['k']);
-    await write({ trial, client: rival }, [], [{ key: 'k', value: 1 }]);
+    const [absent] = await read({ trial: context, client }, ['k']);
+    await write(
+      { trial: context, client: rival },
+      [],
+      [{ key: 'k', value: 1 }],
+    );
 
     using session = client.session();
     const stale = [{ key: 'k', version: absent!.version }];
     const { committed } = await retryConflicts(() =>
       Promise.resolve(client.invokeStrong(commit(stale, []), { session })),
     );
-    trial.assertSame(
+    context.assertSame(
       committed,
       false,
       'commit with a version that is out of date',
@@ -449,7 +455,7 @@ export function showsRefusals(trial: TestContext): Promise<void> {
     const [shown] = await retryConflicts(() =>
       Promise.resolve(client.invoke(readVersions(['k']), near)),
     );
-    trial.assertSame(
+    context.assertSame(
       shown?.value,
       1,
       `readVersions at ${client.weakest}, in the session of a commit that was refused`,

@@ -49,16 +49,17 @@ interface UnreadObject {
  * Checks that any level shows only past or present values of the strongest. A
  * second object shows mixed-up data.
  */
-export async function showsPastValues(trial: TestContext): Promise<void> {
-  await trial.withClient(async (client, binding) => {
-    await runConcurrently(createHistories(trial.subject, binding), (history) =>
-      checkTwoObjects(trial, client, history),
+export async function showsPastValues(context: TestContext): Promise<void> {
+  await context.withClient(async (client, binding) => {
+    await runConcurrently(
+      createHistories(context.subject, binding),
+      (history) => checkTwoObjects(context, client, history),
     );
   });
 }
 
 async function checkTwoObjects(
-  trial: TestContext,
+  context: TestContext,
   client: AnyClient,
   history: History,
 ): Promise<void> {
@@ -66,8 +67,8 @@ async function checkTwoObjects(
   const [first, second] = steps.map((item) => createUnreadObject(item));
   if (!first || !second) return;
   if (isSingleObject(steps)) {
-    await followObject(trial, client, first);
-    await followObject(trial, client, {
+    await followObject(context, client, first);
+    await followObject(context, client, {
       ...second,
       knownValues: first.knownValues,
     });
@@ -77,10 +78,10 @@ async function checkTwoObjects(
   const isAhead = new Promise<void>((resolve) => (goOn = resolve));
   await runConcurrently([first, second], async (object) => {
     if (object === first)
-      await followObject(trial, client, first, () => goOn()).finally(() =>
+      await followObject(context, client, first, () => goOn()).finally(() =>
         goOn(),
       );
-    else await isAhead.then(() => followObject(trial, client, second));
+    else await isAhead.then(() => followObject(context, client, second));
   });
 }
 
@@ -96,16 +97,16 @@ function createUnreadObject(
 }
 
 async function followObject(
-  trial: TestContext,
+  context: TestContext,
   client: AnyClient,
   { read, writes, knownValues }: UnreadObject,
   onAhead?: () => void,
 ): Promise<void> {
-  knownValues.push(await readAndCheck(trial, client, read, knownValues));
+  knownValues.push(await readAndCheck(context, client, read, knownValues));
   for (const [at, update] of writes.entries()) {
     if (at === WRITES_AHEAD) onAhead?.();
-    await trial.getFinal(client, update);
-    knownValues.push(await readAndCheck(trial, client, read, knownValues));
+    await context.getFinal(client, update);
+    knownValues.push(await readAndCheck(context, client, read, knownValues));
   }
 }
 
@@ -114,18 +115,18 @@ async function followObject(
  * value or a known one.
  */
 async function readAndCheck(
-  trial: TestContext,
+  context: TestContext,
   client: AnyClient,
   read: Operation,
   before: readonly unknown[],
 ): Promise<unknown> {
-  const { value: newest } = await trial.getFinal(client, read, [
+  const { value: newest } = await context.getFinal(client, read, [
     client.strongest,
   ]);
   const known = [...before, newest];
   const alone = client.levels.slice(0, -1).map((level): [string] => [level]);
   for (const levels of [client.levels, ...alone])
-    await checkValues(trial, client, { operation: read, known, levels });
+    await checkValues(context, client, { operation: read, known, levels });
   return newest;
 }
 
@@ -139,25 +140,27 @@ const OBJECTS = 4;
  * Checks that a view that has the strongest level shows every update that was
  * acknowledged before, whatever was requested.
  */
-export async function reportsReachedLevels(trial: TestContext): Promise<void> {
-  await trial.withClient(async (client, binding) => {
-    for (const mark of createMarks(trial.subject, binding, OBJECTS))
-      await checkReachedLevels(trial, client, mark);
+export async function reportsReachedLevels(
+  context: TestContext,
+): Promise<void> {
+  await context.withClient(async (client, binding) => {
+    for (const mark of createMarks(context.subject, binding, OBJECTS))
+      await checkReachedLevels(context, client, mark);
   });
 }
 
 async function checkReachedLevels(
-  trial: TestContext,
+  context: TestContext,
   client: AnyClient,
   { write, read, expected }: MarkedWrite,
 ): Promise<void> {
-  await trial.getFinal(client, write);
+  await context.getFinal(client, write);
   const requests = [
     ...client.levels.map((level): [string] => [level]),
     client.levels,
   ];
   await runConcurrently(requests, async (levels) => {
-    for (const { level, value } of await trial.collectViews(
+    for (const { level, value } of await context.collectViews(
       client,
       read,
       levels,
@@ -165,7 +168,7 @@ async function checkReachedLevels(
       if (level !== client.strongest) continue;
       const requested = `${formatOperation(read)}, asked for ${levels.join(', ')}, after ${formatOperation(write)}`;
       assertHolds(
-        trial.isSame(value, expected),
+        context.isSame(value, expected),
         () =>
           `${requested}: a view delivered at ${level} is ${formatValue(value)}, not ${formatValue(expected)}`,
       );
@@ -177,18 +180,18 @@ async function checkReachedLevels(
  * Checks preliminary views of repeated equal updates. Each must be one of the
  * results so far. The updates come from histories.
  */
-export async function guessesPastValues(trial: TestContext): Promise<void> {
-  await trial.withClient(async (client, binding) => {
+export async function guessesPastValues(context: TestContext): Promise<void> {
+  await context.withClient(async (client, binding) => {
     await runConcurrently(
-      createHistories(trial.subject, binding),
+      createHistories(context.subject, binding),
       async (history) => {
         await followWrites(
-          trial,
+          context,
           client,
           takeEqualWrites(history(createObjectName())),
         );
         await checkPreliminaryOnly(
-          trial,
+          context,
           client,
           takeEqualWrites(history(createObjectName())),
         );
@@ -212,14 +215,14 @@ function takeEqualWrites(steps: readonly HistoryStep[]): HistoryStep[] {
 }
 
 async function followWrites(
-  trial: TestContext,
+  context: TestContext,
   client: AnyClient,
   steps: readonly HistoryStep[],
 ): Promise<void> {
   const known: unknown[] = [];
   for (const { operation, expected } of steps) {
     known.push(expected);
-    await checkValues(trial, client, {
+    await checkValues(context, client, {
       operation,
       known,
       levels: client.levels,
@@ -232,14 +235,14 @@ async function followWrites(
  * caller gets.
  */
 async function checkPreliminaryOnly(
-  trial: TestContext,
+  context: TestContext,
   client: AnyClient,
   [first]: readonly HistoryStep[],
 ): Promise<void> {
   if (first === undefined) return;
   const { operation, expected } = first;
   const levels: Levels = [client.weakest];
-  await checkValues(trial, client, { operation, known: [expected], levels });
+  await checkValues(context, client, { operation, known: [expected], levels });
 }
 
 interface ValuesCheck {
@@ -250,16 +253,16 @@ interface ValuesCheck {
 }
 
 async function checkValues(
-  trial: TestContext,
+  context: TestContext,
   client: AnyClient,
   { operation, known, levels }: ValuesCheck,
 ): Promise<void> {
-  for (const { level, value } of await trial.collectViews(
+  for (const { level, value } of await context.collectViews(
     client,
     operation,
     levels,
   )) {
-    const was = known.some((item) => trial.isSame(value, item));
+    const was = known.some((item) => context.isSame(value, item));
     const requested = `${formatOperation(operation)}, asked for ${levels.join(', ')}`;
     const those = (): string => known.map(formatValue).join(', ');
     assertHolds(

@@ -30,34 +30,40 @@ const CONCURRENT_WRITES = 20;
  */
 const HANG_TIMEOUT_MS = 1_000;
 
-export async function showsWrites(trial: TestContext): Promise<void> {
-  await trial.withClient(async (client) => {
-    await trial.getFinal(client, trial.subject.write);
-    await trial.assertShows(client, trial.subject, 'the final view is wrong');
+export async function showsWrites(context: TestContext): Promise<void> {
+  await context.withClient(async (client) => {
+    await context.getFinal(client, context.subject.write);
+    await context.assertShows(
+      client,
+      context.subject,
+      'the final view is wrong',
+    );
   });
 }
 
-export async function levelsChooseViewsOnly(trial: TestContext): Promise<void> {
-  await trial.withClient(async (client) => {
-    const { write } = trial.subject;
-    await trial.getFinal(client, write, [client.weakest]);
-    await trial.waitUntilShown(
+export async function levelsChooseViewsOnly(
+  context: TestContext,
+): Promise<void> {
+  await context.withClient(async (client) => {
+    const { write } = context.subject;
+    await context.getFinal(client, write, [client.weakest]);
+    await context.waitUntilShown(
       client,
       `a write that was asked for ${client.weakest} alone`,
     );
   });
 }
 
-export async function completesWrites(trial: TestContext): Promise<void> {
-  const { write } = trial.subject;
-  await trial.withClient(async (client) => {
+export async function completesWrites(context: TestContext): Promise<void> {
+  const { write } = context.subject;
+  await context.withClient(async (client) => {
     // An update may have no stronger level than this one. Then its view has
     // this level, whatever is requested.
-    const strongest = await trial.getFinal(client, write, [client.strongest]);
+    const strongest = await context.getFinal(client, write, [client.strongest]);
     const reached = client.levels.indexOf(strongest.level);
     for (const [rank, level] of client.levels.entries()) {
       const updates = Array.from({ length: CONCURRENT_WRITES }, () =>
-        trial.collectViews(client, write, [level]),
+        context.collectViews(client, write, [level]),
       );
       const requested = `${formatOperation(write)}, asked for ${level}`;
       for (const views of await Promise.all(updates)) {
@@ -82,19 +88,19 @@ export async function completesWrites(trial: TestContext): Promise<void> {
  * preliminary view fails.
  */
 export async function completesWithoutWeakLevels(
-  trial: TestContext,
+  context: TestContext,
   open: () => Promise<OpenedBinding>,
 ): Promise<void> {
-  const { write } = trial.subject;
-  await trial.withClient(async (client) => {
+  const { write } = context.subject;
+  await context.withClient(async (client) => {
     for (const level of [...client.levels.slice(0, -1), undefined]) {
-      const views = await trial.collectViews(
+      const views = await context.collectViews(
         client,
         write,
         level === undefined ? undefined : [level],
       );
       const reported = views.map((view) => view.level);
-      trial.assertSame(
+      context.assertSame(
         reported,
         [client.strongest],
         `${formatOperation(write)}, asked for ${level ?? 'all levels'}: the levels of its views`,
@@ -108,13 +114,13 @@ export async function completesWithoutWeakLevels(
  * level that hangs may delay the levels that are called after it.
  */
 export async function readsWithoutWeakLevels(
-  trial: TestContext,
+  context: TestContext,
   open: () => Promise<OpenedBinding>,
 ): Promise<void> {
-  const { write, read, expected } = trial.subject;
-  await trial.withBinding(async (binding) => {
-    const client = trial.createClient(binding);
-    await trial.getFinal(client, write);
+  const { write, read, expected } = context.subject;
+  await context.withBinding(async (binding) => {
+    const client = context.createClient(binding);
+    await context.getFinal(client, write);
     const leaving = new AbortController();
     const reading = ViewRecorder.submit(binding, read, undefined, {
       signal: leaving.signal,
@@ -134,7 +140,7 @@ export async function readsWithoutWeakLevels(
       error,
     );
     if (final === undefined) return;
-    trial.assertSame(
+    context.assertSame(
       final.value,
       expected,
       `${formatOperation(read)}, without weaker levels: the final view is wrong`,
@@ -148,13 +154,13 @@ export async function readsWithoutWeakLevels(
 }
 
 export async function executesCanceledWrites(
-  trial: TestContext,
+  context: TestContext,
 ): Promise<void> {
-  const { write, read } = trial.subject;
-  await trial.withClient(async (client) => {
+  const { write, read } = context.subject;
+  await context.withClient(async (client) => {
     // Once the store has answered, submitted operations are in flight. Before
     // that they may not have been sent.
-    await trial.getFinal(client, read, [client.strongest]);
+    await context.getFinal(client, read, [client.strongest]);
     const leaving = client.invoke(write);
     // A binding may answer at once. Then no operation in flight can be
     // cancelled.
@@ -162,7 +168,10 @@ export async function executesCanceledWrites(
     leaving.cancel('contract suite');
     const error = await getFailure(leaving);
     if (!isDone) assertCode(error, 'UNKNOWN', 'a write that was cancelled');
-    await trial.waitUntilShown(client, 'a write that was cancelled in flight');
+    await context.waitUntilShown(
+      client,
+      'a write that was cancelled in flight',
+    );
   });
 }
 
@@ -181,30 +190,38 @@ type Identity = keyof typeof CAPABILITIES;
  * ended and while it is in flight. A submission with another name is no
  * repetition.
  */
-export async function checkExactlyOnce(trial: TestContext): Promise<void> {
-  await trial.withBinding(async (binding) => {
+export async function checkExactlyOnce(context: TestContext): Promise<void> {
+  await context.withBinding(async (binding) => {
     if (binding.isExactlyOnce !== true) return;
-    await checkRepeat(trial, binding, trial.subject, false, 'operationId');
-    const [first, second, ...others] = createMarks(trial.subject, binding, 4);
+    await checkRepeat(context, binding, context.subject, false, 'operationId');
+    const [first, second, ...others] = createMarks(context.subject, binding, 4);
     if (first === undefined || second === undefined) return;
-    await distinguishesClients(trial, binding, others);
-    await checkRepeat(trial, binding, first, false, 'operationId');
-    await checkRepeat(trial, binding, second, true, 'operationId');
+    await distinguishesClients(context, binding, others);
+    await checkRepeat(context, binding, first, false, 'operationId');
+    await checkRepeat(context, binding, second, true, 'operationId');
   });
 }
 
-export async function keepsIdempotencyKeys(trial: TestContext): Promise<void> {
-  await trial.withBinding(async (binding) => {
+export async function keepsIdempotencyKeys(
+  context: TestContext,
+): Promise<void> {
+  await context.withBinding(async (binding) => {
     if (binding.hasIdempotencyKeys !== true) return;
-    await checkRepeat(trial, binding, trial.subject, false, 'idempotencyKey');
-    const [next] = createMarks(trial.subject, binding, 1);
+    await checkRepeat(
+      context,
+      binding,
+      context.subject,
+      false,
+      'idempotencyKey',
+    );
+    const [next] = createMarks(context.subject, binding, 1);
     if (next !== undefined)
-      await checkRepeat(trial, binding, next, true, 'idempotencyKey');
+      await checkRepeat(context, binding, next, true, 'idempotencyKey');
   });
 }
 
 async function checkRepeat(
-  trial: TestContext,
+  context: TestContext,
   binding: Binding,
   mark: MarkedWrite,
   isUnderWay: boolean,
@@ -214,18 +231,18 @@ async function checkRepeat(
   const capability = CAPABILITIES[part];
   const name = createClientName();
   const first = submitNamed(binding, write, part, name);
-  if (!isUnderWay) await trial.ends(first);
+  if (!isUnderWay) await context.ends(first);
   const again = submitNamed(binding, write, part, name);
-  await trial.ends(first);
-  await trial.ends(again);
+  await context.ends(first);
+  await context.ends(again);
   // Only the gateway knows whether the store behind it has keys.
   if (isCorrectableError(first.error, 'UNSUPPORTED')) return;
-  const client = trial.createClient(binding);
-  const { value } = await trial.getFinal(client, read, [client.strongest]);
+  const client = context.createClient(binding);
+  const { value } = await context.getFinal(client, read, [client.strongest]);
   const twice = `submitted twice with one ${part}`;
   const when = isUnderWay ? `${twice}, the first still in flight` : twice;
   assertHolds(
-    trial.isSame(value, expected),
+    context.isSame(value, expected),
     () =>
       `${capability} is true, but ${formatOperation(write)}, ${when}, is done twice: ` +
       `${formatOperation(read)} gives ${formatValue(value)}, not ${formatValue(expected)}`,
@@ -233,7 +250,7 @@ async function checkRepeat(
   const [reported, repeated] = [first.final, again.final];
   if (reported === undefined || reported.level !== repeated?.level) return;
   assertHolds(
-    trial.isSame(repeated.value, reported.value),
+    context.isSame(repeated.value, reported.value),
     () =>
       `${capability} is true, but ${formatOperation(write)}, ${when}, gives ${formatValue(reported.value)}, then ${formatValue(repeated.value)}`,
   );
@@ -241,18 +258,18 @@ async function checkRepeat(
 
 /** Every client counts from 1. */
 async function distinguishesClients(
-  trial: TestContext,
+  context: TestContext,
   binding: Binding,
-  marks: readonly MarkedWrite[],
+  tags: readonly MarkedWrite[],
 ): Promise<void> {
-  for (const { write } of marks)
-    await trial.ends(
+  for (const { write } of tags)
+    await context.ends(
       submitNamed(binding, write, 'operationId', createClientName()),
     );
-  const client = trial.createClient(binding);
+  const client = context.createClient(binding);
   const description =
     'isExactlyOnce is true, but a write is taken for that of another client with the same sequence';
-  for (const mark of marks) await trial.assertShows(client, mark, description);
+  for (const mark of tags) await context.assertShows(client, mark, description);
 }
 
 function submitNamed(

@@ -47,7 +47,7 @@ export function createReplicaLimits(
     maxAppended: maxWindow,
     maxProposed: maxWindow,
   };
-  const bounds = { removalsPerWatermark, maxRedInFlight, maxPipelineLength };
+  const limits = { removalsPerWatermark, maxRedInFlight, maxPipelineLength };
   const retentionLimits = { maxWindowCommits, maxOutcomes };
   const { isCluster, keepForMs, maxBacklogEntries } = options;
   const absence = { keepForMs, maxBacklogEntries };
@@ -65,7 +65,7 @@ export function createReplicaLimits(
     sessionTimeoutMs,
     windows,
     retentionLimits,
-    ...bounds,
+    ...limits,
     ...REPLICA_LIMITS,
   };
 }

@@ -43,7 +43,7 @@ export interface Scenario {
   readonly principals?: readonly Principal[];
   draw(from: DrawOptions): DrawnOperation;
   /** Returns checkers in addition to those of every service. */
-  checkers(circumstances: CheckerContext): readonly Checker[];
+  checkers(context: CheckerContext): readonly Checker[];
 }
 
 /**

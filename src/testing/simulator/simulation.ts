@@ -103,14 +103,14 @@ export class Simulation {
   constructor(
     seed: number,
     options: SimulationOptions,
-    world: Scenario,
+    scenario: Scenario,
     parts: RunReplacements,
   ) {
     this.#seed = seed;
     this.#options = options;
     this.#replacements = parts;
-    this.#scenario = world;
-    this.#traced = new TracedService(world.service);
+    this.#scenario = scenario;
+    this.#traced = new TracedService(scenario.service);
     this.#history = new History(this.#scenario.traits);
     this.#random = new Random(seed);
     const receive = (sent: SentMessage): void => {
@@ -141,7 +141,7 @@ export class Simulation {
       options,
       origins: this.#origins,
       traced: this.#traced,
-      scenario: world,
+      scenario: scenario,
       healthyPeriods: this.#healthyPeriods,
       sites: this.#sites,
       oracle: this.#oracle,

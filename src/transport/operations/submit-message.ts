@@ -93,12 +93,12 @@ export function createSubmitMessage({
 }: SubmitMessageParts): SubmitMessage {
   const { name, access, args, key } = operation;
   const { deadlineAt, trace, session, idempotencyKey } = context;
-  const leftMs =
+  const remainingMs =
     deadlineAt === undefined
       ? Infinity
       : Math.max(0, Math.round(deadlineAt - wallNowMs));
   // A timeout that long is no limit.
-  const timeoutMs = Number.isSafeInteger(leftMs) ? leftMs : null;
+  const timeoutMs = Number.isSafeInteger(remainingMs) ? remainingMs : null;
   const tokens = session instanceof WireSession ? session.tokens : null;
   if (idempotencyKey !== undefined) {
     const start = [id, 'submit', name, access, levels, args] as const;

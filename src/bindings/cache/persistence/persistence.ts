@@ -520,13 +520,13 @@ export class Persistence {
     // That transaction has compared these views, so it counts as known from
     // then on.
     const knownTransaction = { seq: this.#ledger.seq };
-    const filed = written.flatMap(([id, entry]): [string, CachedView][] => {
+    const views = written.flatMap(([id, entry]): [string, CachedView][] => {
       const view = batch.views.get(id);
       return entry === undefined || view === undefined
         ? []
         : [[id, { ...view, knownTransaction }]];
     });
-    await this.#writeByHalves(filed, page);
+    await this.#writeByHalves(views, page);
   }
 
   /**

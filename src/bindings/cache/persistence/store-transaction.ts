@@ -75,7 +75,7 @@ export type PrecedenceRule = (
   view: CachedView,
   began: number,
   current: CacheEntry | undefined,
-  fence: InvalidationKind,
+  invalidation: InvalidationKind,
 ) => PrecedenceVerdict;
 
 export class StoreLedger {
@@ -83,9 +83,9 @@ export class StoreLedger {
   readonly invalidations: InvalidationLog;
   readonly log: TransactionLog;
 
-  constructor(seq: number, fences: InvalidationLog, log: unknown) {
+  constructor(seq: number, invalidations: InvalidationLog, log: unknown) {
     this.seq = seq;
-    this.invalidations = fences;
+    this.invalidations = invalidations;
     this.log = new TransactionLog(log);
   }
 
@@ -183,7 +183,7 @@ export function runTransaction(
     const { entry, isStrongest } = view;
     const startedAt = findLastEndedBefore(view.knownTransaction);
     const reading = { principal: getViewReader(id), startedAt, isStrongest };
-    const fence = ledger.invalidations.findInvalidation(
+    const invalidation = ledger.invalidations.findInvalidation(
       getTags(id, entry.touches),
       reading,
     );
@@ -191,10 +191,10 @@ export function runTransaction(
     return decidePrecedence(
       view,
       startedAt,
-      current?.stamp?.cacheId === cacheId && fence === 'none'
+      current?.stamp?.cacheId === cacheId && invalidation === 'none'
         ? undefined
         : current,
-      fence,
+      invalidation,
     );
   }
 }

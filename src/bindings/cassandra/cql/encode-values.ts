@@ -132,9 +132,9 @@ function encodeUserType(
   if (!isPlainObject(value) && !isDriverValue(value))
     throw createCqlTypeError(value, type, 'an object is');
   const names = new Set(fields.map((field) => field.name));
-  const stranger = Object.keys(value).find((key) => !names.has(key));
-  if (stranger !== undefined)
-    throw new CqlTypeError(`${name}: there is no field '${stranger}'`);
+  const unknown = Object.keys(value).find((key) => !names.has(key));
+  if (unknown !== undefined)
+    throw new CqlTypeError(`${name}: there is no field '${unknown}'`);
   const isPlain = isPlainObject(value);
   const input = (field: string): unknown => {
     if (isPlain ? Object.hasOwn(value, field) : field in value)

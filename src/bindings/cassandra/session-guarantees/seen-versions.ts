@@ -60,9 +60,9 @@ export class SeenVersions {
   }
 
   get(id: string): SeenVersion | undefined {
-    const sighting = this.#versions.get(id);
-    if (sighting !== undefined || this.#forgottenUpTo === undefined)
-      return sighting;
+    const observation = this.#versions.get(id);
+    if (observation !== undefined || this.#forgottenUpTo === undefined)
+      return observation;
     return {
       ...NOTHING_SEEN,
       uncertainUpTo: this.#forgottenUpTo,
@@ -77,8 +77,8 @@ export class SeenVersions {
   getFloors(ids: readonly string[]): Map<string, SeenVersion> {
     const floors = new Map<string, SeenVersion>();
     for (const id of ids) {
-      const sighting = this.get(id);
-      if (sighting !== undefined) floors.set(id, sighting);
+      const observation = this.get(id);
+      if (observation !== undefined) floors.set(id, observation);
     }
     return floors;
   }
@@ -151,9 +151,9 @@ export class SeenVersions {
     });
   }
 
-  #store(id: string, sighting: SeenVersion): void {
+  #store(id: string, observation: SeenVersion): void {
     this.learnedCount += 1;
-    const forgotten = this.#versions.set(id, sighting);
+    const forgotten = this.#versions.set(id, observation);
     if (forgotten === undefined) return;
     const { version = -Infinity, uncertainUpTo } = forgotten;
     this.#forgottenUpTo = Math.max(

@@ -258,11 +258,11 @@ export class ZooKeeperSession {
     }
     const next = this.#waitingRequests[0];
     if (next !== undefined) {
-      const leftMs = Math.max(
+      const remainingMs = Math.max(
         1,
         next.startedAtMs + this.timeoutMs - performance.now(),
       );
-      this.#waitTimer = setTimeout(() => this.#failWaiting(), leftMs);
+      this.#waitTimer = setTimeout(() => this.#failWaiting(), remainingMs);
     }
   }
 

@@ -32,8 +32,8 @@ export class ThrottleGate {
   /**
    * @param estimateMs how long an operation that enters now is likely to take
    */
-  constructor(pace: Throttle, neededMs: () => number) {
-    this.#slots = new ThrottleSlots(pace);
+  constructor(throttle: Throttle, neededMs: () => number) {
+    this.#slots = new ThrottleSlots(throttle);
     this.#estimateMs = neededMs;
   }
 
