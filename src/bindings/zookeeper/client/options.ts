@@ -18,15 +18,6 @@ export interface ZooKeeperOptions {
    */
   readonly sessionTimeoutMs?: number;
   /**
-   * The server, `host:port`, to which the client connects whenever possible.
-   */
-  readonly preferredServer?: string;
-  /**
-   * Maximum number of requests in flight or waiting; more fail with
-   * `TOO_MANY_REQUESTS`. Default: 10 000.
-   */
-  readonly maxRequests?: number;
-  /**
    * Maximum request size in bytes. Above its `jute.maxbuffer`, a server closes
    * the connection. Default: 1 000 000.
    */
@@ -51,10 +42,9 @@ export interface ZooKeeperOptions {
 }
 
 export type ResolvedOptions = Required<
-  Omit<ZooKeeperOptions, 'preferredServer' | 'credentials'>
+  Omit<ZooKeeperOptions, 'credentials'>
 > & {
   readonly credentials: Credentials | undefined;
-  readonly preferredServer: string | undefined;
 };
 
 const MIB = 1024 * 1024;
@@ -74,9 +64,7 @@ export function resolveOptions(options: ZooKeeperOptions): ResolvedOptions {
   }
   return {
     sessionTimeoutMs: checkPositive(options, 'sessionTimeoutMs', 12_000),
-    preferredServer: options.preferredServer,
     credentials: options.credentials,
-    maxRequests: checkPositive(options, 'maxRequests', 10_000),
     maxRequestBytes: checkPositive(
       options,
       'maxRequestBytes',
@@ -88,11 +76,7 @@ export function resolveOptions(options: ZooKeeperOptions): ResolvedOptions {
   };
 }
 
-type NumberField =
-  | 'sessionTimeoutMs'
-  | 'maxRequests'
-  | 'maxRequestBytes'
-  | 'maxReplyBytes';
+type NumberField = 'sessionTimeoutMs' | 'maxRequestBytes' | 'maxReplyBytes';
 
 function checkPositive(
   options: ZooKeeperOptions,

@@ -50,19 +50,15 @@ export class ServerPool {
   #next = 0;
   #triedInRound = new Set<string>();
 
-  /** `preferred` need not be one of the servers. */
-  constructor(
-    servers: readonly ServerAddress[],
-    preferred: string | undefined,
-  ) {
+  constructor(servers: readonly ServerAddress[]) {
     this.#servers = servers;
-    this.#preferred = preferred;
   }
 
   get size(): number {
     return this.#servers.length;
   }
 
+  /** `server` need not be one of the servers of the pool. */
   preferServer(server: string | undefined): void {
     this.#preferred = server;
     this.#triedInRound.clear();

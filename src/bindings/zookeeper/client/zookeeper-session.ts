@@ -77,6 +77,12 @@ const RECONNECT_INTERVAL_MS = 50;
 const MAX_RECONNECT_INTERVAL_MS = 2_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 
+/**
+ * Maximum number of requests in flight or waiting. More fail with
+ * `TOO_MANY_REQUESTS`, so that an unreachable ensemble does not fill the memory.
+ */
+const MAX_REQUESTS = 10_000;
+
 /** The errors of requests in a session that has ended. */
 const END_ERROR_CODES = {
   expired: 'SESSION_EXPIRED',
@@ -130,7 +136,7 @@ export class ZooKeeperSession {
         : createRandomRequestNumbers();
     this.chroot = new Chroot(chroot);
     this.watches = new Watches(options.onUncaught);
-    this.#serverPool = new ServerPool(servers, options.preferredServer);
+    this.#serverPool = new ServerPool(servers);
     this.timeoutMs = options.sessionTimeoutMs;
     this.#connect();
   }
@@ -220,7 +226,7 @@ export class ZooKeeperSession {
     if (code !== undefined) return new ZooKeeperError(code, { path });
     const inFlight =
       this.#waitingRequests.length + (this.#connection?.pendingCount ?? 0);
-    return inFlight < this.#options.maxRequests
+    return inFlight < MAX_REQUESTS
       ? undefined
       : new ZooKeeperError('TOO_MANY_REQUESTS', { path });
   }

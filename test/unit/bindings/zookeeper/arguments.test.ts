@@ -52,7 +52,7 @@ test('chroot: there and back → the same path, and only below it', () => {
 
 test('servers: a failing one → the next; a preferred one → first in each round', () => {
   const { servers } = parseConnectString('a:1,b:2,c:3');
-  const ring = new ServerPool(servers, undefined);
+  const ring = new ServerPool(servers);
   const ports = (count: number): number[] => Array.from({ length: count }, () => ring.getNext().server.port);
   expect(ports(4)).toEqual([1, 2, 3, 1]);
   ring.recordSuccess('b:2');
