@@ -376,7 +376,7 @@ const WEAKER_TIMEOUT_MS = 1_000;
  */
 export async function waitForWeaker(
   inFlight: Promise<unknown>,
-  { deadlineAt }: Pick<InvocationContext, 'deadlineAt'>,
+  { deadlineAt }: { readonly deadlineAt: number | undefined },
   late?: AbortSignal,
 ): Promise<void> {
   let timer: Timer | undefined;

@@ -2,7 +2,6 @@
  * The surroundings of the operations of one client: the time, and the listeners
  * of facts that no caller waits for.
  */
-import type { Binding } from './binding.ts';
 import type { Clock } from './clock.ts';
 import { systemClock } from './clock.ts';
 import type { DeadlineList } from './deadline-list.ts';
@@ -105,7 +104,7 @@ export interface Environment {
   /** The deadlines by timeout, in milliseconds. */
   readonly deadlines: Map<number, DeadlineList>;
   /** The binding of the client, which may name its principal. */
-  binding?: Pick<Binding, 'principal'>;
+  binding?: { principal?(): string };
   /** Whether the client was closed. */
   isClosed?: boolean;
   /**

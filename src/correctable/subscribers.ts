@@ -3,7 +3,6 @@
  * callbacks do meanwhile (C4).
  */
 import type { Timer } from './clock.ts';
-import type { DeadlineList } from './deadline-list.ts';
 import type { Environment } from './environment.ts';
 import type { CorrectableError } from './errors.ts';
 import { activeRun } from './speculation/speculative-run.ts';
@@ -90,7 +89,7 @@ export interface SubscriberList<T> extends Listener<T> {
   subscribers: Set<Subscriber<T>> | undefined;
   isDelivering: boolean;
   /** The list that holds the deadline. */
-  deadlines: Pick<DeadlineList, 'setRef'> | undefined;
+  deadlines: { setRef(isHeld: boolean): void } | undefined;
 }
 
 /** Adds callbacks that stay until the operation closes. */

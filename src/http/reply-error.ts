@@ -9,7 +9,7 @@ import {
 } from '../correctable/errors.ts';
 import { fromJsonValue } from '../protocol/codec/json-values.ts';
 import { fromErrorFacts } from '../protocol/error-facts.ts';
-import { isFailure, type FailureMessage } from './view-message.ts';
+import { isFailure } from './view-message.ts';
 
 /**
  * Codes of replies that a proxy or a framework has sent, without an error of
@@ -73,6 +73,12 @@ export function createBrokenError(
     : error;
 }
 
+/** The error of a reply, with the tokens that it had. */
+export interface FailedReply {
+  readonly error: CorrectableError;
+  readonly session?: readonly string[];
+}
+
 /**
  * Returns the error that the server sent. If there is none, returns the error
  * of the status.
@@ -80,9 +86,7 @@ export function createBrokenError(
 export async function readFailedReply(
   response: Response,
   request: RequestLabel,
-): Promise<
-  Pick<FailureMessage, 'session'> & { readonly error: CorrectableError }
-> {
+): Promise<FailedReply> {
   const body = await response
     .json()
     .then(fromJsonValue)

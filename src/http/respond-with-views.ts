@@ -18,12 +18,7 @@ import {
   reportFailure,
   wasReported,
 } from '../protocol/report-failure.ts';
-import {
-  formatTokens,
-  getHeader,
-  type ConnectionLike,
-  type RequestLike,
-} from './session-tokens.ts';
+import { formatTokens, getHeader, type RequestLike } from './session-tokens.ts';
 import {
   MEDIA_TYPES,
   toFailureMessage,
@@ -63,10 +58,14 @@ export interface RespondOptions {
 
 export type AnyCorrectable = Correctable<unknown, Levels, string>;
 
-/** A reply that has not been sent yet. */
-export interface Reply {
+/** The status and the headers of a reply. */
+export interface ReplyHead {
   readonly status: number;
   readonly headers: Record<string, string>;
+}
+
+/** A reply that has not been sent yet. */
+export interface Reply extends ReplyHead {
   readonly chunks: AsyncGenerator<string, void>;
   /**
    * Ends the operation and its session. Needed only if `chunks` has not been
@@ -357,7 +356,10 @@ function watchAbort(signal: AbortSignal | undefined): ClientWatch {
  * before.
  */
 export function watchClose(
-  connection: Pick<ConnectionLike, 'on' | 'off'>,
+  connection: {
+    on(event: string, listener: () => void): unknown;
+    off(event: string, listener: () => void): unknown;
+  },
   hasEnded: () => boolean,
 ): ClientWatch {
   return (leave) => {
@@ -382,7 +384,7 @@ function createHeaders(type: string): Record<string, string> {
 }
 
 /** Returns the head and the body of a reply whose own head cannot be sent. */
-export function createServerErrorHead(): Pick<Reply, 'status' | 'headers'> & {
+export function createServerErrorHead(): ReplyHead & {
   readonly body: string;
 } {
   const { error } = toFailureMessage(
@@ -395,7 +397,7 @@ export function createServerErrorHead(): Pick<Reply, 'status' | 'headers'> & {
 function createFailureHead(
   { code, field, retryAfterMs }: ErrorFacts,
   isServerFault = false,
-): Pick<Reply, 'status' | 'headers'> {
+): ReplyHead {
   const retryAfter = retryAfterMs !== undefined && {
     'retry-after': String(Math.ceil(retryAfterMs / 1_000)),
   };

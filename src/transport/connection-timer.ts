@@ -1,14 +1,16 @@
 /** Limits how long a connection may stay in each of its states. */
 import { setPeerDeadline } from '../protocol/peer-deadline.ts';
-import type { Connection } from './connection/connection.ts';
 import type { ConnectionState } from './options/connection-state.ts';
 import type { ResolvedConnectionOptions } from './options/options.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
 
-type PendingReplies = Readonly<
-  Pick<Connection, 'awaitedCount' | 'awaitedBytes' | 'maxFrameBytes'>
->;
+/** The operations of a connection that wait for a reply. */
+interface PendingReplies {
+  readonly awaitedCount: number;
+  readonly awaitedBytes: number;
+  readonly maxFrameBytes: number;
+}
 
 const NO_PENDING_REPLIES: PendingReplies = {
   awaitedCount: 0,

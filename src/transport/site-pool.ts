@@ -2,7 +2,8 @@
  * Selects the site to connect to: the nearest one, until it cannot be reached.
  */
 import { guardReconnect } from './options/guard-callbacks.ts';
-import type { ResolvedConnectionOptions } from './options/options.ts';
+import type { Backoff } from '../correctable/backoff.ts';
+import type { Scheduling } from './options/scheduling.ts';
 
 export class SitePool {
   readonly #urls: readonly string[];
@@ -68,6 +69,12 @@ export class SitePool {
  */
 const STABLE_AFTER_MS = 5_000;
 
+export interface ReconnectBackoffOptions {
+  readonly scheduling: Scheduling;
+  readonly reconnect: Backoff;
+  readonly random: () => number;
+}
+
 /** Counts the consecutive failures of one client. */
 export class ReconnectBackoff {
   readonly #now: () => number;
@@ -75,11 +82,7 @@ export class ReconnectBackoff {
   #failures = 0;
   #welcomedAt: number | undefined;
 
-  constructor({
-    scheduling,
-    reconnect,
-    random,
-  }: Pick<ResolvedConnectionOptions, 'scheduling' | 'reconnect' | 'random'>) {
+  constructor({ scheduling, reconnect, random }: ReconnectBackoffOptions) {
     this.#now = () => scheduling.now();
     this.#getDelayMs = guardReconnect(reconnect, random);
   }

@@ -555,9 +555,10 @@ function withSession(
  * Copies the arguments, if they can be changed, so that no caller can change
  * them later.
  */
-function copyArgs(
-  operation: Operation,
-): Pick<CacheOperation, 'operationCopy' | 'copyError'> {
+function copyArgs(operation: Operation): {
+  readonly operationCopy?: Operation;
+  readonly copyError?: unknown;
+} {
   try {
     return {
       operationCopy: {

@@ -518,7 +518,7 @@ export class CacheCoherence {
 
   #toFloor(
     id: string | undefined,
-    { level, version }: Pick<CacheEntry, 'level' | 'version'>,
+    { level, version }: { readonly level: string; readonly version?: unknown },
     startedAt: number,
   ): SessionFloor {
     return {

@@ -3,7 +3,7 @@
  * return the same, the final view confirms the preliminary one.
  */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
-import type { Cluster } from './cluster.ts';
+import type { StatementExecution } from './cluster.ts';
 import type { Consistency } from './consistency-levels.ts';
 import type {
   Page,
@@ -13,10 +13,12 @@ import type {
   ReadStatement,
 } from './read-strategy.ts';
 
-/** The caller closes the cluster. */
-export function createDriverReads(
-  cluster: Pick<Cluster, 'execute'>,
-): ReadStrategy {
+/** Executes statements on a cluster, which its caller closes. */
+export interface StatementExecutor {
+  execute(execution: StatementExecution): Promise<Page>;
+}
+
+export function createDriverReads(cluster: StatementExecutor): ReadStrategy {
   const execute = (
     statement: ReadStatement,
     consistency: Consistency,

@@ -8,7 +8,7 @@ import {
   type ErrorCode,
 } from '../../correctable/errors.ts';
 import type { CqlErrorCode } from './preliminary-replies/cql-error.ts';
-import type { StatementPlan } from './statement-plan.ts';
+import type { Access } from '../../correctable/operation.ts';
 
 /** Error codes of the native protocol that reveal the outcome of a request. */
 const SERVER_ERROR_CODES: Readonly<Record<number, ErrorCode>> = {
@@ -56,8 +56,13 @@ const INVALID = 0x2200;
 const UNPREPARED = 0x2500;
 
 /** The request that failed. Before an update is sent, `access` is `read`. */
-type FailedRequest = Pick<StatementPlan, 'access' | 'name'> &
-  Partial<Pick<StatementPlan, 'isSingleMutation' | 'pageState' | 'hint'>>;
+interface FailedRequest {
+  readonly access: Access;
+  readonly name: string;
+  readonly isSingleMutation?: boolean | undefined;
+  readonly pageState?: string | undefined;
+  readonly hint?: string | undefined;
+}
 
 /**
  * The fields of errors of the driver and the protocol client. Their classes are

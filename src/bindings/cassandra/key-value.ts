@@ -12,7 +12,7 @@ import { checkRecord } from '../../correctable/validate.ts';
 import { checkWellFormed } from '../shared/well-formed-text.ts';
 import type { GetArgs, GetManyArgs, PutArgs } from '../../operations/index.ts';
 import type { ReadResult, StatementPlan, Planner } from './statement-plan.ts';
-import { checkIdentifier, type ResolvedOptions } from './options.ts';
+import { checkIdentifier } from './options.ts';
 import type { Page } from './read-strategy.ts';
 import { writeClock } from './session-guarantees/write-clock.ts';
 import type { ValueCodec } from './value-converter.ts';
@@ -43,14 +43,17 @@ export function getKeyValueTableCql(options: KeyValueTableOptions): string {
 
 const MAX_KEYS = 1_000;
 
+export interface KeyValueOptions {
+  readonly keyspace: string;
+  readonly table: string;
+  readonly codec: ValueCodec;
+}
+
 export function createKeyValuePlanners({
   keyspace,
   table,
   codec,
-}: Pick<ResolvedOptions, 'keyspace' | 'table' | 'codec'>): ReadonlyMap<
-  string,
-  Planner
-> {
+}: KeyValueOptions): ReadonlyMap<string, Planner> {
   const name = `${keyspace}.${table}`;
   const select = `SELECT key, value, WRITETIME(value) AS written FROM ${name} WHERE key`;
   const hint = `create the table with the statement of getKeyValueTableCql({ keyspace: '${keyspace}', table: '${table}' }), or set createTable: true`;

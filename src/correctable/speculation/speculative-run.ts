@@ -24,7 +24,7 @@ export type AbortCallback<T, U> = (
  * without it.
  */
 export const activeRun: {
-  run: Pick<SpeculativeRun<never, never>, 'phase'> | undefined;
+  run: { readonly phase: string } | undefined;
 } = {
   run: undefined,
 };

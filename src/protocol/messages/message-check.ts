@@ -27,7 +27,10 @@ export interface MessageCheckOptions {
   readonly isSimple?: (message: unknown) => boolean;
 }
 
-type MessageChecker = Pick<MessageKind<unknown>, 'fields' | 'schema'>;
+interface MessageChecker {
+  readonly fields: readonly string[];
+  readonly schema: z.ZodMiniType;
+}
 
 /**
  * Creates the check for the messages of one direction. The check returns the

@@ -77,9 +77,13 @@ const NOTICE_MEAN_MS = 200;
 const TRANSFER_MEAN_MS = 200;
 const PROBE_MS = 50;
 
-interface Backup {
+/** A copy of the directory of a site. */
+interface CopiedDirectory {
   readonly site: SimulatedSite;
   readonly files: ReadonlyMap<string, Uint8Array>;
+}
+
+interface Backup extends CopiedDirectory {
   /** The number of own operations in the copy. */
   readonly length: number;
   /** The start during which the copy was made. */
@@ -512,7 +516,7 @@ export class ClusterEvents {
   }
 
   /** Runs another node on a copy. It must stop, and show nothing before. */
-  #runTwice({ site, files }: Pick<Backup, 'site' | 'files'>): SimulatedSite {
+  #runTwice({ site, files }: CopiedDirectory): SimulatedSite {
     this.counts.twins += 1;
     const disk = this.#host.makeDisk();
     disk.putFiles(files);

@@ -47,7 +47,7 @@ export interface ClientOperation {
 
 /** The properties of a service's operations that checkers need. */
 export interface OperationTraits {
-  isRead(operation: Pick<ClientOperation, 'operation'>): boolean;
+  isRead(operation: { readonly operation: string }): boolean;
   /**
    * Returns whether an answered update is durable only at the site that
    * answered first, and later at the others.

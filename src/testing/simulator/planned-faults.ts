@@ -4,7 +4,6 @@
  */
 import type { Random } from '../../server/collections/random.ts';
 import { FULL_RETRY_MS } from '../../server/storage/disk/ordered-writes.ts';
-import type { NO_COUNTS } from './coverage.ts';
 import type { SimulatedDisk } from './disk.ts';
 import type { SimulationOptions } from './options.ts';
 import type { SimulatedSite } from './simulated-site.ts';
@@ -16,10 +15,7 @@ export interface PlannedFaultsOptions {
   readonly random: Random;
   readonly healthyPeriods: HealthyPeriods;
   /** Counts the faults. */
-  readonly counts: Pick<
-    { -readonly [K in keyof typeof NO_COUNTS]: number },
-    'pauses' | 'fullDisks' | 'clockSteps'
-  >;
+  readonly counts: { pauses: number; fullDisks: number; clockSteps: number };
   isHealed(): boolean;
 }
 

@@ -11,10 +11,7 @@ import type {
   SiteOutput,
 } from '../../server/site/site-options.ts';
 import type { RecoveredState } from '../../server/log/recovered-state.ts';
-import type {
-  DurableStorage,
-  DurableStorageOptions,
-} from '../../server/storage/durable-storage.ts';
+import type { DurableStorage } from '../../server/storage/durable-storage.ts';
 import type { ClientSubmission } from './checkers/checker.ts';
 import type { SimulatedDisk } from './disk.ts';
 import type { SentMessage } from './network.ts';
@@ -68,12 +65,11 @@ export interface SimulatedSiteOptions<Site> {
   /**
    * Small limits, so that files change and checkpoints are made within a run.
    */
-  readonly storage: Required<
-    Pick<
-      DurableStorageOptions,
-      'segmentBytes' | 'checkpointBytes' | 'largeGroup'
-    >
-  >;
+  readonly storage: {
+    readonly segmentBytes: number;
+    readonly checkpointBytes: number;
+    readonly largeGroup: number;
+  };
   readonly Storage: typeof DurableStorage;
   send(sent: SentMessage): void;
   /**

@@ -37,7 +37,6 @@ import { readCheckpoint } from '../../server/storage/format/checkpoint-file.ts';
 import { recoverSite } from '../../server/storage/recovery.ts';
 import { Random } from '../../server/collections/random.ts';
 import { SimulatedDisk } from './disk.ts';
-import type { ClientOperation } from './history.ts';
 import type { ServerConnection } from './simulated-etcd.ts';
 import type { InstalledCopy, SharedCopy } from './site-copies.ts';
 import type { Timeline } from './timeline.ts';
@@ -394,7 +393,7 @@ export class SimulatedSite {
    * it.
    */
   submit(
-    { client, id }: Pick<ClientOperation, 'client' | 'id'>,
+    { client, id }: { readonly client: number; readonly id: string },
     submission: Omit<Submission, 'serial' | 'submittedAtMs'>,
     onAnswer: (answer: SiteReply) => void,
   ): number | undefined {

@@ -19,7 +19,8 @@ export interface SharedCopy {
  * Such a copy on a disk. Its note number differs from those of the checkpoints
  * of the site.
  */
-export interface InstalledCopy extends Pick<SharedCopy, 'notes'> {
+export interface InstalledCopy {
+  readonly notes: unknown;
   readonly note: number;
 }
 

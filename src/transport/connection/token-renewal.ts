@@ -4,7 +4,7 @@
  */
 import { exponentialBackoff } from '../../correctable/backoff.ts';
 import type { Credentials } from '../options/guard-callbacks.ts';
-import type { ResolvedConnectionOptions } from '../options/options.ts';
+import type { Scheduling } from '../options/scheduling.ts';
 
 /** When to renew, as a share of the lifetime of a token. */
 const RENEW_AFTER_RATIO = 0.75;
@@ -23,11 +23,13 @@ export interface RenewalEvents {
   onFailed(cause: unknown): void;
 }
 
+export interface TokenRenewalOptions {
+  readonly credentials: () => Promise<Credentials>;
+  readonly scheduling: Scheduling;
+}
+
 export class TokenRenewal {
-  readonly #options: Pick<
-    ResolvedConnectionOptions,
-    'credentials' | 'scheduling'
-  >;
+  readonly #options: TokenRenewalOptions;
   readonly #events: RenewalEvents;
   readonly #backoff = exponentialBackoff();
   #cancel: (() => void) | undefined;
@@ -36,11 +38,8 @@ export class TokenRenewal {
   #failures = 0;
   #endsAt = 0;
 
-  constructor(
-    settings: Pick<ResolvedConnectionOptions, 'credentials' | 'scheduling'>,
-    events: RenewalEvents,
-  ) {
-    this.#options = settings;
+  constructor(options: TokenRenewalOptions, events: RenewalEvents) {
+    this.#options = options;
     this.#events = events;
   }
 

@@ -91,10 +91,14 @@ export interface OperationConnection {
  */
 const MAX_CONFIRMABLE_VIEWS = 1024;
 
-export type OperationParts = Pick<
-  InFlightOperation,
-  'id' | 'name' | 'access' | 'strongest' | 'sink' | 'context'
->;
+export interface OperationParts {
+  readonly id: number;
+  readonly name: string;
+  readonly access: Access;
+  readonly strongest: number;
+  readonly sink: Sink;
+  readonly context: InvocationContext;
+}
 
 /**
  * One operation in flight, with its progress. The client reads the progress

@@ -29,9 +29,10 @@ import {
  * The parts that only the driver has: its classes, and its encoding of its own
  * types.
  */
-export type DriverEncoding = Pick<CassandraDriver, 'types'> & {
+export interface DriverEncoding {
+  readonly types: CassandraDriver['types'];
   readonly encoder: DriverEncoder | undefined;
-};
+}
 
 const NULL_LENGTH_BYTES = encodeFixedInteger(-1n, 4)!;
 /** Returns the bytes of a value, or `null` for null. Throws `CqlTypeError`. */

@@ -109,7 +109,7 @@ export class SessionRead {
    */
   needsAllReplicas(
     objects: readonly ObjectVersion[],
-    { isCertain }: Pick<ReadCertainty, 'isCertain'>,
+    { isCertain }: { readonly isCertain: boolean },
   ): boolean {
     return objects.some((object) => {
       const judgement = this.#compareToFloor(object);

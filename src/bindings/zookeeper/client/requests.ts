@@ -128,7 +128,7 @@ export function writeCreate(
 export function readCreated(
   reader: JuteReader,
   type: number,
-  requested: Pick<CreateFields, 'path' | 'mode'>,
+  requested: { readonly path: string; readonly mode: CreateMode },
 ): CreateResult {
   const path = reader.string();
   const isOwn = requested.mode.endsWith('sequential')

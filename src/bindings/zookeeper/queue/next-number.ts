@@ -2,9 +2,13 @@
  * The number of a node's next child, computed from all replies so far. A
  * recreated node, recognized by its czxid, counts from 0.
  */
-import type { Stat } from '../client/stat-and-acl.ts';
 
-export type ChildCounters = Pick<Stat, 'czxid' | 'cversion' | 'numChildren'>;
+/** The fields of a node's stat that count its children. */
+export interface ChildCounters {
+  readonly czxid: bigint;
+  readonly cversion: number;
+  readonly numChildren: number;
+}
 
 export class NextNumber {
   /** The transaction that created the node. */

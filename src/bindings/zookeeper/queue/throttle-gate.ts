@@ -2,7 +2,6 @@
  * Admits a limited number of operations at a time, in the order of their
  * arrival. Each slot is used at most once within its interval.
  */
-import type { InvocationContext } from '../../../correctable/binding.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { ThrottleSlots } from '../../../correctable/throttle/throttle-slots.ts';
 import type { Throttle } from '../../../correctable/throttle/concurrent-writes.ts';
@@ -13,7 +12,10 @@ const TOO_LATE_MESSAGE =
   'its turn came too late to be answered in time: nothing was taken';
 
 /** The signal and the deadline of a waiting caller. */
-type WaitContext = Pick<InvocationContext, 'signal' | 'deadlineAt'>;
+interface WaitContext {
+  readonly signal: AbortSignal;
+  readonly deadlineAt: number | undefined;
+}
 
 interface Waiter {
   readonly context: WaitContext;

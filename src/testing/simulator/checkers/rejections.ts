@@ -17,19 +17,12 @@ import {
 } from './checker.ts';
 
 export interface RejectionContext {
-  readonly options: Pick<
-    SimulationOptions,
-    | 'etcdFaultEveryMs'
-    | 'maxRedInFlight'
-    | 'maxOperationsPerClient'
-    | 'maxReplyBytes'
-    | 'sessionTimeoutMs'
-  >;
-  readonly service: Pick<Service, 'throttled'>;
+  readonly options: SimulationOptions;
+  readonly service: Service;
   readonly reachTimeoutMs: number;
-  readonly healthyPeriods: Pick<HealthyPeriods, 'nowMs'>;
+  readonly healthyPeriods: HealthyPeriods;
   /** Sites may be added later. */
-  readonly sites: readonly Pick<SimulatedSite, 'origin' | 'machine'>[];
+  readonly sites: readonly SimulatedSite[];
 }
 
 /** More bytes of replies than any client of a run gets. */
@@ -51,8 +44,8 @@ export class RejectionChecker implements Checker {
    */
   readonly #crowded = new Set<string>();
 
-  constructor(by: RejectionContext) {
-    this.#context = by;
+  constructor(context: RejectionContext) {
+    this.#context = context;
   }
 
   onStarted(site: Origin): void {
