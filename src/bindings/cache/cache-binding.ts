@@ -458,12 +458,12 @@ export class CacheBinding<L extends Levels> implements Binding<
 
   #openSession(tokens?: readonly string[]): BindingSession {
     const inner = this.#inner.openSession?.(tokens) ?? {};
-    const maxFloors = this.#options.maxEntries ?? DEFAULT_MAX_ENTRIES;
+    const maxViews = this.#options.maxEntries ?? DEFAULT_MAX_ENTRIES;
     const continuedAt = tokens === undefined ? 0 : this.#views.tick();
     return new CacheSession(
       inner,
       (version, than) => this.#isSurelyOlder(version, than),
-      maxFloors,
+      maxViews,
       continuedAt,
     );
   }

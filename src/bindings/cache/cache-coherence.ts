@@ -18,7 +18,7 @@ import type { CacheOperation, InnerView } from './cache-operation.ts';
 import { ViewPlacement } from './view-placement.ts';
 import { ViewReports } from './view-reports.ts';
 import { getTags, getObjectTags, getScope } from './tags.ts';
-import type { SessionFloor } from './cache-session.ts';
+import type { SeenView } from './cache-session.ts';
 import type { CacheEntry } from './cache-store.ts';
 import {
   BEFORE_LOCAL_TIME,
@@ -135,7 +135,7 @@ export class CacheCoherence {
       return undefined;
     session?.learnView(
       entry.touches,
-      this.#toFloor(id, entry, startedAt),
+      this.#toSeenView(id, entry, startedAt),
       false,
     );
     this.#cache.use(id);
@@ -158,7 +158,7 @@ export class CacheCoherence {
     // that requested it meanwhile.
     session?.learnView(
       touches,
-      this.#toFloor(id, { level: view.level, ...view.details }, startedAt),
+      this.#toSeenView(id, { level: view.level, ...view.details }, startedAt),
       true,
     );
     if (id === undefined || !this.#isCurrentEpoch(principalEpoch)) return;
@@ -228,7 +228,7 @@ export class CacheCoherence {
     this.invalidate(change);
     this.#learnWrite(
       subject,
-      this.#toFloor(id, { level: view.level, ...view.details }, startedAt),
+      this.#toSeenView(id, { level: view.level, ...view.details }, startedAt),
     );
     if (write === undefined || id === undefined) return change;
     const written = { touches: write.touches, isStrongest: true };
@@ -262,7 +262,7 @@ export class CacheCoherence {
     subject.earlyFinal = { at: this.#time, tags, invalidation };
     this.#learnWrite(
       subject,
-      this.#toFloor(undefined, { level: '' }, startedAt),
+      this.#toSeenView(undefined, { level: '' }, startedAt),
     );
     return change;
   }
@@ -506,21 +506,21 @@ export class CacheCoherence {
    */
   #learnWrite(
     { session, touches, mayBeReplay }: CacheOperation,
-    floor: SessionFloor,
+    seen: SeenView,
   ): void {
-    if (mayBeReplay) session?.learnReplay(touches, floor.learnedAt);
-    else session?.learnWrite(touches, floor);
+    if (mayBeReplay) session?.learnReplay(touches, seen.learnedAt);
+    else session?.learnWrite(touches, seen);
   }
 
   #isCurrentEpoch(epoch: number): boolean {
     return epoch === this.principalEpoch && !this.#isStopped;
   }
 
-  #toFloor(
+  #toSeenView(
     id: string | undefined,
     { level, version }: { readonly level: string; readonly version?: unknown },
     startedAt: number,
-  ): SessionFloor {
+  ): SeenView {
     return {
       id,
       version,

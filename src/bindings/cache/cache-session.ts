@@ -10,7 +10,7 @@ import { compareVersions, type IsOlder } from './view-precedence.ts';
  * The newest view of an object that a session has seen. It must not be shown an
  * older one.
  */
-export interface SessionFloor {
+export interface SeenView {
   /**
    * The id of the view that `version` belongs to. Versions of different
    * operations cannot be compared.
@@ -38,7 +38,7 @@ export interface CandidateView {
   readonly isStrongest: boolean;
 }
 
-interface KnownFloor extends SessionFloor {
+interface KnownView extends SeenView {
   /**
    * Whether the inner binding returned the view in this session. The inner
    * binding does not know what the cache shows.
@@ -49,14 +49,14 @@ interface KnownFloor extends SessionFloor {
 export class CacheSession implements BindingSession {
   readonly inner: BindingSession;
   readonly #isOlder: IsOlder;
-  readonly #maxFloors: number;
-  readonly #floors = new Map<string, KnownFloor>();
+  readonly #maxViews: number;
+  readonly #seenViews = new Map<string, KnownView>();
   /**
    * When the session had learned the last of the views that it had to forget.
    * This counts for any object.
    */
   #forgottenAt = 0;
-  #lastLearned: KnownFloor | undefined;
+  #lastLearned: KnownView | undefined;
   /** When the session last learned a view that may concern any object. */
   #lastUnboundedAt = 0;
 
@@ -67,12 +67,12 @@ export class CacheSession implements BindingSession {
   constructor(
     inner: BindingSession,
     isOlder: IsOlder,
-    maxFloors: number,
+    maxViews: number,
     continuedAt = 0,
   ) {
     this.inner = inner;
     this.#isOlder = isOlder;
-    this.#maxFloors = maxFloors;
+    this.#maxViews = maxViews;
     this.#forgottenAt = continuedAt;
     if (continuedAt > 0)
       this.#lastLearned = { ...UNKNOWN_VIEW, learnedAt: continuedAt };
@@ -83,11 +83,8 @@ export class CacheSession implements BindingSession {
     return this.inner.tokens;
   }
 
-  learnWrite(
-    touches: readonly string[] | undefined,
-    floor: SessionFloor,
-  ): void {
-    this.#learnWrite(touches, { ...floor, isKnownToInner: true });
+  learnWrite(touches: readonly string[] | undefined, seen: SeenView): void {
+    this.#learnWrite(touches, { ...seen, isKnownToInner: true });
   }
 
   /**
@@ -110,18 +107,18 @@ export class CacheSession implements BindingSession {
     if (touches !== undefined && !isNewerThan(this.#lastUnboundedAt))
       return false;
     return (touches ?? [toObjectKey(candidate.id)]).every((object) => {
-      const floor = this.#floors.get(object);
-      if (floor === undefined) return isNewerThan(this.#forgottenAt);
-      if (floor.startedAt === candidate.startedAt) return true;
+      const seen = this.#seenViews.get(object);
+      if (seen === undefined) return isNewerThan(this.#forgottenAt);
+      if (seen.startedAt === candidate.startedAt) return true;
       const is =
-        floor.id === candidate.id
+        seen.id === candidate.id
           ? compareVersions(
               candidate.entry.version,
-              floor.version,
+              seen.version,
               this.#isOlder,
             )
           : 'unknown';
-      return is === 'unknown' ? isNewerThan(floor.learnedAt) : is !== 'older';
+      return is === 'unknown' ? isNewerThan(seen.learnedAt) : is !== 'older';
     });
   }
 
@@ -135,10 +132,10 @@ export class CacheSession implements BindingSession {
    */
   learnView(
     touches: readonly string[] | undefined,
-    floor: SessionFloor,
+    seen: SeenView,
     isKnownToInner: boolean,
   ): void {
-    const view = { ...floor, isKnownToInner };
+    const view = { ...seen, isKnownToInner };
     const last = this.#lastLearned;
     // A view without named objects includes everything that was known before if
     // it certainly came later.
@@ -149,31 +146,31 @@ export class CacheSession implements BindingSession {
       : { ...UNKNOWN_VIEW, learnedAt: view.learnedAt };
     if (touches !== undefined) return this.#learn(touches, view);
     this.#lastUnboundedAt = view.learnedAt;
-    const after = last === undefined ? view : toFloorAfter(view, last);
+    const after = last === undefined ? view : toViewAfter(view, last);
     return this.#learn(
       view.id === undefined ? [] : [toObjectKey(view.id)],
       after,
     );
   }
 
-  #learnWrite(touches: readonly string[] | undefined, known: KnownFloor): void {
+  #learnWrite(touches: readonly string[] | undefined, known: KnownView): void {
     this.#lastLearned = { ...known, id: undefined };
     if (touches === undefined) this.#lastUnboundedAt = known.learnedAt;
     else this.#learn(touches, known);
   }
 
-  #learn(objects: readonly string[], view: KnownFloor): void {
+  #learn(objects: readonly string[], view: KnownView): void {
     for (const object of objects) {
-      const known = this.#floors.get(object) ?? this.#forgottenFloor;
-      this.#floors.delete(object);
-      this.#floors.set(
+      const known = this.#seenViews.get(object) ?? this.#forgottenView;
+      this.#seenViews.delete(object);
+      this.#seenViews.set(
         object,
-        known === undefined ? view : this.#mergeFloors(known, view),
+        known === undefined ? view : this.#mergeSeenViews(known, view),
       );
     }
-    for (const [object, { learnedAt }] of this.#floors) {
-      if (this.#floors.size <= this.#maxFloors) return;
-      this.#floors.delete(object);
+    for (const [object, { learnedAt }] of this.#seenViews) {
+      if (this.#seenViews.size <= this.#maxViews) return;
+      this.#seenViews.delete(object);
       this.#forgottenAt = Math.max(this.#forgottenAt, learnedAt);
     }
   }
@@ -182,7 +179,7 @@ export class CacheSession implements BindingSession {
    * The entry of an object that has none. It may have had one that was
    * forgotten and newer than the next one.
    */
-  get #forgottenFloor(): KnownFloor | undefined {
+  get #forgottenView(): KnownView | undefined {
     if (this.#forgottenAt === 0) return undefined;
     return { ...UNKNOWN_VIEW, learnedAt: this.#forgottenAt };
   }
@@ -191,7 +188,7 @@ export class CacheSession implements BindingSession {
    * Merges two entries. Overlapping operations end in any order, so the one
    * that was learned last need not be the newest.
    */
-  #mergeFloors(known: KnownFloor, learned: KnownFloor): KnownFloor {
+  #mergeSeenViews(known: KnownView, learned: KnownView): KnownView {
     const is =
       known.id === learned.id
         ? compareVersions(learned.version, known.version, this.#isOlder)
@@ -199,7 +196,7 @@ export class CacheSession implements BindingSession {
     if (is === 'older') return { ...known, learnedAt: learned.learnedAt };
     if (is !== 'unknown') return learned;
     if (known.startedAt === learned.startedAt || isLaterThan(learned, known))
-      return toFloorAfter(learned, known);
+      return toViewAfter(learned, known);
     // Either one may be newer. Only a view that begins from now on is certainly
     // newer than both.
     return { ...UNKNOWN_VIEW, learnedAt: learned.learnedAt };
@@ -210,7 +207,7 @@ export class CacheSession implements BindingSession {
  * Returns whether a view is later than a known one: it began after it, and its
  * source certainly knew it.
  */
-function isLaterThan(view: KnownFloor, known: KnownFloor): boolean {
+function isLaterThan(view: KnownView, known: KnownView): boolean {
   return (
     known.learnedAt < view.startedAt &&
     (view.isStrongest || known.isKnownToInner)
@@ -221,7 +218,7 @@ function isLaterThan(view: KnownFloor, known: KnownFloor): boolean {
  * After another operation, the version of a weaker view proves nothing, because
  * a backup may have had higher versions.
  */
-function toFloorAfter(view: KnownFloor, known: KnownFloor): KnownFloor {
+function toViewAfter(view: KnownView, known: KnownView): KnownView {
   return view.isStrongest || view.id === known.id
     ? view
     : { ...view, id: undefined, version: undefined };

@@ -21,26 +21,24 @@ export interface TagTimestampsData {
 export class TagTimestamps {
   readonly #maxTags: number;
   readonly #timeByTag: Map<string, number>;
-  #floor: number;
+  #minTime: number;
 
   constructor(
-    maxMarks: number,
+    maxTags: number,
     { floor, tags, times }: TagTimestampsData = {
       floor: 0,
       tags: [],
       times: [],
     },
   ) {
-    this.#maxTags = maxMarks;
-    this.#floor = floor;
-    this.#timeByTag = new Map(
-      tags.map((mark, at) => [mark, times[at] ?? floor]),
-    );
+    this.#maxTags = maxTags;
+    this.#minTime = floor;
+    this.#timeByTag = new Map(tags.map((tag, at) => [tag, times[at] ?? floor]));
   }
 
   get data(): TagTimestampsData {
     return {
-      floor: this.#floor,
+      floor: this.#minTime,
       tags: [...this.#timeByTag.keys()],
       times: [...this.#timeByTag.values()],
     };
@@ -49,35 +47,35 @@ export class TagTimestamps {
   record(scope: TagScope, time: number): void {
     if (scope === undefined) {
       this.#timeByTag.clear();
-      this.#floor = time;
+      this.#minTime = time;
       return;
     }
-    for (const mark of scope.map(hashTag)) {
-      this.#timeByTag.delete(mark);
-      this.#timeByTag.set(mark, time);
+    for (const tag of scope.map(hashTag)) {
+      this.#timeByTag.delete(tag);
+      this.#timeByTag.set(tag, time);
     }
     this.#forgetOldest();
   }
 
   /** Drops all tags. From now on the time of the last one counts for all. */
   collapse(): void {
-    this.#floor = Math.max(this.#floor, ...this.#timeByTag.values());
+    this.#minTime = Math.max(this.#minTime, ...this.#timeByTag.values());
     this.#timeByTag.clear();
   }
 
   getLatestTime(tags: readonly string[]): number {
-    let latest = this.#floor;
+    let latest = this.#minTime;
     if (this.#timeByTag.size === 0) return latest;
-    for (const mark of tags)
-      latest = Math.max(latest, this.#timeByTag.get(hashTag(mark)) ?? 0);
+    for (const tag of tags)
+      latest = Math.max(latest, this.#timeByTag.get(hashTag(tag)) ?? 0);
     return latest;
   }
 
   #forgetOldest(): void {
-    for (const [mark, markedAt] of this.#timeByTag) {
+    for (const [tag, timeOfTag] of this.#timeByTag) {
       if (this.#timeByTag.size <= this.#maxTags) return;
-      this.#timeByTag.delete(mark);
-      this.#floor = Math.max(this.#floor, markedAt);
+      this.#timeByTag.delete(tag);
+      this.#minTime = Math.max(this.#minTime, timeOfTag);
     }
   }
 }

@@ -58,7 +58,7 @@ export class ReadStatsCollector {
     return new ReadObservation(
       this.#stats,
       this.#seenVersions,
-      this.#seenVersions.getFloors(ids),
+      this.#seenVersions.getSeen(ids),
     );
   }
 
@@ -70,17 +70,17 @@ export class ReadStatsCollector {
 export class ReadObservation {
   readonly #stats: MutableReadStats;
   readonly #seenVersions: SeenVersions;
-  readonly #floors: ReadonlyMap<string, SeenVersion>;
+  readonly #seen: ReadonlyMap<string, SeenVersion>;
   preliminary: ReadResult | undefined;
 
   constructor(
     counts: MutableReadStats,
     seen: SeenVersions,
-    floors: ReadonlyMap<string, SeenVersion>,
+    seenVersions: ReadonlyMap<string, SeenVersion>,
   ) {
     this.#stats = counts;
     this.#seenVersions = seen;
-    this.#floors = floors;
+    this.#seen = seenVersions;
   }
 
   recordFinal(meaning: ReadResult): void {
@@ -88,7 +88,7 @@ export class ReadObservation {
     if (this.preliminary !== undefined)
       this.#compare(this.preliminary, meaning);
     const isStale = meaning.objects?.some((object) =>
-      isOlder(object, this.#floors.get(object.id)),
+      isOlder(object, this.#seen.get(object.id)),
     );
     if (isStale === true) this.#stats.staleFinals++;
     meaning.objects?.forEach((object) => this.#seenVersions.learn(object));

@@ -74,13 +74,13 @@ export class SeenVersions {
    * Returns what is known of these objects. Objects of which nothing is known
    * are left out.
    */
-  getFloors(ids: readonly string[]): Map<string, SeenVersion> {
-    const floors = new Map<string, SeenVersion>();
+  getSeen(ids: readonly string[]): Map<string, SeenVersion> {
+    const seenVersions = new Map<string, SeenVersion>();
     for (const id of ids) {
       const observation = this.get(id);
-      if (observation !== undefined) floors.set(id, observation);
+      if (observation !== undefined) seenVersions.set(id, observation);
     }
-    return floors;
+    return seenVersions;
   }
 
   /**

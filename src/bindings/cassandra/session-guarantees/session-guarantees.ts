@@ -84,12 +84,12 @@ export interface ReadCertainty {
 export class SessionRead {
   readonly #seenVersions: SeenVersions;
   readonly #learnedBefore: number;
-  readonly #floors: Map<string, SeenVersion>;
+  readonly #seen: Map<string, SeenVersion>;
 
   constructor(seen: SeenVersions, ids: readonly string[]) {
     this.#seenVersions = seen;
     this.#learnedBefore = seen.learnedCount;
-    this.#floors = seen.getFloors(ids);
+    this.#seen = seen.getSeen(ids);
   }
 
   /**
@@ -98,7 +98,7 @@ export class SessionRead {
    */
   canShow(objects: readonly ObjectVersion[] | undefined): boolean {
     return (
-      objects?.every((object) => this.#compareToFloor(object) === 'current') ===
+      objects?.every((object) => this.#compareToSeen(object) === 'current') ===
       true
     );
   }
@@ -112,9 +112,9 @@ export class SessionRead {
     { isCertain }: { readonly isCertain: boolean },
   ): boolean {
     return objects.some((object) => {
-      const judgement = this.#compareToFloor(object);
+      const judgement = this.#compareToSeen(object);
       if (judgement === 'missing')
-        return !(isCertain && this.#floors.get(object.id)?.isSettled === true);
+        return !(isCertain && this.#seen.get(object.id)?.isSettled === true);
       return judgement === 'uncertain' && !isCertain;
     });
   }
@@ -124,7 +124,7 @@ export class SessionRead {
    * one.
    */
   hasNewerVersion(objects: readonly ObjectVersion[]): boolean {
-    return objects.some((object) => this.#compareToFloor(object) === 'behind');
+    return objects.some((object) => this.#compareToSeen(object) === 'behind');
   }
 
   /**
@@ -135,12 +135,12 @@ export class SessionRead {
     for (const object of objects ?? []) {
       this.#seenVersions.learn(object);
       const { id, version } = object;
-      const floor = this.#floors.get(id) ?? NOTHING_SEEN;
+      const seen = this.#seen.get(id) ?? NOTHING_SEEN;
       // The same version with another value is the later of two writes of the
       // same time, so it is not older.
-      if (version === undefined || floor.version === version) continue;
-      this.#floors.set(id, {
-        ...floor,
+      if (version === undefined || seen.version === version) continue;
+      this.#seen.set(id, {
+        ...seen,
         version,
         content: undefined,
         isSettled: false,
@@ -156,7 +156,7 @@ export class SessionRead {
     const now = writeClock.current();
     for (const object of objects ?? []) {
       const before = {
-        seenVersion: this.#floors.get(object.id),
+        seenVersion: this.#seen.get(object.id),
         learnedCount: this.#learnedBefore,
       };
       if (isCertain)
@@ -165,13 +165,13 @@ export class SessionRead {
     }
   }
 
-  #compareToFloor(object: ObjectVersion): SessionVerdict {
-    const floor = this.#floors.get(object.id);
-    if (floor === undefined) return 'current';
-    if (isOlder(object, floor)) return 'behind';
+  #compareToSeen(object: ObjectVersion): SessionVerdict {
+    const seen = this.#seen.get(object.id);
+    if (seen === undefined) return 'current';
+    if (isOlder(object, seen)) return 'behind';
     if (object.version !== undefined)
-      return object.version <= floor.uncertainUpTo ? 'uncertain' : 'current';
-    if (floor.version !== undefined) return 'missing';
-    return floor.isForgotten ? 'uncertain' : 'current';
+      return object.version <= seen.uncertainUpTo ? 'uncertain' : 'current';
+    if (seen.version !== undefined) return 'missing';
+    return seen.isForgotten ? 'uncertain' : 'current';
   }
 }

@@ -289,14 +289,14 @@ export class ZooKeeperSession {
 
   #open(server: ReturnType<ServerPool['getNext']>['server']): void {
     const { maxReplyBytes, getMinZxid } = this.#options;
-    const floor = getMinZxid();
+    const minZxid = getMinZxid();
     const connection = new Connection({
       server,
       nextRequestNumber: this.#nextRequestNumber,
       credentials: this.credentials,
       // A server that has seen fewer transactions than this client rejects the
       // connection, so views never go back in time.
-      lastZxid: floor > this.lastZxid ? floor : this.lastZxid,
+      lastZxid: minZxid > this.lastZxid ? minZxid : this.lastZxid,
       sessionTimeoutMs: this.#options.sessionTimeoutMs,
       connectTimeoutMs: Math.max(
         100,

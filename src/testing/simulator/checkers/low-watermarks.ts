@@ -32,10 +32,10 @@ export class LowWatermarkChecker extends SiteChecker<WatermarksByOrigin> {
   }
 
   onApplied(site: Origin, operation: AnyOperation): void {
-    const floors = this.getState(site);
+    const watermarks = this.getState(site);
     const { id, site: origin } = operation;
     const seen = isRed(operation) ? operation.snapshot : operation.vector;
-    for (const [entry, stamp] of (floors[origin] ?? []).entries()) {
+    for (const [entry, stamp] of (watermarks[origin] ?? []).entries()) {
       assertProperty(
         (seen[entry] ?? 0) >= stamp,
         () =>
@@ -43,7 +43,7 @@ export class LowWatermarkChecker extends SiteChecker<WatermarksByOrigin> {
       );
     }
     if (isLowWatermark(operation))
-      floors[origin] = operation.reply?.value as readonly number[];
+      watermarks[origin] = operation.reply?.value as readonly number[];
   }
 }
 

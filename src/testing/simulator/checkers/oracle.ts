@@ -104,7 +104,7 @@ export class OracleChecker extends CountingChecker {
    * The number of red operations that had been reported when a submission was
    * made, by site and submission.
    */
-  readonly #redFloors = new Map<string, number>();
+  readonly #reportedRedCounts = new Map<string, number>();
   /** The table of origins that the present start of a site uses, by site. */
   readonly #origins = new Map<Origin, Origins>();
   #shownRedPlace = 0;
@@ -231,7 +231,7 @@ export class OracleChecker extends CountingChecker {
     readonly site: Origin;
     readonly serial: number;
   }): void {
-    this.#redFloors.set(`${site}:${serial}`, this.#shownRedPlace);
+    this.#reportedRedCounts.set(`${site}:${serial}`, this.#shownRedPlace);
   }
 
   onView({
@@ -453,11 +453,11 @@ export class OracleChecker extends CountingChecker {
         `a read at site ${site} was answered ${formatValue(description)} by no run`,
     );
     if (stage !== 'strong') return;
-    const floor = this.#redFloors.get(key) ?? 0;
+    const reported = this.#reportedRedCounts.get(key) ?? 0;
     assertProperty(
-      runs.some(({ seen }) => (seen[RED] ?? 0) >= floor),
+      runs.some(({ seen }) => (seen[RED] ?? 0) >= reported),
       () =>
-        `a strong read at site ${site} misses some of the ${floor} red operations that were answered before it`,
+        `a strong read at site ${site} misses some of the ${reported} red operations that were answered before it`,
     );
   }
 
