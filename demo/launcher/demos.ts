@@ -114,6 +114,24 @@ export const demos: readonly Demo[] = [
     },
   },
   {
+    name: 'news',
+    title: 'News reader',
+    about:
+      'One call shows the headlines from your device at once, then fresh from the near site, then confirmed. Below them, comments keep causal order: cut a line, go offline, or move to another site, and no answer comes before its question.',
+    paper: 'Correctables, OSDI 2016, Listing 6, and Causal Consistency and Latency Optimality, VLDB 2018',
+    docs: '/docs/bindings/causal.md',
+    source: '/demo/news/front-page.ts',
+    code: [
+      {
+        title: 'The front page: one call, a view for each level',
+        file: 'demo/news/front-page.ts',
+        name: 'showLatestNews',
+      },
+      { title: 'A comment: one key for each writer', file: 'demo/news/comment-room.ts', name: 'post' },
+    ],
+    start: async () => (await import('../news/server.ts')).startNews({ port: ANY_PORT }),
+  },
+  {
     name: 'twissandra',
     title: 'Timelines',
     about:

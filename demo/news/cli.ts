@@ -1,0 +1,34 @@
+/** `npm run demo:news`: the page of the news reader, or its figures without the page. */
+import { UsageError } from '../../engines/usage-error.ts';
+import { explainPort } from '../port-taken.ts';
+import { waitForSignal } from '../wait-for-signal.ts';
+import { formatReport, readHeadless } from './headless.ts';
+import { parseOptions, type Options } from './options.ts';
+import { startNews } from './server.ts';
+
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+
+try {
+  const options = parseOptions(process.argv.slice(2), process.env);
+  if (options !== undefined) await (options.headless ? read(options) : open(options));
+} catch (error) {
+  console.error(`demo:news: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
+}
+
+async function read(options: Options): Promise<void> {
+  const figures = await readHeadless(options, (text) => process.stderr.write(`${text}\n`));
+  console.log(options.json ? JSON.stringify(figures) : formatReport(figures));
+  if (!figures.isInOrder) process.exitCode = EXIT_FAILED;
+}
+
+async function open({ port, delays }: Options): Promise<void> {
+  const news = await startNews({ port, delays }).catch((error: unknown) => {
+    throw explainPort(error, port, '--port N or PORT=N');
+  });
+  console.log(`The news are ready: ${news.url}`);
+  console.log('Sites in Dublin, Oregon and Sydney. Ctrl-C closes them.');
+  await waitForSignal();
+  await news.close();
+}

@@ -1,0 +1,83 @@
+/** The comments on a story: where they are stored, and how a thread is made of them. */
+import { SITES, type Site } from './sites.ts';
+
+export interface Comment {
+  readonly id: string;
+  readonly author: string;
+  readonly text: string;
+  /** By the clock of the author's device, in milliseconds since the epoch. */
+  readonly writtenAt: number;
+  /** The comment that it answers. */
+  readonly answerTo?: string | undefined;
+}
+
+/** What was read under one key. */
+export type Batch = readonly Comment[] | undefined;
+
+/**
+ * Writers at once. Each has a key of its own at each site, so no two of them overwrite each other: the last writer of a key
+ * wins.
+ */
+export const WRITERS = 24;
+/** Each writer leaves no more comments at a site, far more than a page shows. */
+export const MAX_OF_WRITER = 50;
+/** Conversations that a page shows, so that no question is dropped before its answers are out of sight. */
+export const MAX_SHOWN = 6;
+
+export function toKey(site: Site, writer: number): string {
+  return `bridge:${site}:${writer}`;
+}
+
+/** All keys with comments. They are in several partitions. */
+export const KEYS: readonly string[] = SITES.flatMap((site) =>
+  Array.from({ length: WRITERS }, (_, writer) => toKey(site, writer)),
+);
+
+/** One conversation: a comment with its answers. */
+export interface Conversation {
+  /** Undefined if only answers have arrived. */
+  readonly question: Comment | undefined;
+  readonly answers: readonly Comment[];
+}
+
+/** Makes a thread of what was read, newest conversation first. */
+export function arrangeThread(batches: readonly Batch[]): readonly Conversation[] {
+  const comments = batches.flatMap((batch) => batch ?? []).toSorted(compareAge);
+  const questions = new Map(comments.filter(isQuestion).map((comment) => [comment.id, comment]));
+  const ids = new Set(comments.map((comment) => comment.answerTo ?? comment.id));
+  const conversations = [...ids].map((id) => ({
+    question: questions.get(id),
+    answers: comments.filter(({ answerTo }) => answerTo === id),
+  }));
+  return conversations.toSorted((a, b) => getStart(b) - getStart(a));
+}
+
+/** How many answers are shown without their question. */
+export function countOrphans(thread: readonly Conversation[]): number {
+  return thread.reduce((count, { question, answers }) => count + (question === undefined ? answers.length : 0), 0);
+}
+
+function isQuestion({ answerTo }: Comment): boolean {
+  return answerTo === undefined;
+}
+
+function getStart({ question, answers }: Conversation): number {
+  return question?.writtenAt ?? answers[0]?.writtenAt ?? 0;
+}
+
+function compareAge(a: Comment, b: Comment): number {
+  return a.writtenAt - b.writtenAt;
+}
+
+export interface ThreadFaults {
+  /** Answers without their question. */
+  readonly orphans: number;
+  /** Comments of the reader that are missing. */
+  readonly missing: number;
+}
+
+/** What is wrong with a thread for a reader who has written the comments with these ids. */
+export function findFaults(thread: readonly Conversation[], ownIds: readonly string[]): ThreadFaults {
+  const ids = new Set(thread.flatMap(({ question, answers }) => [question, ...answers]).map((comment) => comment?.id));
+  return { orphans: countOrphans(thread.slice(0, MAX_SHOWN)), missing: ownIds.filter((id) => !ids.has(id)).length };
+}
