@@ -78,6 +78,17 @@ export interface ThreadFaults {
 
 /** What is wrong with a thread for a reader who has written the comments with these ids. */
 export function findFaults(thread: readonly Conversation[], ownIds: readonly string[]): ThreadFaults {
-  const ids = new Set(thread.flatMap(({ question, answers }) => [question, ...answers]).map((comment) => comment?.id));
+  const ids = listIds(thread);
   return { orphans: countOrphans(thread.slice(0, MAX_SHOWN)), missing: ownIds.filter((id) => !ids.has(id)).length };
+}
+
+/** How many comments of another thread are not in this one. */
+export function countHeld(thread: readonly Conversation[], other: readonly Conversation[]): number {
+  const ids = listIds(thread);
+  return [...listIds(other)].filter((id) => !ids.has(id)).length;
+}
+
+function listIds(thread: readonly Conversation[]): ReadonlySet<string> {
+  const comments = thread.flatMap(({ question, answers }) => [question, ...answers]);
+  return new Set(comments.flatMap((comment) => comment?.id ?? []));
 }

@@ -13,6 +13,7 @@ const COMPLETE: Readonly<Record<string, string>> = {
   bank: '#status[data-phase="ready"]',
   cluster: '.node[data-state="running"] >> nth=2',
   kill: '.bar >> nth=10',
+  news: '#steps [data-step="cache"][data-state="done"]',
   ads: '#status[data-phase="delivered"]',
   twissandra: '#status[data-phase="delivered"]',
   case: '#home-ue .blue',

@@ -5,6 +5,7 @@ import { startAdPage } from '../../demo/ad-server/page-server.ts';
 import { startBank } from '../../demo/bank/server.ts';
 import { demos } from '../../demo/launcher/demos.ts';
 import { startLauncher } from '../../demo/launcher/server.ts';
+import { startNews } from '../../demo/news/server.ts';
 import { startShop } from '../../demo/tickets/server.ts';
 import { startTimelinePage } from '../../demo/twissandra/page-server.ts';
 import { ODD_TARGETS, statusOf } from '../support/odd-request-targets.ts';
@@ -33,6 +34,11 @@ const SERVERS = {
     open: () => startBank({ port: 0 }),
     paths: ['/nowhere'],
     act: ['#same-money', '#tellers tr[data-status="confirmed"]'],
+  },
+  news: {
+    open: () => startNews({ port: 0, delays: 'measured' }),
+    paths: ['/state', '/writer', '/nowhere'],
+    act: ['#publish', '#steps [data-step="cache"][data-state="done"]'],
   },
   ads: {
     open: () => startAdPage(DATA),

@@ -22,8 +22,8 @@ export interface ShownStory extends Story {
 
 export const NOTHING_READ: FrontPageReading = { views: [] };
 
-export function addView({ views }: FrontPageReading, view: NewsView): FrontPageReading {
-  return view.level === 'tentative' ? { views } : { views: [...views, view] };
+export function addView(reading: FrontPageReading, view: NewsView): FrontPageReading {
+  return view.level === 'tentative' ? reading : { ...reading, views: [...reading.views, view] };
 }
 
 export function getLatestView({ views }: FrontPageReading): NewsView | undefined {
@@ -42,13 +42,19 @@ export type StepState =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'skipped' }
   | { readonly kind: Failure }
-  | { readonly kind: 'done'; readonly view: NewsView; readonly newStories: number };
+  | {
+      readonly kind: 'done';
+      readonly view: NewsView;
+      readonly newStories: number;
+      /** Whether nothing was on the screen before. */
+      readonly isFirst: boolean;
+    };
 
 /** What has come of a step. A step is skipped if a stronger one has answered without it. */
 export function getStepState({ views, failure }: FrontPageReading, step: Step): StepState {
   const at = views.findIndex(({ level }) => level === step);
   const view = views[at];
-  if (view !== undefined) return { kind: 'done', view, newStories: countNew(views[at - 1], view) };
+  if (view !== undefined) return { kind: 'done', view, newStories: countNew(views[at - 1], view), isFirst: at === 0 };
   if (failure !== undefined) return { kind: failure };
   const isPassed = views.some(({ level }) => STEPS.indexOf(level as Step) > STEPS.indexOf(step));
   return { kind: isPassed ? 'skipped' : 'waiting' };

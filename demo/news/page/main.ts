@@ -1,7 +1,6 @@
 /** The news page. */
 import { byId, make, setText } from '../../shared/page/dom.ts';
 import { followState } from '../../shared/page/follow-state.ts';
-import { formatMs } from '../../shared/page/format.ts';
 import { formatSite } from '../../shared/page/site-names.ts';
 import type { Comment } from '../comments.ts';
 import type { NewsState } from '../server.ts';
@@ -17,6 +16,7 @@ import {
   formatPhase,
   formatPlay,
   formatPost,
+  formatThreadMs,
   formatTimesWrong,
   type Phase,
 } from './texts.ts';
@@ -47,6 +47,7 @@ const views = [
     section: byId('causal', HTMLElement),
     reader,
     thread: reader.causal,
+    other: reader.copies,
     onAnswer: (question) => setAnswered(question),
   }),
   createThreadView({ section: byId('copies', HTMLElement), reader, thread: reader.copies }),
@@ -167,27 +168,23 @@ function showControls(): void {
   line.setAttribute('aria-pressed', String(isCut));
   byId('play', HTMLButtonElement).setAttribute('aria-disabled', String(play.step !== 'idle'));
   setText(byId('play-text', HTMLParagraphElement), formatPlay(play.step, reader.site, isCut));
-  setText(byId('move', HTMLParagraphElement), formatMove(reader.move));
+  setText(byId('move', HTMLParagraphElement), formatMove(reader.move, reader.site));
   setText(byId('post', HTMLParagraphElement), formatPost(reader.post));
-  setText(byId('times-wrong', HTMLParagraphElement), formatTimesWrong(reader.copies.timesWrong));
-  setText(byId('thread-ms', HTMLParagraphElement), formatThreadMs());
+  setText(
+    byId('times-wrong', HTMLParagraphElement),
+    reader.isOffline ? 'Offline: shown as it was.' : formatTimesWrong(reader.copies.timesWrong),
+  );
+  setText(
+    byId('thread-ms', HTMLParagraphElement),
+    reader.isOffline ? 'Offline: read from this device.' : formatThreadMs(reader.threadMs),
+  );
   if (state !== undefined) setText(byId('delays', HTMLSpanElement), formatDelays(state.delays));
 }
 
 function getPhase(): Phase {
   if (reader.isOffline) return 'offline';
   if (reader.frontPage.failure === 'failed') return 'failed';
-  return reader.causal.conversations === undefined ? 'connecting' : 'ready';
-}
-
-function formatThreadMs(): string {
-  const { cache, causal, latest } = reader.threadMs;
-  const parts = [
-    ...(cache === undefined ? [] : [`this device ${formatMs(cache)}`]),
-    ...(causal === undefined ? [] : [`near site ${formatMs(causal)}`]),
-    ...(latest === undefined ? [] : [`all sites ${formatMs(latest)}`]),
-  ];
-  return parts.length === 0 ? ' ' : `One read: ${parts.join(', ')}.`;
+  return reader.causal.conversations === undefined && reader.move.kind !== 'waiting' ? 'connecting' : 'ready';
 }
 
 function pause(ms: number): Promise<void> {

@@ -7,16 +7,10 @@ export class OfflineSwitch {
   #isOffline = false;
 
   constructor() {
-    const isOffline = (): boolean => this.#isOffline;
-    const sockets = this.#sockets;
-    this.WebSocket = class extends WebSocket {
-      constructor(url: string | URL, protocols?: string | string[]) {
-        super(url, protocols);
-        sockets.add(this);
-        this.addEventListener('close', () => sockets.delete(this));
-        if (isOffline()) this.close();
-      }
-    };
+    this.WebSocket = new Proxy(WebSocket, {
+      construct: (Socket, args: ConstructorParameters<typeof WebSocket>) =>
+        this.#isOffline ? new UnconnectedSocket() : this.#track(new Socket(...args)),
+    });
   }
 
   get isOffline(): boolean {
@@ -27,4 +21,26 @@ export class OfflineSwitch {
     this.#isOffline = isOffline;
     if (isOffline) for (const socket of this.#sockets) socket.close();
   }
+
+  #track(socket: WebSocket): WebSocket {
+    this.#sockets.add(socket);
+    socket.addEventListener('close', () => this.#sockets.delete(socket));
+    return socket;
+  }
+}
+
+/** Fails at once, as a socket does without a network. */
+class UnconnectedSocket {
+  binaryType = 'blob';
+  onopen = null;
+  onmessage = null;
+  onclose: ((event: CloseEvent) => void) | null = null;
+  onerror = null;
+
+  constructor() {
+    setTimeout(() => this.onclose?.(new CloseEvent('close', { code: 1006 })), 0);
+  }
+
+  send(): void {}
+  close(): void {}
 }

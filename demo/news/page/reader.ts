@@ -16,7 +16,7 @@ import { FIRST_SITE, type Site } from '../sites.ts';
 import { connectReader, type SiteClients } from './connections.ts';
 import { addView, NOTHING_READ, type FrontPageReading } from './front-page-reading.ts';
 import { OfflineSwitch } from './offline-switch.ts';
-import type { MoveState, PostState } from './texts.ts';
+import type { MoveState, PostState, ThreadTimes } from './texts.ts';
 
 const READ_EVERY_MS = 250;
 const READ_ALL_EVERY_MS = 1_000;
@@ -63,7 +63,7 @@ export class NewsReader {
   readonly causal = new ShownThread();
   readonly copies = new ShownThread();
   /** How long each level of the causal store took in the latest complete read, in milliseconds. */
-  threadMs: Readonly<Partial<Record<'cache' | 'causal' | 'latest', number>>> = {};
+  threadMs: ThreadTimes = {};
 
   constructor(writer: number, onChange: () => void) {
     this.#writer = writer;
@@ -146,7 +146,8 @@ export class NewsReader {
   }
 
   async #readNear(): Promise<void> {
-    if (this.isOffline || this.move.kind === 'waiting') return;
+    // The first view may come from the cache.
+    if (this.isOffline || this.move.kind === 'waiting' || this.causal.conversations === undefined) return;
     const move = this.#moves;
     const thread = await this.#causalRoom().readThread();
     if (move === this.#moves) this.#show(this.causal, thread);
@@ -159,7 +160,10 @@ export class NewsReader {
     if (move === this.#moves) this.#show(this.copies, thread);
   }
 
-  /** One call for all levels. It also fills the cache of this device, which is what a reader has offline. */
+  /**
+   * One call for all levels. It also fills the cache of this device, which is what a reader has offline. Within a site, it
+   * needs no session: the site has all that the session has seen there.
+   */
   async #readAllLevels(): Promise<void> {
     if (this.move.kind === 'waiting') return;
     const move = this.#moves;
@@ -170,7 +174,7 @@ export class NewsReader {
       return;
     }
     const startedAt = performance.now();
-    const read = comments.invoke(getMany<Batch>(KEYS), { session: this.#session });
+    const read = comments.invoke(getMany<Batch>(KEYS));
     const levelsMs: Partial<Record<string, number>> = {};
     read.subscribe({
       next: ({ level, value }) => {

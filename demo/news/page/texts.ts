@@ -33,8 +33,9 @@ export function formatStepTime(state: StepState): string {
 /** @param nowMs the time of the page, in milliseconds since the epoch */
 export function formatStepNote(step: Step, state: StepState, nowMs: number): string {
   if (state.kind !== 'done') return formatMissing(step, state);
-  const { view, newStories } = state;
+  const { view, newStories, isFirst } = state;
   if (step === 'cache') return view.cachedAt === undefined ? 'stored' : `stored ${formatAge(nowMs - view.cachedAt)}`;
+  if (isFirst) return `${view.stories.length} headlines`;
   return newStories === 0 ? 'nothing new' : `${newStories} new`;
 }
 
@@ -65,18 +66,36 @@ export function formatHeadline(reading: FrontPageReading): string {
   return reading.failure === undefined ? `${start}, not confirmed yet…` : `${start}, not confirmed.`;
 }
 
-/** Whether a thread is in order for its reader. */
-export function formatVerdict({ orphans, missing }: ThreadFaults): string {
+/**
+ * Whether a thread is in order for its reader.
+ *
+ * @param held comments that another store shows already
+ */
+export function formatVerdict({ orphans, missing }: ThreadFaults, held = 0): string {
   const faults = [
     ...(orphans > 0 ? [`${orphans === 1 ? '1 answer' : `${orphans} answers`} without a question`] : []),
     ...(missing > 0 ? [`${missing === 1 ? '1 comment' : `${missing} comments`} of yours missing`] : []),
   ];
-  return faults.length === 0 ? 'In order' : faults.join(', ');
+  if (faults.length > 0) return faults.join(', ');
+  if (held === 0) return 'In order';
+  return `In order, ${held === 1 ? '1 comment waits' : `${held} comments wait`} for what came before`;
 }
 
 export function formatTimesWrong(count: number): string {
   if (count === 0) return 'Never wrong so far.';
   return count === 1 ? 'Wrong once so far.' : `Wrong ${count} times so far.`;
+}
+
+/** How long each level of one read of the comments took. */
+export type ThreadTimes = Readonly<Partial<Record<'cache' | 'causal' | 'latest', number>>>;
+
+export function formatThreadMs({ cache, causal, latest }: ThreadTimes): string {
+  const parts = [
+    ...(cache === undefined ? [] : [`this device ${formatMs(cache)}`]),
+    ...(causal === undefined ? [] : [`near site ${formatMs(causal)}`]),
+    ...(latest === undefined ? [] : [`all sites ${formatMs(latest)}`]),
+  ];
+  return parts.length === 0 ? '' : `One read: ${parts.join(', ')}.`;
 }
 
 export function formatDelays(delays: Delays): string {
@@ -93,9 +112,11 @@ export function formatPlay(step: PlayStep, site: Site, isCut: boolean): string {
     case 'asking':
       return 'The line Dublin–Sydney is down. Ann asks in Dublin, Bob answers in Oregon…';
     case 'waiting':
-      return `Both have written. Only Bob’s answer has a way to Sydney. You read in ${place}.`;
+      return site === 'sydney'
+        ? 'Both have written. Only Bob’s answer has a way to you in Sydney.'
+        : `Both have written, and ${place} has both. Move to Sydney: only Bob’s answer has a way there.`;
     case 'repaired':
-      return 'The line is repaired: Ann’s question arrives in Sydney, too.';
+      return 'The line is repaired, so Ann’s question arrives in Sydney, too.';
     case 'idle':
       return isCut ? 'The line Dublin–Sydney is down.' : 'Ann asks in Dublin. Bob sees it in Oregon, and answers.';
   }
@@ -131,10 +152,10 @@ export type MoveState =
   | { readonly kind: 'waiting'; readonly site: Site }
   | { readonly kind: 'arrived'; readonly site: Site; readonly ms: number; readonly hasOwn: boolean };
 
-export function formatMove(state: MoveState): string {
+export function formatMove(state: MoveState, site: Site): string {
   switch (state.kind) {
     case 'settled':
-      return '';
+      return `Your device talks to the near site, ${formatSite(site)}. The newsroom is in ${formatSite(NEWSROOM)}.`;
     case 'waiting':
       return `Waiting until ${formatSite(state.site)} has all that you have read and written…`;
     case 'arrived': {

@@ -1,6 +1,6 @@
 /** The comments on the page, as one of the stores shows them. */
 import { make, setText } from '../../shared/page/dom.ts';
-import { MAX_SHOWN, type Comment, type Conversation } from '../comments.ts';
+import { countHeld, MAX_SHOWN, type Comment, type Conversation } from '../comments.ts';
 import type { NewsReader, ShownThread } from './reader.ts';
 import { formatVerdict } from './texts.ts';
 
@@ -8,19 +8,22 @@ export interface ThreadViewOptions {
   readonly section: HTMLElement;
   readonly reader: NewsReader;
   readonly thread: ShownThread;
+  /** A store that may show comments earlier. */
+  readonly other?: ShownThread;
   /** Called with the question that the visitor wants to answer. */
   readonly onAnswer?: (question: Comment) => void;
 }
 
 /** @returns what shows the present state of the thread */
-export function createThreadView({ section, reader, thread, onAnswer }: ThreadViewOptions): () => void {
+export function createThreadView({ section, reader, thread, other, onAnswer }: ThreadViewOptions): () => void {
   const list = section.querySelector('ol') as HTMLOListElement;
   const verdict = section.querySelector('.verdict') as HTMLParagraphElement;
   let shown: string | undefined;
   return () => {
     const { conversations, faults } = thread;
+    const held = conversations === undefined ? 0 : countHeld(conversations, other?.conversations ?? []);
     const isWrong = faults.orphans + faults.missing > 0;
-    setText(verdict, conversations === undefined ? 'Waiting…' : formatVerdict(faults));
+    setText(verdict, conversations === undefined ? 'Waiting…' : formatVerdict(faults, held));
     verdict.dataset['state'] = conversations === undefined ? 'waiting' : isWrong ? 'wrong' : 'right';
     const visible = conversations?.slice(0, MAX_SHOWN) ?? [];
     // Rows with the focus stay as long as nothing has changed.
