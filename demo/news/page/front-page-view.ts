@@ -21,7 +21,7 @@ export function createFrontPageView(reader: NewsReader): () => void {
 
 function createStep(reader: NewsReader, step: Step): () => void {
   const [name, time, note] = [make('span', 'name'), make('span', 'figure'), make('span', 'hint')];
-  const item = make('li', CLASSES[step], name, time, note);
+  const item = make('li', CLASSES[step], make('code', 'level', step), name, time, note);
   byId('steps', HTMLOListElement).append(item);
   return () => {
     const state = getStepState(reader.frontPage, step);
