@@ -1,6 +1,6 @@
 /** Processes that outlive the launcher: started with a log file, known by pid and by a word in their command line. */
 import { execFileSync, spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A process that was started. */
@@ -16,15 +16,22 @@ export interface DaemonOptions {
   readonly mark: string;
   readonly logFile: string;
   readonly cwd: string;
+  /** Variables beside those of this process. Default: none. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 const POLL_MS = 25;
 const STOP_MS = 5_000;
 
 /** Starts a process of its own session, which stays when this one ends. Its output goes to the log file. */
-export function startDaemon({ command, args, mark, logFile, cwd }: DaemonOptions): Daemon {
+export function startDaemon({ command, args, mark, logFile, cwd, env }: DaemonOptions): Daemon {
   const log = openSync(logFile, 'a');
-  const child = spawn(command, args, { cwd, detached: true, stdio: ['ignore', log, log] });
+  const child = spawn(command, args, {
+    cwd,
+    detached: true,
+    stdio: ['ignore', log, log],
+    env: { ...process.env, ...env },
+  });
   closeSync(log);
   child.on('error', () => {}); // Seen as a process that is not there.
   child.unref();
@@ -42,7 +49,31 @@ function hasEnded(daemon: Daemon): boolean {
   return !isRunning(daemon) && !/^Z.*l/.test(look(daemon.pid).state);
 }
 
-function look(pid: number): { readonly state: string; readonly command: string } {
+interface ProcessState {
+  /** As `ps` shows it: `Z` is gone, `T` is stopped; `l` has several threads. */
+  readonly state: string;
+  readonly command: string;
+}
+
+function look(pid: number): ProcessState {
+  return process.platform === 'linux' ? lookAtFiles(pid) : lookWithPs(pid);
+}
+
+/** Without another process: tests that keep many servers in view would wait for `ps` most of the time. */
+function lookAtFiles(pid: number): ProcessState {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name of the program, in parentheses, may have blanks.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const threads = Number(fields[17]);
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+    return { state: `${fields[0]}${threads > 1 ? 'l' : ''}`, command };
+  } catch {
+    return { state: '', command: '' };
+  }
+}
+
+function lookWithPs(pid: number): ProcessState {
   try {
     const line = execFileSync('ps', ['-ww', '-o', 'stat=,args=', '-p', String(pid)], { encoding: 'utf8' });
     const [, state = '', command = ''] = /^(\S+)\s+(.*)/.exec(line) ?? [];

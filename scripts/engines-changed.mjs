@@ -15,7 +15,13 @@ const PARTS = {
   engines: { paths: ['engines'] },
   'tests of engines': { paths: ['test/engines'] },
   'bindings, with what they import': {
-    paths: ['src/bindings/cassandra', 'src/bindings/zookeeper', 'src/bindings/shared', 'src/operations'],
+    paths: [
+      'src/bindings/cassandra',
+      'src/bindings/causal-redis',
+      'src/bindings/zookeeper',
+      'src/bindings/shared',
+      'src/operations',
+    ],
     isClosed: true,
   },
   'package-lock.json': { paths: ['package-lock.json'] },

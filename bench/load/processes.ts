@@ -2,7 +2,7 @@
 import { answer, ask, ended, startChild } from '../harness/children.ts';
 import { WRITTEN, type ClientOrder, type ClientReport, type Target } from './messages.ts';
 import { processorTimeUs } from './processor-time.ts';
-import { startRedis } from './redis.ts';
+import { startRedis } from '../../engines/redis/single-server.ts';
 import { verifyWrites, type WrittenReport } from './verify-writes.ts';
 
 /** One run of one contender, of all its clients together. */

@@ -9,7 +9,7 @@ import { isUndecided } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import { serverFlags } from '../load/processes.ts';
-import { redisVersion } from '../load/redis.ts';
+import { redisVersion } from '../../engines/redis/single-server.ts';
 import { rowOf, type Samples } from '../load/rounds.ts';
 import { measureStarts, QUICK, STARTS, type Extent, type Plan } from '../load/restart-rounds.ts';
 import { computeGoalResults } from './goals.ts';
