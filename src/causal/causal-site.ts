@@ -4,6 +4,7 @@
  * It starts nothing by itself. Its owner calls `poll` and `replicate` again and again, and repeats
  * an operation that was refused for a reason that passes.
  */
+import { Gathering } from './gather.ts';
 import type { CausalLimits } from './limits.ts';
 import {
   isRefusal,
@@ -12,6 +13,7 @@ import {
   type RefusalReason,
   type SiteView,
   type StateReply,
+  type StateRequest,
 } from './partition-calls.ts';
 import { findPartition } from './partition-of-key.ts';
 import {
@@ -22,11 +24,17 @@ import {
   type ReadRefusal,
   type SnapshotSource,
 } from './read-transaction.ts';
-import { pullOnce, resync, type Replication, type ReplicationResult } from './replicator.ts';
+import {
+  pullOnce,
+  resync,
+  type Position,
+  type Replication,
+  type ReplicationResult,
+} from './replicator.ts';
 import type { CausalSession } from './session.ts';
 import type { GatewayTime } from './site-time.ts';
 import { Stabilizer, type PendingPoll } from './stabilizer.ts';
-import { isRemotelyCovered, type SiteIndex, type Stamp } from './stamps.ts';
+import { createZeroVector, isRemotelyCovered, type SiteIndex, type Stamp } from './stamps.ts';
 
 /** What an operator should know. */
 export interface CausalAlarm {
@@ -34,8 +42,9 @@ export interface CausalAlarm {
    * - `lost-writes`: a partition has lost acknowledged writes, and no other site had them (R13).
    * - `causal-history`: another site has broken its promise, so a snapshot may be torn (R11).
    * - `dropped-entries`: a site was away for so long that it must copy a whole partition (R16).
+   * - `clock`: the clock of a partition, here or at another site, is too far off (R8).
    */
-  readonly code: 'lost-writes' | 'causal-history' | 'dropped-entries';
+  readonly code: 'lost-writes' | 'causal-history' | 'dropped-entries' | 'clock';
   readonly partition: number;
 }
 
@@ -47,6 +56,8 @@ export interface CausalSiteOptions {
   readonly port: PartitionPort;
   readonly getTime: () => GatewayTime;
   readonly onAlarm: (alarm: CausalAlarm) => void;
+  /** Called when a pull has brought writes of another site. */
+  readonly onNews?: () => void;
 }
 
 export interface Write {
@@ -61,6 +72,8 @@ export interface Write {
 /** Why an operation did not run. `SESSION_AHEAD`: the site lacks what the session saw (R20). */
 export interface OperationRefusal {
   readonly refused: RefusalReason | 'SESSION_AHEAD';
+  /** The site that refused. Default: the own one */
+  readonly site?: SiteIndex;
 }
 
 export type OnWritten = (result: { readonly stamp: Stamp } | OperationRefusal) => void;
@@ -73,7 +86,18 @@ export class CausalSite {
   readonly #broken = new Set<number>();
   /** Partitions that were healed, and have not received again what the snapshots need. */
   readonly #recovering = new Set<number>();
+  /** When the gateway that replicates was asked to heal a partition. */
+  readonly #healRequestedAt = new Map<number, Stamp>();
+  /** Partitions whose last own stamps other sites may know, and have not reported (R13). */
+  readonly #unchecked = new Set<number>();
+  /** Partitions that this gateway has not polled since it started (R13). */
+  readonly #unpolled = new Set<number>();
+  readonly #untrusted = new Set<number>();
+  #needsOtherSites = false;
+  #isStableKnown = true;
   readonly #busy = new Set<string>();
+  /** Where pulls have ended, by partition and source. */
+  readonly #positions = new Map<string, Position>();
 
   constructor(options: CausalSiteOptions) {
     this.options = options;
@@ -89,36 +113,101 @@ export class CausalSite {
     return session.canContinueAt(this.options.site, this.stabilizer.stable);
   }
 
-  /** Polls all partitions, and raises the stable snapshot when all have replied (R12). */
-  poll(): void {
-    const { partitionCount, getTime } = this.options;
-    let open = partitionCount;
+  /**
+   * Starts with an empty memory at a site that may have data (R13).
+   *
+   * A partition may have lost writes that no memory of this gateway shows. So it takes what other
+   * gateways have published, and asks the other sites which own writes they have. A partition is
+   * served after a poll that knows both. Without a published view, all other sites must answer.
+   */
+  start(published: SiteView | undefined): void {
+    const { partitionCount, siteCount } = this.options;
+    this.#needsOtherSites = published === undefined;
+    this.#isStableKnown = published !== undefined || siteCount === 1;
+    if (published !== undefined) this.stabilizer.observeView(published);
     for (let partition = 0; partition < partitionCount; partition += 1) {
-      const pending = this.stabilizer.beginPoll(partition, getTime());
-      this.#readState(pending, (state) => {
-        if (state !== undefined) {
-          const hasLostState = this.stabilizer.endPoll(pending, state, getTime());
-          if (hasLostState) this.#broken.add(partition);
-          else this.#noteReceived(pending, state);
-        }
-        open -= 1;
-        if (open === 0) this.stabilizer.advance();
-      });
+      this.#unpolled.add(partition);
+      if (siteCount > 1) this.#unchecked.add(partition);
     }
+  }
+
+  /** Whether all partitions are served since the start. */
+  get isReady(): boolean {
+    return this.#isStableKnown && this.#unpolled.size === 0;
+  }
+
+  /** Takes what another gateway of the site has published. */
+  observeView(view: SiteView): void {
+    for (const partition of this.stabilizer.observeView(view)) this.#noteHealed(partition);
+  }
+
+  /** When the partition of `key` was last healed. A write that was pending then may be lost. */
+  getHealedAt(key: string): Stamp {
+    return this.stabilizer.getHealedAt(findPartition(key, this.options.partitionCount));
+  }
+
+  /** Polls all partitions, and raises the stable snapshot when all have replied (R12). */
+  poll(onEnd: () => void = () => {}): void {
+    const { partitionCount } = this.options;
+    let open = 1;
+    const end = (): void => {
+      open -= 1;
+      if (open > 0) return;
+      this.stabilizer.advance();
+      this.#noteClocks();
+      if (this.#unpolled.size === 0) this.#isStableKnown = true;
+      onEnd();
+    };
+    for (let partition = 0; partition < partitionCount; partition += 1) {
+      // During a heal, what was seen of a partition says nothing about its state afterwards.
+      if (this.#unchecked.has(partition) || this.#broken.has(partition)) continue;
+      open += 1;
+      this.#pollOne(partition, end);
+    }
+    end();
   }
 
   /** Brings what other sites have written, and heals partitions that have lost state. */
   replicate(): void {
     const { partitionCount } = this.options;
+    this.checkOwnStamps();
     for (let partition = 0; partition < partitionCount; partition += 1) {
       if (this.#broken.has(partition)) this.#heal(partition);
       else for (const source of this.#otherSites()) this.#pull(partition, source);
     }
   }
 
+  /**
+   * Lets the gateway that replicates heal what this one has found to be broken (R13).
+   *
+   * It asks once, and again only after a while: the partition may have been healed already, and the
+   * news of that be on its way. Each request would then begin another heal.
+   */
+  requestHeals(): void {
+    const { site, port, limits, getTime } = this.options;
+    const { elapsed } = getTime();
+    for (const partition of this.#broken) {
+      const requestedAt = this.#healRequestedAt.get(partition) ?? -Infinity;
+      if (elapsed - requestedAt < limits.requestTimeout) continue;
+      this.#runOnce(`suspect ${partition}`, (onEnd) => {
+        port.call({ site, partition }, 'suspect', {}, (reply) => {
+          if (!isRefusal(reply)) this.#healRequestedAt.set(partition, elapsed);
+          onEnd();
+        });
+      });
+    }
+  }
+
+  /** Asks other sites, after a start, which own writes of this site they have (R13). */
+  checkOwnStamps(): void {
+    for (const partition of this.#unchecked)
+      this.#runOnce(`check ${partition}`, (onEnd) => this.#checkOwnStamp(partition, onEnd));
+  }
+
   put(session: CausalSession, write: Write, onEnd: OnWritten): void {
     const { partitionCount, site, port, getTime } = this.options;
     const partition = findPartition(write.key, partitionCount);
+    if (!this.#canServe([write.key])) return onEnd({ refused: 'STARTING' });
     if (!this.mayStart(session)) return onEnd({ refused: 'SESSION_AHEAD' });
     if (!this.stabilizer.isTrusted(partition)) return onEnd({ refused: 'CLOCK' });
 
@@ -129,9 +218,10 @@ export class CausalSite {
       siteTime: this.stabilizer.getSiteTime(getTime()),
       lastSeen: this.stabilizer.getLastSeen(partition),
     };
+    const healedAt = this.stabilizer.getHealedAt(partition);
     port.call({ site, partition }, 'put', request, (reply) => {
       if (isRefusal(reply)) {
-        this.#noteRefusal({ ...reply, site, partition });
+        this.#noteRefusal({ ...reply, site, partition }, healedAt);
         return onEnd(reply);
       }
       session.observeStamp(site, reply.stamp);
@@ -148,6 +238,7 @@ export class CausalSite {
     { keys, source }: { readonly keys: readonly string[]; readonly source: SnapshotSource },
     onEnd: OnSiteRead,
   ): void {
+    if (!this.#canServe(keys)) return onEnd({ refused: 'STARTING' });
     if (!this.mayStart(session)) return onEnd({ refused: 'SESSION_AHEAD' });
     const { partitionCount, getTime } = this.options;
     const isTrusted = (key: string): boolean =>
@@ -157,15 +248,17 @@ export class CausalSite {
     const ownStamp = this.stabilizer.getOwnSnapshotStamp(getTime());
     const context = { ...this.#createReadContext(session, keys), ownStamp, source };
     readCausal(context, (result) => {
-      if (isRefusal(result)) this.#noteRefusal(result);
+      if (isRefusal(result)) this.#noteRefusal(result, context.view.healedAt[result.partition]);
       onEnd(result);
     });
   }
 
   /** Reads at `latest` (R22). */
   readLatest(session: CausalSession, keys: readonly string[], onEnd: OnSiteRead): void {
-    readLatest(this.#createReadContext(session, keys), (result) => {
-      if (isRefusal(result)) this.#noteRefusal(result);
+    if (!this.#canServe(keys)) return onEnd({ refused: 'STARTING' });
+    const context = this.#createReadContext(session, keys);
+    readLatest(context, (result) => {
+      if (isRefusal(result)) this.#noteRefusal(result, context.view.healedAt[result.partition]);
       onEnd(result);
     });
   }
@@ -181,6 +274,73 @@ export class CausalSite {
 
   #createReadContext(session: CausalSession, keys: readonly string[]): ReadContext {
     return { ...this.options, session, keys, view: this.getView() };
+  }
+
+  #canServe(keys: readonly string[]): boolean {
+    if (this.isReady) return true;
+    const { partitionCount } = this.options;
+    const isPolled = (key: string): boolean =>
+      !this.#unpolled.has(findPartition(key, partitionCount));
+    return this.#isStableKnown && keys.every(isPolled);
+  }
+
+  #pollOne(partition: number, onEnd: () => void): void {
+    const { getTime } = this.options;
+    const pending = this.stabilizer.beginPoll(partition, getTime());
+    this.#readState(pending, (state) => {
+      const isOutdated = pending.healedAt !== this.stabilizer.getHealedAt(partition);
+      if (state !== undefined && !isOutdated) {
+        const hasLostState = this.stabilizer.endPoll(pending, state, getTime());
+        if (hasLostState) this.#broken.add(partition);
+        else {
+          this.#noteReceived(pending, state);
+          this.#unpolled.delete(partition);
+        }
+      }
+      onEnd();
+    });
+  }
+
+  /**
+   * The cursor of another site names an own write that it has. The partition is asked first: if it
+   * is just failing over, another site may be about to receive its last writes.
+   */
+  #checkOwnStamp(partition: number, onEnd: () => void): void {
+    const { port, site, siteCount } = this.options;
+    // With no time, the call confirms nothing, here and at other sites (R10).
+    const request = { siteTime: 0, siteClock: 0, lastSeen: 0, stable: createZeroVector(siteCount) };
+    port.call({ site, partition }, 'state', request, (state) => {
+      if (isRefusal(state)) return onEnd();
+      this.stabilizer.observeOwnStamp(partition, state.lastOwnStamp);
+      this.#askOtherSites(partition, request, onEnd);
+    });
+  }
+
+  #askOtherSites(partition: number, request: StateRequest, onEnd: () => void): void {
+    const { port, site } = this.options;
+    const others = this.#otherSites();
+    const answers = new Gathering<{ readonly isKnown: boolean }>(others.length, (result) => {
+      const isComplete = !isRefusal(result) && result.every(({ isKnown }) => isKnown);
+      if (isComplete || !this.#needsOtherSites) this.#unchecked.delete(partition);
+      onEnd();
+    });
+    for (const [place, other] of others.entries())
+      port.call({ site: other, partition }, 'state', request, (reply) => {
+        if (!isRefusal(reply))
+          this.stabilizer.observeOwnStamp(partition, reply.cursors[site]?.stamp ?? 0);
+        answers.add(place, { isKnown: !isRefusal(reply) });
+      });
+  }
+
+  #noteClocks(): void {
+    for (let partition = 0; partition < this.options.partitionCount; partition += 1) {
+      const isTrusted = this.stabilizer.isTrusted(partition);
+      if (isTrusted) this.#untrusted.delete(partition);
+      else if (!this.#untrusted.has(partition)) {
+        this.#untrusted.add(partition);
+        this.#raiseAlarm('clock', partition);
+      }
+    }
   }
 
   #otherSites(): readonly SiteIndex[] {
@@ -201,9 +361,19 @@ export class CausalSite {
     );
   }
 
-  /** R13: both reasons mean that the partition has lost state. */
-  #noteRefusal({ refused, site, partition }: ReadRefusal): void {
+  #noteHealed(partition: number): void {
+    this.#broken.delete(partition);
+    this.#healRequestedAt.delete(partition);
+    this.#recovering.add(partition);
+  }
+
+  /**
+   * R13: both reasons mean that the partition has lost state, unless it was healed since the call
+   * was sent.
+   */
+  #noteRefusal({ refused, site, partition }: ReadRefusal, healedAt: Stamp | undefined): void {
     if (site !== this.options.site) return;
+    if (healedAt !== this.stabilizer.getHealedAt(partition)) return;
     const isBehind = refused === 'BEHIND' && !this.#recovering.has(partition);
     if (refused === 'REWOUND' || isBehind) this.#broken.add(partition);
   }
@@ -215,8 +385,11 @@ export class CausalSite {
   }
 
   #pull(partition: number, source: SiteIndex): void {
-    this.#runOnce(`pull ${partition} ${source}`, (onEnd) => {
+    this.#runOnce(formatWay(partition, source), (onEnd) => {
       pullOnce(this.#createReplication(partition, source), (result) => {
+        const way = formatWay(partition, source);
+        if ('position' in result) this.#positions.set(way, result.position);
+        else this.#positions.delete(way);
         this.#noteReplication(partition, result);
         onEnd();
       });
@@ -224,8 +397,12 @@ export class CausalSite {
   }
 
   #noteReplication(partition: number, result: ReplicationResult): void {
-    if ('done' in result && result.done === 'applied' && result.belowPromise > 0)
-      this.#raiseAlarm('causal-history', partition);
+    if (isRefusal(result)) {
+      if (result.refused === 'CLOCK') this.#raiseAlarm('clock', partition);
+    } else if (result.done === 'applied') {
+      if (result.belowPromise > 0) this.#raiseAlarm('causal-history', partition);
+      if (result.entries > 0) this.options.onNews?.();
+    }
   }
 
   /**
@@ -265,10 +442,9 @@ export class CausalSite {
     // Writes that no other site had are gone: what was seen of them counts no longer.
     this.#readState({ partition, lastSeen: 0 }, (state) => {
       if (state !== undefined) {
-        if (this.stabilizer.acceptHealed(partition, state))
+        if (this.stabilizer.acceptHealed(partition, state, this.options.getTime()))
           this.#raiseAlarm('lost-writes', partition);
-        this.#broken.delete(partition);
-        this.#recovering.add(partition);
+        this.#noteHealed(partition);
       }
       onEnd();
     });
@@ -282,12 +458,13 @@ export class CausalSite {
       limits,
       target: { site, partition },
       source,
+      position: this.#positions.get(formatWay(partition, source)),
       context: {
         stable,
         siteClock: highestClock,
         siteTime: this.stabilizer.getSiteTime(getTime()),
         lastSeen: this.stabilizer.getLastSeen(partition),
-        isFarAhead: (state, source) => this.stabilizer.isFarAhead(state, source),
+        isFarAhead: (received, from) => this.stabilizer.isFarAhead(received, from),
       },
     };
   }
@@ -302,4 +479,8 @@ export class CausalSite {
   #raiseAlarm(code: CausalAlarm['code'], partition: number): void {
     this.options.onAlarm({ code, partition });
   }
+}
+
+function formatWay(partition: number, source: SiteIndex): string {
+  return `pull ${partition} ${source}`;
 }

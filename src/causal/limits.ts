@@ -10,10 +10,14 @@ export interface CausalLimits {
   readonly keepVersionsFor: number;
   /** Stable versions of one key that are kept (R6). */
   readonly maxVersions: number;
+  /** Bytes of stable values of one key that are kept. Values that are no bytes count as 0 (R6). */
+  readonly maxVersionBytes: number;
   /** How long a repeated write is recognized (R17). */
   readonly keepIdsFor: number;
   /** Own entries that are kept for a site that does not pull (R16). */
   readonly maxOwnEntries: number;
+  /** Bytes of these entries: 300 for each, and its value if that is bytes (R16). */
+  readonly maxOwnEntryBytes: number;
   /** How long a delete is remembered (R18). */
   readonly keepTombstonesFor: number;
   /** How far a partition may be ahead of its site before it stops to pull (R19). */
@@ -31,8 +35,10 @@ export const DEFAULT_LIMITS: CausalLimits = {
   requestTimeout: 4 * SECOND,
   keepVersionsFor: 5 * SECOND,
   maxVersions: 32,
+  maxVersionBytes: 65_536,
   keepIdsFor: 60 * SECOND,
   maxOwnEntries: 1_000_000,
+  maxOwnEntryBytes: 16_777_216,
   keepTombstonesFor: 24 * 3600 * SECOND,
   maxReceivedAhead: 10 * SECOND,
   maxPulledEntries: 200,

@@ -2,14 +2,24 @@
  * The writes of one partition in the order in which it made them, for the other sites to pull, and
  * the ids of these writes.
  *
- * Entries are numbered without holes. A number alone does not name an entry: a partition that has
- * lost its last entries uses the numbers again. So a cursor has the stamp too (R10).
+ * Entries are numbered. A number alone does not name an entry: a partition that has lost its last
+ * entries uses the numbers again. So a cursor has the stamp too (R10).
+ *
+ * Ids have the numbers of their entries, so that a script in a store needs no second list. They are
+ * kept for their time, also if their entries had to go.
  */
 import type { Cursor, OwnEntry } from './partition-calls.ts';
 import type { Stamp } from './stamps.ts';
+import { getValueBytes } from './version.ts';
 
+/** Only each eighth put looks for what is old: in a store, looking costs more than removing. */
+export const PRUNE_EVERY = 8;
 /** Entries, and ids, that one put removes at most, so that no put is slow. */
-const MAX_PRUNED = 3;
+export const MAX_PRUNED = 16;
+/** Entries above the limits that one put drops at most. */
+export const MAX_DROPPED = 20;
+/** About what a store needs for an entry with a short key, besides the value. */
+export const ENTRY_BYTES = 300;
 
 export interface RetentionLimits {
   /** Entries with a higher number may be needed by another site. */
@@ -17,35 +27,65 @@ export interface RetentionLimits {
   /** Ids from this stamp on are kept, for repetitions (R17). */
   readonly keepIdsFrom: Stamp;
   readonly maxEntries: number;
+  readonly maxBytes: number;
+}
+
+interface WriteId {
+  readonly id: string;
+  readonly stamp: Stamp;
 }
 
 export class OwnEntries {
   #first = 1;
   #last = 0;
+  #lastStamp: Stamp = 0;
+  #bytes = 0;
   #entries = new Map<number, OwnEntry>();
+  #firstId = 1;
+  #ids = new Map<number, WriteId>();
   #stampsById = new Map<string, Stamp>();
 
   get last(): Cursor {
-    return { entry: this.#last, stamp: this.#entries.get(this.#last)?.stamp ?? 0 };
+    return { entry: this.#last, stamp: this.#lastStamp };
   }
 
   get count(): number {
     return this.#entries.size;
   }
 
+  /** By the rule of `maxOwnEntryBytes`. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The lowest numbers that an entry, and an id, may have. */
+  get first(): { readonly entry: number; readonly id: number } {
+    return { entry: this.#first, id: this.#firstId };
+  }
+
+  /** The ids that are known, with the stamps of their writes. */
+  get ids(): ReadonlyMap<string, Stamp> {
+    return this.#stampsById;
+  }
+
   copy(): OwnEntries {
     const copy = new OwnEntries();
     copy.#first = this.#first;
     copy.#last = this.#last;
+    copy.#lastStamp = this.#lastStamp;
+    copy.#bytes = this.#bytes;
     copy.#entries = new Map(this.#entries);
+    copy.#firstId = this.#firstId;
+    copy.#ids = new Map(this.#ids);
     copy.#stampsById = new Map(this.#stampsById);
     return copy;
   }
 
   append(entry: OwnEntry): void {
-    this.#last += 1;
-    this.#entries.set(this.#last, entry);
-    this.#stampsById.set(entry.id, entry.stamp);
+    this.#add(this.#last + 1, entry);
+    const { id, stamp } = entry;
+    this.#ids.set(this.#last, { id, stamp });
+    this.#stampsById.set(id, stamp);
   }
 
   /** Returns the stamp of the write with this id, if it was made here lately (R17). */
@@ -81,40 +121,65 @@ export class OwnEntries {
    */
   restart(stamp: Stamp): void {
     this.#entries.clear();
+    this.#bytes = 0;
     // One number stays free: a cursor at the last entry must not be one before the mark.
-    this.#last += 2;
-    this.#first = this.#last;
-    this.#entries.set(this.#last, { stamp, id: '', write: undefined });
+    this.#first = this.#last + 2;
+    this.#add(this.#first, { stamp, id: '', write: undefined });
   }
 
   /**
    * Drops some entries that no site needs, and some old ids (R16, R17). Returns how many entries
    * were dropped although a site may need them.
    */
-  prune({ acknowledged, keepIdsFrom, maxEntries }: RetentionLimits): number {
-    // The entry at a cursor stays, since the next pull names it.
-    for (let pruned = 0; pruned < MAX_PRUNED && this.#first < acknowledged; pruned += 1) {
-      if ((this.#entries.get(this.#first)?.stamp ?? 0) >= keepIdsFrom) break;
+  prune({ acknowledged, keepIdsFrom, maxEntries, maxBytes }: RetentionLimits): number {
+    if (this.#last % PRUNE_EVERY === 0) {
+      this.#dropOldEntries(acknowledged, keepIdsFrom);
+      this.#dropOldIds(keepIdsFrom);
+    }
+    const end = Math.min(this.#last, this.#first + MAX_DROPPED);
+    let dropped = 0;
+    while (this.#first < end && (this.count > maxEntries || this.#bytes > maxBytes)) {
+      if (this.#first >= acknowledged) dropped += 1;
       this.#dropFirst();
     }
-    this.#dropIds(keepIdsFrom);
-    let dropped = 0;
-    for (; this.#entries.size > maxEntries; dropped += 1) this.#dropFirst();
     return dropped;
   }
 
+  /** The entry at a cursor stays, since the next pull names it. */
+  #dropOldEntries(acknowledged: number, keepFrom: Stamp): void {
+    const end = Math.min(acknowledged, this.#first + MAX_PRUNED);
+    while (this.#first < end) {
+      if ((this.#entries.get(this.#first)?.stamp ?? 0) >= keepFrom) return;
+      this.#dropFirst();
+    }
+  }
+
+  #dropOldIds(keepFrom: Stamp): void {
+    const end = Math.min(this.#last + 1, this.#firstId + MAX_PRUNED);
+    for (; this.#firstId < end; this.#firstId += 1) {
+      const known = this.#ids.get(this.#firstId);
+      if (known === undefined) continue;
+      if (known.stamp >= keepFrom) return;
+      this.#ids.delete(this.#firstId);
+      this.#stampsById.delete(known.id);
+    }
+  }
+
+  #add(number: number, entry: OwnEntry): void {
+    this.#last = number;
+    this.#lastStamp = entry.stamp;
+    this.#bytes += getEntryBytes(entry);
+    this.#entries.set(number, entry);
+  }
+
   #dropFirst(): void {
+    const entry = this.#entries.get(this.#first);
+    if (entry !== undefined) this.#bytes -= getEntryBytes(entry);
     this.#entries.delete(this.#first);
     this.#first += 1;
   }
+}
 
-  /** Ids are kept for their time, also if their entries had to go. */
-  #dropIds(keepIdsFrom: Stamp): void {
-    let pruned = 0;
-    for (const [id, stamp] of this.#stampsById) {
-      if (stamp >= keepIdsFrom || pruned === MAX_PRUNED) return;
-      this.#stampsById.delete(id);
-      pruned += 1;
-    }
-  }
+function getEntryBytes({ write }: OwnEntry): number {
+  return ENTRY_BYTES + getValueBytes(write?.version.value);
 }

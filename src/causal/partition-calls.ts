@@ -18,6 +18,8 @@ import type { VersionChain } from './version-chain.ts';
  * - `TOO_OLD`: the partition has dropped what the snapshot needs (R7).
  * - `STALE`: another gateway has moved the cursor (R11).
  * - `LOST`: the source no longer has the entry at the cursor (R14).
+ * - `FULL`: the store of the partition has no memory left.
+ * - `STARTING`: no gateway of the site knows enough of it yet (R13).
  * - `UNREACHABLE`: no reply came. The call may have been executed.
  */
 export type RefusalReason =
@@ -27,6 +29,8 @@ export type RefusalReason =
   | 'TOO_OLD'
   | 'STALE'
   | 'LOST'
+  | 'FULL'
+  | 'STARTING'
   | 'UNREACHABLE';
 
 export interface Refusal {
@@ -149,13 +153,16 @@ export interface ApplyReply {
 }
 
 export interface ScanRequest {
-  readonly after: string;
+  /** The `nextPage` of the page before; '' for the first one. */
+  readonly page: string;
+  /** About how many chains a page has. */
   readonly maxKeys: number;
 }
 
 export interface ScanReply {
   readonly chains: readonly (readonly [key: string, chain: VersionChain])[];
-  readonly isLast: boolean;
+  /** `undefined` after the last page. */
+  readonly nextPage: string | undefined;
 }
 
 export interface MergeRequest {
@@ -205,6 +212,8 @@ export interface SiteView {
   readonly siteTime: Stamp;
   /** The highest own stamp of each partition that the gateway has seen. */
   readonly lastSeen: readonly Stamp[];
+  /** When each partition was last healed. From then on, its `lastSeen` may be lower (R14). */
+  readonly healedAt: readonly Stamp[];
 }
 
 /** The way from a gateway to the partitions of all sites. */

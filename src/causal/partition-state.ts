@@ -1,6 +1,7 @@
 /** The data of one partition at one site. A failover may bring back a copy of it. */
 import { OwnEntries } from './own-entries.ts';
 import type { Cursor } from './partition-calls.ts';
+import { RemovalQueue } from './removal-queue.ts';
 import { createZeroVector, type Stamp, type Vector } from './stamps.ts';
 import type { VersionChain } from './version-chain.ts';
 
@@ -19,8 +20,8 @@ export interface PartitionState {
   /** The last own entry that each other site has applied. */
   acknowledged: readonly number[];
   readonly chains: Map<string, VersionChain>;
-  /** Keys whose newest version is a tombstone or expires, with the stamp when it may be dropped. */
-  readonly removable: Map<string, Stamp>;
+  /** Keys whose newest version is a tombstone or expires. */
+  readonly removable: RemovalQueue;
   /** How often something showed that writes are missing here, and how many of these were healed. */
   suspicions: number;
   healedSuspicions: number;
@@ -39,7 +40,7 @@ export function createPartitionState(siteCount: number): PartitionState {
     cursors: zeros.map(() => ({ entry: 0, stamp: 0 })),
     acknowledged: zeros,
     chains: new Map(),
-    removable: new Map(),
+    removable: new RemovalQueue(),
     suspicions: 0,
     healedSuspicions: 0,
     recoveredOwnStamp: 0,
@@ -52,6 +53,6 @@ export function copyPartitionState(state: PartitionState): PartitionState {
     ...state,
     own: state.own.copy(),
     chains: new Map(state.chains),
-    removable: new Map(state.removable),
+    removable: state.removable.copy(),
   };
 }

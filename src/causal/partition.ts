@@ -42,7 +42,7 @@ import {
   type Stamp,
   type Vector,
 } from './stamps.ts';
-import { findRemovableKeys } from './tombstones.ts';
+import { REMOVAL_CHECKS, type RemovableKey } from './removal-queue.ts';
 import type { Version } from './version.ts';
 import {
   EMPTY_CHAIN,
@@ -215,12 +215,12 @@ export class Partition {
     return { belowPromise };
   }
 
-  /** Returns whole chains, in the order of their keys (R14). */
-  protected scan({ after, maxKeys }: ScanRequest): ScanReply {
-    const keys = [...this.state.chains.keys()].filter((key) => key > after).toSorted();
-    const page = keys.slice(0, maxKeys);
-    const chains = page.map((key) => [key, this.#getChain(key)] as const);
-    return { chains, isLast: page.length === keys.length };
+  /** Returns whole chains. A page begins after the last key of the page before (R14). */
+  protected scan({ page, maxKeys }: ScanRequest): ScanReply {
+    const keys = [...this.state.chains.keys()].filter((key) => key > page).toSorted();
+    const found = keys.slice(0, maxKeys);
+    const chains = found.map((key) => [key, this.#getChain(key)] as const);
+    return { chains, nextPage: found.length < keys.length ? found.at(-1) : undefined };
   }
 
   /** Adds the versions of another site's chains (R14). */
@@ -232,8 +232,7 @@ export class Partition {
     for (const [key, chain] of chains) {
       for (const version of getVersions(chain))
         if (version.site === site) highestOwn = Math.max(highestOwn, version.stamp);
-      state.chains.set(key, mergeChain(this.#getChain(key), chain, passableUpTo));
-      this.#noteRemovable(key);
+      this.#setChain(key, mergeChain(this.#getChain(key), chain, passableUpTo));
     }
     if (highestOwn <= state.lastOwnStamp) return DONE;
     state.recoveredOwnStamp = Math.max(state.recoveredOwnStamp, highestOwn);
@@ -389,8 +388,14 @@ export class Partition {
   }
 
   #store(key: string, chain: VersionChain, stable: Vector, now: Stamp): void {
-    this.state.chains.set(key, this.#trim(chain, stable, now));
-    this.#noteRemovable(key);
+    this.#setChain(key, this.#trim(chain, stable, now));
+  }
+
+  #setChain(key: string, chain: VersionChain): void {
+    const [previous] = getVersions(this.#getChain(key));
+    const [newest] = getVersions(chain);
+    this.state.chains.set(key, chain);
+    if (newest !== undefined && newest !== previous) this.#noteRemovable(key, newest);
   }
 
   #trim(chain: VersionChain, stable: Vector, now: Stamp): VersionChain {
@@ -398,37 +403,56 @@ export class Partition {
       keepFrom: now - this.limits.keepVersionsFor,
       stable: withStamp(stable, this.site, this.state.clock),
       maxVersions: this.limits.maxVersions,
+      maxVersionBytes: this.limits.maxVersionBytes,
     });
   }
 
-  #noteRemovable(key: string): void {
-    const newest = getVersions(this.#getChain(key))[0];
-    const isRemovable = newest?.kind === 'tombstone' || (newest?.expiresAt ?? 0) > 0;
-    if (newest === undefined || !isRemovable) return void this.state.removable.delete(key);
-    const from = Math.max(newest.stamp, newest.expiresAt);
-    this.state.removable.set(key, from + this.getTombstoneLifetime());
+  #noteRemovable(key: string, newest: Version): void {
+    const dueAt = this.#computeDueTime(newest);
+    if (dueAt !== undefined) this.state.removable.add({ key, dueAt });
   }
 
-  /** R18. */
+  /** R18: from when on a tombstone or an expired value may be dropped. */
+  #computeDueTime({ kind, stamp, expiresAt }: Version): Stamp | undefined {
+    if (kind !== 'tombstone' && expiresAt === 0) return undefined;
+    return Math.max(stamp, expiresAt) + this.getTombstoneLifetime();
+  }
+
+  /** R18. Looks at some keys, but not in each poll, since most are not due for long. */
   #dropRemovable(stable: Vector, now: Stamp): void {
-    const { state } = this;
-    for (const key of findRemovableKeys(state.removable, now)) {
-      const chain = this.#trim(this.#getChain(key), stable, now);
-      const [version, ...older] = getVersions(chain);
-      if (version === undefined || older.length > 0 || !this.isReceivedFromAll(version)) continue;
-      state.chains.delete(key);
-      state.removable.delete(key);
-    }
+    const { removable } = this.state;
+    const interval = Math.floor(this.getTombstoneLifetime() / REMOVAL_CHECKS);
+    const elapsed = now - removable.checkedAt;
+    // A clock that was set back must not stop the checks.
+    if (elapsed >= 0 && elapsed < interval) return;
+    let hasDropped = false;
+    for (const item of removable.take()) if (this.#dropIfDue(item, stable, now)) hasDropped = true;
+    if (!hasDropped) removable.checkedAt = now;
+  }
+
+  /** Returns whether the key was dropped. One that is not due is queued again. */
+  #dropIfDue(item: RemovableKey, stable: Vector, now: Stamp): boolean {
+    const { chains, removable } = this.state;
+    const { key, dueAt } = item;
+    const chain = this.#trim(this.#getChain(key), stable, now);
+    const [newest, ...older] = getVersions(chain);
+    // It was written again since.
+    if (newest === undefined || this.#computeDueTime(newest) !== dueAt) return false;
+    if (dueAt <= now && older.length === 0 && this.isReceivedFromAll(newest))
+      return chains.delete(key);
+    removable.add(item);
+    return false;
   }
 
   #pruneEntries(now: Stamp): number {
     const { own, acknowledged } = this.state;
-    const { keepIdsFor, maxOwnEntries } = this.limits;
+    const { keepIdsFor, maxOwnEntries, maxOwnEntryBytes } = this.limits;
     const others = acknowledged.filter((_, site) => site !== this.site);
     return own.prune({
       acknowledged: this.#siteCount === 1 ? own.last.entry : Math.min(...others),
       keepIdsFrom: now - keepIdsFor,
       maxEntries: maxOwnEntries,
+      maxBytes: maxOwnEntryBytes,
     });
   }
 }

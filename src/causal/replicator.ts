@@ -26,12 +26,24 @@ export interface ReplicationContext {
   /** The highest own stamp of the target that the gateway has seen (R13). */
   readonly lastSeen: Stamp;
   /** R19. */
-  isFarAhead(state: StateReply, source: SiteIndex): boolean;
+  isFarAhead(received: Stamp, source: SiteIndex): boolean;
 }
 
-/** How a run ended. `done` has the number of entries that were applied. */
+/** How far a partition has got with a source. */
+export interface Position {
+  readonly cursor: Cursor;
+  /** What it has received of the source. */
+  readonly received: Stamp;
+}
+
+/** How a run ended. `entries` is the number of entries that were applied. */
 export type ReplicationResult =
-  | { readonly done: 'applied'; readonly entries: number; readonly belowPromise: number }
+  | {
+      readonly done: 'applied';
+      readonly entries: number;
+      readonly belowPromise: number;
+      readonly position: Position;
+    }
   | { readonly done: 'paused' }
   | { readonly done: 'resynced' }
   | Refusal;
@@ -42,6 +54,8 @@ export interface Replication {
   /** The partition that receives. */
   readonly target: PartitionAddress;
   readonly source: SiteIndex;
+  /** Where the last run ended, if this gateway knows it. It spares to ask the partition. */
+  readonly position: Position | undefined;
   readonly context: ReplicationContext;
 }
 
@@ -49,37 +63,50 @@ type OnEnd = (result: ReplicationResult) => void;
 
 /** Pulls once, and applies what came (R10, R11). Resyncs if the source lacks the cursor (R14). */
 export function pullOnce(replication: Replication, onEnd: OnEnd): void {
-  const { port, target, source, limits, context } = replication;
-  readState(replication, (state) => {
-    if (isRefusal(state)) return onEnd(state);
-    if (context.isFarAhead(state, source)) return onEnd({ done: 'paused' });
-    const cursor = getCursor(state, source);
+  findPosition(replication, (position) => {
+    if (isRefusal(position)) return onEnd(position);
+    const { port, target, source, limits, context } = replication;
+    const { cursor, received } = position;
+    if (context.isFarAhead(received, source)) return onEnd({ done: 'paused' });
     const request = {
       requester: target.site,
       siteTime: context.siteTime,
       cursor,
-      promiseHeld: getStamp(state.received, source),
+      promiseHeld: received,
       maxEntries: limits.maxPulledEntries,
     };
     port.call({ ...target, site: source }, 'pull', request, (pulled) => {
-      if (!isRefusal(pulled)) return applyPulled({ replication, cursor, pulled }, onEnd);
+      if (!isRefusal(pulled)) return applyPulled({ replication, position, pulled }, onEnd);
       if (pulled.refused !== 'LOST') return onEnd(pulled);
       resyncIfStillAt(replication, cursor, onEnd);
     });
   });
 }
 
+/** Another gateway may have moved the cursor since: then `apply` answers `STALE`. */
+function findPosition(
+  replication: Replication,
+  onFound: (position: Position | Refusal) => void,
+): void {
+  const { position, source } = replication;
+  if (position !== undefined) return onFound(position);
+  readState(replication, (state) => {
+    if (isRefusal(state)) return onFound(state);
+    onFound({ cursor: getCursor(state, source), received: getStamp(state.received, source) });
+  });
+}
+
 interface Pulled {
   readonly replication: Replication;
-  readonly cursor: Cursor;
+  readonly position: Position;
   readonly pulled: PullReply;
 }
 
-function applyPulled({ replication, cursor, pulled }: Pulled, onEnd: OnEnd): void {
+function applyPulled({ replication, position, pulled }: Pulled, onEnd: OnEnd): void {
   const { port, target, source, context } = replication;
   const request = {
     source,
-    expectedCursor: cursor,
+    expectedCursor: position.cursor,
     cursor: pulled.cursor,
     promise: pulled.promise,
     entries: pulled.entries,
@@ -88,7 +115,13 @@ function applyPulled({ replication, cursor, pulled }: Pulled, onEnd: OnEnd): voi
   port.call(target, 'apply', request, (applied: ApplyReply | Refusal) => {
     if (isRefusal(applied)) return onEnd(applied);
     const { belowPromise } = applied;
-    onEnd({ done: 'applied', entries: pulled.entries.length, belowPromise });
+    const received = Math.max(position.received, pulled.promise);
+    onEnd({
+      done: 'applied',
+      entries: pulled.entries.length,
+      belowPromise,
+      position: { cursor: pulled.cursor, received },
+    });
   });
 }
 
@@ -117,7 +150,7 @@ export function resync(
     if (isAwayForTooLong(replication, state)) return clearAndResync(replication, onEnd);
     readSourceEnd(replication, (end) => {
       if (isRefusal(end)) return onEnd(end);
-      copyChains({ replication, hasLostState, after: '' }, (copied) => {
+      copyChains({ replication, hasLostState, page: '' }, (copied) => {
         if (isRefusal(copied)) return onEnd(copied);
         seekTo(replication, getCursor(state, replication.source), { end, onEnd });
       });
@@ -144,19 +177,19 @@ function readSourceEnd(
 interface ChainCopy {
   readonly replication: Replication;
   readonly hasLostState: boolean;
-  readonly after: string;
+  readonly page: string;
 }
 
 function copyChains(copy: ChainCopy, onEnd: (result: object | Refusal) => void): void {
-  const { replication, hasLostState, after } = copy;
+  const { replication, hasLostState, page } = copy;
   const { port, target, source, limits } = replication;
-  const request = { after, maxKeys: limits.maxScannedKeys };
-  port.call({ ...target, site: source }, 'scan', request, (page: ScanReply | Refusal) => {
-    if (isRefusal(page)) return onEnd(page);
-    const { chains, isLast } = page;
+  const request = { page, maxKeys: limits.maxScannedKeys };
+  port.call({ ...target, site: source }, 'scan', request, (scanned: ScanReply | Refusal) => {
+    if (isRefusal(scanned)) return onEnd(scanned);
+    const { chains, nextPage } = scanned;
     port.call(target, 'merge', { chains, hasLostState }, (merged) => {
-      if (isRefusal(merged) || isLast) return onEnd(merged);
-      copyChains({ ...copy, after: chains.at(-1)?.[0] ?? after }, onEnd);
+      if (isRefusal(merged) || nextPage === undefined) return onEnd(merged);
+      copyChains({ ...copy, page: nextPage }, onEnd);
     });
   });
 }

@@ -29,6 +29,8 @@ export interface PendingPoll {
   readonly lastSeen: Stamp;
   readonly stable: Vector;
   readonly sentAt: Stamp;
+  /** If the partition is healed before the reply, the poll shows nothing (R14). */
+  readonly healedAt: Stamp;
 }
 
 export class Stabilizer {
@@ -36,6 +38,7 @@ export class Stabilizer {
   readonly #limits: CausalLimits;
   readonly #time: SiteTime;
   readonly #lastSeen: Stamp[];
+  readonly #healedAt: Stamp[];
   readonly #received: (Vector | undefined)[];
   #stable: Vector;
   #highestClock: Stamp = 0;
@@ -45,6 +48,7 @@ export class Stabilizer {
     this.#limits = limits;
     this.#time = new SiteTime(partitionCount, limits.maxClockSkew);
     this.#lastSeen = Array.from({ length: partitionCount }, () => 0);
+    this.#healedAt = Array.from({ length: partitionCount }, () => 0);
     this.#received = Array.from({ length: partitionCount }, () => undefined);
     this.#stable = createZeroVector(siteCount);
   }
@@ -71,12 +75,37 @@ export class Stabilizer {
     return this.#lastSeen[partition] ?? 0;
   }
 
+  /** When the partition was last healed, as far as the gateway knows; 0 if it never was. */
+  getHealedAt(partition: number): Stamp {
+    return this.#healedAt[partition] ?? 0;
+  }
+
   getView(now: GatewayTime): SiteView {
     return {
       stable: this.#stable,
       siteTime: this.getSiteTime(now),
       lastSeen: [...this.#lastSeen],
+      healedAt: [...this.#healedAt],
     };
+  }
+
+  /**
+   * Takes what another gateway of the site knows. Returns the partitions that it has healed since
+   * (R14).
+   */
+  observeView({ stable, lastSeen, healedAt }: SiteView): readonly number[] {
+    this.#stable = maxVector(this.#stable, withStamp(stable, this.#site, 0));
+    const healed: number[] = [];
+    for (const [partition, stamp] of lastSeen.entries()) {
+      const at = healedAt[partition] ?? 0;
+      if (at > this.getHealedAt(partition)) {
+        // Writes that were lost for good do not count any more.
+        this.#healedAt[partition] = at;
+        this.#lastSeen[partition] = stamp;
+        healed.push(partition);
+      } else if (at === this.getHealedAt(partition)) this.observeOwnStamp(partition, stamp);
+    }
+    return healed;
   }
 
   /**
@@ -91,7 +120,13 @@ export class Stabilizer {
 
   beginPoll(partition: number, { elapsed }: GatewayTime): PendingPoll {
     const { stable } = this;
-    return { partition, lastSeen: this.getLastSeen(partition), stable, sentAt: elapsed };
+    return {
+      partition,
+      lastSeen: this.getLastSeen(partition),
+      stable,
+      sentAt: elapsed,
+      healedAt: this.getHealedAt(partition),
+    };
   }
 
   /** Takes the reply of a poll. Returns whether the partition has lost state (R13). */
@@ -126,9 +161,10 @@ export class Stabilizer {
   }
 
   /** Accepts the state of a partition after its heal. Returns whether own writes are gone. */
-  acceptHealed(partition: number, { lastOwnStamp }: StateReply): boolean {
+  acceptHealed(partition: number, { lastOwnStamp }: StateReply, now: GatewayTime): boolean {
     const hasLost = lastOwnStamp < this.getLastSeen(partition);
     this.#lastSeen[partition] = lastOwnStamp;
+    this.#healedAt[partition] = Math.max(this.getHealedAt(partition) + 1, this.getSiteTime(now));
     return hasLost;
   }
 
@@ -144,8 +180,8 @@ export class Stabilizer {
   }
 
   /** R19: whether the partition is so far ahead of the site that it should stop to pull. */
-  isFarAhead({ received }: StateReply, source: SiteIndex): boolean {
-    const ahead = getStamp(received, source) - getStamp(this.#stable, source);
+  isFarAhead(received: Stamp, source: SiteIndex): boolean {
+    const ahead = received - getStamp(this.#stable, source);
     return getStamp(this.#stable, source) > 0 && ahead > this.#limits.maxReceivedAhead;
   }
 }

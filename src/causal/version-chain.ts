@@ -6,7 +6,7 @@
  * were torn (R7).
  */
 import { isCovered, minVector, type Stamp, type Vector } from './stamps.ts';
-import { compareVersions, isVisible, type Version } from './version.ts';
+import { compareVersions, getValueBytes, isVisible, type Version } from './version.ts';
 
 /** Marks that versions between the newer and the older neighbor may be missing. */
 export interface Gap {
@@ -54,6 +54,7 @@ export interface ChainLimits {
   /** Reads begin at this snapshot or at a later one. */
   readonly stable: Vector;
   readonly maxVersions: number;
+  readonly maxVersionBytes: number;
 }
 
 /**
@@ -62,13 +63,16 @@ export interface ChainLimits {
  */
 export function trimChain(
   chain: VersionChain,
-  { keepFrom, stable, maxVersions }: ChainLimits,
+  { keepFrom, stable, maxVersions, maxVersionBytes }: ChainLimits,
 ): VersionChain {
   let count = 0;
+  let bytes = 0;
   for (const [index, link] of chain.entries()) {
     if (isGap(link)) continue;
     count += 1;
-    const mayEndHere = link.stamp < keepFrom || count >= maxVersions;
+    bytes += getValueBytes(link.value);
+    const isFull = count >= maxVersions || bytes >= maxVersionBytes;
+    const mayEndHere = link.stamp < keepFrom || isFull;
     if (!mayEndHere || !isVisible(link, stable)) continue;
 
     const next = chain[index + 1];

@@ -15,6 +15,11 @@ export interface Version {
   readonly value: unknown;
 }
 
+/** Returns the size of a value: 0 for one that is no bytes, as in a store in this process. */
+export function getValueBytes(value: unknown): number {
+  return value instanceof Uint8Array ? value.length : 0;
+}
+
 /** Orders two writes of one key: by stamp, then by site. The last writer wins. */
 export function compareVersions(a: Version, b: Version): number {
   return a.stamp - b.stamp || a.site - b.site;

@@ -26,7 +26,7 @@ import {
   createGeneratorAlarm,
   createRejectionAlarm,
 } from './site/replica-alarms.ts';
-import { SignedTokens } from './site/session-tokens.ts';
+import { SignedTokens } from '../bindings/shared/signed-tokens.ts';
 import { SiteDriver, type SiteDriverOptions } from './site/site-driver.ts';
 import { unusableDirectoryError } from './storage/directory/missing-history.ts';
 

@@ -7,6 +7,7 @@ import type {
   PartitionCalls,
   PartitionPort,
   Refusal,
+  SiteView,
 } from '../../src/causal/partition-calls.ts';
 import { Partition, type PartitionOptions } from '../../src/causal/partition.ts';
 import { CausalSession } from '../../src/causal/session.ts';
@@ -34,6 +35,8 @@ export class CausalWorld {
   readonly alarms: CausalAlarm[] = [];
   readonly partitions: Partition[][];
   readonly sites: CausalSite[];
+  /** Creates one more gateway of a site. */
+  readonly createSite: (site: number) => CausalSite;
   readonly #siteCount: number;
   readonly #delayedReplies: (() => void)[] = [];
   #writes = 0;
@@ -57,17 +60,21 @@ export class CausalWorld {
       },
       getSiteView: (site, onReply) => onReply((this.sites[site] as CausalSite).getView()),
     };
-    this.sites = each(
-      siteCount,
-      (site) =>
-        new CausalSite({
-          ...shared,
-          site,
-          port,
-          getTime: () => ({ elapsed: this.now, wall: this.now }),
-          onAlarm: (alarm) => this.alarms.push(alarm),
-        }),
-    );
+    this.createSite = (site) =>
+      new CausalSite({
+        ...shared,
+        site,
+        port,
+        getTime: () => ({ elapsed: this.now, wall: this.now }),
+        onAlarm: (alarm) => this.alarms.push(alarm),
+      });
+    this.sites = each(siteCount, this.createSite);
+  }
+
+  /** Starts the gateway of a site again, with an empty memory. */
+  restart(site: number, published: SiteView | undefined): void {
+    this.sites[site] = this.createSite(site);
+    this.site(site).start(published);
   }
 
   partition(site: number, partition: number): Partition {

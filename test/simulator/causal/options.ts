@@ -21,6 +21,8 @@ export interface CausalRunOptions {
   readonly setBackEveryMs: number;
   /** How often a gateway starts again with empty memory. */
   readonly restartEveryMs: number;
+  /** How often a gateway that starts again finds no published view. */
+  readonly losesViewsChance: number;
   /** How often two sites are cut from each other. */
   readonly cutEveryMs: number;
   readonly cutMeanMs: number;
@@ -71,8 +73,9 @@ export function drawOptions(random: Random): CausalRunOptions {
     clockStepEveryMs: hasWildClocks ? 150 : sometimes(0.3, 100),
     clockStepMs: hasWildClocks ? 3_000 : 40,
     setBackEveryMs,
-    // What a gateway has seen is what shows that a partition was set back.
-    restartEveryMs: setBackEveryMs === Infinity ? sometimes(0.3, 300) : Infinity,
+    restartEveryMs: sometimes(0.3, 300),
+    // A lost view and a failover at once break what R13 relies on too.
+    losesViewsChance: setBackEveryMs === Infinity ? random.pick([0, 0.5, 1]) : 0,
     cutEveryMs: isCalm ? Infinity : sometimes(0.4, 300),
     cutMeanMs: random.pick([50, 200, 600]),
     removeChance: random.pick([0, 0.1, 0.3]),

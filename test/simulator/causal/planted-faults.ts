@@ -182,6 +182,10 @@ class SessionDoesNotWait extends CausalSite {
   }
 }
 
+class StartsWithoutChecks extends CausalSite {
+  override start(): void {}
+}
+
 /** Takes the clocks of other sites for 0, so that `latest` is the clock of the near site. */
 function createSiteWithNearClock(options: CausalSiteOptions): CausalSite {
   const { port, site } = options;
@@ -276,6 +280,12 @@ export const PLANTED_CAUSAL_FAULTS: Readonly<Record<string, PlantedCausalFault>>
     rule: 'R13: a partition that has lost state answers no client',
     caughtBy: [...TORN, 'latest', 'liveness', 'twice'],
     overrides: SET_BACK,
+  },
+  'causal-start-unchecked': {
+    createSite: (options) => new StartsWithoutChecks(options),
+    rule: 'R13: a gateway that starts knows which own writes its site had',
+    caughtBy: [...TORN, 'latest', 'waits'],
+    overrides: { ...SET_BACK, restartEveryMs: 150, losesViewsChance: 0, keepTombstonesMs: 1_000_000 },
   },
   'causal-resync-moves-received': {
     ...partition(ResyncMovesReceived),

@@ -11,6 +11,7 @@ import type {
   PartitionCalls,
   PutRequest,
   Refusal,
+  SiteView,
 } from '../../../src/causal/partition-calls.ts';
 import { copyPartitionState } from '../../../src/causal/partition-state.ts';
 import { Partition, type PartitionOptions } from '../../../src/causal/partition.ts';
@@ -86,6 +87,7 @@ export class CausalWorld {
   readonly #servers: readonly (readonly Server[])[];
   readonly #network: CausalNetwork;
   readonly #sites: CausalSite[];
+  readonly #publishedViews: (SiteView | undefined)[] = [];
   readonly #counts = new Map<string, number>();
   readonly #lostWrites = new Set<string>();
   /** Deletes and values that expire, by key, with the time from which they may be forgotten. */
@@ -230,7 +232,7 @@ export class CausalWorld {
 
   #noteAlarm({ code, partition }: CausalAlarm): void {
     this.count(`alarm ${code}`);
-    if (code === 'dropped-entries') return;
+    if (code === 'dropped-entries' || code === 'clock') return;
     if (code === 'lost-writes' && this.hasLostState) return;
     this.report({ checker: 'alarms', message: `alarm ${code} of partition ${partition}` });
   }
@@ -273,7 +275,9 @@ export class CausalWorld {
   #runRounds(site: number): void {
     const causalSite = this.getSite(site);
     causalSite.replicate();
-    causalSite.poll();
+    causalSite.poll(() => {
+      if (causalSite === this.getSite(site)) this.#publishedViews[site] = causalSite.getView();
+    });
     this.timeline.schedule(ROUND_MS, () => this.#runRounds(site));
   }
 
@@ -343,7 +347,9 @@ export class CausalWorld {
   #planRestarts(): void {
     this.#repeat(this.options.restartEveryMs, () => {
       const site = this.random.between(0, this.options.siteCount - 1);
+      const isViewLost = this.random.chance(this.options.losesViewsChance);
       this.#sites[site] = this.#createSite(site);
+      this.getSite(site).start(isViewLost ? undefined : this.#publishedViews[site]);
       this.restarts += 1;
       this.count('restarts');
     });

@@ -11,7 +11,7 @@ import { Link } from '../../../src/server/site/link.ts';
 import { SiteBinding } from '../../../src/server/site/site-binding.ts';
 import type { Envelope } from '../../../src/server/messages/envelope.ts';
 import { Origins } from '../../../src/server/records/origin.ts';
-import { SignedTokens } from '../../../src/server/site/session-tokens.ts';
+import { SignedTokens } from '../../../src/bindings/shared/signed-tokens.ts';
 import { createClockObserver } from '../../../src/server/site/replica-alarms.ts';
 import { SiteDriver } from '../../../src/server/site/site-driver.ts';
 import { openStorage } from '../../../src/server/storage/directory/open-storage.ts';

@@ -142,7 +142,7 @@ test('reads go on at the old snapshot while a partition copies (R15)', () => {
   for (let value = 0; value < 5; value += 1) world.put(0, FIRST, value);
   world.settle();
   world.unreachable.clear();
-  const { chains } = world.call({ site: 0, partition: 0 }, 'scan', { after: '', maxKeys: 9 }) as never as {
+  const { chains } = world.call({ site: 0, partition: 0 }, 'scan', { page: '', maxKeys: 9 }) as never as {
     chains: never;
   };
   world.call({ site: 1, partition: 0 }, 'merge', { chains, hasLostState: false });
@@ -256,4 +256,100 @@ test('with a coordinator, a partition of the read gives the stamp of the snapsho
   const session = world.openSession();
   world.site(0).read(session, { keys: [FIRST], source: 'coordinator' }, () => {});
   expect(session.dependencies[0]).toBe(world.now + 70_000);
+});
+
+test('a gateway that starts refuses operations until it has polled (R13)', () => {
+  const world = new CausalWorld();
+  world.put(0, FIRST, 1);
+  world.restart(0, undefined);
+  expect(world.read(0, [FIRST])).toBe('STARTING');
+  expect(world.put(0, FIRST, 2)).toBe('STARTING');
+  world.settle();
+  expect(world.read(0, [FIRST])).toEqual([1]);
+});
+
+test.each(['what was published', 'what the other site has'])(
+  'a gateway that starts after a partition was set back finds it by %s (R13)',
+  (source) => {
+    const world = new CausalWorld();
+    const backup = copyPartitionState(world.partition(0, 0).state);
+    world.put(0, FIRST, 'lost and found');
+    world.settle();
+    const published = world.site(0).getView();
+    world.partition(0, 0).state = backup;
+    world.restart(0, source === 'what was published' ? published : undefined);
+    world.settle();
+    expect(world.partition(0, 0).state.healedSuspicions).toBeGreaterThan(0);
+    expect(world.read(0, [FIRST])).toEqual(['lost and found']);
+  },
+);
+
+test('without a published view, a gateway that starts waits for the other site (R13)', () => {
+  const world = new CausalWorld();
+  const published = world.site(0).getView();
+  world.unreachable.add('1 0').add('1 1');
+  world.restart(0, undefined);
+  world.settle();
+  expect(world.read(0, [FIRST])).toBe('STARTING');
+  world.restart(0, published);
+  world.settle();
+  expect(world.read(0, [FIRST])).toEqual([undefined]);
+});
+
+test('a gateway takes from another one what is stable, and that a partition was healed (R13, R14)', () => {
+  const world = new CausalWorld();
+  world.put(1, FIRST, 'remote');
+  world.settle();
+  const before = world.site(0).getView();
+  const follower = world.createSite(0);
+  follower.start(before);
+  follower.observeView({ ...before, lastSeen: [before.lastSeen[0]! + 500, 0] });
+  expect(follower.getView()).toMatchObject({ stable: before.stable, lastSeen: [before.lastSeen[0]! + 500, 0] });
+  follower.observeView({ ...before, lastSeen: [7, 0], healedAt: [1, 0] });
+  expect(follower.getView().lastSeen).toEqual([7, 0]);
+  follower.observeView({ ...before, lastSeen: [9_000_000, 0] });
+  expect(follower.getView().lastSeen).toEqual([7, 0]);
+});
+
+/** Sets a partition of the first site back to what it was before its last write, which the other site has. */
+function setBackAfterWrite(world: CausalWorld): void {
+  world.settle();
+  const backup = copyPartitionState(world.partition(0, 0).state);
+  world.put(0, FIRST, 'mine');
+  world.settle();
+  world.partition(0, 0).state = backup;
+}
+
+function countHeals(world: CausalWorld): { readonly begun: number; readonly ended: number } {
+  const { suspicions, healedSuspicions } = world.partition(0, 0).state;
+  return { begun: suspicions, ended: healedSuspicions };
+}
+
+test('a gateway asks once for a heal, so that a healed partition is not healed again (R14)', () => {
+  const world = new CausalWorld();
+  const follower = world.createSite(0);
+  setBackAfterWrite(world);
+  follower.start(world.site(0).getView());
+  follower.checkOwnStamps();
+  follower.poll();
+  follower.requestHeals();
+  world.settle();
+  expect(countHeals(world)).toEqual({ begun: 1, ended: 1 });
+  // The news that it was healed have not arrived.
+  follower.requestHeals();
+  expect(countHeals(world)).toEqual({ begun: 1, ended: 1 });
+});
+
+test.each(['put', 'state'] as const)('a late reply to a %s from before a heal shows no loss (R14)', (call) => {
+  const world = new CausalWorld();
+  setBackAfterWrite(world);
+  world.delayedCall = call;
+  if (call === 'put') world.put(0, FIRST, 'refused');
+  else world.site(0).poll();
+  world.delayedCall = undefined;
+  world.settle();
+  expect(countHeals(world)).toEqual({ begun: 1, ended: 1 });
+  world.releaseReplies();
+  world.settle();
+  expect(countHeals(world)).toEqual({ begun: 1, ended: 1 });
 });

@@ -217,7 +217,7 @@ test('a pull from an entry that was replaced answers LOST (R10, R14)', () => {
 test('a merge does not move what was received, nor the cursor (R14)', () => {
   const [source, target] = [createPartition(0), createPartition(1)];
   put(source, 'x');
-  const { chains } = source.execute('scan', { after: '', maxKeys: 9 }, NOW) as never as { chains: never };
+  const { chains } = source.execute('scan', { page: '', maxKeys: 9 }, NOW) as never as { chains: never };
   target.execute('merge', { chains, hasLostState: false }, NOW);
   expect(state(target)).toMatchObject({ received: [0, 0], cursors: [{ entry: 0 }, { entry: 0 }] });
   expect(target.state.chains.get('x')).toHaveLength(1);
@@ -230,7 +230,7 @@ test('a heal brings own writes back, and other sites must copy them too (R14)', 
   apply(target, 0, pull(source));
   source.state = backup;
   const suspicion = source.execute('suspect', {}, NOW) as { suspicions: number };
-  const { chains } = target.execute('scan', { after: '', maxKeys: 9 }, NOW) as never as { chains: never };
+  const { chains } = target.execute('scan', { page: '', maxKeys: 9 }, NOW) as never as { chains: never };
   source.execute('merge', { chains, hasLostState: true }, NOW);
   expect(source.execute('read', readRequest([NOW, 0]), NOW)).toEqual({ refused: 'REWOUND' });
   source.execute('confirmHealed', suspicion, NOW);
@@ -243,16 +243,16 @@ test('a heal brings own writes back, and other sites must copy them too (R14)', 
 test('a scan returns all chains in pages (R14)', () => {
   const partition = createPartition();
   for (const key of ['c', 'a', 'b']) put(partition, key);
-  const page = (after: string) =>
-    partition.execute('scan', { after, maxKeys: 2 }, NOW) as never as { chains: [string][]; isLast: boolean };
-  expect(page('')).toMatchObject({
+  const scan = (page: string) =>
+    partition.execute('scan', { page, maxKeys: 2 }, NOW) as never as { chains: [string][]; nextPage?: string };
+  expect(scan('')).toMatchObject({
     chains: [
       ['a', {}],
       ['b', {}],
     ],
-    isLast: false,
+    nextPage: 'b',
   });
-  expect(page('b')).toMatchObject({ chains: [['c', {}]], isLast: true });
+  expect(scan('b')).toMatchObject({ chains: [['c', {}]], nextPage: undefined });
 });
 
 test('own entries that all sites have are dropped when their ids are old (R16)', () => {
@@ -260,12 +260,16 @@ test('own entries that all sites have are dropped when their ids are old (R16)',
   for (const key of ['x', 'y', 'z']) put(partition, key);
   const { cursor } = pull(partition);
   put(partition, 'x');
-  expect(partition.state.own.count).toBe(4);
   pull(partition, cursor);
-  put(partition, 'x', { siteTime: NOW + 500 }, NOW + 500);
+  const later = { siteTime: NOW + 500 };
+  for (const key of ['x', 'y', 'z']) put(partition, key, later, NOW + 500);
+  expect(partition.state.own.count).toBe(7);
+  // The eighth put looks for what is old.
+  put(partition, 'x', later, NOW + 500);
   // The entry at the cursor stays, since the next pull names it.
-  expect(partition.state.own.count).toBe(3);
-  expect(pull(partition, cursor).entries).toHaveLength(2);
+  expect(partition.state.own.count).toBe(6);
+  expect(pull(partition, cursor).entries).toHaveLength(5);
+  expect(partition.state.own.ids.size).toBe(4);
 });
 
 test('too many own entries: the oldest are dropped with an alarm, and a pull from before them answers LOST (R16)', () => {
@@ -275,6 +279,29 @@ test('too many own entries: the oldest are dropped with an alarm, and a pull fro
   expect(partition.execute('put', putRequest('x'), NOW)).toMatchObject({ droppedEntries: 1 });
   expect(pull(partition)).toEqual({ refused: 'LOST' });
   expect(state(partition)).toMatchObject({ suspicions: 0 });
+});
+
+test('too many bytes of own entries: the oldest go, with an alarm only if a site lacks them (R16)', () => {
+  const limits = { maxOwnEntryBytes: 1_000 };
+  const value = new Uint8Array(100);
+  const [away, near] = [createPartition(0, limits), createPartition(0, limits)];
+  for (const id of ['a', 'b']) put(away, 'x', { value, id });
+  expect(away.execute('put', putRequest('x', { value, id: 'c' }), NOW)).toMatchObject({ droppedEntries: 1 });
+  expect(away.state.own).toMatchObject({ count: 2, bytes: 800 });
+
+  for (const id of ['a', 'b']) put(near, 'x', { value, id });
+  pull(near, pull(near).cursor);
+  expect(near.execute('put', putRequest('x', { value, id: 'c' }), NOW)).toMatchObject({ droppedEntries: 0 });
+  expect(put(near, 'x', { value, id: 'a' })).toBe(NOW);
+});
+
+test('the ids of dropped entries are known for their time (R16, R17)', () => {
+  const partition = createPartition(0, { maxOwnEntries: 1 });
+  const first = put(partition, 'x', { id: 'first' });
+  put(partition, 'x');
+  put(partition, 'x');
+  expect(partition.state.own.count).toBe(1);
+  expect(put(partition, 'x', { id: 'first' })).toBe(first);
 });
 
 test('a put with a known id gets the first stamp and writes nothing (R17)', () => {
@@ -296,6 +323,31 @@ test('a tombstone stays while an older write may arrive, and as long as it must 
   expect(partition.state.chains.has('x')).toBe(true);
   state(partition, NOW + 5_000);
   expect(partition.state.chains.has('x')).toBe(false);
+});
+
+test('a key that was written again is not dropped for its old tombstone (R18)', () => {
+  const partition = createPartition(0, { keepTombstonesFor: 1_000, keepVersionsFor: 0 });
+  put(partition, 'x', { kind: 'tombstone' });
+  put(partition, 'x', { stable: [0, NOW] });
+  apply(partition, 1, { entries: [], cursor: { entry: 0, stamp: 0 }, promise: NOW + 100 });
+  state(partition, NOW + 5_000);
+  expect(partition.state.chains.has('x')).toBe(true);
+  expect(partition.state.removable.items).toEqual([]);
+});
+
+test('most polls look for no key to drop, unless the last one dropped some (R18)', () => {
+  const interval = 10;
+  const partition = createPartition(0, { keepTombstonesFor: 86_400 * interval, keepVersionsFor: 0 });
+  const due = NOW + 86_400 * interval;
+  for (let key = 0; key < 25; key += 1) put(partition, `${key}`, { kind: 'tombstone' });
+  apply(partition, 1, { entries: [], cursor: { entry: 0, stamp: 0 }, promise: NOW + 100 });
+  state(partition, due - 5);
+  state(partition, due + 4);
+  expect(partition.state.chains.size).toBe(25);
+  state(partition, due + 30);
+  expect(partition.state.chains.size).toBe(5);
+  state(partition, due + 30);
+  expect(partition.state.chains.size).toBe(0);
 });
 
 test('a value with a time to live is dropped like a tombstone, counted from its end (R18)', () => {

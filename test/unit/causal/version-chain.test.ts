@@ -40,31 +40,50 @@ test('a version that is inserted twice is there once (R11)', () => {
 });
 
 test('a trim keeps young versions, and the newest stable one of the old ones (R6)', () => {
-  const trimmed = trimChain(chainOf(1, 2, 3, 4, 5), { keepFrom: 4, stable: [9, 9], maxVersions: 32 });
+  const trimmed = trimChain(chainOf(1, 2, 3, 4, 5), {
+    keepFrom: 4,
+    stable: [9, 9],
+    maxVersions: 32,
+    maxVersionBytes: 100,
+  });
   expect(trimmed.map((link) => 'stamp' in link && link.stamp)).toEqual([5, 4, 3, false]);
-  const unstable = trimChain(chainOf(1, 2, 3, 4, 5), { keepFrom: 9, stable: [2, 9], maxVersions: 32 });
+  const unstable = trimChain(chainOf(1, 2, 3, 4, 5), {
+    keepFrom: 9,
+    stable: [2, 9],
+    maxVersions: 32,
+    maxVersionBytes: 100,
+  });
   expect(unstable.map((link) => 'stamp' in link && link.stamp)).toEqual([5, 4, 3, 2, false]);
 });
 
 test('a trim keeps at most as many stable versions as it may (R6)', () => {
-  expect(trimChain(chainOf(1, 2, 3, 4), { keepFrom: 0, stable: [9, 9], maxVersions: 2 })).toHaveLength(3);
+  expect(
+    trimChain(chainOf(1, 2, 3, 4), { keepFrom: 0, stable: [9, 9], maxVersions: 2, maxVersionBytes: 100 }),
+  ).toHaveLength(3);
+});
+
+test('a trim keeps at most as many bytes of stable values as it may (R6)', () => {
+  const chain = chainOf(1, 2, 3, 4).map((link) => ({ ...link, value: new Uint8Array(40) }));
+  expect(trimChain(chain, { keepFrom: 0, stable: [9, 9], maxVersions: 9, maxVersionBytes: 100 })).toHaveLength(4);
+  expect(trimChain(chain, { keepFrom: 0, stable: [2, 9], maxVersions: 9, maxVersionBytes: 40 })).toHaveLength(4);
+  expect(trimChain(chain, { keepFrom: 0, stable: [9, 9], maxVersions: 9, maxVersionBytes: 40 })).toHaveLength(2);
 });
 
 test('a read that comes to a gap is too old, and does not take the key for absent (R7)', () => {
-  const trimmed = trimChain(chainOf(1, 2, 3), { keepFrom: 3, stable: [9, 9], maxVersions: 32 });
+  const trimmed = trimChain(chainOf(1, 2, 3), { keepFrom: 3, stable: [9, 9], maxVersions: 32, maxVersionBytes: 100 });
   expect(findVisibleVersion(trimmed, [1, 9])).toBe('TOO_OLD');
   expect(value(findVisibleVersion(trimmed, [2, 9]))).toBe('2@0');
 });
 
 test('a whole chain has no gap, and a gap is not added twice (R7)', () => {
-  const limits = { keepFrom: 9, stable: [9, 9], maxVersions: 32 };
+  const limits = { keepFrom: 9, stable: [9, 9], maxVersions: 32, maxVersionBytes: 100 };
   expect(trimChain(chainOf(3), limits)).toEqual(chainOf(3));
   const trimmed = trimChain(chainOf(1, 3), limits);
   expect(trimChain(trimmed, limits)).toBe(trimmed);
 });
 
 test('a version that is older than a gap is not inserted (R7)', () => {
-  const trimmed = trimChain(chainOf(1, 3), { keepFrom: 9, stable: [9, 9], maxVersions: 32 });
+  const trimmed = trimChain(chainOf(1, 3), { keepFrom: 9, stable: [9, 9], maxVersions: 32, maxVersionBytes: 100 });
   expect(insertVersion(trimmed, version(2))).toBe(trimmed);
 });
 

@@ -59,7 +59,12 @@ export class FrontierChecker {
 
   /** Call it when the client sends the write: others may read it before its reply. */
   beginWrite(id: string, key: string, session: SessionFrontier): void {
-    this.#writes.set(id, { id, key, past: new Map(session.seen), place: undefined });
+    this.#writes.set(id, {
+      id,
+      key,
+      past: new Map(session.seen),
+      place: undefined,
+    });
   }
 
   endWrite(
@@ -106,7 +111,8 @@ export class FrontierChecker {
       const violation = this.#notePlace(write, place);
       if (violation !== undefined) return violation;
       returned.set(key, place);
-      for (const [past, pastPlace] of write.past) raise(merged, past, pastPlace);
+      for (const [past, pastPlace] of write.past)
+        raise(merged, past, pastPlace);
     }
     for (const key of keys) {
       const found = returned.get(key);
@@ -133,7 +139,12 @@ export class FrontierChecker {
         stamp: version.stamp,
         site: version.site,
       };
-      const violation = this.#compare('visibility', key, found, this.#acknowledged.get(key));
+      const violation = this.#compare(
+        'visibility',
+        key,
+        found,
+        this.#acknowledged.get(key),
+      );
       if (violation !== undefined) return violation;
     }
     return undefined;
@@ -145,25 +156,41 @@ export class FrontierChecker {
     found: WritePlace | undefined,
     required: WritePlace | undefined,
   ): CausalViolation | undefined {
-    if (required === undefined || (found !== undefined && compare(found, required) >= 0))
+    if (
+      required === undefined ||
+      (found !== undefined && compare(found, required) >= 0)
+    )
       return undefined;
     if (this.#excuses.isLost(required.id)) return undefined;
-    if (found === undefined && this.#excuses.mayBeForgotten(key, required)) return undefined;
-    return { checker, message: `${key} was ${format(found)}, and ${format(required)} came before` };
+    if (found === undefined && this.#excuses.mayBeForgotten(key, required))
+      return undefined;
+    return {
+      checker,
+      message: `${key} was ${format(found)}, and ${format(required)} came before`,
+    };
   }
 
-  #notePlace(write: KnownWrite, place: WritePlace): CausalViolation | undefined {
+  #notePlace(
+    write: KnownWrite,
+    place: WritePlace,
+  ): CausalViolation | undefined {
     const known = write.place;
     if (
       known !== undefined &&
       compare(known, place) !== 0 &&
       !this.#excuses.mayBeRepeated(write.key)
     )
-      return { checker: 'twice', message: `${write.id} is ${format(known)} and ${format(place)}` };
+      return {
+        checker: 'twice',
+        message: `${write.id} is ${format(known)} and ${format(place)}`,
+      };
     write.place = place;
     for (const past of write.past.values()) {
       if (past.stamp >= place.stamp && !this.#excuses.mayBeRepeated(write.key))
-        return { checker: 'order', message: `${format(place)} depends on ${format(past)}` };
+        return {
+          checker: 'order',
+          message: `${format(place)} depends on ${format(past)}`,
+        };
     }
     return undefined;
   }
@@ -176,7 +203,8 @@ export function getWriteId({ value }: ReadVersion): string {
 
 function raise(frontier: Frontier, key: string, place: WritePlace): void {
   const known = frontier.get(key);
-  if (known === undefined || compare(known, place) < 0) frontier.set(key, place);
+  if (known === undefined || compare(known, place) < 0)
+    frontier.set(key, place);
 }
 
 function compare(a: WritePlace, b: WritePlace): number {
@@ -184,5 +212,7 @@ function compare(a: WritePlace, b: WritePlace): number {
 }
 
 function format(place: WritePlace | undefined): string {
-  return place === undefined ? 'absent' : `${place.id} (${place.stamp}@${place.site})`;
+  return place === undefined
+    ? 'absent'
+    : `${place.id} (${place.stamp}@${place.site})`;
 }

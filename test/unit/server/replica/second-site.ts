@@ -1,7 +1,7 @@
 /** The second site of two, whose leader is never heard of: its driver, with storage in memory. */
 import { Origins } from '../../../../src/server/records/origin.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
-import { SignedTokens } from '../../../../src/server/site/session-tokens.ts';
+import { SignedTokens } from '../../../../src/bindings/shared/signed-tokens.ts';
 import { SiteDriver } from '../../../../src/server/site/site-driver.ts';
 import type { SiteDriverOptions } from '../../../../src/server/site/site-driver.ts';
 import { VolatileStorage } from '../../../../src/server/storage/volatile-storage.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../../src/correctable/client/client.ts';
 import { createEmbedded } from '../../../../src/server/embedded.ts';
-import { SignedTokens } from '../../../../src/server/site/session-tokens.ts';
+import { SignedTokens } from '../../../../src/bindings/shared/signed-tokens.ts';
 import { bank, bankService } from '../replica/services.ts';
 import { siteAt } from '../../../support/origins.ts';
 

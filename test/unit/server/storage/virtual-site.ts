@@ -1,7 +1,7 @@
 /** One site with the storage of production on a virtual disk; the other sites of its deployment are never heard of. */
 import { Origins } from '../../../../src/server/records/origin.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
-import { SignedTokens } from '../../../../src/server/site/session-tokens.ts';
+import { SignedTokens } from '../../../../src/bindings/shared/signed-tokens.ts';
 import { SiteDriver } from '../../../../src/server/site/site-driver.ts';
 import type { DurableStorageOptions } from '../../../../src/server/storage/durable-storage.ts';
 import { virtualStorage } from './virtual-storage.ts';

@@ -4,9 +4,9 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { CorrectableError } from '../../correctable/errors.ts';
-import type { SessionTokens } from './site-binding.ts';
-import type { Origin } from '../records/origin.ts';
-import type { Vector } from '../records/vector.ts';
+
+/** One stamp for each site. */
+type Vector = readonly number[];
 
 export interface SignedTokensOptions {
   /** The same at all sites. */
@@ -20,7 +20,7 @@ export interface SignedTokensOptions {
    * The site that makes them: a client keeps only the newest of each
    * (`makerOf`).
    */
-  readonly site: Origin;
+  readonly site: number;
 }
 
 /** What is signed beside the content. */
@@ -35,13 +35,13 @@ const MAX_TOKEN_LENGTH = 4096;
 const MAX_VERIFIED_TOKENS = 1024;
 
 /** What stands before the first dot of a token. */
-const formatMaker = (site: Origin): string => `o${site}`;
+const formatMaker = (site: number): string => `o${site}`;
 
 /**
  * Tokens `site.payload.signature`. The signature covers the scope: another
  * deployment's do not fit.
  */
-export class SignedTokens implements SessionTokens {
+export class SignedTokens {
   readonly #options: SignedTokensOptions;
   /** What the known tokens say, in the order in which they became known. */
   readonly #verifiedTokens = new Map<string, Vector>();
