@@ -6,6 +6,7 @@ import { cassandraBandwidth } from './cassandra/bandwidth.ts';
 import { cassandraDivergence } from './cassandra/divergence.ts';
 import { cassandraLatency } from './cassandra/latency.ts';
 import { cassandraLoad } from './cassandra/load.ts';
+import { causalRedisCost } from './causal-redis/bench.ts';
 import { crowd } from './crowd/bench.ts';
 import { labels } from './case-studies/color-analysis.ts';
 import { quoddy } from './case-studies/quoddy.ts';
@@ -56,6 +57,7 @@ const benches: readonly Bench[] = [
   cassandraLoad,
   cassandraDivergence,
   cassandraBandwidth,
+  causalRedisCost,
 ];
 
 await runCommand(benches);

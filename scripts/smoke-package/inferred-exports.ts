@@ -30,6 +30,7 @@ import {
 import { createCausalStore } from 'correctables/bindings/causal';
 import { http } from 'correctables/bindings/http';
 import { httpHandler } from 'correctables/http';
+import { causalRedis, createCausalDeployment } from 'correctables/bindings/causal-redis';
 import { memory, memoryStore } from 'correctables/bindings/memory';
 import { withDetails, tiered, skipLevel } from 'correctables/bindings/tiered';
 import { exponentialBackoff, findSites, neverReconnect, redblue, REDBLUE_LEVELS } from 'correctables/bindings/redblue';
@@ -126,6 +127,9 @@ export const transfer = () => transaction(store, async (tx) => ({ left: await tx
 // Bindings.
 export const causalStore = createCausalStore({ sites: ['dublin', 'oregon'], partitions: 2 });
 export const dublin = createClient(causalStore.site('dublin'));
+const redisSites = { name: 'shop', site: 'dublin', sites: { dublin: { nodes: ['10.0.0.1:6379'] } } } as const;
+export const onRedis = () => createClient(causalRedis(redisSites));
+export const prepareRedis = () => createCausalDeployment(redisSites);
 export const removed = () => dublin.invoke(remove('k'));
 export const overHttp = createClient(http(keyValueContract, { url: '/api', levels: ['weak', 'strong'] }));
 export const handler = httpHandler(keyValueContract, memory());

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Command } from './command.ts';
+import { CAUSAL } from './causal.ts';
 import { CLUSTER } from './cluster.ts';
 import { INSPECT } from './inspect.ts';
 import { LABEL } from './label.ts';
@@ -29,7 +30,7 @@ function readPackageVersion(): string {
 }
 
 /** A new one is a file with a `Command`, and stands here. */
-const COMMANDS: readonly Command[] = [SERVE, INSPECT, LABEL, SERVICE, CLUSTER];
+const COMMANDS: readonly Command[] = [SERVE, INSPECT, LABEL, SERVICE, CLUSTER, CAUSAL];
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;

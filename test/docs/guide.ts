@@ -34,6 +34,7 @@ export interface Page {
 /** Pages whose programs need a store that is not at hand here: they are type-checked, and run with the stores' own tests. */
 export const pagesWithEngines: readonly string[] = [
   'bindings/cassandra',
+  'bindings/causal-redis',
   'bindings/zookeeper',
   'start/quick-start-cassandra',
 ];

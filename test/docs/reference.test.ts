@@ -49,6 +49,7 @@ const SECTIONS: Readonly<Record<string, readonly (readonly [file: string, ...int
   memory: [['bindings/memory/memory.ts', 'MemoryOptions']],
   createCausalStore: [['bindings/causal/options.ts', 'CausalStoreOptions']],
   http: [['bindings/http/options.ts', 'HttpBindingOptions']],
+  causalRedis: [['bindings/causal-redis/options.ts', 'CausalRedisOptions', 'CausalDeploymentOptions', 'RedisNodes']],
   tiered: [['bindings/tiered/tiered.ts', 'TieredOptions']],
   cached: [
     ['bindings/cache/options.ts', 'CacheOptions'],

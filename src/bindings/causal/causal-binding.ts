@@ -1,6 +1,6 @@
 /** The binding of one site of a causal store. */
 import { CausalSession } from '../../causal/session.ts';
-import { createZeroVector, type SiteIndex, type Vector } from '../../causal/stamps.ts';
+import { createZeroVector, maxVector, type Vector } from '../../causal/stamps.ts';
 import {
   bindMethods,
   type Binding,
@@ -10,36 +10,45 @@ import {
 } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
+import type { OperationRun } from './operation-run.ts';
 import { isSupported, parseOperation } from './parse-operation.ts';
-import { ReadRun, WriteRun, type OperationRun } from './operation-runs.ts';
-import { CAUSAL_LEVELS, type CausalLevels, type SiteHost } from './site-host.ts';
-import { formatToken, parseTokens } from './session-tokens.ts';
+import { ReadRun } from './read-run.ts';
+import { CAUSAL_LEVELS, type CausalLevels, type SiteHost, type VectorTokens } from './site-host.ts';
+import { WriteRun } from './write-run.ts';
 
 /** What a session of a client has seen. It can go on at another site with its token. */
 class ClientSession implements BindingSession {
   readonly causal: CausalSession;
-  readonly #site: SiteIndex;
+  readonly #tokens: VectorTokens;
 
-  constructor(site: SiteIndex, dependencies: Vector) {
-    this.#site = site;
+  constructor(tokens: VectorTokens, dependencies: Vector) {
+    this.#tokens = tokens;
     this.causal = new CausalSession(dependencies);
   }
 
   get tokens(): readonly string[] {
-    return [formatToken(this.#site, this.causal.dependencies)];
+    return [this.#tokens.seal(this.causal.dependencies)];
   }
 }
 
 export class CausalBinding implements Binding<CausalLevels> {
-  readonly name = 'causal';
+  readonly name: string;
+  /** Absent if the binding belongs to the client that closes it. */
+  readonly openHandle?: () => Binding<CausalLevels>;
   readonly #host: SiteHost;
   readonly #runs = new Set<OperationRun>();
   readonly #handles = new Set<CausalBinding>();
-  #isClosed = false;
+  #closing: Promise<void> | undefined;
 
   constructor(host: SiteHost) {
     this.#host = host;
+    this.name = host.name;
+    if (host.isShared) this.openHandle = () => this.#openHandle();
     bindMethods(this);
+  }
+
+  get failure(): CorrectableError | undefined {
+    return this.#host.failure;
   }
 
   consistencyLevels(): CausalLevels {
@@ -50,16 +59,10 @@ export class CausalBinding implements Binding<CausalLevels> {
     return isSupported(operation);
   }
 
-  openHandle(): Binding<CausalLevels> {
-    const handle = new CausalBinding(this.#host);
-    handle.#isClosed = this.#isClosed;
-    this.#handles.add(handle);
-    return handle;
-  }
-
   openSession(tokens: readonly string[] = []): BindingSession {
-    const { site, siteCount, getHighestStamp } = this.#host;
-    return new ClientSession(site, parseTokens(tokens, { siteCount, getHighestStamp }));
+    const { siteCount, tokens: format } = this.#host;
+    const vectors = tokens.map((token) => format.open(token));
+    return new ClientSession(format, vectors.reduce(maxVector, createZeroVector(siteCount)));
   }
 
   submitOperation<T>(
@@ -68,8 +71,10 @@ export class CausalBinding implements Binding<CausalLevels> {
     sink: Sink<T, CausalLevels[number]>,
     context: InvocationContext,
   ): void {
-    if (this.#isClosed) throw createClosedError();
+    if (this.#closing !== undefined) throw createClosedError();
+    if (this.#host.failure !== undefined) throw this.#host.failure;
     const parsed = parseOperation(operation);
+    this.#host.checkKeys(parsed.access === 'write' ? [parsed.key] : parsed.keys);
     const session =
       context.session instanceof ClientSession
         ? context.session.causal
@@ -83,16 +88,29 @@ export class CausalBinding implements Binding<CausalLevels> {
       onEnded: () => this.#runs.delete(run),
     };
     const run: OperationRun =
-      parsed.access === 'write' ? new WriteRun(call, parsed) : new ReadRun(call, parsed);
+      parsed.access === 'write'
+        ? new WriteRun(call, this.#host.encode(parsed))
+        : new ReadRun(call, parsed);
     this.#runs.add(run);
     run.start();
   }
 
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    for (const handle of this.#handles) await handle.close();
-    for (const run of this.#runs) run.fail(createClosedError());
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([...this.#handles].map((handle) => handle.close()));
+    await Promise.all([...this.#runs].map((run) => run.close(createClosedError())));
+    if (!this.#host.isShared) await this.#host.close();
+  }
+
+  #openHandle(): Binding<CausalLevels> {
+    const handle = new CausalBinding(this.#host);
+    handle.#closing = this.#closing;
+    this.#handles.add(handle);
+    return handle;
   }
 }
 

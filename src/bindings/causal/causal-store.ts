@@ -10,6 +10,7 @@ import { check } from '../../correctable/errors.ts';
 import { CausalBinding } from './causal-binding.ts';
 import type { CausalLevels, SiteHost } from './site-host.ts';
 import { resolveOptions, type CausalStoreOptions, type ResolvedOptions } from './options.ts';
+import { createUnsignedTokens } from './session-tokens.ts';
 import { SiteNetwork } from './site-network.ts';
 
 export interface CausalStore<N extends string = string> {
@@ -63,6 +64,7 @@ class EmbeddedStore implements CausalStore {
   readonly #sites: readonly CausalSite[];
   readonly #bindings: readonly CausalBinding[];
   readonly #waiters = new Set<() => void>();
+  #writeCount = 0;
   #round: Timer | undefined;
   #isClosed = false;
 
@@ -129,16 +131,35 @@ class EmbeddedStore implements CausalStore {
 
   #createHost(site: SiteIndex): SiteHost {
     const { clock, siteTimeoutMs } = this.#options;
+    const siteCount = this.sites.length;
+    const getHighestStamp = (other: SiteIndex): Stamp => this.#getHighestStamp(other);
     return {
+      name: 'causal',
       site,
-      siteCount: this.sites.length,
-      causalSite: this.#sites[site] as CausalSite,
+      siteCount,
+      operations: this.#sites[site] as CausalSite,
       clock,
       siteTimeoutMs,
-      getHighestStamp: (other) => this.#getHighestStamp(other),
+      // Each write is answered at once.
+      retryWritesForMs: 0,
+      tokens: createUnsignedTokens({ site, siteCount, getHighestStamp }),
+      isShared: true,
+      failure: undefined,
+      problem: '',
+      checkKeys: () => {},
+      encode: (write) => write,
+      decode: (value) => value,
+      createWriteId: () => this.#createWriteId(),
       onWritten: () => this.#wake(),
       waitForNews: (run) => this.#waitForNews(run),
+      close: () => this.close(),
     };
+  }
+
+  /** Ids of writes are unique in this process, which has all sites. */
+  #createWriteId(): string {
+    this.#writeCount += 1;
+    return `${this.#writeCount}`;
   }
 
   #getTime(): GatewayTime {

@@ -1,22 +1,55 @@
 /** What a binding needs of the store that its site belongs to. */
 import type { CausalSite } from '../../causal/causal-site.ts';
-import type { SiteIndex, Stamp } from '../../causal/stamps.ts';
+import type { SiteIndex, Vector } from '../../causal/stamps.ts';
 import type { Clock } from '../../correctable/clock.ts';
+import type { CorrectableError } from '../../correctable/errors.ts';
+import type { ParsedWrite } from './parse-operation.ts';
 
 export const CAUSAL_LEVELS = ['causal', 'latest'] as const;
 
 /** The levels of a causal store, weakest first. */
 export type CausalLevels = typeof CAUSAL_LEVELS;
 
+/** The operations of a site. */
+export type SiteOperations = Pick<
+  CausalSite,
+  'put' | 'read' | 'readLatest' | 'canContinue' | 'getHealedAt'
+>;
+
+/** Converts what a session has seen to a text, and back. */
+export interface VectorTokens {
+  seal(vector: Vector): string;
+  /** @throws CorrectableError `UNAUTHENTICATED` for a token that is not of this store */
+  open(token: string): Vector;
+}
+
 export interface SiteHost {
+  /** The name of the binding. */
+  readonly name: string;
   readonly site: SiteIndex;
   readonly siteCount: number;
-  readonly causalSite: CausalSite;
+  readonly operations: SiteOperations;
   readonly clock: Clock;
+  /** How long an operation waits for what its site lacks. */
   readonly siteTimeoutMs: number;
-  /** A bound that no stamp of the site exceeds. */
-  readonly getHighestStamp: (site: SiteIndex) => Stamp;
-  readonly onWritten: () => void;
+  /** How long a write without a reply is repeated. */
+  readonly retryWritesForMs: number;
+  readonly tokens: VectorTokens;
+  /** Whether each client has a handle, and the binding belongs to the code that made the store. */
+  readonly isShared: boolean;
+  /** Why the site has failed for good. */
+  readonly failure: CorrectableError | undefined;
+  /** What a site that does not serve yet waits for. */
+  readonly problem: string;
+  /** Checks limits of keys. @throws CorrectableError `INVALID_ARGUMENT` */
+  checkKeys(keys: readonly string[]): void;
+  /** Returns the write as the store has it. @throws CorrectableError `INVALID_VALUE` */
+  encode(write: ParsedWrite): ParsedWrite;
+  decode(stored: unknown): unknown;
+  /** Returns an id that no other write has (R17). */
+  createWriteId(): string;
+  onWritten(): void;
   /** Calls `run` whenever the site may have received something. Returns what ends that. */
-  readonly waitForNews: (run: () => void) => () => void;
+  waitForNews(run: () => void): () => void;
+  close(): Promise<void>;
 }

@@ -8,7 +8,7 @@ import { WebSocketServer } from 'ws';
 import { callsOver } from '../../../bench/load/baseline-client.ts';
 import type { BaselineReply, BaselineCall } from '../../../bench/load/baseline-protocol.ts';
 import { connectRedis } from '../../../bench/load/redis-client.ts';
-import { keepingArgs } from '../../../bench/load/redis.ts';
+import { keepingArgs } from '../../../engines/redis/single-server.ts';
 import { NAMES_OF } from '../../../bench/redblue-overhead/goals.ts';
 import { TARGETS as OVERHEAD_TARGETS } from '../../../bench/redblue-overhead/targets.ts';
 import { PAIRS, TARGETS } from '../../../bench/server/targets.ts';

@@ -8,6 +8,8 @@ const url = 'ws://127.0.0.1:7420/ireland';
 const levels = ['weak', 'strong'];
 const spec = { access: 'read', args: z.object({}), result: z.unknown() };
 class Socket {}
+const client = { call: () => {}, evalshaBuffer: () => {}, evalBuffer: () => {}, nodes: () => [] };
+const redis = { name: 'shop', site: 'dublin', sites: { dublin: { nodes: ['127.0.0.1:6379'] } } };
 
 const ofContracts: Mistakes = {
   defineContract: {
@@ -129,6 +131,50 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
         ['headers that are no function', 'headers', (f) => f(contract(), { url: '/api', levels: ['a'], headers: {} })],
         ['another method', 'readMethod', (f) => f(contract(), { url: '/api', levels: ['a'], readMethod: 'PUT' })],
         ['a misspelt option', 'uri', (f) => f(contract(), { uri: '/api', levels: ['a'] })],
+      ],
+    },
+  },
+  './bindings/causal-redis': {
+    causalRedis: {
+      shows: "causalRedis({ name: 'shop', site: 'dublin', sites: { dublin: redisDublin, oregon: redisOregon } })",
+      whole: [
+        ['nothing', 'options', (f) => f()],
+        ['an address', 'options', (f) => f('10.0.0.1:6379')],
+      ],
+      parts: [
+        ['no name', 'name', (f) => f({ ...redis, name: undefined })],
+        ['a name with a brace', 'name', (f) => f({ ...redis, name: 'a}b' })],
+        ['a site that is not one of the sites', 'site', (f) => f({ ...redis, site: 'paris' })],
+        ['sites as a list', 'sites', (f) => f({ ...redis, sites: ['dublin'] })],
+        ['a site that is an address', 'sites.dublin', (f) => f({ ...redis, sites: { dublin: 'a:1' } })],
+        ['no nodes', 'sites.dublin.nodes', (f) => f({ ...redis, sites: { dublin: { nodes: [] } } })],
+        ['a node that is a number', 'sites.dublin.nodes[0]', (f) => f({ ...redis, sites: { dublin: { nodes: [1] } } })],
+        [
+          'options of ioredis as text',
+          'sites.dublin.redisOptions',
+          (f) => f({ ...redis, sites: { dublin: { nodes: ['a'], redisOptions: 'tls' } } }),
+        ],
+        [
+          'a Cluster with enableAutoPipelining',
+          'sites.dublin',
+          (f) => f({ ...redis, sites: { dublin: { ...client, options: { enableAutoPipelining: true } } } }),
+        ],
+        ['a short key', 'tokenKey', (f) => f({ ...redis, tokenKey: 'secret' })],
+        ['a time that is text', 'siteTimeoutMs', (f) => f({ ...redis, siteTimeoutMs: '5' })],
+        ['a size below one', 'maxValueBytes', (f) => f({ ...redis, maxValueBytes: 0 })],
+        ['a list of handlers', 'onAlarm', (f) => f({ ...redis, onAlarm: [] })],
+        ['a misspelt option', 'tokenkey', (f) => f({ ...redis, tokenkey: 'x' })],
+      ],
+    },
+    createCausalDeployment: {
+      shows:
+        "createCausalDeployment({ name: 'shop', site: 'dublin', sites: { dublin: redisDublin, oregon: redisOregon } })",
+      whole: [['nothing', 'options', (f) => f()]],
+      parts: [
+        ['partitions as text', 'partitions', (f) => f({ ...redis, partitions: '8' })],
+        ['too many partitions', 'partitions', (f) => f({ ...redis, partitions: 16_385 })],
+        ['no site', 'site', (f) => f({ ...redis, site: undefined })],
+        ['a misspelt option', 'partition', (f) => f({ ...redis, partition: 8 })],
       ],
     },
   },

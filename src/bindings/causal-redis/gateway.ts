@@ -1,0 +1,415 @@
+/**
+ * The gateway of one process: it starts, polls and replicates, and closes.
+ *
+ * All gateways of a site share a lease. The one that has it polls the
+ * partitions, brings what other sites have written, and publishes what it knows.
+ * The others read that. A lost lease does no harm: two gateways that do the same
+ * work only cost more.
+ */
+import { randomBytes } from 'node:crypto';
+import { CausalSite } from '../../causal/causal-site.ts';
+import { DEFAULT_LIMITS } from '../../causal/limits.ts';
+import { isRefusal, type PartitionPort, type SiteView } from '../../causal/partition-calls.ts';
+import type { GatewayTime } from '../../causal/site-time.ts';
+import { getStamp, MICROSECONDS_PER_MS, type SiteIndex } from '../../causal/stamps.ts';
+import type { Clock, Timer } from '../../correctable/clock.ts';
+import { isCorrectableError, type CorrectableError } from '../../correctable/errors.ts';
+import type { Alarms } from './alarms.ts';
+import {
+  checkRecord,
+  checkSameDeployment,
+  createMissingRecordError,
+  type DeploymentRecord,
+  type ExpectedRecord,
+} from './deployment-record.ts';
+import { findProblems } from './findings.ts';
+import type { Keyspace, PublishedView } from './keyspace.ts';
+import type { ResolvedOptions } from './options.ts';
+import type { SiteStores } from './site-stores.ts';
+import { decodeView, encodeView } from './view-codec.ts';
+
+export interface GatewayParts {
+  readonly options: ResolvedOptions;
+  readonly clock: Clock;
+  readonly alarms: Alarms;
+  readonly openStores: () => Promise<SiteStores>;
+}
+
+const SHORTEST_ROUND_MS = 20;
+/** An idle site makes fewer rounds. It asks the other sites often whether they are. */
+const IDLE_AFTER_MS = 2_000;
+const IDLE_ROUND_MS = 250;
+const IDLE_FACTOR = 5;
+const WATCH_MS = 100;
+/** Background calls of one gateway in a millisecond, so that rounds leave time. */
+const MAX_CALLS_PER_MS = 5;
+const LEASE_MS = 2_000;
+/** A server that is slow gets fewer rounds, so that they do not pile up. */
+const OVERLOAD_FACTOR = 3;
+/** A gateway without the lease polls for clocks, and for losses that it sees. */
+const FOLLOWER_POLL_MS = 1_000;
+const RETRY_START_MS = 250;
+const CHECK_MS = 60_000;
+
+export class Gateway {
+  readonly #parts: GatewayParts;
+  readonly #id = randomBytes(9).toString('base64url');
+  readonly #timers = new Set<Timer>();
+  readonly #waiters = new Set<() => void>();
+  /** Sites whose record fits. Calls to others are not sent. */
+  readonly #verified = new Set<string>();
+  #stores: SiteStores | undefined;
+  #record: DeploymentRecord | undefined;
+  #site: CausalSite | undefined;
+  #failure: CorrectableError | undefined;
+  #problem = 'Redis of this site has not answered yet';
+  #isLeader = false;
+  #isExchanging = false;
+  #activeAtMs = 0;
+  #polledAtMs = -Infinity;
+  #roundAtMs = -Infinity;
+  #exchangeMs = 0;
+  #round: Timer | undefined;
+  #isClosed = false;
+
+  constructor(parts: GatewayParts) {
+    this.#parts = parts;
+    void this.#start();
+  }
+
+  /** `undefined` until the gateway has read the deployment record. */
+  get site(): CausalSite | undefined {
+    return this.#site;
+  }
+
+  get siteIndex(): SiteIndex {
+    const { site } = this.#parts.options;
+    return this.#record?.sites.indexOf(site) ?? 0;
+  }
+
+  /** Why the gateway has failed for good. */
+  get failure(): CorrectableError | undefined {
+    return this.#failure;
+  }
+
+  /** What a gateway that does not serve yet waits for. */
+  get problem(): string {
+    return this.#problem;
+  }
+
+  waitForNews(run: () => void): () => void {
+    this.#waiters.add(run);
+    this.#noteActivity();
+    return () => this.#waiters.delete(run);
+  }
+
+  noteWrite(): void {
+    this.#noteActivity();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const timer of this.#timers) timer.cancel();
+    this.#timers.clear();
+    this.#parts.alarms.flush();
+    // Otherwise the other gateways of the site would wait until the lease ends.
+    if (this.#isLeader && this.#site !== undefined)
+      await this.#ownKeyspace.releaseLease(this.#id).catch(() => {});
+    this.#stores?.close();
+  }
+
+  async #start(): Promise<void> {
+    try {
+      this.#stores ??= await this.#parts.openStores();
+      if (this.#isClosed) this.#stores.close();
+      else await this.#open(this.#stores);
+    } catch (error) {
+      if (this.#isClosed) return;
+      if (isFatal(error)) return this.#fail(error);
+      this.#problem = `Redis of this site cannot be reached: ${describe(error)}`;
+      this.#schedule(() => void this.#start(), RETRY_START_MS);
+    }
+  }
+
+  async #open(stores: SiteStores): Promise<void> {
+    const { site } = this.#parts.options;
+    const own = stores.keyspaces.get(site) as Keyspace;
+    const record = await this.#readRecord(site);
+    if (record === undefined) throw createMissingRecordError(this.#expect(site));
+    const reply = await own.exchangeView({
+      gateway: this.#id,
+      leaseMs: LEASE_MS,
+      view: undefined,
+    });
+    if (this.#isClosed) return;
+    this.#record = record;
+    this.#verified.add(site);
+    this.#isLeader = reply.isLeader;
+    this.#createSite(stores, reply.published);
+    await this.#verifyOthers();
+    this.#activeAtMs = this.#parts.clock.now();
+    this.#runRound();
+    this.#checkServers();
+  }
+
+  #expect(site: string): ExpectedRecord {
+    const { name, sources } = this.#parts.options;
+    return { name, site, sites: [...sources.keys()] };
+  }
+
+  async #readRecord(site: string): Promise<DeploymentRecord | undefined> {
+    const keyspace = this.#stores?.keyspaces.get(site) as Keyspace;
+    const record = await keyspace.readRecord();
+    if (record !== undefined) checkRecord(record, this.#expect(site));
+    return record;
+  }
+
+  #fail(error: CorrectableError): void {
+    this.#failure = error;
+    this.#parts.alarms.report('deployment', error.message);
+    for (const run of this.#waiters) run();
+  }
+
+  #createSite(stores: SiteStores, published: PublishedView | undefined): void {
+    const { sites, partitions } = this.#record as DeploymentRecord;
+    const { alarms } = this.#parts;
+    const port = stores.createPort({
+      sites,
+      limits: DEFAULT_LIMITS,
+      getSiteView: (index, onReply) => this.#readView(index, onReply),
+    });
+    this.#site = new CausalSite({
+      site: this.siteIndex,
+      siteCount: sites.length,
+      partitionCount: partitions,
+      limits: DEFAULT_LIMITS,
+      port: this.#guardPort(port),
+      getTime: () => this.#getTime(),
+      onAlarm: ({ code, partition }) => alarms.notePartition(code, partition),
+      onNews: () => this.#noteActivity(),
+    });
+    this.#problem = 'its partitions have not been polled yet';
+    this.#site.start(published && this.#decode(published));
+  }
+
+  /** A wrong address must not bring in the data of another deployment. */
+  #guardPort(port: PartitionPort): PartitionPort {
+    const { sites } = this.#record as DeploymentRecord;
+    const isVerified = (site: SiteIndex): boolean => this.#verified.has(sites[site] as string);
+    return {
+      call: (address, name, request, onReply) => {
+        if (isVerified(address.site)) port.call(address, name, request, onReply);
+        else onReply({ refused: 'UNREACHABLE' });
+      },
+      getSiteView: (site, onReply) => {
+        if (isVerified(site)) port.getSiteView(site, onReply);
+        else onReply({ refused: 'UNREACHABLE' });
+      },
+    };
+  }
+
+  async #verifyOthers(): Promise<void> {
+    const { sites } = this.#record as DeploymentRecord;
+    const open = sites.filter((site) => !this.#verified.has(site));
+    await Promise.all(open.map((site) => this.#verify(site)));
+    const isComplete = sites.every((site) => this.#verified.has(site));
+    if (isComplete || this.#isClosed || this.#failure) return;
+    this.#schedule(() => void this.#verifyOthers(), FOLLOWER_POLL_MS);
+  }
+
+  async #verify(site: string): Promise<void> {
+    try {
+      const record = await this.#readRecord(site);
+      if (record === undefined) {
+        // It may be prepared later.
+        const { message } = createMissingRecordError(this.#expect(site));
+        this.#problem = message;
+        return this.#parts.alarms.report('deployment', message);
+      }
+      checkSameDeployment(this.#record as DeploymentRecord, record);
+      this.#verified.add(site);
+    } catch (error) {
+      if (isFatal(error)) return this.#fail(error);
+      this.#problem = `the site ${site} cannot be asked what it has of this one: ${describe(error)}`;
+    }
+  }
+
+  #runRound(): void {
+    if (this.#isClosed || this.#failure !== undefined) return;
+    const site = this.#site as CausalSite;
+    this.#roundAtMs = this.#parts.clock.now();
+    if (this.#isLeader) {
+      site.replicate();
+      this.#poll(site);
+    } else this.#follow(site);
+    // It waits behind the calls of the round, and so measures how fast they are.
+    this.#exchange(site);
+    for (const run of this.#waiters) run();
+    this.#planRound();
+  }
+
+  #planRound(): void {
+    const { clock } = this.#parts;
+    const dueInMs = this.#roundAtMs + this.#getIntervalMs() - clock.now();
+    const isWatching = this.#isLeader && dueInMs > WATCH_MS;
+    this.#round = this.#schedule(
+      () => (isWatching ? this.#watch() : this.#runRound()),
+      isWatching ? WATCH_MS : Math.max(0, dueInMs),
+    );
+  }
+
+  /** Between the rounds of an idle site: asks only whether others have written. */
+  #watch(): void {
+    const { sites } = this.#record as DeploymentRecord;
+    for (const index of sites.keys())
+      if (index !== this.siteIndex)
+        this.#readView(index, (view) => {
+          const seen = getStamp((this.#site as CausalSite).getView().stable, index);
+          if (!isRefusal(view) && Math.max(...view.lastSeen) > seen) this.#noteActivity();
+        });
+    this.#planRound();
+  }
+
+  #follow(site: CausalSite): void {
+    site.checkOwnStamps();
+    site.requestHeals();
+    const now = this.#parts.clock.now();
+    const isDue = now - this.#polledAtMs >= FOLLOWER_POLL_MS;
+    if (isDue || !site.isReady) this.#poll(site);
+  }
+
+  #poll(site: CausalSite): void {
+    this.#polledAtMs = this.#parts.clock.now();
+    site.poll();
+  }
+
+  #exchange(site: CausalSite): void {
+    if (this.#isExchanging) return;
+    this.#isExchanging = true;
+    const { clock } = this.#parts;
+    const sentAtMs = clock.now();
+    const view = this.#isLeader && site.isReady ? encodeView(site.getView()) : undefined;
+    const request = { gateway: this.#id, leaseMs: LEASE_MS, view };
+    this.#ownKeyspace.exchangeView(request).then(
+      ({ isLeader, published }) => {
+        this.#isExchanging = false;
+        this.#exchangeMs = clock.now() - sentAtMs;
+        this.#isLeader = isLeader;
+        const known = published && this.#decode(published);
+        if (known !== undefined) site.observeView(known);
+      },
+      () => {
+        this.#isExchanging = false;
+        // Without a lease, each gateway does all the work: that costs more, and
+        // is safe.
+        this.#isLeader = true;
+      },
+    );
+  }
+
+  get #ownKeyspace(): Keyspace {
+    const { site } = this.#parts.options;
+    return this.#stores?.keyspaces.get(site) as Keyspace;
+  }
+
+  #readView(index: SiteIndex, onReply: Parameters<PartitionPort['getSiteView']>[1]): void {
+    if (index === this.siteIndex) return onReply((this.#site as CausalSite).getView());
+    const name = this.#record?.sites[index] as string;
+    const keyspace = this.#stores?.keyspaces.get(name) as Keyspace;
+    keyspace.readView().then(
+      (published) => {
+        const view = published && this.#decode(published);
+        onReply(view ?? { refused: 'STARTING' });
+      },
+      () => onReply({ refused: 'UNREACHABLE' }),
+    );
+  }
+
+  #decode({ bytes, age }: PublishedView): SiteView | undefined {
+    const { sites, partitions } = this.#record as DeploymentRecord;
+    const sizes = { siteCount: sites.length, partitionCount: partitions };
+    return decodeView(bytes, age, sizes);
+  }
+
+  /** Looks at what Redis keeps, and whether the record is still there. */
+  #checkServers(): void {
+    const { alarms } = this.#parts;
+    this.#ownKeyspace.inspect().then(
+      (servers) => {
+        for (const { code, message } of findProblems(servers)) alarms.report(code, message);
+      },
+      (error: unknown) =>
+        alarms.report(
+          'unchecked',
+          `INFO is refused, so that its settings are not checked: ${describe(error)}`,
+        ),
+    );
+    this.#restoreRecord();
+    this.#schedule(() => this.#checkServers(), CHECK_MS);
+  }
+
+  /** After `FLUSHALL` the data comes back from other sites, and so must this. */
+  #restoreRecord(): void {
+    const { site } = this.#parts.options;
+    const keyspace = this.#ownKeyspace;
+    keyspace
+      .readRecord()
+      .then(async (record) => {
+        if (record !== undefined || this.#isClosed) return;
+        await keyspace.createRecord(this.#record as DeploymentRecord);
+        const message = `sites.${site}: the deployment record was missing, and was written again. Its Redis has lost data, which is copied from the other sites.`;
+        this.#parts.alarms.report('deployment', message);
+      })
+      .catch(() => {});
+  }
+
+  #getIntervalMs(): number {
+    const { sites, partitions } = this.#record as DeploymentRecord;
+    const calls = this.#isLeader ? partitions * (1 + 2 * (sites.length - 1)) : 1;
+    const busyMs = Math.max(
+      SHORTEST_ROUND_MS,
+      calls / MAX_CALLS_PER_MS,
+      OVERLOAD_FACTOR * this.#exchangeMs,
+    );
+    return this.#isIdle ? Math.max(IDLE_ROUND_MS, IDLE_FACTOR * busyMs) : busyMs;
+  }
+
+  get #isIdle(): boolean {
+    const isWaiting = this.#waiters.size > 0 || this.#site?.isReady !== true;
+    return !isWaiting && this.#parts.clock.now() - this.#activeAtMs > IDLE_AFTER_MS;
+  }
+
+  /** A write, here or elsewhere: the other sites should soon have it. */
+  #noteActivity(): void {
+    const wasIdle = this.#isIdle;
+    this.#activeAtMs = this.#parts.clock.now();
+    if (!wasIdle || this.#round === undefined) return;
+    this.#round.cancel();
+    this.#timers.delete(this.#round);
+    this.#round = this.#schedule(() => this.#runRound(), 0);
+  }
+
+  #getTime(): GatewayTime {
+    const { clock } = this.#parts;
+    const elapsed = clock.now() * MICROSECONDS_PER_MS;
+    const wall = (clock.wallNow?.() ?? clock.now()) * MICROSECONDS_PER_MS;
+    return { elapsed, wall };
+  }
+
+  #schedule(run: () => void, delayMs: number): Timer {
+    const timer = this.#parts.clock.setTimer(() => {
+      this.#timers.delete(timer);
+      if (!this.#isClosed) run();
+    }, delayMs);
+    this.#timers.add(timer);
+    return timer;
+  }
+}
+
+function isFatal(error: unknown): error is CorrectableError {
+  return isCorrectableError(error, 'INVALID_ARGUMENT') || isCorrectableError(error, 'UNSUPPORTED');
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

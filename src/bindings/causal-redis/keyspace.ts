@@ -1,0 +1,175 @@
+/** What a gateway needs of the Redis of a site, besides its partitions. */
+import { createHash } from 'node:crypto';
+import { formatRecord, parseRecord, type DeploymentRecord } from './deployment-record.ts';
+import { inspectServers, type ServerReport } from './inspect-servers.ts';
+import type { RedisArgument, ScriptConnection } from './redis-connection.ts';
+
+/** A view, as it was published, and how old it is. */
+export interface PublishedView {
+  readonly bytes: Buffer;
+  /** In microseconds, by the clock of the server that has it. */
+  readonly age: number;
+}
+
+export interface LeaseRequest {
+  /** Identifies the gateway. */
+  readonly gateway: string;
+  readonly leaseMs: number;
+  /** Is published if the gateway has the lease. */
+  readonly view: Buffer | undefined;
+}
+
+export interface LeaseReply {
+  /** Whether the gateway has the lease: it polls and replicates for its site. */
+  readonly isLeader: boolean;
+  readonly published: PublishedView | undefined;
+}
+
+export interface Keyspace {
+  readRecord(): Promise<DeploymentRecord | undefined>;
+  /** Writes a record, unless there is one. Returns the one that is there. */
+  createRecord(record: DeploymentRecord): Promise<DeploymentRecord>;
+  /** Asks for the lease, and exchanges what gateways of the site know. */
+  exchangeView(request: LeaseRequest): Promise<LeaseReply>;
+  /** Lets another gateway have the lease at once. */
+  releaseLease(gateway: string): Promise<void>;
+  readView(): Promise<PublishedView | undefined>;
+  inspect(): Promise<readonly ServerReport[]>;
+  /** Runs each command that the store uses. Rejects with the first refusal. */
+  checkRights(): Promise<void>;
+}
+
+/**
+ * The lease is for cost only: two gateways that both have it do no harm. The age
+ * of a view is measured by one clock, so that clocks of gateways do not matter.
+ */
+const EXCHANGE = `
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local holder = redis.call('GET', KEYS[1])
+local isLeader = holder == false or holder == ARGV[1]
+if isLeader then
+  redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+  if #ARGV[3] > 0 then
+    redis.call('SET', KEYS[2], struct.pack('>d', now) .. ARGV[3])
+  end
+end
+local stored = redis.call('GET', KEYS[2])
+if stored == false then return { isLeader and 1 or 0 } end
+local age = now - struct.unpack('>d', stored)
+return { isLeader and 1 or 0, age, string.sub(stored, 9) }
+`;
+
+const READ_VIEW = `
+local time = redis.call('TIME')
+local stored = redis.call('GET', KEYS[1])
+if stored == false then return false end
+local age = time[1] * 1000000 + time[2] - struct.unpack('>d', stored)
+return { age, string.sub(stored, 9) }
+`;
+
+/** Each command that the scripts of partitions use. */
+const CHECK_RIGHTS = `
+redis.call('TIME')
+redis.call('HSET', KEYS[1], 'a', '1')
+redis.call('HGET', KEYS[1], 'a')
+redis.call('HMGET', KEYS[1], 'a')
+redis.call('HDEL', KEYS[1], 'a')
+redis.call('SET', KEYS[1], '1', 'PX', 1)
+redis.call('GET', KEYS[1])
+redis.call('DEL', KEYS[1])
+return 1
+`;
+
+const RELEASE_LEASE = `
+if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
+return 1
+`;
+
+const CREATE_RECORD = `
+if redis.call('EXISTS', KEYS[1]) == 0 then
+  redis.call('HSET', KEYS[1], unpack(ARGV))
+end
+return redis.call('HGETALL', KEYS[1])
+`;
+
+export class RedisKeyspace implements Keyspace {
+  readonly #connection: ScriptConnection;
+  readonly #keys: Readonly<Record<'deployment' | 'lease' | 'stable' | 'check', string>>;
+
+  constructor(connection: ScriptConnection, name: string) {
+    this.#connection = connection;
+    this.#keys = {
+      deployment: `{${name}}:deployment`,
+      lease: `{${name}}:lease`,
+      stable: `{${name}}:stable`,
+      check: `{${name}}:check`,
+    };
+  }
+
+  async readRecord(): Promise<DeploymentRecord | undefined> {
+    const { deployment } = this.#keys;
+    const reply = await this.#connection.call('HGETALL', deployment);
+    return parseRecord(toFields(reply));
+  }
+
+  async createRecord(record: DeploymentRecord): Promise<DeploymentRecord> {
+    const fields = Object.entries(formatRecord(record)).flat();
+    const reply = await this.#run(CREATE_RECORD, [this.#keys.deployment], fields);
+    const list = (reply as Buffer[]).map(String);
+    return parseRecord(toFields(list)) as DeploymentRecord;
+  }
+
+  async exchangeView(request: LeaseRequest): Promise<LeaseReply> {
+    const { gateway, leaseMs, view = Buffer.alloc(0) } = request;
+    const keys = [this.#keys.lease, this.#keys.stable];
+    const reply = await this.#run(EXCHANGE, keys, [gateway, leaseMs, view]);
+    const [isLeader, age, bytes] = reply as [number, number?, Buffer?];
+    const published = bytes && { bytes, age: age ?? 0 };
+    return { isLeader: isLeader === 1, published };
+  }
+
+  async releaseLease(gateway: string): Promise<void> {
+    await this.#run(RELEASE_LEASE, [this.#keys.lease], [gateway]);
+  }
+
+  async readView(): Promise<PublishedView | undefined> {
+    const reply = await this.#run(READ_VIEW, [this.#keys.stable], []);
+    if (reply === null) return undefined;
+    const [age, bytes] = reply as [number, Buffer];
+    return { age, bytes };
+  }
+
+  inspect(): Promise<readonly ServerReport[]> {
+    return inspectServers(this.#connection);
+  }
+
+  async checkRights(): Promise<void> {
+    await this.#run(CHECK_RIGHTS, [this.#keys.check], []);
+    await this.#connection.call('hscan', this.#keys.check, '0');
+  }
+
+  async #run(
+    script: string,
+    keys: readonly string[],
+    args: readonly RedisArgument[],
+  ): Promise<unknown> {
+    const sha = createHash('sha1').update(script).digest('hex');
+    const rest = [...keys, ...args];
+    try {
+      return await this.#connection.evalshaBuffer(sha, keys.length, ...rest);
+    } catch (error) {
+      if (!String((error as Error).message).startsWith('NOSCRIPT')) throw error;
+      return this.#connection.evalBuffer(script, keys.length, ...rest);
+    }
+  }
+}
+
+/** RESP3 brings an object, and RESP2 a list of names and values. */
+function toFields(reply: unknown): Readonly<Record<string, string>> {
+  if (!Array.isArray(reply)) return reply as Readonly<Record<string, string>>;
+  const pairs: [string, string][] = [];
+  for (let at = 0; at < reply.length; at += 2)
+    pairs.push([String(reply[at]), String(reply[at + 1])]);
+  return Object.fromEntries(pairs);
+}

@@ -1,0 +1,122 @@
+/** The way from a gateway to partitions that are hashes in Redis. */
+import { createHash } from 'node:crypto';
+import type { CausalLimits } from '../../causal/limits.ts';
+import type {
+  CallName,
+  PartitionAddress,
+  PartitionCalls,
+  PartitionPort,
+  Refusal,
+} from '../../causal/partition-calls.ts';
+import type { RedisArgument, ScriptConnection } from './redis-connection.ts';
+import { decodeReply, encodeRequest } from './script-codec.ts';
+import { buildPartitionScripts } from './scripts/partition-scripts.ts';
+
+export interface RedisPartitionPortOptions {
+  readonly name: string;
+  /** By the index of the site. */
+  readonly connections: readonly ScriptConnection[];
+  readonly siteCount: number;
+  readonly limits: CausalLimits;
+  readonly requestTimeoutMs: number;
+  readonly getSiteView: PartitionPort['getSiteView'];
+}
+
+interface Script {
+  readonly text: string;
+  readonly sha: string;
+}
+
+const UNREACHABLE: Refusal = { refused: 'UNREACHABLE' };
+const FULL: Refusal = { refused: 'FULL' };
+
+/** Returns a port whose calls are scripts, each at the partition's own server. */
+export function createRedisPartitionPort(options: RedisPartitionPortOptions): PartitionPort {
+  return new RedisPartitionPort(options);
+}
+
+class RedisPartitionPort implements PartitionPort {
+  readonly getSiteView: PartitionPort['getSiteView'];
+  readonly #options: RedisPartitionPortOptions;
+  /** By site, since the own site of a partition is written into its scripts. */
+  readonly #scripts: readonly Readonly<Record<CallName, Script>>[];
+
+  constructor(options: RedisPartitionPortOptions) {
+    const { connections, siteCount, limits, getSiteView } = options;
+    this.#options = options;
+    this.getSiteView = getSiteView;
+    this.#scripts = connections.map((_, site) =>
+      hashScripts(buildPartitionScripts({ site, siteCount, limits })),
+    );
+  }
+
+  call<N extends CallName>(
+    address: PartitionAddress,
+    name: N,
+    request: PartitionCalls[N]['request'],
+    onReply: (reply: PartitionCalls[N]['reply'] | Refusal) => void,
+  ): void {
+    const { requestTimeoutMs } = this.#options;
+    const args = encodeRequest(name, request);
+    let isOpen = true;
+    const reply = (result: PartitionCalls[N]['reply'] | Refusal): void => {
+      if (!isOpen) return;
+      isOpen = false;
+      clearTimeout(timer);
+      onReply(result);
+    };
+    const timer = setTimeout(() => reply(UNREACHABLE), requestTimeoutMs);
+    void this.#execute(address, name, args).then(reply);
+  }
+
+  /** Never rejects: an error of the way is a refusal. */
+  async #execute<N extends CallName>(
+    { site, partition }: PartitionAddress,
+    name: N,
+    args: readonly RedisArgument[],
+  ): Promise<PartitionCalls[N]['reply'] | Refusal> {
+    const connection = this.#options.connections[site];
+    const script = this.#scripts[site]?.[name];
+    if (connection === undefined || script === undefined) return UNREACHABLE;
+    const key = `{${this.#options.name}:${partition}}`;
+    try {
+      const reply = await runScript(connection, script, [key, ...args]);
+      return decodeReply(name, reply, this.#options.siteCount);
+    } catch (error) {
+      return isFull(error) ? FULL : UNREACHABLE;
+    }
+  }
+}
+
+function hashScripts(
+  scripts: Readonly<Record<CallName, string>>,
+): Readonly<Record<CallName, Script>> {
+  const hashed = Object.entries(scripts).map(([name, text]) => {
+    const sha = createHash('sha1').update(text).digest('hex');
+    return [name, { text, sha }] as const;
+  });
+  return Object.fromEntries(hashed) as Record<CallName, Script>;
+}
+
+/** A server that has started again, or is a new master, may not know a script. */
+async function runScript(
+  connection: ScriptConnection,
+  { text, sha }: Script,
+  args: readonly RedisArgument[],
+): Promise<unknown> {
+  try {
+    return await connection.evalshaBuffer(sha, 1, ...args);
+  } catch (error) {
+    if (!startsWith(error, 'NOSCRIPT')) throw error;
+    return connection.evalBuffer(text, 1, ...args);
+  }
+}
+
+/** The server has used all its memory, and evicts nothing. */
+function isFull(error: unknown): boolean {
+  return startsWith(error, 'OOM');
+}
+
+function startsWith(error: unknown, code: string): boolean {
+  return error instanceof Error && error.message.startsWith(code);
+}

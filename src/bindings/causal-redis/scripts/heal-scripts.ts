@@ -1,0 +1,130 @@
+/** Scripts of a resync and of a heal (R13, R14, R18). */
+
+export const LAST_ENTRY = `
+local state = unpackState(redis.call('HGET', KEYS[1], 's'))
+return struct.pack('>dd', state[LAST_ENTRY], state[LAST_ENTRY_STAMP])
+`;
+
+/**
+ * Arguments: the cursor of HSCAN, and how many fields it looks at. A key that is
+ * there from the start to the end comes at least once.
+ */
+export const SCAN = `
+return redis.call('HSCAN', KEYS[1], ARGV[1], 'MATCH', 'v:*', 'COUNT', ARGV[2])
+`;
+
+/** Arguments: whether state was lost, then fields and chains by turns. */
+export const MERGE = `
+local hasLostState = struct.unpack('>d', ARGV[1]) == 1
+local fields = {}
+for number = 2, #ARGV, 2 do fields[#fields + 1] = ARGV[number] end
+local found = redis.call('HMGET', KEYS[1], 's', unpack(fields))
+local state = unpackState(found[1])
+
+-- Snapshots up to what was received here cannot see what the other site has
+-- dropped.
+local passableUpTo = nil
+if not hasLostState then
+  passableUpTo = {}
+  for site = 1, SITES do passableUpTo[site] = state[RECEIVED + site] end
+  passableUpTo[SITE] = math.huge
+end
+
+local function findHighestOwn(chain)
+  local highest, at = 0, 1
+  while at <= #chain do
+    local length = getLength(chain, at)
+    if length > VECTOR_BYTES then
+      local stamp, site = readVersion(chain, at)
+      if site == SITE - 1 then highest = math.max(highest, stamp) end
+    end
+    at = at + 4 + length
+  end
+  return highest
+end
+
+local highestOwn = 0
+local writes, merged = {}, {}
+for number, field in ipairs(fields) do
+  local source = ARGV[2 * number + 1]
+  local previous = merged[field] or found[number + 1] or ''
+  local chain = mergeChain(previous, source, passableUpTo)
+  highestOwn = math.max(highestOwn, findHighestOwn(source))
+  noteRemovable(state, writes, field, previous, chain)
+  merged[field] = chain
+  writes[#writes + 1] = field
+  writes[#writes + 1] = chain
+end
+
+if highestOwn > state[LAST_OWN_STAMP] then
+  state[RECOVERED_OWN_STAMP] = math.max(state[RECOVERED_OWN_STAMP], highestOwn)
+  noteSuspicion(state)
+end
+redis.call('HSET', KEYS[1], 's', packState(state), unpack(writes))
+return struct.pack('>d', 0)
+`;
+
+/** Argument: numbers. They are the source, the expected cursor, the new one. */
+export const SEEK = `
+local source, expectedEntry, expectedStamp, entry, stamp =
+  struct.unpack('>ddddd', ARGV[1])
+local state = unpackState(redis.call('HGET', KEYS[1], 's'))
+if not isCursorAt(state, source, expectedEntry, expectedStamp) then
+  return REFUSE_STALE
+end
+setCursor(state, source, entry, stamp)
+redis.call('HSET', KEYS[1], 's', packState(state))
+return struct.pack('>d', 0)
+`;
+
+/** Empties a partition, except for its clock, its ids and its suspicions. */
+export const CLEAR = `
+local MAX_FIELDS = 1000
+
+local state = unpackState(redis.call('HGET', KEYS[1], 's'))
+local cleared = unpackState(nil)
+local kept = {
+  CLOCK, LAST_OWN_STAMP, SUSPICIONS, HEALED_SUSPICIONS,
+  LAST_ENTRY, DROPPED_IDS, DELETED_ENTRIES,
+}
+for _, place in ipairs(kept) do cleared[place] = state[place] end
+local field, mark = restartEntries(cleared, cleared[LAST_OWN_STAMP])
+
+local unneeded = {}
+for _, name in ipairs(redis.call('HKEYS', KEYS[1])) do
+  local kind = string.sub(name, 1, 2)
+  if kind == 'v:' or kind == 'r:' then unneeded[#unneeded + 1] = name end
+end
+redis.call('HSET', KEYS[1], 's', packState(cleared), field, mark)
+for first = 1, #unneeded, MAX_FIELDS do
+  local last = math.min(#unneeded, first + MAX_FIELDS - 1)
+  redis.call('HDEL', KEYS[1], unpack(unneeded, first, last))
+end
+return struct.pack('>d', 0)
+`;
+
+export const SUSPECT = `
+local state = unpackState(redis.call('HGET', KEYS[1], 's'))
+noteSuspicion(state)
+redis.call('HSET', KEYS[1], 's', packState(state))
+return struct.pack('>d', state[SUSPICIONS])
+`;
+
+/** Argument: the number of suspicions that are healed. */
+export const CONFIRM_HEALED = `
+local suspicions = struct.unpack('>d', ARGV[1])
+local state = unpackState(redis.call('HGET', KEYS[1], 's'))
+state[HEALED_SUSPICIONS] = math.max(state[HEALED_SUSPICIONS], suspicions)
+
+local recovered = state[RECOVERED_OWN_STAMP]
+local writes = {}
+if recovered > state[LAST_OWN_STAMP] then
+  -- These writes are in no own entry any more. Other sites that lack them must
+  -- copy them too.
+  state[LAST_OWN_STAMP] = recovered
+  state[CLOCK] = math.max(state[CLOCK], recovered)
+  writes[1], writes[2] = restartEntries(state, recovered)
+end
+redis.call('HSET', KEYS[1], 's', packState(state), unpack(writes))
+return struct.pack('>d', 0)
+`;

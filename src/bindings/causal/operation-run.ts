@@ -1,0 +1,129 @@
+/** One operation at one site: its attempts, and what ends it. */
+import type { OperationRefusal } from '../../causal/causal-site.ts';
+import type { CausalSession } from '../../causal/session.ts';
+import type { InvocationContext, Sink } from '../../correctable/binding.ts';
+import type { Timer } from '../../correctable/clock.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { CausalLevels, SiteHost } from './site-host.ts';
+
+export type Level = CausalLevels[number];
+
+export interface OperationCall {
+  readonly host: SiteHost;
+  readonly levels: readonly Level[];
+  readonly sink: Sink<unknown, Level>;
+  readonly context: InvocationContext;
+  readonly session: CausalSession;
+  readonly onEnded: () => void;
+}
+
+const FIRST_RETRY_MS = 10;
+const LATEST_RETRY_MS = 200;
+
+/** Refusals that pass: while a gateway starts, a partition fails over, or is healed. */
+const PASSING: ReadonlySet<string> = new Set(['STARTING', 'REWOUND', 'BEHIND', 'UNREACHABLE']);
+
+export abstract class OperationRun {
+  protected readonly call: OperationCall;
+  readonly #beganAtMs: number;
+  readonly #retries = new Set<Timer>();
+  #retryMs = FIRST_RETRY_MS;
+  #stopWaiting: (() => void) | undefined;
+  #deadline: Timer | undefined;
+  #hasEnded = false;
+
+  constructor(call: OperationCall) {
+    this.call = call;
+    this.#beganAtMs = call.host.clock.now();
+  }
+
+  abstract start(): void;
+
+  /** Ends the run, since the binding closes. Resolves when nothing of it is in flight. */
+  abstract close(error: CorrectableError): Promise<void>;
+
+  fail(error: CorrectableError): void {
+    if (this.end()) this.call.sink.fail(error);
+  }
+
+  /** Ends the run. Returns whether it had not ended before. */
+  protected end(): boolean {
+    if (this.#hasEnded) return false;
+    this.#hasEnded = true;
+    this.#stopWaiting?.();
+    this.#deadline?.cancel();
+    for (const timer of this.#retries) timer.cancel();
+    this.call.onEnded();
+    return true;
+  }
+
+  protected get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /**
+   * Waits until the site may have what the session has seen elsewhere, and tries again (R20).
+   * Within one site nothing waits.
+   */
+  protected waitFor(attempt: () => void, onTimeout: () => void): void {
+    const { host, session } = this.call;
+    this.#deadline ??= host.clock.setTimer(onTimeout, host.siteTimeoutMs);
+    this.#stopWaiting ??= host.waitForNews(() => {
+      if (!host.operations.canContinue(session)) return;
+      this.#stopWaiting?.();
+      this.#stopWaiting = undefined;
+      attempt();
+    });
+  }
+
+  /** Whether the refusal may pass in time: another site that does not answer is not waited for. */
+  protected isPassing({ refused, site }: OperationRefusal): boolean {
+    const isOther = site !== undefined && site !== this.call.host.site;
+    return PASSING.has(refused) && !(refused === 'UNREACHABLE' && isOther);
+  }
+
+  /** Tries again a little later. Returns false if that would be later than `limitMs` allows. */
+  protected retryWithin(limitMs: number, attempt: () => void): boolean {
+    const { clock } = this.call.host;
+    const delayMs = this.#retryMs;
+    if (clock.now() + delayMs - this.#beganAtMs > limitMs) return false;
+    this.#retryMs = Math.min(LATEST_RETRY_MS, delayMs * 2);
+    const timer = clock.setTimer(() => {
+      this.#retries.delete(timer);
+      attempt();
+    }, delayMs);
+    this.#retries.add(timer);
+    return true;
+  }
+
+  protected createWaitError(): CorrectableError {
+    const { siteTimeoutMs } = this.call.host;
+    const message = `The session has seen writes of another site that have not arrived here within ${siteTimeoutMs} ms. The operation was not executed. Retry, or use the session at the other site.`;
+    return new CorrectableError('REPLICA_BEHIND', message);
+  }
+
+  protected createRefusalError(refusal: OperationRefusal): CorrectableError {
+    const { failure, problem, site } = this.call.host;
+    if (failure !== undefined) return failure;
+    const isOther = refusal.site !== undefined && refusal.site !== site;
+    const isStarting = refusal.refused === 'STARTING' && !isOther;
+    const cause = isStarting ? problem : describeRefusal(refusal, isOther);
+    const message = `The operation was not executed, since ${cause}. Retry it.`;
+    return new CorrectableError(refusal.refused === 'FULL' ? 'OVERLOADED' : 'UNAVAILABLE', message);
+  }
+}
+
+const CAUSES: Readonly<Record<string, string>> = {
+  TOO_OLD: 'its keys are written faster than they can be read',
+  FULL: 'the store has no memory left',
+  REWOUND: 'the partition of a key has lost data, and is being healed',
+  BEHIND: 'the partition of a key has lost data, and is being healed',
+  CLOCK: 'a clock is too far off',
+  STARTING: 'no process of another site has published its state yet',
+};
+
+function describeRefusal({ refused }: OperationRefusal, isOther: boolean): string {
+  if (refused === 'UNREACHABLE')
+    return isOther ? 'another site cannot be reached' : 'the partition of a key cannot be reached';
+  return CAUSES[refused] ?? `a partition answered ${refused}`;
+}

@@ -1,0 +1,213 @@
+/**
+ * The Redis of several sites without a server: partitions and keyspaces in memory, behind calls that take time.
+ * Gateways and clients are those of production.
+ */
+import { openCausalBinding } from '../../src/bindings/causal-redis/causal-redis.ts';
+import type { CausalRedisAlarm } from '../../src/bindings/causal-redis/alarms.ts';
+import { prepareDeployment, type CausalDeployment } from '../../src/bindings/causal-redis/create-deployment.ts';
+import { checkDeployment, type DeploymentReport } from '../../src/bindings/causal-redis/check-deployment.ts';
+import type { DeploymentRecord } from '../../src/bindings/causal-redis/deployment-record.ts';
+import type { ServerReport } from '../../src/bindings/causal-redis/inspect-servers.ts';
+import type { Keyspace, PublishedView } from '../../src/bindings/causal-redis/keyspace.ts';
+import {
+  resolveDeploymentOptions,
+  resolveOptions,
+  type CausalDeploymentOptions,
+  type CausalRedisOptions,
+} from '../../src/bindings/causal-redis/options.ts';
+import type { SiteStores } from '../../src/bindings/causal-redis/site-stores.ts';
+import type { CausalBinding } from '../../src/bindings/causal/causal-binding.ts';
+import type { CallName, PartitionPort } from '../../src/causal/partition-calls.ts';
+import { DEFAULT_LIMITS } from '../../src/causal/limits.ts';
+import { Partition } from '../../src/causal/partition.ts';
+import { copyPartitionState } from '../../src/causal/partition-state.ts';
+import { createClient, type Client } from '../../src/index.ts';
+import type { CausalLevels } from '../../src/bindings/causal/index.ts';
+import type { Clock } from '../../src/correctable/clock.ts';
+
+export const GOOD_SERVER: ServerReport = {
+  server: '10.0.0.1:6379',
+  software: 'redis',
+  version: '7.0.15',
+  replicas: 1,
+  hasAppendOnlyFile: true,
+  evictionPolicy: 'noeviction',
+  maxMemoryBytes: 0,
+  usedMemoryBytes: 1_000_000,
+};
+
+export interface RedisWorldOptions {
+  readonly clock: Clock;
+  readonly sites?: readonly string[];
+  readonly partitionCount?: number;
+  /** How long a call takes, within a site and between sites. */
+  readonly localMs?: number;
+  readonly remoteMs?: number;
+}
+
+type SiteName = string;
+
+/** A Redis in memory. */
+class MemorySite {
+  readonly partitions: Partition[] = [];
+  record: DeploymentRecord | undefined;
+  lease: { readonly gateway: string; readonly untilMs: number } | undefined;
+  view: { readonly bytes: Buffer; readonly atMs: number } | undefined;
+  servers: readonly ServerReport[] = [GOOD_SERVER];
+  isAway = false;
+  refusedCommand: string | undefined;
+}
+
+export class CausalRedisWorld {
+  readonly clock: Clock;
+  readonly sites: readonly SiteName[];
+  readonly alarms: CausalRedisAlarm[] = [];
+  /** Loses the reply of these calls, after they were executed. */
+  readonly lostReplies = new Set<CallName>();
+  /** Counts calls by name. */
+  readonly calls = new Map<CallName, number>();
+  readonly #memory = new Map<SiteName, MemorySite>();
+  readonly #options: Required<RedisWorldOptions>;
+
+  constructor(options: RedisWorldOptions) {
+    this.#options = { sites: ['dublin', 'oregon'], partitionCount: 3, localMs: 1, remoteMs: 10, ...options };
+    this.clock = options.clock;
+    this.sites = this.#options.sites;
+    for (const site of this.sites) this.#memory.set(site, new MemorySite());
+  }
+
+  memory(site: SiteName): MemorySite {
+    return this.#memory.get(site) as MemorySite;
+  }
+
+  /** Writes the deployment records of all sites, at once. */
+  prepareAll(): void {
+    const { partitionCount } = this.#options;
+    for (const site of this.sites)
+      this.memory(site).record = { format: 1, name: 'shop', site, sites: this.sites, partitions: partitionCount };
+  }
+
+  check(): Promise<DeploymentReport> {
+    const options = { name: 'shop', site: this.sites[0] as SiteName, sites: this.createSources() };
+    return checkDeployment(resolveDeploymentOptions(options), this.openStores(options.site));
+  }
+
+  prepare(site: SiteName, overrides: Partial<CausalDeploymentOptions> = {}): Promise<CausalDeployment> {
+    const { partitionCount: partitions } = this.#options;
+    const options = { name: 'shop', site, sites: this.createSources(), partitions, ...overrides };
+    return prepareDeployment(resolveDeploymentOptions(options), this.openStores(site));
+  }
+
+  open(site: SiteName, overrides: Partial<CausalRedisOptions> = {}): CausalBinding {
+    const options = resolveOptions({
+      name: 'shop',
+      site,
+      sites: this.createSources(),
+      onAlarm: (alarm) => this.alarms.push(alarm),
+      ...overrides,
+    });
+    return openCausalBinding(options, { clock: this.clock, openStores: async () => this.openStores(site) });
+  }
+
+  connect(site: SiteName, overrides: Partial<CausalRedisOptions> = {}): Client<CausalLevels> {
+    return createClient(this.open(site, overrides), { clock: this.clock });
+  }
+
+  /** Sets a partition back to what it was when this was called. */
+  saveForSetBack(site: SiteName, partition: number): () => void {
+    const target = this.#getPartition(site, partition);
+    const backup = copyPartitionState(target.state);
+    return () => (target.state = backup);
+  }
+
+  /** `FLUSHALL`. */
+  flush(site: SiteName): void {
+    this.#memory.set(site, new MemorySite());
+  }
+
+  createSources(): Record<SiteName, { nodes: string[] }> {
+    return Object.fromEntries(this.sites.map((site) => [site, { nodes: [`${site}:6379`] }]));
+  }
+
+  /** What `openRedisStores` gives a process of this site. */
+  openStores(from: SiteName): SiteStores {
+    const keyspaces = new Map(this.sites.map((site) => [site, this.#createKeyspace(from, site)]));
+    return {
+      keyspaces,
+      createPort: ({ sites, getSiteView }) => this.#createPort(from, sites, getSiteView),
+      close: () => {},
+    };
+  }
+
+  #createPort(from: SiteName, sites: readonly SiteName[], getSiteView: PartitionPort['getSiteView']): PartitionPort {
+    return {
+      getSiteView,
+      call: (address, name, request, onReply) => {
+        const site = sites[address.site] as SiteName;
+        this.#delay(from, site, () => {
+          if (this.memory(site).isAway) return this.#delay(from, site, () => onReply({ refused: 'UNREACHABLE' }));
+          this.calls.set(name, (this.calls.get(name) ?? 0) + 1);
+          const partition = this.#getPartition(site, address.partition);
+          const reply = partition.execute(name, request, this.#getNow());
+          const isLost = this.lostReplies.has(name);
+          this.#delay(from, site, () => onReply(isLost ? { refused: 'UNREACHABLE' } : reply));
+        });
+      },
+    };
+  }
+
+  #createKeyspace(from: SiteName, site: SiteName): Keyspace {
+    const ask = <T>(run: (memory: MemorySite) => T): Promise<T> =>
+      new Promise((resolve, reject) => {
+        this.#delay(from, site, () => {
+          const memory = this.memory(site);
+          if (memory.isAway) return reject(new Error('connect ECONNREFUSED'));
+          try {
+            resolve(run(memory));
+          } catch (error) {
+            reject(error as Error);
+          }
+        });
+      });
+    const getView = ({ view }: MemorySite): PublishedView | undefined =>
+      view && { bytes: view.bytes, age: (this.clock.now() - view.atMs) * 1_000 };
+    return {
+      readRecord: () => ask(({ record }) => record),
+      createRecord: (record) => ask((memory) => (memory.record ??= record)),
+      readView: () => ask(getView),
+      inspect: () => ask(({ servers }) => servers),
+      checkRights: () =>
+        ask(({ refusedCommand }) => {
+          if (refusedCommand !== undefined) throw new Error(`NOPERM no permission to run '${refusedCommand}'`);
+        }),
+      releaseLease: (gateway) =>
+        ask((memory) => {
+          if (memory.lease?.gateway === gateway) memory.lease = undefined;
+        }),
+      exchangeView: ({ gateway, leaseMs, view }) =>
+        ask((memory) => {
+          const now = this.clock.now();
+          const { lease } = memory;
+          const isLeader = lease === undefined || lease.untilMs <= now || lease.gateway === gateway;
+          if (isLeader) memory.lease = { gateway, untilMs: now + leaseMs };
+          if (isLeader && view !== undefined) memory.view = { bytes: view, atMs: now };
+          return { isLeader, published: getView(memory) };
+        }),
+    };
+  }
+
+  #getPartition(site: SiteName, partition: number): Partition {
+    const { partitions } = this.memory(site);
+    const options = { site: this.sites.indexOf(site), siteCount: this.sites.length, limits: DEFAULT_LIMITS };
+    return (partitions[partition] ??= new Partition(options));
+  }
+
+  #getNow(): number {
+    return (this.clock.wallNow?.() ?? this.clock.now()) * 1_000;
+  }
+
+  #delay(from: SiteName, to: SiteName, run: () => void): void {
+    const { localMs, remoteMs } = this.#options;
+    this.clock.setTimer(run, from === to ? localMs : remoteMs);
+  }
+}
