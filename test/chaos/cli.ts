@@ -1,7 +1,7 @@
 /**
  * `npm run chaos -- [--engine etcd] [--minutes N] [--seed S] [--json] [--history FILE] [--injected]`: the processes of three
  * sites under load and through faults; checkers judge the recorded history. Exit 0 iff nothing was found; progress goes
- * to stderr.
+ * to stderr. `--world redis` disturbs the causal store on Redis instead, with options of its own.
  */
 import { EngineUnavailable } from '../../engines/engine.ts';
 import { UsageError } from '../../engines/usage-error.ts';
@@ -11,14 +11,21 @@ import { toEvidence } from './evidence.ts';
 import { readHistory } from './history.ts';
 import { parseOptions, type Options } from './options.ts';
 import { runInjected } from './run-injected.ts';
+import { isStorm, stormMain } from './redis/cli.ts';
 import { run, type Report } from './run.ts';
 
 const EXIT_FOUND = 1;
 const EXIT_USAGE = 2;
 
+const progress = (line: string): void => void process.stderr.write(`chaos: ${line}\n`);
+
 try {
-  const options = parseOptions(process.argv.slice(2));
-  if (options !== undefined) await main(options);
+  const argv = process.argv.slice(2);
+  if (isStorm(argv)) await stormMain(argv, progress);
+  else {
+    const options = parseOptions(argv);
+    if (options !== undefined) await main(options);
+  }
   // Nothing that may be left of clients or processes is worth waiting for.
   process.exit();
 } catch (error) {
@@ -29,7 +36,6 @@ try {
 }
 
 async function main(options: Options): Promise<void> {
-  const progress = (line: string): void => void process.stderr.write(`chaos: ${line}\n`);
   if (options.check !== undefined) {
     const rounds = readHistory(options.check).map(toEvidence);
     const faults = [...rounds.flatMap(checkRound), ...(await Promise.all(rounds.map(porcupineFaults))).flat()];

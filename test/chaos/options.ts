@@ -45,6 +45,13 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
   const cli = cac('npm run chaos --');
   cli
     .command('[...none]', 'Disturb the processes of three sites while clients work, and check the recorded history')
+    .option(
+      '--world <name>',
+      'redblue, or redis: the causal store on Redis, whose options `--world redis --help` lists',
+      {
+        default: 'redblue',
+      },
+    )
     .option('--minutes <n>', 'How long, in rounds of half a minute', { default: 5 })
     .option('--seed <n>', 'Draw the first round from this seed, the next one from the seed after it')
     .option('--faults <list>', `Draw these faults alone: ${ALL_FAULTS.join(', ')}`)
@@ -59,6 +66,8 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     .option('--json', 'Print one JSON object on stdout');
   const options = parseFlags(cli, argv);
   if (options === undefined) return undefined;
+  if (options['world'] !== 'redblue')
+    throw new UsageError(`--world takes redblue or redis, not "${String(options['world'])}"`);
   const text = (name: string): string | undefined =>
     options[name] === undefined ? undefined : String(options[name] as unknown);
   return {
