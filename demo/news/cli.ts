@@ -23,12 +23,14 @@ async function read(options: Options): Promise<void> {
   if (!figures.isInOrder) process.exitCode = EXIT_FAILED;
 }
 
-async function open({ port, delays }: Options): Promise<void> {
-  const news = await startNews({ port, delays }).catch((error: unknown) => {
+async function open({ port, delays, hasRedis }: Options): Promise<void> {
+  const news = await startNews({ port, delays, hasRedis }).catch((error: unknown) => {
     throw explainPort(error, port, '--port N or PORT=N');
   });
   console.log(`The news are ready: ${news.url}`);
-  console.log('Sites in Dublin, Oregon and Sydney. Ctrl-C closes them.');
+  console.log(
+    `Sites in Dublin, Oregon and Sydney${hasRedis ? ', comments on a Redis at each' : ''}. Ctrl-C closes them.`,
+  );
   await waitForSignal();
   await news.close();
 }

@@ -52,10 +52,10 @@ export interface Figures {
 
 /** Runs the scenario. `progress` gets lines for a person. */
 export async function readHeadless(
-  { conversations, delays }: Pick<Options, 'conversations' | 'delays'>,
+  { conversations, delays, hasRedis }: Pick<Options, 'conversations' | 'delays' | 'hasRedis'>,
   progress: (text: string) => void,
 ): Promise<Figures> {
-  const stores = await startStores({ delays });
+  const stores = await startStores({ delays, hasRedis });
   const visit = new Visit(stores);
   try {
     const frontPage = await visit.openFrontPage();

@@ -14,7 +14,8 @@ interface Write {
   readonly value: unknown;
 }
 
-interface Args {
+/** Of `get`, `getMany` and `put`. */
+export interface CopyArgs {
   readonly key: string;
   readonly keys: readonly string[];
   readonly value: unknown;
@@ -35,7 +36,7 @@ export class PlainCopies {
     const copy = this.#copies.get(site) as Map<string, unknown>;
     return tiered(COPY_LEVELS, {
       copy: ({ name, args }) => {
-        const { key, keys, value } = args as Args;
+        const { key, keys, value } = args as CopyArgs;
         if (name === 'getMany') return keys.map((item) => copy.get(item));
         if (name === 'get') return copy.get(key);
         copy.set(key, value);

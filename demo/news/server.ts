@@ -17,9 +17,12 @@ import { getRoundTripsMs, NEWSROOM, SITES, toPath, type Delays, type Site, type 
 export interface NewsOptions {
   /** Default: `'slow'` */
   readonly delays?: Delays;
+  /** Whether comments are on a Redis at each site. Default: in this process */
+  readonly hasRedis?: boolean;
 }
 
 export interface NewsState {
+  readonly hasRedis: boolean;
   readonly delays: Delays;
   /** Whether the line between Dublin and Sydney is cut. */
   readonly isCut: boolean;
@@ -48,9 +51,9 @@ interface StartOptions extends NewsOptions {
   readonly page?: RequestListener;
 }
 
-async function start({ delays = 'slow', port, page }: StartOptions): Promise<RunningNews> {
+async function start({ delays = 'slow', hasRedis = false, port, page }: StartOptions): Promise<RunningNews> {
+  const comments = await openStores(delays, hasRedis);
   const headlines = createEmbedded(service, { sites: SITES, redLeader: NEWSROOM, latency: getRoundTripsMs(delays) });
-  const comments = openEmbeddedStores(delays);
   const line = new Line(comments);
   const closeStores = async (): Promise<void> => {
     line.close();
@@ -61,7 +64,7 @@ async function start({ delays = 'slow', port, page }: StartOptions): Promise<Run
     const listener = await listenGateways({
       sites: createGateways(headlines, comments),
       port,
-      ...(page !== undefined && { page: withPageHeaders(createListener({ page, line, delays })) }),
+      ...(page !== undefined && { page: withPageHeaders(createListener({ page, line, delays, hasRedis })) }),
     });
     return {
       url: listener.url,
@@ -76,6 +79,12 @@ async function start({ delays = 'slow', port, page }: StartOptions): Promise<Run
     await closeStores();
     throw error;
   }
+}
+
+async function openStores(delays: Delays, hasRedis: boolean): Promise<CommentStores> {
+  if (!hasRedis) return openEmbeddedStores(delays);
+  const { openRedisStores } = await import('./redis-stores.ts');
+  return await openRedisStores(delays);
 }
 
 type Gateways = Record<string, ReturnType<typeof createGateway>>;
@@ -100,10 +109,11 @@ interface ListenerParts {
   readonly page: RequestListener;
   readonly line: Line;
   readonly delays: Delays;
+  readonly hasRedis: boolean;
 }
 
 /** Answers what pages ask about the line, and gives each page two numbers to write under: this one, and the next. */
-function createListener({ page, line, delays }: ListenerParts): RequestListener {
+function createListener({ page, line, delays, hasRedis }: ListenerParts): RequestListener {
   let pages = 0;
   const actions: Readonly<Record<string, () => Promise<object>>> = {
     '/cut': async () => line.cut().then(() => ({})),
@@ -112,7 +122,7 @@ function createListener({ page, line, delays }: ListenerParts): RequestListener 
   };
   return (request, response) => {
     const [path = '/'] = (request.url ?? '/').split('?', 1);
-    if (path === '/state') return answer(response, { delays, isCut: line.isCut } satisfies NewsState);
+    if (path === '/state') return answer(response, { delays, hasRedis, isCut: line.isCut } satisfies NewsState);
     const action = Object.hasOwn(actions, path) && request.method === 'POST' ? actions[path] : undefined;
     if (action === undefined) return page(request, response);
     act(action, request, response);

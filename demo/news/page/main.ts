@@ -11,11 +11,11 @@ import { Play } from './play.ts';
 import { NewsReader } from './reader.ts';
 import { getWriter, setLine } from './server-state.ts';
 import {
-  formatDelays,
   formatMove,
   formatPhase,
   formatPlay,
   formatPost,
+  formatServer,
   formatThreadMs,
   formatTimesWrong,
   type Phase,
@@ -178,7 +178,7 @@ function showControls(): void {
     byId('thread-ms', HTMLParagraphElement),
     reader.isOffline ? 'Offline: read from this device.' : formatThreadMs(reader.threadMs),
   );
-  if (state !== undefined) setText(byId('delays', HTMLSpanElement), formatDelays(state.delays));
+  if (state !== undefined) setText(byId('server', HTMLSpanElement), formatServer(state));
 }
 
 function getPhase(): Phase {

@@ -2,7 +2,8 @@
 import { formatMs } from '../../shared/page/format.ts';
 import { formatSite } from '../../shared/page/site-names.ts';
 import type { ThreadFaults } from '../comments.ts';
-import { NEWSROOM, SLOW_FACTOR, type Delays, type Site } from '../sites.ts';
+import type { NewsState } from '../server.ts';
+import { NEWSROOM, SLOW_FACTOR, type Site } from '../sites.ts';
 import { getStepState, STEPS, type FrontPageReading, type Step, type StepState } from './front-page-reading.ts';
 
 export type Phase = 'connecting' | 'ready' | 'offline' | 'failed';
@@ -98,10 +99,11 @@ export function formatThreadMs({ cache, causal, latest }: ThreadTimes): string {
   return parts.length === 0 ? '' : `One read: ${parts.join(', ')}.`;
 }
 
-export function formatDelays(delays: Delays): string {
+export function formatServer({ delays, hasRedis }: Pick<NewsState, 'delays' | 'hasRedis'>): string {
+  const redis = hasRedis ? 'Both kinds of comments are on a Redis at each site. ' : '';
   return delays === 'slow'
-    ? `The delays between the sites are ${SLOW_FACTOR} times the real ones, so that you can watch.`
-    : 'The delays between the sites are about the real ones.';
+    ? `${redis}The delays between the sites are ${SLOW_FACTOR} times the real ones, so that you can watch.`
+    : `${redis}The delays between the sites are about the real ones.`;
 }
 
 export type PlayStep = 'idle' | 'asking' | 'waiting' | 'repaired';

@@ -51,7 +51,7 @@ test('a line that a visitor leaves cut is repaired', async () => {
 
 describe('the command line', () => {
   test('without flags → the page, with slow delays', () => {
-    expect(parseOptions([], {})).toMatchObject({ headless: false, delays: 'slow', port: 7450 });
+    expect(parseOptions([], {})).toMatchObject({ headless: false, delays: 'slow', hasRedis: false, port: 7450 });
     expect(parseOptions([], { PORT: '7999' })?.port).toBe(7999);
     expect(parseOptions(['--port', '0'], { PORT: '7999' })?.port).toBe(0);
   });
