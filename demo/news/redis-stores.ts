@@ -1,6 +1,6 @@
 /** Both stores of comments on a Redis at each site. */
 import type { Binding } from 'correctables';
-import { causalRedis, createCausalDeployment } from 'correctables/bindings/causal-redis';
+import { causalRedis, createCausalDeployment, type CausalRedisAlarm } from 'correctables/bindings/causal-redis';
 import { tiered } from 'correctables/bindings/tiered';
 import type { Redis } from 'ioredis';
 import type { CommentStores } from './comment-stores.ts';
@@ -26,7 +26,9 @@ export async function openRedisStores(delays: Delays): Promise<CommentStores> {
     for (const site of SITES) {
       await createCausalDeployment({ name: NAME, site, sites: getSites(site), partitions: PARTITIONS });
     }
-    const causal = new Map(SITES.map((site) => [site, causalRedis({ name: NAME, site, sites: getSites(site) })]));
+    const causal = new Map(
+      SITES.map((site) => [site, causalRedis({ name: NAME, site, sites: getSites(site), onAlarm: reportAlarm })]),
+    );
     const copies = new Map(SITES.map((site) => [site, openCopies(site, connectAll(site))]));
     return {
       causal: (site) => causal.get(site) as ReturnType<typeof causalRedis>,
@@ -42,6 +44,11 @@ export async function openRedisStores(delays: Delays): Promise<CommentStores> {
     await network.close();
     throw error;
   }
+}
+
+/** The servers of a demo keep nothing, which the binding would report for each of them. */
+function reportAlarm({ code, site, message }: CausalRedisAlarm): void {
+  if (code !== 'persistence') console.error(`demo:news: ${site}: ${message}`);
 }
 
 /** The same as `PlainCopies`, with `SET` and `MGET`: each write is sent to the Redis of each other site by itself. */

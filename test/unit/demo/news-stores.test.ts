@@ -54,6 +54,7 @@ describe('the command line', () => {
     expect(parseOptions([], {})).toMatchObject({ headless: false, delays: 'slow', hasRedis: false, port: 7450 });
     expect(parseOptions([], { PORT: '7999' })?.port).toBe(7999);
     expect(parseOptions(['--port', '0'], { PORT: '7999' })?.port).toBe(0);
+    expect(parseOptions(['--redis'], {})?.hasRedis).toBe(true);
   });
 
   test('headless → measured delays, unless slow ones are asked for', () => {
