@@ -16,12 +16,10 @@ import { EXPIRED, IdTable } from '../server/replica/exactly-once/id-table.ts';
 import { getClient } from '../server/records/operation-id.ts';
 import type { SubmissionRequest } from '../server/records/submissions.ts';
 import type { RedBlueLevels } from '../protocol/redblue-levels.ts';
-import { SiteBinding, interruptedError } from '../server/site/site-binding.ts';
-import type {
-  SessionTokens,
-  SubmissionPort,
-  Submitter,
-} from '../server/site/site-binding.ts';
+import { SiteBinding } from '../server/site/site-binding.ts';
+import { interruptedError } from '../server/site/submission-errors.ts';
+import type { SessionTokens } from '../server/site/site-session.ts';
+import type { SubmissionPort, Submitter } from '../server/site/submitter.ts';
 import { SiteState } from '../server/replica/core/site-state.ts';
 import type { ReplyOrError } from '../server/records/reply.ts';
 import { requireService, type Service } from '../server/service/service.ts';

@@ -5,7 +5,8 @@
  */
 import type { ReplicaOutput } from '../records/replica-output.ts';
 import type { Stage } from '../records/submissions.ts';
-import { undeliveredError, type Submitter } from './site-binding.ts';
+import { undeliveredError } from './submission-errors.ts';
+import type { Submitter } from './submitter.ts';
 
 type DeliveredView = Omit<
   Extract<ReplicaOutput, { kind: 'view' }>,

@@ -14,12 +14,9 @@ import type { LogKind } from '../log/local-log.ts';
 import type { ServerReply, ServerRequest } from '../log/red-log.ts';
 import type { SiteStorage } from '../log/site-storage.ts';
 import type { RetainedReplies } from '../replica/exactly-once/id-table.ts';
-import {
-  interruptedError,
-  type SessionTokens,
-  type SubmissionPort,
-  type Submitter,
-} from './site-binding.ts';
+import { interruptedError } from './submission-errors.ts';
+import type { SessionTokens } from './site-session.ts';
+import type { SubmissionPort, Submitter } from './submitter.ts';
 import { deliverFailure, deliverView } from './notify-submitter.ts';
 import { SiteMachine } from './site-machine.ts';
 import type {

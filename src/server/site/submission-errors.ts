@@ -1,0 +1,53 @@
+/** How a submission fails that its site or its listener has cut short. */
+import {
+  CorrectableError,
+  isCorrectableError,
+} from '../../correctable/errors.ts';
+import type { Access } from '../../correctable/operation.ts';
+import type { Stage } from '../records/submissions.ts';
+
+/**
+ * Returns the failure of a submission whose site or connection ends before it:
+ * an update has reached the site, and its result is unknown.
+ */
+export function interruptedError(
+  effect: Access,
+  reason: string,
+  cause?: Error,
+): CorrectableError {
+  const message =
+    effect === 'write'
+      ? 'The write may take effect all the same.'
+      : 'The read can be retried.';
+  return new CorrectableError(
+    effect === 'write' ? 'UNKNOWN' : 'UNAVAILABLE',
+    `${reason}. ${message}`,
+    { cause },
+  );
+}
+
+/**
+ * Returns the failure of a submission whose view could not be delivered. An
+ * update stays done, as at a gateway. The failure is an ordinary one only for a
+ * preview and for a read.
+ */
+export function undeliveredError(
+  effect: Access,
+  stage: Stage,
+  cause: unknown,
+): CorrectableError {
+  const reason = isCorrectableError(cause)
+    ? cause.message
+    : 'it cannot be read, or its listener threw';
+  if (effect === 'write' && stage !== 'tentative') {
+    const message = `The write took effect, but its result cannot be sent: ${reason}`;
+    return new CorrectableError('UNKNOWN', message, { cause });
+  }
+  return isCorrectableError(cause)
+    ? cause
+    : new CorrectableError(
+        'FINAL_FAILED',
+        `The result cannot be sent: ${reason}`,
+        { cause },
+      );
+}

@@ -1,0 +1,171 @@
+/**
+ * The identities under which a site takes updates: the one that a client counts,
+ * a name of its own, or an idempotency key.
+ */
+import { createHash } from 'node:crypto';
+import type { InvocationContext } from '../../correctable/binding.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { Operation } from '../../correctable/operation.ts';
+import { isWellFormed } from '../../protocol/codec/tagged-values.ts';
+import { omitDefaults } from '../../protocol/contract/omit-defaults.ts';
+import { ParsedOperation } from '../../protocol/contract/operation-registry.ts';
+import { toCanonicalString } from '../../values/canonical-string.ts';
+import {
+  KEYED,
+  formatKeyedOperationId,
+  formatOperationId as operationIdOf,
+} from '../records/operation-id.ts';
+import type { Origin } from '../records/origin.ts';
+import { MAX_CLIENT_LENGTH } from '../records/retention-limits.ts';
+import type { SubmissionIdentity } from '../records/submissions.ts';
+import type { SubmissionPort } from './submitter.ts';
+
+/**
+ * The identity under which the operation may be submitted again; without one it
+ * never is.
+ */
+export function createIdentity(
+  context: InvocationContext,
+  operation: Operation,
+  port: SubmissionPort,
+): SubmissionIdentity | undefined {
+  const { site, origins } = port;
+  const { origin, idempotencyKey } = context;
+  if (idempotencyKey !== undefined)
+    return createKeyedIdentity(idempotencyKey, operation, port);
+  if (origin === undefined) {
+    const { operationId } = context;
+    return operationId === undefined
+      ? undefined
+      : createOpaqueIdentity(operationId, site);
+  }
+  const { client, sequence, acknowledged, home, hop = 0 } = origin;
+  const homeSite = home === undefined ? site : origins.findHome(home);
+  // The messages are made when they are needed: this is done for every update.
+  if (!isName(client))
+    invalidIdentityError(
+      'client',
+      `must be a non-empty string of ${NAME_RULE}`,
+    );
+  if (client.startsWith(UNOWNED_PREFIX) || client.startsWith(KEYED)) {
+    invalidIdentityError(
+      'client',
+      'must not begin with U+0000 or U+0001, as names of operations without one do',
+    );
+  }
+  if (!isCount(sequence) || sequence < 1)
+    invalidIdentityError('sequence', 'must be an integer from 1 on');
+  if (!isCount(acknowledged))
+    invalidIdentityError('acknowledged', 'must be an integer');
+  if (!isCount(hop))
+    invalidIdentityError('hop', 'must be an integer from 0 on');
+  if (homeSite === undefined)
+    invalidIdentityError(
+      'home',
+      `must be one of ${origins.names.join(', ')}, not '${String(home)}'`,
+    );
+  if (hop === 0 && homeSite !== site) {
+    invalidIdentityError(
+      'hop',
+      `must count the moves from ${String(home)} to here, so at least 1`,
+    );
+  }
+  return {
+    id: operationIdOf(client, sequence),
+    home: homeSite,
+    hop,
+    acknowledged,
+  };
+}
+
+/**
+ * Begins the names of operations that come without a client: a client of the
+ * same name has operations of its own.
+ */
+const UNOWNED_PREFIX = '\u0000';
+
+/**
+ * Its home is the site that is asked: one that goes by this name at another
+ * site is another operation.
+ */
+function createOpaqueIdentity(name: unknown, site: Origin): SubmissionIdentity {
+  if (!isName(name)) {
+    const value =
+      typeof name === 'string' ? `one of ${name.length}` : String(name);
+    const message = `operationId must be a non-empty string of ${NAME_RULE}, not ${value}.`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, {
+      field: 'context.operationId',
+    });
+  }
+  return {
+    id: operationIdOf(UNOWNED_PREFIX + name, 1),
+    home: site,
+    hop: 0,
+    acknowledged: 0,
+  };
+}
+
+/**
+ * The length of a SHA-256 that is cut to a number: enough to distinguish the
+ * uses of one key.
+ */
+const VARIANT_BYTES = 6;
+
+/**
+ * Its home is the same wherever it is asked for, since that follows from the
+ * key: so it is executed once at all sites. It counts as moved, for another
+ * site may have been asked for it before.
+ */
+function createKeyedIdentity(
+  key: string,
+  operation: Operation,
+  { contract, origins: { sites, founderCount } }: SubmissionPort,
+): SubmissionIdentity {
+  const { args: schema } = contract.operations[operation.name]!;
+  const given = omitDefaults(schema, ParsedOperation.getInput(operation));
+  const args = toCanonicalString(given, { isLoose: true, maxParts: Infinity });
+  if (!isName(key) || args === undefined) {
+    const message = `idempotencyKey: give a non-empty string of ${NAME_RULE}, and arguments of at most 100 levels of plain data.`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, {
+      field: 'context.idempotencyKey',
+    });
+  }
+  const variant = 1 + hashText(`${operation.name} ${args}`);
+  // Of the first sites alone, whose number never changes: else a site that
+  // joins would move keys, which run once more then.
+  const home = sites[hashText(key) % founderCount]!;
+  return {
+    id: formatKeyedOperationId(key, variant),
+    home,
+    hop: 1,
+    acknowledged: 0,
+  };
+}
+
+function hashText(text: string): number {
+  return createHash('sha256')
+    .update(text)
+    .digest()
+    .readUIntBE(0, VARIANT_BYTES);
+}
+
+const NAME_RULE = `whole characters, ${MAX_CLIENT_LENGTH} at most`;
+
+function isName(value: unknown): value is string {
+  return (
+    typeof value === 'string' &&
+    value !== '' &&
+    value.length <= MAX_CLIENT_LENGTH &&
+    isWellFormed(value)
+  );
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function invalidIdentityError(name: string, problem: string): never {
+  throw new CorrectableError('INVALID_ARGUMENT', `origin.${name} ${problem}.`, {
+    field: `context.origin.${name}`,
+  });
+}

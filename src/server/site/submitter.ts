@@ -1,0 +1,55 @@
+/** One submission to a site, and the part of the site that takes it. */
+import type { CorrectableError } from '../../correctable/errors.ts';
+import type { Access } from '../../correctable/operation.ts';
+import type { ContractInfo } from '../../protocol/contract/contract.ts';
+import type { Origin, Origins } from '../records/origin.ts';
+import type { Reply } from '../records/reply.ts';
+import type { Stage, SubmissionRequest } from '../records/submissions.ts';
+import type { Vector } from '../records/vector.ts';
+import type { SessionTokens } from './site-session.ts';
+
+/**
+ * One submission, and who gets what the site says about it: one object, since
+ * one is made for each operation.
+ */
+export interface Submitter extends SubmissionRequest {
+  /** Through which handle on the site it came. */
+  readonly handle: object;
+  readonly effect: Access;
+  /**
+   * Aborted when no caller wants the views any more. It is created when it is
+   * first read.
+   */
+  readonly signal: AbortSignal;
+  /**
+   * When the caller gives up, in milliseconds since the epoch by the wall
+   * clock.
+   */
+  readonly deadlineAt: number | undefined;
+  /**
+   * When the site has taken it, set by that, in milliseconds of the clock that
+   * only runs forward.
+   */
+  acceptedAtMs?: number;
+  /** `seen` is what a session has seen with this view. */
+  onView(stage: Stage, reply: Reply, seen: Vector | undefined): void;
+  onFailure(error: unknown, stage: Stage | undefined): void;
+}
+
+export interface SubmissionPort {
+  readonly contract: ContractInfo;
+  readonly site: Origin;
+  readonly origins: Origins;
+  readonly tokens: SessionTokens;
+  /** Why the site has stopped, where its storage has failed. */
+  readonly failure?: CorrectableError | undefined;
+  /** Why updates are refused for now, as on a full disk; reads are served. */
+  readonly writeRefusal?: CorrectableError | undefined;
+  submit(submission: Submitter): void;
+  /** Does at once what the submissions so far lead to, if it collects them. */
+  endTurn?(): void;
+  /**
+   * Fails what came through `door` and is in flight; the site itself goes on.
+   */
+  endSubmissions(door: object): void;
+}

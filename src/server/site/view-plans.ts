@@ -1,0 +1,87 @@
+/** Which views an operation delivers, by the levels that were requested. */
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { Access } from '../../correctable/operation.ts';
+import {
+  REDBLUE_LEVELS,
+  type RedBlueLevel,
+} from '../../protocol/redblue-levels.ts';
+import type { SubmissionRequest } from '../records/submissions.ts';
+
+type StagesByLevel = SubmissionRequest['wantedStages'];
+
+export interface ViewPlan extends StagesByLevel {
+  readonly strongest: RedBlueLevel;
+  readonly effect: Access;
+}
+
+/**
+ * A read has no `tentative` level: where it is the only one asked for, `causal`
+ * answers.
+ */
+function planRead(levels: readonly RedBlueLevel[]): StagesByLevel {
+  const strong = levels.includes('strong');
+  return {
+    tentative: false,
+    causal: levels.includes('causal') || !strong,
+    strong,
+  };
+}
+
+/**
+ * A red update has no `causal` level: where it is the strongest asked for,
+ * `strong` answers.
+ */
+function planWrite(levels: readonly RedBlueLevel[]): StagesByLevel {
+  const strong = levels.some((level) => level !== 'tentative');
+  return { tentative: levels.includes('tentative'), causal: false, strong };
+}
+
+export const READ_PLANS: readonly ViewPlan[] = createPlans('read', planRead);
+
+export const WRITE_PLANS: readonly ViewPlan[] = createPlans('write', planWrite);
+
+function createPlans(
+  effect: Access,
+  stagesOf: (levels: readonly RedBlueLevel[]) => StagesByLevel,
+): ViewPlan[] {
+  return Array.from({ length: 1 << REDBLUE_LEVELS.length }, (_, bits) => {
+    const levels = REDBLUE_LEVELS.filter(
+      (_level, index) => (bits & (1 << index)) !== 0,
+    );
+    return {
+      ...stagesOf(levels),
+      strongest: levels.at(-1) ?? 'strong',
+      effect,
+    };
+  });
+}
+
+const UNKNOWN_BIT = 1 << REDBLUE_LEVELS.length;
+
+/**
+ * `1 << REDBLUE_LEVELS.findIndex(level)`, without a search for each operation.
+ */
+function getLevelBit(level: RedBlueLevel): number {
+  switch (level) {
+    case 'tentative':
+      return 1;
+    case 'causal':
+      return 2;
+    case 'strong':
+      return 4;
+    default:
+      return UNKNOWN_BIT;
+  }
+}
+
+export function getPlan(
+  plans: readonly ViewPlan[],
+  levels: readonly RedBlueLevel[],
+): ViewPlan {
+  let bits = 0;
+  for (const level of levels) bits |= getLevelBit(level);
+  const plan = plans[bits];
+  if (plan !== undefined) return plan;
+  const message = `levels: only ${REDBLUE_LEVELS.join(', ')} exist, not ${levels.join(', ')}.`;
+  throw new CorrectableError('UNKNOWN_LEVEL', message, { field: 'levels' });
+}
