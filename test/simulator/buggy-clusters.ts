@@ -28,7 +28,7 @@ const withMembership = (Broken: typeof Membership): MachineFactory =>
   withReplica(
     class extends Replica {
       protected override createMembership(): Membership {
-        return new Broken(this, this.name);
+        return new Broken(this, this.blue, this.onMembersChanged, this.name);
       }
     },
   );

@@ -87,11 +87,11 @@ const withBluePath = (make: (...args: ConstructorParameters<typeof BluePath>) =>
     },
   );
 
-const withUpdates = (Broken: new (host: Replica) => Writes): MachineFactory =>
+const withUpdates = (Broken: new (...args: ConstructorParameters<typeof Writes>) => Writes): MachineFactory =>
   withReplica(
     class extends Replica {
       protected override createWrites(): Writes {
-        return new Broken(this);
+        return new Broken(this, this.blue, this.red, this.name);
       }
     },
   );
@@ -135,7 +135,7 @@ class HastyConflictRedPath extends RedPath {
 
 /** Floors wait for none of the red operations that may have seen less. */
 class UnderWayUnknownRedPath extends RedPath {
-  override get inFlightCount(): Iterable<OperationId> {
+  override get inFlightIds(): Iterable<OperationId> {
     return [];
   }
 }
@@ -346,9 +346,9 @@ class BoastfulReplica extends Replica {
 class UpdatesWithoutHandover extends Writes {
   readonly #red: RedPath;
 
-  constructor(replica: Replica) {
-    super(replica);
-    this.#red = replica.red;
+  constructor(...args: ConstructorParameters<typeof Writes>) {
+    super(...args);
+    this.#red = args[2];
   }
 
   protected override handOver({ submission, identity }: OperationLookup, outcome: GeneratorOutcome): void {

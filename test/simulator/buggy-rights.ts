@@ -16,7 +16,7 @@ const resolveRights = (Broken: typeof Rights): MachineFactory =>
   withReplica(
     class extends Replica {
       protected override createRights(): Rights {
-        return new Broken(this, this.name);
+        return new Broken(this, this.blue, this.red, this.name);
       }
     },
   );

@@ -37,12 +37,6 @@ const WATERMARK_CHOICE: Choice = {
   reply: undefined,
 };
 
-interface LowWatermarksHost {
-  readonly core: ReplicaCore;
-  readonly blue: BluePath;
-  readonly red: RedPath;
-}
-
 interface PendingWatermark {
   readonly vector: Vector;
   /** Red operations of this site that may have seen less. */
@@ -50,7 +44,9 @@ interface PendingWatermark {
 }
 
 export class LowWatermarks {
-  readonly #host: LowWatermarksHost;
+  readonly #core: ReplicaCore;
+  readonly #blue: BluePath;
+  readonly #red: RedPath;
   /** Of this start of the site: no other start names operations like it. */
   readonly #client: string;
   /** By ordinal, of sites alone. */
@@ -60,8 +56,15 @@ export class LowWatermarks {
   /** Removals that had been applied when the last vector was taken. */
   #removals = 0;
 
-  constructor(host: LowWatermarksHost, startName: string) {
-    this.#host = host;
+  constructor(
+    core: ReplicaCore,
+    blue: BluePath,
+    red: RedPath,
+    startName: string,
+  ) {
+    this.#core = core;
+    this.#blue = blue;
+    this.#red = red;
     this.#client = `${startName}.floor`;
   }
 
@@ -71,7 +74,7 @@ export class LowWatermarks {
   onApplied({ shadow, site, reply }: BlueOperation): void {
     if (shadow !== WATERMARK_SHADOW) return;
     this.#watermarks.set(site, reply.value as Vector);
-    const { state, options } = this.#host.core;
+    const { state, options } = this.#core;
     const remaining = options.origins.sites.filter(
       (item) => !this.#hasEnded(item),
     );
@@ -86,12 +89,12 @@ export class LowWatermarks {
    * Whether nothing of a closed origin is to come any more, of either color.
    */
   #hasEnded(origin: Origin): boolean {
-    const { core, red } = this.#host;
-    const { final } = core.options.origins.get(origin);
+    const { options, state } = this.#core;
+    const { final } = options.origins.get(origin);
     return (
       final !== undefined &&
-      (core.state.stable[origin] ?? 0) >= final.stamp &&
-      !red.hasRecordsFrom(origin)
+      (state.stable[origin] ?? 0) >= final.stamp &&
+      !this.#red.hasRecordsFrom(origin)
     );
   }
 
@@ -100,35 +103,38 @@ export class LowWatermarks {
    * seen less.
    */
   writeIfDue(): void {
-    const { blue, red, core } = this.#host;
-    if (this.#pending === undefined) {
-      const { removalCount } = core.state.store;
-      const { removalsPerWatermark = REMOVALS_PER_WATERMARK } = core.options;
-      if (
-        removalCount - this.#removals < removalsPerWatermark ||
-        !blue.canOriginate
-      )
-        return;
-      if (!red.ensureMarkerPassed(formatOperationId(this.#client, 0))) return;
-      this.#removals = removalCount;
-      this.#pending = {
-        vector: core.state.stable.slice(),
-        older: new Set(red.inFlightCount),
-      };
-    }
+    this.#pending ??= this.#beginIfDue();
+    if (this.#pending === undefined) return;
     const { vector, older } = this.#pending;
     for (const id of older) {
-      if (red.isInFlight(id)) return;
+      if (this.#red.isInFlight(id)) return;
       older.delete(id);
     }
     this.#pending = undefined;
     this.#written += 1;
     const id = formatOperationId(this.#client, this.#written);
-    blue.commit({
+    this.#blue.commit({
       id,
       hop: undefined,
       choice: WATERMARK_CHOICE,
       reply: { value: vector },
     });
+  }
+
+  /** Takes a vector once enough removals were applied since the last one. */
+  #beginIfDue(): PendingWatermark | undefined {
+    const { state, options } = this.#core;
+    const { removalCount } = state.store;
+    const { removalsPerWatermark = REMOVALS_PER_WATERMARK } = options;
+    if (removalCount - this.#removals < removalsPerWatermark) return undefined;
+    if (!this.#blue.canOriginate) return undefined;
+    if (!this.#red.ensureMarkerPassed(formatOperationId(this.#client, 0)))
+      return undefined;
+
+    this.#removals = removalCount;
+    return {
+      vector: state.stable.slice(),
+      older: new Set(this.#red.inFlightIds),
+    };
   }
 }

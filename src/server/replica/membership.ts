@@ -44,18 +44,13 @@ interface PendingChange {
   ownLength?: number | undefined;
 }
 
-interface MembershipHost {
-  readonly core: ReplicaCore;
-  readonly blue: BluePath;
-  /** The table of origins has changed. */
-  onMembersChanged(): void;
-}
-
 const NOTHING_HELD: StreamEnd = { sequence: 0, stamp: 0 };
 
 /** The members, as one site has taken in the red log. */
 export class Membership {
-  readonly #host: MembershipHost;
+  readonly #core: ReplicaCore;
+  readonly #blue: BluePath;
+  readonly #onMembersChanged: () => void;
   /** Of this start of the site: no other start names records like it. */
   readonly #client: string;
   #change: PendingChange | undefined;
@@ -65,8 +60,16 @@ export class Membership {
   #isOpening = false;
   #proposed = 0;
 
-  constructor(host: MembershipHost, startName: string) {
-    this.#host = host;
+  /** @param onMembersChanged is called when the table of origins has changed */
+  constructor(
+    core: ReplicaCore,
+    blue: BluePath,
+    onMembersChanged: () => void,
+    startName: string,
+  ) {
+    this.#core = core;
+    this.#blue = blue;
+    this.#onMembersChanged = onMembersChanged;
     this.#client = `${startName}.member`;
   }
 
@@ -134,7 +137,7 @@ export class Membership {
     this.#core.store(
       { kind: 'delivered', redDelivered: this.#core.redDelivered },
       () => {
-        change.ownLength = this.#host.blue.getHeld(site).sequence;
+        change.ownLength = this.#blue.getHeld(site).sequence;
       },
     );
   }
@@ -149,7 +152,7 @@ export class Membership {
   confirmDurable(): void {
     const change = this.#change;
     if (change?.ownLength === undefined) return;
-    const { blue } = this.#host;
+    const blue = this.#blue;
     const { site, origins } = this.#core.options;
     if (origins.members.length > 1) {
       if (blue.ownProgress.durable < change.ownLength) return;
@@ -189,10 +192,6 @@ export class Membership {
       ]),
     );
     this.#change = { ...saved, awaiting: new Set(saved.awaiting), held };
-  }
-
-  get #core(): ReplicaCore {
-    return this.#host.core;
   }
 
   get #origins(): ReplicaCore['options']['origins'] {
@@ -330,7 +329,7 @@ export class Membership {
   }
 
   #onChanged(): void {
-    this.#host.onMembersChanged();
+    this.#onMembersChanged();
     this.#core.emit({ kind: 'members' });
     this.confirm();
   }

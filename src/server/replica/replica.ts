@@ -24,11 +24,9 @@ import { isKeyed, formatOperationId } from '../records/operation-id.ts';
 import { formatStartName, type Origin } from '../records/origin.ts';
 import { ClockQuarantine } from './core/clock-quarantine.ts';
 import type {
-  ActivateRecord,
   BlueMessage,
   BlueOperation,
   LocalEntry,
-  MemberRecord,
   OperationId,
   RedRecord,
   RightsMessage,
@@ -47,7 +45,7 @@ import { isReply, type ReplyOrError } from '../records/reply.ts';
 import type { ProposedRecord } from '../log/red-log-engine.ts';
 import type { LoggedOperation } from './causal/blue-streams.ts';
 import type { RetainedReplies } from './exactly-once/id-table.ts';
-import { Writes, type WritesHost } from './writes.ts';
+import { Writes } from './writes.ts';
 import type { OperationLookups } from './exactly-once/operation-lookup.ts';
 
 /**
@@ -78,7 +76,7 @@ const EMPTY_REPLICA: RecoveredReplica = { start: 0, entries: [] };
 /**
  * One site's replica. After each input, `takeOutputs` says what has to be done.
  */
-export class Replica implements ReplicaCore, WritesHost {
+export class Replica implements ReplicaCore {
   readonly options: ReplicaOptions;
   readonly state: SiteState;
   readonly clock: HybridClock = new HybridClock();
@@ -137,7 +135,7 @@ export class Replica implements ReplicaCore, WritesHost {
     this.blue = this.createBluePath();
     this.red = this.createRedPath();
     this.writes = this.createWrites();
-    this.#watermarks = new LowWatermarks(this, this.name);
+    this.#watermarks = new LowWatermarks(this, this.blue, this.red, this.name);
     this.membership = this.createMembership();
     this.rights = hasBounded(options.service.tables)
       ? this.createRights()
@@ -154,10 +152,6 @@ export class Replica implements ReplicaCore, WritesHost {
     if (options.origins.isMember(options.site)) this.membership.confirm();
     else this.retire();
     this.#applyVisible();
-  }
-
-  get core(): ReplicaCore {
-    return this;
   }
 
   get lookups(): OperationLookups {
@@ -298,8 +292,18 @@ export class Replica implements ReplicaCore, WritesHost {
   }
 
   deliver(records: readonly RedRecord[]): void {
-    for (const record of records) this.red.deliver(record);
+    for (const record of records) this.#deliver(record);
     this.#applyVisible();
+  }
+
+  #deliver(record: RedRecord): void {
+    this.red.deliver(record);
+    const place = this.redDelivered;
+    const isProven = place <= this.#provenRedCount;
+    if (record.kind === 'member')
+      this.membership.deliver(record, place, isProven);
+    else if (record.kind === 'activate')
+      this.activation.deliver(record, isProven);
   }
 
   onSynced(length: number, nowMs: number, wallMs = nowMs): void {
@@ -457,21 +461,13 @@ export class Replica implements ReplicaCore, WritesHost {
     return this.blue.ownProgress;
   }
 
-  onMemberRecord(record: MemberRecord, place: number): void {
-    this.membership.deliver(record, place, place <= this.#provenRedCount);
-  }
-
-  onActivateRecord(record: ActivateRecord): void {
-    this.activation.deliver(record, this.redDelivered <= this.#provenRedCount);
-  }
-
-  onMembersChanged(): void {
+  protected readonly onMembersChanged = (): void => {
     const { origins, site } = this.options;
     this.state.grow(origins.size);
     this.blue.updateMembers();
     this.#lostRights?.onMembersChanged();
     if (!origins.isMember(site)) this.retire();
-  }
+  };
 
   /**
    * This site was closed: so many of its operations count, if that is known.
@@ -485,7 +481,7 @@ export class Replica implements ReplicaCore, WritesHost {
   }
 
   protected createMembership(): Membership {
-    return new Membership(this, this.name);
+    return new Membership(this, this.blue, this.onMembersChanged, this.name);
   }
 
   protected createState(): SiteState {
@@ -508,7 +504,7 @@ export class Replica implements ReplicaCore, WritesHost {
   }
 
   protected createRights(): Rights {
-    return new Rights(this, this.name);
+    return new Rights(this, this.blue, this.red, this.name);
   }
 
   protected createCoverage(): CoverageWaiters {
@@ -516,7 +512,7 @@ export class Replica implements ReplicaCore, WritesHost {
   }
 
   protected createWrites(): Writes {
-    return new Writes(this);
+    return new Writes(this, this.blue, this.red, this.name);
   }
 
   protected readonly onBlueApplied = (operation: BlueOperation): void => {

@@ -8,7 +8,7 @@ import {
 } from '../../correctable/errors.ts';
 import { Fifo } from '../collections/fifo.ts';
 import type { BluePath } from './causal/blue-path.ts';
-import { isKeyed } from '../records/operation-id.ts';
+import { formatOperationId, isKeyed } from '../records/operation-id.ts';
 import {
   toFailure,
   mayHaveStartedError,
@@ -21,11 +21,7 @@ import type { ReplyRecord, BlueOperation } from '../records/records.ts';
 import type { RedPath } from './red/red-path.ts';
 import type { ReplicaCore } from './core/replica-port.ts';
 import { RightsShortfall, type RightsWaiter } from './core/rights-port.ts';
-import type {
-  SubmissionIdentity,
-  Stage,
-  Submission,
-} from '../records/submissions.ts';
+import type { SubmissionIdentity, Submission } from '../records/submissions.ts';
 import type { ReplyOrError } from '../records/reply.ts';
 import type { DedupSlot } from './exactly-once/dedup-slots.ts';
 import {
@@ -33,15 +29,6 @@ import {
   type OperationLookup,
   type OperationLookupHost,
 } from './exactly-once/operation-lookup.ts';
-
-export interface WritesHost {
-  readonly core: ReplicaCore;
-  readonly blue: BluePath;
-  readonly red: RedPath;
-  /** Creates a unique name for an operation. */
-  createOperationId(serial: number): string;
-  reply(submission: Submission, stage: Stage, answer: ReplyOrError): void;
-}
 
 /**
  * Receives the outcome of a generator, and how long the operation has waited
@@ -75,15 +62,25 @@ export class Writes implements OperationLookupHost {
    * have begun still get their result.
    */
   rejection: CorrectableError | undefined;
-  readonly #host: WritesHost;
+  readonly #blue: BluePath;
+  readonly #red: RedPath;
+  /** The name of this start of the site, from which operations get theirs. */
+  readonly #startName: string;
   /**
    * Own blue operations become visible in the order in which they were made.
    */
   readonly #unanswered = new Fifo<UnansweredWrite>();
 
-  constructor(host: WritesHost) {
-    this.#host = host;
-    this.core = host.core;
+  constructor(
+    core: ReplicaCore,
+    blue: BluePath,
+    red: RedPath,
+    startName: string,
+  ) {
+    this.core = core;
+    this.#blue = blue;
+    this.#red = red;
+    this.#startName = startName;
     this.lookups = this.createLookups();
   }
 
@@ -91,7 +88,7 @@ export class Writes implements OperationLookupHost {
     // An operation from before a restart has no caller that waits for it.
     if (this.#unanswered.at(0)?.sequence !== sequence) return;
     const { submission, slot } = this.#unanswered.shift() as UnansweredWrite;
-    this.#host.reply(submission, 'committed', reply);
+    this.core.reply(submission, 'committed', reply);
     if (slot !== undefined) this.lookups.slots.finalize(id, slot);
   }
 
@@ -100,18 +97,18 @@ export class Writes implements OperationLookupHost {
     return (
       identity !== undefined &&
       this.isCertified(operation) &&
-      this.#host.red.isFullFor(identity)
+      this.#red.isFullFor(identity)
     );
   }
 
   replyCommitted(submission: Submission, answer: ReplyOrError): void {
-    this.#host.reply(submission, 'committed', answer);
+    this.core.reply(submission, 'committed', answer);
   }
 
   joinRed(submission: Submission): boolean {
     return (
       submission.identity !== undefined &&
-      this.#host.red.join(submission.identity.id, submission)
+      this.#red.join(submission.identity.id, submission)
     );
   }
 
@@ -142,7 +139,7 @@ export class Writes implements OperationLookupHost {
    * what is known is only asked for.
    */
   #begin(submission: Submission): void {
-    const { red } = this.#host;
+    const red = this.#red;
     const { identity } = submission;
     if (identity !== undefined && red.hasOperation(identity.id))
       return this.escalateToRed(submission);
@@ -170,7 +167,7 @@ export class Writes implements OperationLookupHost {
     identity,
     operation,
   }: Submission): CorrectableError | undefined {
-    const { red } = this.#host;
+    const red = this.#red;
     // The newcomer, rather than what its client may still ask for.
     if (identity?.hop === 0 && red.isFullFor(identity))
       return unacknowledgedError(this.lookups.slots.limits);
@@ -201,7 +198,7 @@ export class Writes implements OperationLookupHost {
   #isKnown(identity: SubmissionIdentity | undefined): boolean {
     if (identity === undefined) return false;
     const { id, home, hop } = identity;
-    if (this.#host.red.hasOperation(id) || this.core.hasWaiter(id)) return true;
+    if (this.#red.hasOperation(id) || this.core.hasWaiter(id)) return true;
     return (
       this.lookups.slots.find(id, home === this.core.options.site ? 0 : hop) !==
       undefined
@@ -216,7 +213,7 @@ export class Writes implements OperationLookupHost {
     // Names the marker of this start: submissions have serials from 1 on.
     return (
       hop === 0 &&
-      this.#host.red.ensureMarkerPassed(this.#host.createOperationId(0))
+      this.#red.ensureMarkerPassed(formatOperationId(this.#startName, 0))
     );
   }
 
@@ -254,22 +251,22 @@ export class Writes implements OperationLookupHost {
     outcome: GeneratorOutcome | CorrectableError,
     rightsWaitedMs?: number,
   ): void {
-    const id = this.#host.createOperationId(submission.serial);
+    const id = formatOperationId(this.#startName, submission.serial);
     if (!isOutcome(outcome))
-      return this.#host.reply(submission, 'committed', outcome);
+      return this.core.reply(submission, 'committed', outcome);
     const { choice, reply } = outcome;
     if (this.#mustCertify(submission, outcome))
-      return this.#host.red.begin(id, submission, outcome, {
+      return this.#red.begin(id, submission, outcome, {
         isUndecided: false,
         rightsWaitedMs,
       });
     if (choice === undefined)
-      return this.#host.reply(
+      return this.core.reply(
         submission,
         'committed',
         outcome.domainError ?? reply,
       );
-    const { sequence } = this.#host.blue.commit({
+    const { sequence } = this.#blue.commit({
       id,
       hop: undefined,
       choice,
@@ -336,14 +333,12 @@ export class Writes implements OperationLookupHost {
   ): void {
     const id =
       submission.identity?.id ??
-      this.#host.createOperationId(submission.serial);
-    if (this.#host.red.join(id, submission)) return;
+      formatOperationId(this.#startName, submission.serial);
+    if (this.#red.join(id, submission)) return;
     const begin = (outcome: GeneratorOutcome | CorrectableError): void => {
-      if (this.#host.red.join(id, submission) || isRefused()) return;
-      if (isCorrectableError(outcome))
-        this.#host.red.fail(id, submission, outcome);
-      else
-        this.#host.red.begin(id, submission, outcome, { isUndecided: false });
+      if (this.#red.join(id, submission) || isRefused()) return;
+      if (isCorrectableError(outcome)) this.#red.fail(id, submission, outcome);
+      else this.#red.begin(id, submission, outcome, { isUndecided: false });
     };
     const late = (): void => begin(replicaBehindError(this.core.options));
     this.runWhenSeen(submission, () => begin(this.#run(submission)), late);
@@ -354,7 +349,7 @@ export class Writes implements OperationLookupHost {
    * have brought it into the red log.
    */
   #isHalted(submission: Submission): boolean {
-    const { halted, waitsFor } = this.#host.red;
+    const { halted, waitsFor } = this.#red;
     if (halted === undefined && waitsFor === undefined) return false;
     const error =
       waitsFor === undefined
@@ -392,7 +387,7 @@ export class Writes implements OperationLookupHost {
     const { submission, identity, hop } = lookup;
     const { stable } = this.core.state;
     // What is in the way may be gone when the operation is retried.
-    if (isCorrectableError(outcome) && this.#host.red.isTemporary(outcome))
+    if (isCorrectableError(outcome) && this.#red.isTemporary(outcome))
       return this.#leaveSlotOpen(lookup, outcome);
     // A retry with the same key has to be able to succeed.
     if (
@@ -422,7 +417,7 @@ export class Writes implements OperationLookupHost {
         vector: stable.slice(),
       });
     }
-    const { sequence, vector } = this.#host.blue.commit({
+    const { sequence, vector } = this.#blue.commit({
       id: identity.id,
       hop,
       choice,
@@ -471,15 +466,15 @@ export class Writes implements OperationLookupHost {
   ): void {
     const decision = { kind: 'handover' } as const;
     const slot: DedupSlot = this.lookups.slots.decide(id, hop, decision);
-    const isKnown = this.#host.red.join(id, submission);
+    const isKnown = this.#red.join(id, submission);
     if (!isKnown)
-      this.#host.red.begin(id, submission, outcome, {
+      this.#red.begin(id, submission, outcome, {
         isUndecided: true,
         rightsWaitedMs,
       });
     this.core.store({ kind: 'slot', id, hop, decision }, () => {
       this.lookups.slots.finalize(id, slot);
-      if (!isKnown) this.#host.red.release(id, submission.serial);
+      if (!isKnown) this.#red.release(id, submission.serial);
     });
   }
 
@@ -497,7 +492,7 @@ export class Writes implements OperationLookupHost {
       rights === undefined ? executed : rights.resolvePath(executed);
     if (!isOutcome(outcome) || !this.#mustCertify(submission, outcome))
       return outcome;
-    return this.#host.red.getRejection(submission.operation) ?? outcome;
+    return this.#red.getRejection(submission.operation) ?? outcome;
   }
 
   #run(submission: Submission): GeneratorOutcome | CorrectableError {

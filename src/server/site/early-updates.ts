@@ -11,13 +11,9 @@ import type { RedRecord } from '../records/records.ts';
 import type { Submission } from '../records/submissions.ts';
 import type { Replica } from '../replica/replica.ts';
 
-export interface EarlyUpdatesHost {
-  readonly replica: Replica;
-  readonly log: RedLog<RedRecord>;
-}
-
 export class EarlyUpdates {
-  readonly #host: EarlyUpdatesHost;
+  readonly #replica: Replica;
+  readonly #log: RedLog<RedRecord>;
   #isUnconfirmed: boolean;
   #untilMs: number | undefined;
   #updates: Submission[] = [];
@@ -27,11 +23,16 @@ export class EarlyUpdates {
    * @param untilMs until when updates are held, and refused after that;
    * `undefined` if the start needs no other site
    */
-  constructor(untilMs: number | undefined, host: EarlyUpdatesHost) {
-    this.#host = host;
+  constructor(
+    untilMs: number | undefined,
+    replica: Replica,
+    log: RedLog<RedRecord>,
+  ) {
+    this.#replica = replica;
+    this.#log = log;
     this.#isUnconfirmed = untilMs !== undefined;
     this.#untilMs = untilMs;
-    host.replica.blue.isHeld = this.#isUnconfirmed;
+    replica.blue.isHeld = this.#isUnconfirmed;
   }
 
   /** Whether no update may be answered yet. */
@@ -69,14 +70,14 @@ export class EarlyUpdates {
   propose(record: RedRecord, nowMs: number): void {
     if (this.#isUnconfirmed && record.kind !== 'member')
       this.#records.push(record);
-    else this.#host.log.propose(record, nowMs);
+    else this.#log.propose(record, nowMs);
   }
 
   /** Whether nothing of a record has left this site. */
   withdraw(record: RedRecord): boolean {
     const place = this.#records.indexOf(record);
     return place < 0
-      ? this.#host.log.withdraw(record)
+      ? this.#log.withdraw(record)
       : this.#records.splice(place, 1).length > 0;
   }
 
@@ -98,13 +99,13 @@ export class EarlyUpdates {
 
   /** The start is confirmed: what was held goes on. */
   release(nowMs: number, wallMs: number): void {
-    const { replica, log } = this.#host;
     this.#isUnconfirmed = false;
     this.#untilMs = undefined;
-    replica.blue.isHeld = false;
-    for (const record of this.#records.splice(0)) log.propose(record, nowMs);
+    this.#replica.blue.isHeld = false;
+    for (const record of this.#records.splice(0))
+      this.#log.propose(record, nowMs);
     for (const update of this.#updates.splice(0))
-      replica.submit(update, nowMs, wallMs);
+      this.#replica.submit(update, nowMs, wallMs);
   }
 
   /**
@@ -116,6 +117,6 @@ export class EarlyUpdates {
       update.identity === undefined
         ? unconfirmedError()
         : mayHaveStartedError();
-    this.#host.replica.writes.refuse(update, error);
+    this.#replica.writes.refuse(update, error);
   }
 }

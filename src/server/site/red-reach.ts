@@ -2,17 +2,19 @@
  * Whether red operations can be ordered, as far as the connections of this site
  * tell: its leader is one site, and a majority has to be there.
  */
-import type { Origin } from '../records/origin.ts';
-import type { ReplicaOptions } from '../replica/core/replica-port.ts';
-import type { RedPath } from '../replica/red/red-path.ts';
+import type { Origin, Origins } from '../records/origin.ts';
 
-/**
- * The replica whose operations wait. Its options name no leader where servers
- * order them.
- */
-export interface RedReachHost {
-  readonly options: Pick<ReplicaOptions, 'site' | 'origins' | 'redLeader'>;
-  readonly red: Pick<RedPath, 'waitsFor' | 'endWaiting'>;
+/** If servers keep the red log, there is no leader. */
+export interface RedReachOptions {
+  readonly site: Origin;
+  readonly origins: Origins;
+  readonly redLeader?: Origin | undefined;
+}
+
+/** The red operations that wait while none can be ordered. */
+export interface WaitingRed {
+  waitsFor: string | undefined;
+  endWaiting(endsProposed: boolean): void;
 }
 
 /** A leader that is started again, or a link that is made again, takes less. */
@@ -24,12 +26,14 @@ const GRACE_MS = 3000;
 const PROPOSED_GRACE_MS = 6000;
 
 export class RedReach {
-  readonly #host: RedReachHost;
+  readonly #options: RedReachOptions;
+  readonly #red: WaitingRed;
   readonly #lost = new Set<Origin>();
   #outSinceMs: number | undefined;
 
-  constructor(host: RedReachHost) {
-    this.#host = host;
+  constructor(options: RedReachOptions, red: WaitingRed) {
+    this.#options = options;
+    this.#red = red;
   }
 
   setConnected(site: Origin, isConnected: boolean, nowMs: number): void {
@@ -52,13 +56,13 @@ export class RedReach {
 
   /** Lets no red operation begin while none can be ordered. */
   note(nowMs: number): void {
-    this.#host.red.waitsFor = this.findProblem(nowMs);
+    this.#red.waitsFor = this.findProblem(nowMs);
   }
 
   /** Those who wait for the red order hear it if that may take long. */
   tick(nowMs: number): void {
     this.note(nowMs);
-    const { red } = this.#host;
+    const red = this.#red;
     if (red.waitsFor !== undefined)
       red.endWaiting(this.#isOutFor(PROPOSED_GRACE_MS, nowMs));
   }
@@ -69,7 +73,7 @@ export class RedReach {
    */
   findProblem(nowMs: number): string | undefined {
     if (!this.#isOutFor(GRACE_MS, nowMs)) return undefined;
-    const { site, redLeader: leader, origins } = this.#host.options;
+    const { site, redLeader: leader, origins } = this.#options;
     const missing = this.#findMissing();
     const names = missing.map((origin) => origins.getName(origin)).join(', ');
     if (missing.length === 0) return undefined;
@@ -87,7 +91,7 @@ export class RedReach {
    * connected.
    */
   #findMissing(): readonly Origin[] {
-    const { site, redLeader: leader, origins } = this.#host.options;
+    const { site, redLeader: leader, origins } = this.#options;
     if (leader === undefined) return [];
     if (site !== leader) return this.#lost.has(leader) ? [leader] : [];
     const voters = origins.sites.filter(

@@ -35,6 +35,7 @@ interface SubmissionInput extends Pick<
   readonly context: InvocationContext;
 }
 
+/** Turns the answers of a site into views at the requested levels. */
 export class SinkSubmitter implements Submitter {
   readonly handle: object;
   readonly operation: string;

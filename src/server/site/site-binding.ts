@@ -36,8 +36,6 @@ import { createIdentity } from './submission-identity.ts';
 import type { SubmissionPort } from './submitter.ts';
 import { READ_PLANS, WRITE_PLANS, getPlan } from './view-plans.ts';
 
-/** The part of a site that a binding needs. */
-
 /**
  * The binding of one site, one handle of many: closing it closes this handle.
  * If a gateway is its direct user, values come from the wire and go there. For
@@ -163,14 +161,6 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
     this.#site.endSubmissions(this);
   }
 }
-
-/** Which views an operation delivers. */
-
-/** The plans of reads and of updates, by the levels asked for as bits. */
-
-/** No plan is for it. */
-
-/** Turns what the site says into views at the levels asked for. */
 
 function closedError(name: string): CorrectableError {
   const message = `This handle on ${name} is closed. Nothing was done: make a new client.`;

@@ -164,7 +164,7 @@ export class SiteMachine {
     if (this.#redLogReader.halt !== undefined)
       this.#onHalt(this.#redLogReader.halt);
     this.#handshake = this.#createHandshake(options);
-    this.redReach = new RedReach(this.replica);
+    this.redReach = new RedReach(this.replica.options, this.replica.red);
     // Before all else that is sent: it is what others need in order to take the
     // rest.
     this.#handshake.greetAll(nowMs);
@@ -172,7 +172,8 @@ export class SiteMachine {
       options.needsPeer === true && origins.getOthers(site).length > 0;
     this.#early = new EarlyUpdates(
       needsPeer ? nowMs + ALONE_AFTER_MS : undefined,
-      this,
+      this.replica,
+      this.log,
     );
     this.#exchangeOutputs();
   }

@@ -36,6 +36,7 @@ export interface Submitter extends SubmissionRequest {
   onFailure(error: unknown, stage: Stage | undefined): void;
 }
 
+/** The part of a site that a binding needs. */
 export interface SubmissionPort {
   readonly contract: ContractInfo;
   readonly site: Origin;

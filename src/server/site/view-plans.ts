@@ -9,6 +9,7 @@ import type { SubmissionRequest } from '../records/submissions.ts';
 
 type StagesByLevel = SubmissionRequest['wantedStages'];
 
+/** The views that an operation delivers. */
 export interface ViewPlan extends StagesByLevel {
   readonly strongest: RedBlueLevel;
   readonly effect: Access;
@@ -36,6 +37,7 @@ function planWrite(levels: readonly RedBlueLevel[]): StagesByLevel {
   return { tentative: levels.includes('tentative'), causal: false, strong };
 }
 
+/** The plans of reads and of updates, by the requested levels as bits. */
 export const READ_PLANS: readonly ViewPlan[] = createPlans('read', planRead);
 
 export const WRITE_PLANS: readonly ViewPlan[] = createPlans('write', planWrite);
@@ -56,6 +58,7 @@ function createPlans(
   });
 }
 
+/** No plan has this bit. */
 const UNKNOWN_BIT = 1 << REDBLUE_LEVELS.length;
 
 /**

@@ -8,10 +8,8 @@ import type { GeneratorOptions } from '../../generator/generator-runner.ts';
 import type { DeploymentVersion } from '../../records/deployment-version.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
 import type {
-  ActivateRecord,
   BlueOperation,
   LocalEntry,
-  MemberRecord,
   OperationId,
   RedOperation,
 } from '../../records/records.ts';
@@ -170,10 +168,6 @@ export interface ReplicaCore {
    */
   acceptsStamp(peer: Origin, stamp: number): boolean;
   reply(submission: Submission, stage: Stage, answer: ReplyOrError): void;
-  /** A record of the red log about members, at `place`, from 1 on. */
-  onMemberRecord(record: MemberRecord, place: number): void;
-  /** A record of the red log about the version that is in force. */
-  onActivateRecord(record: ActivateRecord): void;
   /**
    * Own blue operations: the last one applied, and the last one that would
    * survive the loss of this site.

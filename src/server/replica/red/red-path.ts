@@ -321,7 +321,7 @@ export class RedPath {
   }
 
   /** Red operations of this site that have not ended. */
-  get inFlightCount(): Iterable<OperationId> {
+  get inFlightIds(): Iterable<OperationId> {
     return [...this.#requests.ids, ...this.#own];
   }
 
@@ -501,9 +501,8 @@ export class RedPath {
 
   deliver(record: RedRecord): void {
     this.#delivered += 1;
-    if (record.kind === 'member')
-      return this.#core.onMemberRecord(record, this.#delivered);
-    if (record.kind === 'activate') return this.#core.onActivateRecord(record);
+    // These count at once, whatever the gate still holds.
+    if (record.kind === 'member' || record.kind === 'activate') return;
     this.#gate.push({
       record,
       decision: this.isVoid(record)

@@ -6,55 +6,69 @@
  * repeated or late.
  */
 import type { CorrectableError } from '../../../correctable/errors.ts';
-import type { BluePath } from '../causal/blue-path.ts';
 import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
 import type { ReadSet } from '../../generator/read-set.ts';
 import type { Color, Effect } from '../../records/effect.ts';
 import {
-  rightsUnreachableError,
   rightsFullError,
+  rightsUnreachableError,
 } from '../../records/failures.ts';
 import { formatOperationId } from '../../records/operation-id.ts';
-import { RED, type Origin } from '../../records/origin.ts';
-import type { Choice } from '../../records/reply.ts';
+import { type Origin, RED } from '../../records/origin.ts';
 import type {
-  RightsRequest,
   BlueOperation,
   OperationId,
   RedOperation,
   RightsMessage,
+  RightsRequest,
 } from '../../records/records.ts';
+import type { Choice } from '../../records/reply.ts';
 import {
-  takeTooLargeError,
+  type RightsNeed,
   isOnBoundedField,
   sumTakes,
-  type RightsNeed,
+  takeTooLargeError,
 } from '../../service/bounded-takes.ts';
 import {
-  createTransferEffect,
   type Transfer,
+  createTransferEffect,
 } from '../../service/fields/bounded-counter.ts';
-import { getLeft, type Ledger } from '../../service/fields/ledger.ts';
+import { type Ledger, getLeft } from '../../service/fields/ledger.ts';
 import type { StateReader } from '../../state/store.ts';
+import type { BluePath } from '../causal/blue-path.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import {
-  RightsShortfall,
   RIGHTS_TRANSFER_SHADOW,
   type RightsPort,
+  RightsShortfall,
   type RightsWaiter,
 } from '../core/rights-port.ts';
 import { InFlightAmounts } from './in-flight-amounts.ts';
 import {
+  giveAll,
+  giveHalf,
+  readLedger,
+  toExactNumber,
+  toFieldName,
+} from './rights-ledgers.ts';
+import {
   AnsweredRequests,
-  RightsRequests,
+  type BoundedName,
+  type EarlyRequest,
+  EarlyRequests,
   type RequestMode,
   type RequestTarget,
+  RightsRequests,
   formatFieldKey,
-  type BoundedName,
-  EarlyRequests,
-  type EarlyRequest,
 } from './rights-requests.ts';
 import { RightsWaitList, type WantedRights } from './rights-wait-list.ts';
+import {
+  type MaxGrant,
+  type Portion,
+  splitByAll,
+  splitByRichest,
+  sumPortions,
+} from './split-amount.ts';
 
 const NO_FIELDS: ReadonlySet<string> = new Set();
 const NO_READS: ReadSet = { names: new Set(), ranges: [] };
@@ -64,22 +78,20 @@ const SPLIT_BY_MODE: Readonly<Record<RequestMode, typeof splitByAll>> = {
   again: splitByAll,
 };
 
-interface RightsHost {
-  readonly core: ReplicaCore;
-  readonly blue: BluePath;
-  readonly red: {
-    /**
-     * Proposes what the site does by itself; nothing comes of it where it is
-     * rejected.
-     */
-    proposeOwn(id: OperationId, outcome: GeneratorOutcome): void;
-  };
+/** The part of the red path that moves rights. */
+interface OwnProposals {
+  /**
+   * Proposes an operation of the site itself. If it is rejected, it has no
+   * effect.
+   */
+  proposeOwn(id: OperationId, outcome: GeneratorOutcome): void;
 }
 
 export class Rights implements RightsPort {
   readonly #inFlight: InFlightAmounts;
-  readonly #host: RightsHost;
   protected readonly core: ReplicaCore;
+  readonly #blue: BluePath;
+  readonly #red: OwnProposals;
   /** Of this start of the site: no other start names operations like it. */
   readonly #client: string;
   /** Operations that wait for rights here. */
@@ -108,9 +120,15 @@ export class Rights implements RightsPort {
   readonly #answeredRequests: AnsweredRequests;
   #transfers = 0;
 
-  constructor(host: RightsHost, startName: string) {
-    this.#host = host;
-    this.core = host.core;
+  constructor(
+    core: ReplicaCore,
+    blue: BluePath,
+    red: OwnProposals,
+    startName: string,
+  ) {
+    this.core = core;
+    this.#blue = blue;
+    this.#red = red;
     this.#client = `${startName}.rights`;
     this.#inFlight = new InFlightAmounts(this.core.options.service.tables);
     this.#requests = this.createRequests();
@@ -227,7 +245,7 @@ export class Rights implements RightsPort {
    * requests, and gives back the rest.
    */
   process(): void {
-    if (this.#changed.size === 0 || !this.#host.blue.canOriginate) return;
+    if (this.#changed.size === 0 || !this.#blue.canOriginate) return;
     const [changed, value, generated] = [
       this.#changed,
       this.#grantedFields,
@@ -269,7 +287,7 @@ export class Rights implements RightsPort {
    */
   receive(from: Origin, { requests, seenStamp }: RightsMessage): void {
     const { nowMs, options } = this.core;
-    if (!this.#host.blue.canOriginate) return;
+    if (!this.#blue.canOriginate) return;
     for (const item of requests) {
       if (!isOnBoundedField(options.service.tables, item)) continue;
       if (item.target !== undefined) this.#noteWanted(formatFieldKey(item));
@@ -514,7 +532,7 @@ export class Rights implements RightsPort {
       name,
       sites.map((to) => ({ to, amount })),
     );
-    this.#host.red.proposeOwn(this.#nextId(), {
+    this.#red.proposeOwn(this.#nextId(), {
       reads: NO_READS,
       choice,
       reply: { value: null },
@@ -557,7 +575,7 @@ export class Rights implements RightsPort {
   #transfer(name: BoundedName, transfers: readonly Transfer[]): BlueOperation {
     const id = this.#nextId();
     const choice = createTransferChoice('blue', name, transfers);
-    return this.#host.blue.commit({
+    return this.#blue.commit({
       id,
       hop: undefined,
       choice,
@@ -585,80 +603,4 @@ function createTransferChoice(
     effects,
     reply: undefined,
   };
-}
-
-function readLedger(
-  state: StateReader,
-  { table, key, field }: BoundedName,
-): Ledger {
-  return state.read(table, key, field) as Ledger;
-}
-
-/**
- * Of more, differences are not exact: what stands above that has to wait until
- * some is taken.
- */
-function toExactNumber(amount: number): number {
-  return Math.min(amount, Number.MAX_SAFE_INTEGER);
-}
-
-const giveAll =
-  (ledger: Ledger) =>
-  (site: Origin): number =>
-    toExactNumber(ledger.getHolding(site));
-
-/** What a site gives of it and has enough itself. */
-const giveHalf =
-  (ledger: Ledger) =>
-  (site: Origin): number =>
-    Math.floor(toExactNumber(ledger.getHolding(site)) / 2);
-
-function toFieldName({ table, key, field }: BoundedName): BoundedName {
-  return { table, key, field };
-}
-
-interface Portion<H> {
-  readonly from: H;
-  readonly amount: number;
-}
-
-type MaxGrant<H> = (holder: H) => number;
-
-/**
- * Of the richest as much as it may give, of the next one the rest, and so on:
- * of no more of them than have it all.
- */
-export function splitByRichest<H>(
-  amount: number,
-  holders: readonly H[],
-  mayGive: MaxGrant<H>,
-): readonly Portion<H>[] {
-  let remaining = amount;
-  return holders
-    .toSorted((a, b) => mayGive(b) - mayGive(a))
-    .map((from) => {
-      const portion = Math.min(remaining, mayGive(from));
-      remaining -= portion;
-      return { from, amount: portion };
-    })
-    .filter(isNonEmpty);
-}
-
-/** All of it of each: some of them do not answer. */
-export function splitByAll<H>(
-  amount: number,
-  holders: readonly H[],
-  mayGive: MaxGrant<H>,
-): readonly Portion<H>[] {
-  return holders
-    .map((from) => ({ from, amount: Math.min(amount, mayGive(from)) }))
-    .filter(isNonEmpty);
-}
-
-function sumPortions(portions: readonly Portion<unknown>[]): number {
-  return portions.reduce((total, { amount }) => total + amount, 0);
-}
-
-function isNonEmpty({ amount }: Portion<unknown>): boolean {
-  return amount > 0;
 }

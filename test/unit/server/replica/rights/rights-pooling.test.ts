@@ -1,7 +1,7 @@
 /** Rights that come together for one who takes much, and what is left of them afterwards. */
 import { describe, expect, test, vi } from 'vitest';
 import { DEFAULT_SEND_WINDOWS } from '../../../../../src/server/records/send-windows.ts';
-import { splitByAll, splitByRichest } from '../../../../../src/server/replica/rights/rights.ts';
+import { splitByAll, splitByRichest } from '../../../../../src/server/replica/rights/split-amount.ts';
 import { siteAt } from '../../../../support/origins.ts';
 import type { Outcome, SentMessage, Sites } from '../sites.ts';
 import { contract, held, ledgerAt, item, opened, pooled } from './sale.ts';
