@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
-import { countRemovals, service } from '../unit/server/replica/red/red-order-cases.ts';
+import { countRemovals, service } from '../unit/server/replica/red/order/red-order-cases.ts';
 import { Sites } from '../unit/server/replica/sites.ts';
 import { scaleRuns } from '../support/lane.ts';
 

@@ -6,9 +6,9 @@ import { SequencedLog } from '../../src/server/log/sequenced/sequenced-log.ts';
 import type { Section } from '../../src/server/records/checkpoint.ts';
 import type { SavedStream } from '../../src/server/replica/causal/blue-streams.ts';
 import { BluePath } from '../../src/server/replica/causal/blue-path.ts';
-import { Certifier } from '../../src/server/replica/red/certifier.ts';
+import { Certifier } from '../../src/server/replica/red/order/certifier.ts';
 import type { Conflict } from '../../src/server/records/certification-result.ts';
-import { Pipeline } from '../../src/server/replica/red/pipeline.ts';
+import { Pipeline } from '../../src/server/replica/red/requests/pipeline.ts';
 import { CoverageWaiters } from '../../src/server/replica/core/coverage-waiters.ts';
 import type { Stamp } from '../../src/server/records/effect.ts';
 import type { Origin } from '../../src/server/records/origin.ts';
@@ -23,9 +23,10 @@ import type {
   SlotDecision,
   RedOperation,
 } from '../../src/server/records/records.ts';
-import { conflictError } from '../../src/server/replica/red/retry-policy.ts';
+import { conflictError } from '../../src/server/replica/red/requests/retry-policy.ts';
+import { RedOrder } from '../../src/server/replica/red/order/red-order.ts';
 import { RedPath } from '../../src/server/replica/red/red-path.ts';
-import type { RedRequest } from '../../src/server/replica/red/red-requests.ts';
+import type { RedRequest } from '../../src/server/replica/red/requests/red-requests.ts';
 import { Replica } from '../../src/server/replica/replica.ts';
 import type { RecoveredReplica } from '../../src/server/replica/replica.ts';
 import type { Stage, Submission } from '../../src/server/records/submissions.ts';
@@ -78,6 +79,13 @@ const withRedPath = (make: (replica: Replica) => RedPath): MachineFactory =>
     },
   );
 
+function withCertifier(replica: Replica, certifier: Certifier): RedPath {
+  return new RedPath(replica, new RedOrder(replica.options, replica.state, certifier));
+}
+
+const withRedOrder = (make: (...args: ConstructorParameters<typeof RedOrder>) => RedOrder): MachineFactory =>
+  withRedPath((replica) => new RedPath(replica, make(replica.options, replica.state)));
+
 const withBluePath = (make: (...args: ConstructorParameters<typeof BluePath>) => BluePath): MachineFactory =>
   withReplica(
     class extends Replica {
@@ -115,7 +123,7 @@ class SelfishBluePath extends BluePath {
   protected override onHave(): void {}
 }
 
-class GatelessRedPath extends RedPath {
+class GatelessRedOrder extends RedOrder {
   protected override mayPass(): boolean {
     return true;
   }
@@ -162,12 +170,12 @@ class ClingingRedPath extends RedPath {
 }
 
 /** One site takes every second record before the one that it stands behind. */
-class SwappingRedPath extends RedPath {
+class SwappingRedOrder extends RedOrder {
   readonly #isSwapping: boolean;
   #held: RedRecord | undefined;
 
   constructor(replica: Replica) {
-    super(replica);
+    super(replica.options, replica.state);
     this.#isSwapping = replica.options.site === 2;
   }
 
@@ -434,44 +442,39 @@ export const BUGGY_REPLICAS = {
   trustingFeed: withFeed(TrustingFeed),
   blindBluePath: withBluePath((...args) => new BlindBluePath(...args)),
   selfishBluePath: withBluePath((...args) => new SelfishBluePath(...args)),
-  gatelessRedPath: withRedPath((replica) => new GatelessRedPath(replica)),
+  gatelessRedPath: withRedOrder((...args) => new GatelessRedOrder(...args)),
   localReads: withRedPath((replica) => new LocalReadRedPath(replica)),
   hastyFloors: withRedPath((replica) => new UnderWayUnknownRedPath(replica)),
   hastyConflicts: withRedPath((replica) => new HastyConflictRedPath(replica)),
   clingingRedPath: withRedPath((replica) => new ClingingRedPath(replica)),
-  swappedRecords: withRedPath((replica) => new SwappingRedPath(replica)),
-  lenientCertifier: withRedPath(
-    (replica) => new RedPath(replica, new LenientCertifier(replica.options.retentionLimits)),
+  swappedRecords: withRedPath((replica) => new RedPath(replica, new SwappingRedOrder(replica))),
+  lenientCertifier: withRedPath((replica) =>
+    withCertifier(replica, new LenientCertifier(replica.options.retentionLimits)),
   ),
   unwaitingReads: withRedPath((replica) => new UnwaitingRedPath(replica)),
-  sightlessCertifier: withRedPath(
-    (replica) => new RedPath(replica, new SightlessCertifier(replica.options.retentionLimits)),
+  sightlessCertifier: withRedPath((replica) =>
+    withCertifier(replica, new SightlessCertifier(replica.options.retentionLimits)),
   ),
-  indexBlindCertifier: withRedPath(
-    (replica) => new RedPath(replica, new IndexBlindCertifier(replica.options.retentionLimits)),
+  indexBlindCertifier: withRedPath((replica) =>
+    withCertifier(replica, new IndexBlindCertifier(replica.options.retentionLimits)),
   ),
-  scanlessCertifier: withRedPath(
-    (replica) => new RedPath(replica, new ScanlessCertifier(replica.options.retentionLimits)),
+  scanlessCertifier: withRedPath((replica) =>
+    withCertifier(replica, new ScanlessCertifier(replica.options.retentionLimits)),
   ),
-  trustingCertifier: withRedPath(
-    (replica) => new RedPath(replica, new TrustingCertifier(replica.options.retentionLimits)),
+  trustingCertifier: withRedPath((replica) =>
+    withCertifier(replica, new TrustingCertifier(replica.options.retentionLimits)),
   ),
-  indifferentCertifier: withRedPath(
-    (replica) => new RedPath(replica, new IndifferentCertifier(replica.options.retentionLimits)),
+  indifferentCertifier: withRedPath((replica) =>
+    withCertifier(replica, new IndifferentCertifier(replica.options.retentionLimits)),
   ),
   blindChain: withRedPath(
-    (replica) =>
-      new (class extends RedPath {
-        protected override createPipeline(): Pipeline {
-          return new BlindChain(replica);
-        }
-      })(replica),
+    (replica) => new RedPath(replica, new RedOrder(replica.options, replica.state), new BlindChain(replica)),
   ),
-  forgetfulCertifier: withRedPath(
-    (replica) => new RedPath(replica, new ForgetfulCertifier(replica.options.retentionLimits)),
+  forgetfulCertifier: withRedPath((replica) =>
+    withCertifier(replica, new ForgetfulCertifier(replica.options.retentionLimits)),
   ),
-  unmarkedCertifier: withRedPath(
-    (replica) => new RedPath(replica, new UnmarkedCertifier(replica.options.retentionLimits)),
+  unmarkedCertifier: withRedPath((replica) =>
+    withCertifier(replica, new UnmarkedCertifier(replica.options.retentionLimits)),
   ),
   eagerLog: withLog(EagerLog),
   forgetfulLog: withLog(ForgetfulLog),

@@ -1,6 +1,6 @@
 /** Runs of the worlds that are known here, with or without a planted fault. */
 import { ID_TABLE_LIMITS } from '../../src/server/replica/exactly-once/id-table.ts';
-import { CERTIFIER_LIMITS } from '../../src/server/replica/red/certifier.ts';
+import { CERTIFIER_LIMITS } from '../../src/server/replica/red/order/certifier.ts';
 import type { Profile, SimulationOptions } from '../../src/testing/simulator/options.ts';
 import { simulate as simulateIn } from '../../src/testing/simulator/simulation.ts';
 import type { RunResult, SimulateOptions } from '../../src/testing/simulator/simulation.ts';

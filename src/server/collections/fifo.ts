@@ -29,6 +29,15 @@ export class Fifo<T> {
     return this.#size;
   }
 
+  get isEmpty(): boolean {
+    return this.#size === 0;
+  }
+
+  /** The element at the front; `undefined` if there is none. */
+  get first(): T | undefined {
+    return this.#items[this.#head];
+  }
+
   /** The element at `index`, counted from the front; `undefined` outside. */
   at(index: number): T | undefined {
     return index < 0 || index >= this.#size

@@ -94,7 +94,7 @@ export class LowWatermarks {
     return (
       final !== undefined &&
       (state.stable[origin] ?? 0) >= final.stamp &&
-      !this.#red.hasRecordsFrom(origin)
+      !this.#red.order.hasRecordsFrom(origin)
     );
   }
 

@@ -170,7 +170,7 @@ export class Replica implements ReplicaCore {
   }
 
   get redDelivered(): number {
-    return this.red.deliveredCount;
+    return this.red.order.deliveredCount;
   }
 
   /**
@@ -192,7 +192,7 @@ export class Replica implements ReplicaCore {
   get retainedReplies(): RetainedReplies {
     return {
       own: this.lookups.slots.retainedReplies,
-      red: this.red.retainedReplies,
+      red: this.red.order.outcomes.retainedReplies,
     };
   }
 
@@ -202,7 +202,7 @@ export class Replica implements ReplicaCore {
       rows: this.state.store,
       ...this.lookups.slots.sections,
       ...this.lookups.received?.sections,
-      ...this.red.sections,
+      ...this.red.order.sections,
     };
   }
 
@@ -230,7 +230,7 @@ export class Replica implements ReplicaCore {
         applied,
         digests: streams.map(({ digest }) => digest),
         ...(unsent.length > 0 && { unsent, savedAtMs: this.wallMs }),
-        red: red.save(),
+        red: red.order.save(),
       },
       own: {
         syncedLength: this.#syncedLength,
@@ -297,7 +297,7 @@ export class Replica implements ReplicaCore {
   }
 
   #deliver(record: RedRecord): void {
-    this.red.deliver(record);
+    this.red.order.deliver(record);
     const place = this.redDelivered;
     const isProven = place <= this.#provenRedCount;
     if (record.kind === 'member')
@@ -341,7 +341,7 @@ export class Replica implements ReplicaCore {
    */
   markStart(): void {
     const { origins, site } = this.options;
-    if (origins.get(site).state !== 'open' || this.red.isFull) return;
+    if (origins.get(site).state !== 'open' || this.red.admission.isFull) return;
     this.red.ensureMarkerPassed(this.createOperationId(0));
   }
 
@@ -577,7 +577,7 @@ export class Replica implements ReplicaCore {
       };
     });
     this.blue.load(streams, retained);
-    this.red.load(shared.red);
+    this.red.order.load(shared.red);
     this.#provenRedCount = shared.red.deliveredCount;
   }
 
@@ -639,8 +639,8 @@ export class Replica implements ReplicaCore {
     if (wantedStages.causal && isCovered) this.#readHere(submission);
     // Below its session the weak view is skipped, not delayed, where a strong
     // one follows.
-    if (wantedStages.strong && this.red.isFull) {
-      this.reply(submission, 'strong', this.red.fullError());
+    if (wantedStages.strong && this.red.admission.isFull) {
+      this.reply(submission, 'strong', this.red.admission.fullError());
     } else if (wantedStages.strong)
       this.red.read(this.createOperationId(serial), submission);
     if (wantedStages.strong) return;

@@ -86,7 +86,7 @@ export class Writes implements OperationLookupHost {
 
   onVisible({ id, sequence, reply }: BlueOperation): void {
     // An operation from before a restart has no caller that waits for it.
-    if (this.#unanswered.at(0)?.sequence !== sequence) return;
+    if (this.#unanswered.first?.sequence !== sequence) return;
     const { submission, slot } = this.#unanswered.shift() as UnansweredWrite;
     this.core.reply(submission, 'committed', reply);
     if (slot !== undefined) this.lookups.slots.finalize(id, slot);
@@ -151,7 +151,7 @@ export class Writes implements OperationLookupHost {
       const isSure =
         identity === undefined ||
         (this.#isCertainlyNew(identity) && !this.core.hasWaiter(identity.id));
-      const { waitsFor } = red;
+      const { waitsFor } = red.admission;
       const unsure =
         waitsFor === undefined
           ? mayHaveStartedError()
@@ -173,9 +173,9 @@ export class Writes implements OperationLookupHost {
       return unacknowledgedError(this.lookups.slots.limits);
     // A no that is no entry would be untrue once the client asks again: the red
     // order says it, where there is room.
-    return identity !== undefined && !red.isFull
+    return identity !== undefined && !red.admission.isFull
       ? undefined
-      : red.getRejection(operation);
+      : red.admission.getRejection(operation);
   }
 
   /**
@@ -349,7 +349,7 @@ export class Writes implements OperationLookupHost {
    * have brought it into the red log.
    */
   #isHalted(submission: Submission): boolean {
-    const { halted, waitsFor } = this.#red;
+    const { halted, waitsFor } = this.#red.admission;
     if (halted === undefined && waitsFor === undefined) return false;
     const error =
       waitsFor === undefined
@@ -387,7 +387,7 @@ export class Writes implements OperationLookupHost {
     const { submission, identity, hop } = lookup;
     const { stable } = this.core.state;
     // What is in the way may be gone when the operation is retried.
-    if (isCorrectableError(outcome) && this.#red.isTemporary(outcome))
+    if (isCorrectableError(outcome) && this.#red.admission.isTemporary(outcome))
       return this.#leaveSlotOpen(lookup, outcome);
     // A retry with the same key has to be able to succeed.
     if (
@@ -492,7 +492,7 @@ export class Writes implements OperationLookupHost {
       rights === undefined ? executed : rights.resolvePath(executed);
     if (!isOutcome(outcome) || !this.#mustCertify(submission, outcome))
       return outcome;
-    return this.#red.getRejection(submission.operation) ?? outcome;
+    return this.#red.admission.getRejection(submission.operation) ?? outcome;
   }
 
   #run(submission: Submission): GeneratorOutcome | CorrectableError {

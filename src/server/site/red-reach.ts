@@ -13,7 +13,7 @@ export interface RedReachOptions {
 
 /** The red operations that wait while none can be ordered. */
 export interface WaitingRed {
-  waitsFor: string | undefined;
+  readonly admission: { waitsFor: string | undefined };
   endWaiting(endsProposed: boolean): void;
 }
 
@@ -56,14 +56,14 @@ export class RedReach {
 
   /** Lets no red operation begin while none can be ordered. */
   note(nowMs: number): void {
-    this.#red.waitsFor = this.findProblem(nowMs);
+    this.#red.admission.waitsFor = this.findProblem(nowMs);
   }
 
   /** Those who wait for the red order hear it if that may take long. */
   tick(nowMs: number): void {
     this.note(nowMs);
     const red = this.#red;
-    if (red.waitsFor !== undefined)
+    if (red.admission.waitsFor !== undefined)
       red.endWaiting(this.#isOutFor(PROPOSED_GRACE_MS, nowMs));
   }
 

@@ -687,7 +687,7 @@ export class SiteMachine {
       case 'fork':
         return this.#handshake.noteFork(output.origin, output.message);
       case 'full':
-        this.replica.red.overload =
+        this.replica.red.admission.overload =
           output.message === undefined
             ? undefined
             : redLogFullError(output.message);
@@ -703,7 +703,7 @@ export class SiteMachine {
 
   #onHalt(halt: RedHalt): void {
     this.#isHaltReported = true;
-    this.replica.red.halted = redHaltedError(halt.message);
+    this.replica.red.admission.halted = redHaltedError(halt.message);
     this.#halted.begin(this.replica.blue.waitingBytes);
     this.#refuseIfHaltedFull();
     this.#outputs.push({ kind: 'halted', halt });

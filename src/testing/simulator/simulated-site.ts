@@ -384,7 +384,7 @@ export class SimulatedSite {
       return false;
     return (
       this.#storage?.isFull !== true &&
-      this.machine.replica.red.halted === undefined
+      this.machine.replica.red.admission.halted === undefined
     );
   }
 

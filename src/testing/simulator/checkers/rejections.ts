@@ -120,7 +120,7 @@ export class RejectionChecker implements Checker {
   #isHalted(site: Origin): boolean {
     return (
       this.#context.sites.find(({ origin }) => origin === site)?.machine
-        ?.replica.red.halted !== undefined
+        ?.replica.red.admission.halted !== undefined
     );
   }
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { put } from '../../../../src/operations/index.ts';
 import { MemberWorld, siteAt } from '../../../support/member-world.ts';
-import { countRemovals, service as orderService } from '../replica/red/red-order-cases.ts';
+import { countRemovals, service as orderService } from '../replica/red/order/red-order-cases.ts';
 import { contract, ledgerAt, service as saleService } from '../replica/rights/sale.ts';
 
 test('rights of a site that is closed → burn: the others take what they have, and then nothing is left', () => {

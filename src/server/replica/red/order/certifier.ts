@@ -1,0 +1,357 @@
+/**
+ * Certification of red operations: a function of the red log's prefix alone, so
+ * that every site decides alike without asking (deferred update replication,
+ * SDUR, DSN 2013; RedBlue, OSDI 2012, §6.1).
+ *
+ * An operation commits iff no red operation that committed after the red stamp
+ * which its generator read has written something that it read, but for those
+ * that it stands on: these have committed as it names them, or it does not.
+ * Commit stamps grow with the log; rejected and repeated operations take none.
+ */
+import { Fifo } from '../../../collections/fifo.ts';
+import {
+  RowChanges,
+  type SavedRow,
+  type Section,
+  type SectionRows,
+} from '../../../records/checkpoint.ts';
+import type { Effect } from '../../../records/effect.ts';
+import {
+  EXPIRED,
+  ID_TABLE_LIMITS,
+  IdTable,
+} from '../../exactly-once/id-table.ts';
+import type { CertifierLimits } from '../../../records/retention-limits.ts';
+import type { ReadRange } from '../../../records/read-range.ts';
+import { getClient } from '../../../records/operation-id.ts';
+import {
+  isRangeChanged,
+  findWrittenNames,
+} from '../../../generator/read-set.ts';
+import { measurePlainData } from '../../../../values/estimate-bytes.ts';
+import type {
+  Execution,
+  OperationId,
+  RedOperation,
+  RedRecord,
+} from '../../../records/records.ts';
+import { getRedStamp } from '../../../records/vector.ts';
+import type {
+  Conflict,
+  CertificationDecision,
+  OperationOutcome,
+} from '../../../records/certification-result.ts';
+
+export const CERTIFIER_LIMITS: CertifierLimits = {
+  maxWindowCommits: 10_000,
+  maxWindowBytes: 256 << 20,
+  maxOutcomes: ID_TABLE_LIMITS,
+};
+
+/** Which execution of an operation has committed. */
+export type CommittedExecution = Pick<
+  RedOperation,
+  'id' | 'site' | 'attempt' | 'dependencies' | 'epoch'
+>;
+
+interface CommitRecord {
+  readonly stamp: number;
+  readonly by: CommittedExecution;
+  readonly names: readonly string[];
+  readonly effects: readonly Effect[];
+  readonly created: ReadonlySet<string>;
+  readonly bytes: number;
+}
+
+type SavedCommit = readonly [
+  effects: readonly Effect[],
+  created: readonly string[],
+  by: CommittedExecution,
+];
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+/** The state that the red log's prefix determines. */
+export class Certifier implements Section {
+  readonly #limits: CertifierLimits;
+  readonly #lastWrite = new Map<string, number>();
+  readonly outcomes: IdTable<OperationOutcome>;
+  readonly #window = new Fifo<CommitRecord>();
+  #windowBytes = 0;
+  /** Snapshots below this stamp are older than the window. */
+  #windowStart = 0;
+  #lastStamp = 0;
+  readonly #changes = new RowChanges<number>();
+
+  constructor(limits: CertifierLimits = CERTIFIER_LIMITS) {
+    this.#limits = limits;
+    this.outcomes = new IdTable(limits.maxOutcomes);
+  }
+
+  /** How the operation ended, if it did and has not expired. */
+  getOutcome(id: OperationId): OperationOutcome | typeof EXPIRED | undefined {
+    return this.outcomes.get(id);
+  }
+
+  decide(record: RedRecord): CertificationDecision {
+    if (record.kind !== 'operation' && record.kind !== 'close')
+      return { kind: 'marker' };
+    if (record.kind === 'operation') this.#expire(record);
+    if (this.isDecided(record.id)) {
+      return {
+        kind: this.outcomes.get(record.id) === EXPIRED ? 'expired' : 'void',
+      };
+    }
+    if (record.kind === 'close') {
+      this.outcomes.set(record.id, 'conflict');
+      return { kind: 'closed' };
+    }
+    const conflict = this.findConflict(record);
+    if (conflict !== undefined) return { kind: 'reject', conflict };
+    return { kind: 'commit', stamp: this.#commit(record) };
+  }
+
+  /** Every record tells what its client will not ask for again. */
+  #expire({ id, acknowledged }: RedOperation): void {
+    if (acknowledged !== undefined && acknowledged > 0)
+      this.outcomes.expire(getClient(id), acknowledged);
+  }
+
+  get sections(): Readonly<Record<string, Section>> {
+    return { commits: this, ...this.outcomes.sections('endings') };
+  }
+
+  /** The small part of the state: what the window does not say itself. */
+  save(): unknown {
+    return { lastStamp: this.#lastStamp, windowStart: this.#windowStart };
+  }
+
+  load(saved: unknown): void {
+    const { lastStamp, windowStart } = saved as {
+      readonly lastStamp: number;
+      readonly windowStart: number;
+    };
+    this.#lastStamp = lastStamp;
+    this.#windowStart = windowStart;
+  }
+
+  /** As a section: the commits of the window, by their stamps. */
+  get changeCount(): number {
+    return this.#changes.size;
+  }
+
+  get initialRowsTaken(): number {
+    return this.#changes.initialRowsTaken;
+  }
+
+  changeAll(): void {
+    this.#changes.addAll(this.#window.slice().map(({ stamp }) => stamp));
+  }
+
+  takeChanges(max: number): SavedRow[] {
+    return this.#changes
+      .take(max)
+      .map((stamp) => [String(stamp), this.#savedCommit(stamp)]);
+  }
+
+  restore(rows: SectionRows): void {
+    const commits = [...rows].map(([stamp, saved]) => {
+      const [effects, created, by] = saved as SavedCommit;
+      return createCommit(Number(stamp), effects, new Set(created), by);
+    });
+    for (const commit of commits.toSorted((a, b) => a.stamp - b.stamp))
+      this.#enterWindow(commit);
+  }
+
+  protected isDecided(id: OperationId): boolean {
+    return this.outcomes.get(id) !== undefined;
+  }
+
+  protected findConflict(operation: RedOperation): Conflict | undefined {
+    const { reads, ranges = [], snapshot, dependencies } = operation;
+    if (dependencies !== undefined)
+      return this.#findDependencyConflict(operation, dependencies);
+    if (reads.length === 0 && ranges.length === 0) return undefined;
+    const read = getRedStamp(snapshot);
+    if (read < this.#windowStart) return { reason: 'window' };
+    const encountered = reads.filter(
+      (item) => (this.#lastWrite.get(item) ?? 0) > read,
+    );
+    if (encountered.length > 0) return toNameConflict(encountered);
+    const range = ranges.find((item) => this.#hasChanged(item, read));
+    return range && { reason: 'range', range };
+  }
+
+  /**
+   * The same for an operation that stands on others. Those it has seen, and
+   * what they stood on too: where one has committed, so have these. They are
+   * met from the last one on, so that all are known by the time they are come
+   * to.
+   */
+  #findDependencyConflict(
+    operation: RedOperation,
+    after: readonly Execution[],
+  ): Conflict | undefined {
+    const { reads, ranges = [], snapshot } = operation;
+    const read = getRedStamp(snapshot);
+    if (read < this.#windowStart) return { reason: 'window' };
+    const written = reads.filter(
+      (item) => (this.#lastWrite.get(item) ?? 0) > read,
+    );
+    const missing = new Map(after);
+    const seen = new Map(after);
+    const encountered = new Set<string>();
+    let range: ReadRange | undefined;
+    for (let index = this.#window.size - 1; index >= 0; index -= 1) {
+      const { stamp, by, names, effects, created } = this.#window.at(
+        index,
+      ) as CommitRecord;
+      if (stamp <= read) break;
+      if (seen.get(by.id) === by.attempt && this.isSameStart(by, operation)) {
+        missing.delete(by.id);
+        for (const [id, attempt] of by.dependencies ?? [])
+          seen.set(id, attempt);
+        continue;
+      }
+      for (const entry of written)
+        if (names.includes(entry)) encountered.add(entry);
+      if (encountered.size === 0)
+        range ??= ranges.find((item) =>
+          effects.some((effect) => isRangeChanged(item, effect, created)),
+        );
+    }
+    const conflict =
+      toNameConflict(written.filter((item) => encountered.has(item))) ??
+      (range && { reason: 'range', range });
+    return this.findUncommitted(missing) ?? conflict;
+  }
+
+  /**
+   * Another start of the site, and another site, may have executed the
+   * operation as often: with other effects.
+   */
+  protected isSameStart(
+    by: CommittedExecution,
+    { site, epoch }: RedOperation,
+  ): boolean {
+    return by.site === site && by.epoch === epoch;
+  }
+
+  /** What an operation stood on and has not committed. */
+  protected findUncommitted(
+    missing: ReadonlyMap<OperationId, number>,
+  ): Conflict | undefined {
+    const [first] = missing.keys();
+    return first === undefined
+      ? undefined
+      : { reason: 'predecessor', id: first };
+  }
+
+  /**
+   * Whether a commit after `read` brought a row into the interval or took one
+   * out.
+   */
+  #hasChanged(range: ReadRange, read: number): boolean {
+    if (
+      (this.#lastWrite.get(range.table) ?? 0) <= read &&
+      range.field === undefined
+    )
+      return false;
+    for (let index = this.#window.size - 1; index >= 0; index -= 1) {
+      const { stamp, effects, created } = this.#window.at(
+        index,
+      ) as CommitRecord;
+      if (stamp <= read) return false;
+      if (effects.some((effect) => isRangeChanged(range, effect, created)))
+        return true;
+    }
+    return false;
+  }
+
+  #commit(record: RedOperation): number {
+    const stamp = Math.max(this.#lastStamp + 1, record.clock);
+    this.#lastStamp = stamp;
+    const { effects, id, site, epoch, attempt, dependencies } = record;
+    const created =
+      record.created === undefined ? NO_NAMES : new Set(record.created);
+    // Literals, since this is done for every record: copying objects costs
+    // several times more.
+    const by =
+      dependencies === undefined
+        ? { id, site, attempt, epoch }
+        : { id, site, attempt, dependencies, epoch };
+    this.#enterWindow(createCommit(stamp, effects, created, by));
+    this.#changes.add(stamp);
+    this.#trimWindow();
+    this.outcomes.set(record.id, { stamp });
+    return stamp;
+  }
+
+  #enterWindow(commit: CommitRecord): void {
+    for (const name of commit.names) this.#lastWrite.set(name, commit.stamp);
+    this.#window.push(commit);
+    this.#windowBytes += commit.bytes;
+  }
+
+  /**
+   * What a commit of the window wrote, as it is saved; `undefined` when it has
+   * left the window.
+   */
+  #savedCommit(stamp: number): SavedCommit | undefined {
+    if (stamp <= this.#windowStart) return undefined;
+    const commit = this.#window.at(
+      this.#window.findIndex((item) => item.stamp >= stamp),
+    );
+    if (commit?.stamp !== stamp) return undefined;
+    const { effects, created, by } = commit;
+    return [effects, [...created], by];
+  }
+
+  #trimWindow(): void {
+    const { maxWindowCommits, maxWindowBytes = Infinity } = this.#limits;
+    while (
+      this.#window.size > maxWindowCommits ||
+      (this.#windowBytes > maxWindowBytes && this.#window.size > 1)
+    ) {
+      const oldest = this.#window.shift() as CommitRecord;
+      this.#windowBytes -= oldest.bytes;
+      this.#windowStart = oldest.stamp;
+      this.#changes.add(oldest.stamp);
+      for (const name of oldest.names)
+        if (this.#lastWrite.get(name) === oldest.stamp)
+          this.#lastWrite.delete(name);
+    }
+  }
+}
+
+/**
+ * Returns all that was read and has changed: a rejected operation may use more
+ * than one of these.
+ */
+function toNameConflict([name, ...others]: readonly string[]):
+  | Conflict
+  | undefined {
+  if (name === undefined) return undefined;
+  return others.length === 0
+    ? { reason: 'name', name }
+    : { reason: 'name', name, others };
+}
+
+function createCommit(
+  stamp: number,
+  effects: readonly Effect[],
+  created: ReadonlySet<string>,
+  by: CommittedExecution,
+): CommitRecord {
+  const bytes =
+    measurePlainData(effects) +
+    (by.dependencies === undefined ? 0 : measurePlainData(by.dependencies));
+  return {
+    stamp,
+    by,
+    names: findWrittenNames(effects, created),
+    effects,
+    created,
+    bytes,
+  };
+}

@@ -1,0 +1,56 @@
+/** How much may wait for the red order, of all and of one client. */
+import { getClient } from '../../../records/operation-id.ts';
+import type { SubmissionIdentity } from '../../../records/submissions.ts';
+import { DEFAULT_SEND_WINDOWS } from '../../../records/send-windows.ts';
+import type { ReplicaOptions } from '../../core/replica-port.ts';
+import type { IdTable } from '../../exactly-once/id-table.ts';
+import type { RedRequests } from './red-requests.ts';
+import type { StrongReads } from './strong-reads.ts';
+
+/**
+ * Whether the maximum of operations wait for the red order. Operations that may
+ * have been sent, and whose callers have left, do not count, up to the number
+ * that is sent at a time. A leader that is away holds those.
+ */
+export function isRedFull(
+  {
+    maxRedInFlight = Infinity,
+    windows,
+  }: Pick<ReplicaOptions, 'maxRedInFlight' | 'windows'>,
+  requests: RedRequests,
+  reads: StrongReads,
+): boolean {
+  const left = Math.min(
+    requests.abandonedCount + reads.abandonedCount,
+    windows?.maxProposed ?? DEFAULT_SEND_WINDOWS.maxProposed,
+  );
+  const places = requests.size + reads.waitedCount + reads.abandonedCount;
+  return places - left >= maxRedInFlight;
+}
+
+/**
+ * Whether a client has as many red operations that it has not acknowledged as
+ * it may.
+ */
+export function isClientFull(
+  tables: readonly Pick<IdTable<unknown>, 'isFullFor' | 'get'>[],
+  requests: RedRequests,
+  { id, acknowledged }: Pick<SubmissionIdentity, 'id' | 'acknowledged'>,
+): boolean {
+  const client = getClient(id);
+  return tables.some((table) => {
+    const isFullWith = (coming: number): boolean =>
+      table.isFullFor(client, { acknowledged, pendingCount: coming });
+    // As if all were of this client, which it nearly always may have. The log
+    // decides an operation before it ends here.
+    if (
+      !isFullWith(requests.size) ||
+      !isFullWith(requests.countByClient(client))
+    )
+      return false;
+    const coming = [...requests.ids].filter(
+      (item) => getClient(item) === client && table.get(item) === undefined,
+    );
+    return isFullWith(coming.length);
+  });
+}

@@ -1,0 +1,238 @@
+/**
+ * The executions of this site's red requests, from the first preview until the
+ * order decides: on the stable snapshot, or on top of own operations that are
+ * proposed and not decided. A rejected request is executed again.
+ */
+import { isCorrectableError } from '../../../../correctable/errors.ts';
+import { RunQueue } from '../../../collections/fifo.ts';
+import type { GeneratorOutcome } from '../../../generator/generator-runner.ts';
+import type { Conflict } from '../../../records/certification-result.ts';
+import type { Effect } from '../../../records/effect.ts';
+import type { OperationId, RedOperation } from '../../../records/records.ts';
+import type { ReplicaCore } from '../../core/replica-port.ts';
+import type { RightsShortfall } from '../../core/rights-port.ts';
+import { Contention } from './contention.ts';
+import { getExecutions, type Pipeline } from './pipeline.ts';
+import { PreliminaryResults } from './preliminary-results.ts';
+import type { Proposals } from './proposals.ts';
+import { DependencyResolver, toStableRun } from './read-dependencies.ts';
+import { createRecord, isLastAttempt } from './red-record.ts';
+import {
+  takeProposalWaiters,
+  waitFor,
+  type RedRequest,
+  type RedRequests,
+} from './red-requests.ts';
+import { shouldRetry } from './retry-policy.ts';
+import { isWaitedFor, RightsWaiters } from './rights-waiters.ts';
+import type { ThrottledRequests } from './throttled-requests.ts';
+
+/** What executions of one replica have in common. */
+export interface ExecutionParts {
+  readonly requests: RedRequests;
+  readonly proposals: Proposals;
+  readonly throttled: ThrottledRequests;
+  readonly pipeline: Pipeline;
+}
+
+export class Executions {
+  readonly #core: ReplicaCore;
+  readonly #requests: RedRequests;
+  readonly #proposals: Proposals;
+  readonly #throttled: ThrottledRequests;
+  readonly #pipeline: Pipeline;
+  readonly #contention: Contention;
+  readonly #preliminaryResults: PreliminaryResults;
+  readonly #dependencyResolver: DependencyResolver;
+  readonly #rightsWaiters: RightsWaiters;
+  readonly #close: (request: RedRequest) => void;
+  readonly #ready = new RunQueue<RedRequest>((request) => {
+    // It may have ended meanwhile, by a record that another site proposed.
+    if (!request.isOver) this.#execute(request);
+  });
+
+  /** @param close ends a request that cannot be executed again */
+  constructor(
+    core: ReplicaCore,
+    { requests, proposals, throttled, pipeline }: ExecutionParts,
+    close: (request: RedRequest) => void,
+  ) {
+    this.#core = core;
+    this.#requests = requests;
+    this.#proposals = proposals;
+    this.#throttled = throttled;
+    this.#pipeline = pipeline;
+    this.#close = close;
+    this.#contention = new Contention(core);
+    this.#preliminaryResults = new PreliminaryResults(
+      core,
+      requests,
+      throttled,
+    );
+    this.#dependencyResolver = new DependencyResolver(
+      core,
+      pipeline,
+      this.#contention,
+    );
+    this.#rightsWaiters = new RightsWaiters(core, requests);
+  }
+
+  /** Begins a request, at once or when a throttle has a slot for it. */
+  begin(request: RedRequest, outcome: GeneratorOutcome): void {
+    this.#giveUpOnError(request, () => {
+      if (this.#throttled.enter(request, this.#core.nowMs))
+        this.#enter(request, outcome);
+    });
+  }
+
+  /**
+   * Begins requests that have waited for a slot, as far as there are slots now,
+   * and those that have waited for an operation of another site.
+   */
+  admitWaiting(): void {
+    for (const waiter of this.#contention.takeWaiters()) this.release(waiter);
+
+    const { state, nowMs } = this.#core;
+    for (
+      let next = this.#throttled.takeNext(nowMs);
+      next !== undefined;
+      next = this.#throttled.takeNext(nowMs)
+    ) {
+      const request = next;
+      this.#giveUpOnError(request, () =>
+        this.#enter(request, state.run(request.submission)),
+      );
+    }
+  }
+
+  /** One thing that the request has waited for is there. */
+  release(request: RedRequest): void {
+    request.blockers -= 1;
+    if (request.blockers === 0) this.#ready.add(request);
+  }
+
+  /** An operation is about to be applied: what was laid over the state goes. */
+  onCommitting(operation: RedOperation): void {
+    const request = this.#requests.get(operation.id);
+    // Effects leave the overlays before they are in the store, so that they are
+    // never seen twice.
+    if (request !== undefined) this.#preliminaryResults.remove(request);
+    if (
+      request?.pipelined !== undefined &&
+      isLastAttempt(request, operation, this.#core.options)
+    ) {
+      this.#pipeline.onCommitted(request);
+      this.#dependencyResolver.grow();
+      return;
+    }
+    if (request !== undefined) this.#pipeline.onNotCommitted(request);
+    this.#pipeline.onChanged(operation.effects);
+  }
+
+  onRejected(operation: RedOperation, conflict: Conflict | undefined): void {
+    const { options } = this.#core;
+    if (operation.site !== options.site)
+      this.#contention.onRejected(operation, conflict);
+    const request = this.#requests.get(operation.id);
+    if (request === undefined || !isLastAttempt(request, operation, options))
+      return;
+
+    if (this.#pipeline.onNotCommitted(request) > 0)
+      this.#dependencyResolver.shrink();
+    // Nothing of it is in flight until it is executed again, which may have to
+    // wait.
+    request.isProposed = false;
+    request.canDepend = true;
+    // Everything before this record has passed the gate, so the state now holds
+    // what it conflicted with.
+    if (shouldRetry(this.#core, request, conflict)) this.#execute(request);
+    else this.#close(request);
+  }
+
+  onBlueApplied(effects: readonly Effect[]): void {
+    this.#pipeline.onChanged(effects);
+  }
+
+  /** An operation of any site has ended: requests that waited for it go on. */
+  onEnded(id: OperationId): void {
+    this.#contention.onEnded(id);
+  }
+
+  /**
+   * Takes a request out of the overlays, the pipeline and its slot.
+   *
+   * @param isOwn whether it ended by a record that this site has proposed
+   */
+  remove(request: RedRequest, isOwn: boolean): void {
+    this.#preliminaryResults.remove(request);
+    this.#pipeline.onNotCommitted(request);
+    this.#throttled.release(request, this.#core.nowMs, isOwn);
+  }
+
+  #enter(request: RedRequest, outcome: GeneratorOutcome): void {
+    request.run = toStableRun(this.#core, outcome);
+    const writer = this.#requests.findLastWriter(request.run.reads, request);
+    request.canDepend = writer !== undefined;
+    this.#preliminaryResults.deliver(request, outcome);
+    if (writer !== undefined && isWaitedFor(writer))
+      waitFor(request, writer, 'proposalWaiters');
+    this.release(request);
+  }
+
+  #execute(request: RedRequest): void {
+    const shortfall = this.#tryExecute(request);
+    if (shortfall === undefined) return;
+    const followers = this.#rightsWaiters.wait(request, shortfall, {
+      onRetry: () => this.#tryExecute(request),
+      onTimeout: (error) => this.#giveUp(request, error),
+    });
+    for (const follower of followers) this.release(follower);
+  }
+
+  /** Returns the rights that the request lacks, if it has to wait for some. */
+  #tryExecute(request: RedRequest): RightsShortfall | undefined {
+    return this.#giveUpOnError(request, () => this.#runAndPropose(request));
+  }
+
+  #runAndPropose(request: RedRequest): RightsShortfall | undefined {
+    const { state } = this.#core;
+    if (request.run?.version !== state.version)
+      request.run = toStableRun(this.#core, state.run(request.submission));
+
+    const remaining = this.#rightsWaiters.findRemainingShortfall(
+      request,
+      request.run.outcome,
+    );
+    if (remaining !== undefined) return remaining;
+    if (this.#rightsWaiters.queuesBehind(request, request.run.reads))
+      return undefined;
+
+    const { run, dependencies, waitsFor, shortfall } =
+      this.#dependencyResolver.resolve(request, request.run);
+    if (waitsFor !== undefined) waitFor(request, waitsFor, 'endWaiters');
+    if (waitsFor !== undefined || shortfall !== undefined) return shortfall;
+
+    const executions = getExecutions(dependencies);
+    const record = createRecord(this.#core, request, run, executions);
+    this.#pipeline.add(request, record, dependencies);
+    this.#proposals.proposeWhenDurable(record);
+    for (const follower of takeProposalWaiters(request)) this.release(follower);
+    return undefined;
+  }
+
+  /** Runs one step of a request. If the step fails, the request ends with that. */
+  #giveUpOnError<T>(request: RedRequest, step: () => T): T | undefined {
+    try {
+      return step();
+    } catch (error) {
+      this.#giveUp(request, error);
+      return undefined;
+    }
+  }
+
+  #giveUp(request: RedRequest, error: unknown): void {
+    if (!isCorrectableError(error)) throw error;
+    request.failure = error;
+    this.#close(request);
+  }
+}

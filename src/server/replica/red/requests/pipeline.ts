@@ -1,0 +1,279 @@
+/**
+ * Own red operations that are proposed and not decided. Later operations of the
+ * site run on top of them, so a row that many of them write does not cost a
+ * round trip each. A later one runs on the stable snapshot with them. It names
+ * those whose effects it may have read, and commits only behind them
+ * (docs/spec/redblue.md, R10 to R13).
+ *
+ * The effects below a run are laid over the snapshot as if they came last. That
+ * holds if no other operation has changed the same data since. Otherwise the
+ * position in the log decides, and an operation that reads them waits.
+ */
+import { Fifo } from '../../../collections/fifo.ts';
+import type { Effect } from '../../../records/effect.ts';
+import type { Overlay } from '../../../state/overlay.ts';
+import type { ReadRange } from '../../../records/read-range.ts';
+import {
+  isSeenInRange,
+  toRowName,
+  findWrittenNames,
+  type ReadSet,
+} from '../../../generator/read-set.ts';
+import type { Execution, RedOperation } from '../../../records/records.ts';
+import type { ReplicaCore } from '../../core/replica-port.ts';
+import type {
+  PipelinedOperation,
+  RedRequest,
+  EffectTrace,
+} from './red-requests.ts';
+import { isRemoval, isWholeRow } from '../../../service/row-effects.ts';
+import { isRedOnlyField, type Tables } from '../../../service/tables.ts';
+
+/** Own undecided operations that may lie under a run, among what it reads. */
+export const MAX_PIPELINE_LENGTH = 64;
+
+const NO_OPERATIONS: readonly PipelinedOperation[] = [];
+
+/** The proposed operations of one site, in the order of their proposals. */
+export class Pipeline {
+  readonly #core: Pick<ReplicaCore, 'state' | 'rights'>;
+  readonly #tables: Tables;
+  readonly #operations = new Fifo<PipelinedOperation>();
+  /**
+   * Whether their effects are on the overlay: from the first run on top of one
+   * until there are none.
+   */
+  #isShown = false;
+
+  constructor(core: Pick<ReplicaCore, 'state' | 'rights' | 'options'>) {
+    this.#core = core;
+    this.#tables = core.options.service.tables;
+  }
+
+  get isEmpty(): boolean {
+    return this.#operations.size === 0;
+  }
+
+  /** Adds the latest execution. One without effects is below no other. */
+  add(
+    request: RedRequest,
+    { attempt, effects, created }: RedOperation,
+    dependencies: readonly PipelinedOperation[],
+  ): void {
+    if (effects.length === 0) return;
+    const { version } = this.#core.state;
+    const overlaid: PipelinedOperation = {
+      request,
+      attempt,
+      effects,
+      created,
+      trace: undefined,
+      dependencies,
+      dependentCount: 0,
+      version,
+      hasStateChanged: false,
+      isDropped: false,
+    };
+    request.pipelined = overlaid;
+    for (const below of dependencies) below.dependentCount += 1;
+    this.#operations.push(overlaid);
+    if (this.#isShown) this.#overlay.add(request.submission.serial, effects);
+  }
+
+  show(): void {
+    if (this.#isShown) return;
+    this.#isShown = true;
+    const { version } = this.#core.state;
+    for (const overlaid of this.#present()) {
+      this.#overlay.add(overlaid.request.submission.serial, overlaid.effects);
+      // Nothing was read since the change.
+      if (overlaid.version !== version) this.move(overlaid);
+    }
+  }
+
+  /** Those whose effects a run with these reads may have seen, in order. */
+  getDependencies({ names, ranges }: ReadSet): PipelinedOperation[] {
+    return this.#present().filter((overlaid) => {
+      const { created, written } = this.#getTrace(overlaid);
+      const isSeen = (range: ReadRange): boolean =>
+        overlaid.effects.some((effect) =>
+          isSeenInRange(range, effect, created),
+        );
+      return hasAny(names, written) || ranges.some(isSeen);
+    });
+  }
+
+  /**
+   * What has to be named so that all of `under` are: those on which no other
+   * stands.
+   */
+  getDirectDependencies(
+    under: readonly PipelinedOperation[],
+  ): readonly PipelinedOperation[] {
+    const below = new Set<PipelinedOperation>();
+    const named: PipelinedOperation[] = [];
+    for (const overlaid of under.toReversed()) {
+      if (!below.has(overlaid)) named.push(overlaid);
+      addDependencies(overlaid, below);
+    }
+    return named.toReversed();
+  }
+
+  /**
+   * The record of the request has committed: its effects go on the state now.
+   */
+  onCommitted({ pipelined }: RedRequest): void {
+    if (pipelined !== undefined) this.#take(pipelined);
+  }
+
+  /**
+   * The record of the request will not commit, and none that stands on it: says
+   * how many those are.
+   */
+  onNotCommitted({ pipelined }: RedRequest): number {
+    if (pipelined === undefined) return 0;
+    const { dependentCount } = pipelined;
+    this.#drop(pipelined);
+    if (dependentCount === 0) return 0;
+    const lost = new Set([pipelined]);
+    for (const item of this.#present()) {
+      if (
+        !item.isDropped &&
+        item.dependencies.some((below) => lost.has(below))
+      ) {
+        lost.add(item);
+        this.#drop(item);
+      }
+    }
+    return lost.size - 1;
+  }
+
+  /**
+   * Others have changed something: a blue operation, or a red one that is not
+   * laid.
+   */
+  onChanged(effects: readonly Effect[]): void {
+    if (!this.#isShown) return;
+    for (const effect of effects) {
+      if (
+        !this.#overlay.covers(effect.table, effect.key) ||
+        this.#commutesWith(effect)
+      )
+        continue;
+      for (const overlaid of this.#present())
+        if (this.#touches(overlaid, effect)) this.move(overlaid);
+    }
+  }
+
+  protected move(overlaid: PipelinedOperation): void {
+    overlaid.hasStateChanged = true;
+  }
+
+  /**
+   * Whether it makes no difference if the effect comes before or after what is
+   * laid over it.
+   */
+  #commutesWith(effect: Effect): boolean {
+    const { removable, fields } = this.#tables[effect.table] ?? {};
+    if (isWholeRow(effect)) return false;
+    const field = fields?.[effect.field];
+    return (
+      isRedOnlyField(field) ||
+      (removable === false && field?.kind === 'counter')
+    );
+  }
+
+  #touches(
+    { effects }: PipelinedOperation,
+    { table, key, field }: Effect,
+  ): boolean {
+    const isWhole = this.#tables[table]?.removable === true;
+    return effects.some(
+      (item) =>
+        item.table === table &&
+        item.key === key &&
+        (isWhole || item.field === field),
+    );
+  }
+
+  /**
+   * Where rows can be removed, one that was there may be gone below. Most are
+   * never asked.
+   */
+  #getTrace(overlaid: PipelinedOperation): EffectTrace {
+    if (overlaid.trace !== undefined) return overlaid.trace;
+    const created = new Set(overlaid.created);
+    for (const effect of overlaid.effects) {
+      const { table, key } = effect;
+      if (this.#tables[table]?.removable === true && !isRemoval(effect))
+        created.add(toRowName(table, key));
+    }
+    overlaid.trace = {
+      created,
+      written: new Set(findWrittenNames(overlaid.effects, created)),
+    };
+    return overlaid.trace;
+  }
+
+  /** It will not be applied: what it was to take is there for who waits. */
+  #drop(overlaid: PipelinedOperation): void {
+    this.#core.rights?.onRedRemoved(overlaid.effects);
+    this.#take(overlaid);
+  }
+
+  #take(overlaid: PipelinedOperation): void {
+    if (overlaid.isDropped) return;
+    overlaid.isDropped = true;
+    // Else a chain that never ends would be kept from its beginning.
+    for (const below of overlaid.dependencies) below.dependentCount -= 1;
+    overlaid.dependencies = NO_OPERATIONS;
+    overlaid.request.pipelined = undefined;
+    if (this.#isShown)
+      this.#overlay.remove(
+        overlaid.request.submission.serial,
+        overlaid.effects,
+      );
+    while (this.#operations.at(0)?.isDropped === true) this.#operations.shift();
+    // The first may be with an absent leader, and many after it be given up.
+    this.#operations.filter(({ isDropped }) => !isDropped);
+    if (this.isEmpty) this.#isShown = false;
+  }
+
+  #present(): PipelinedOperation[] {
+    return this.#operations.slice().filter(({ isDropped }) => !isDropped);
+  }
+
+  get #overlay(): Overlay {
+    return this.#core.state.pipelined;
+  }
+}
+
+export function getExecutions(
+  overlaid: readonly PipelinedOperation[],
+): readonly Execution[] {
+  return overlaid.map(({ request, attempt }) => [request.id, attempt]);
+}
+
+function addDependencies(
+  overlaid: PipelinedOperation,
+  below: Set<PipelinedOperation>,
+): void {
+  const open = [overlaid];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const item of next.dependencies) {
+      if (below.has(item)) continue;
+      below.add(item);
+      open.push(item);
+    }
+  }
+}
+
+function hasAny(
+  names: ReadonlySet<string>,
+  others: ReadonlySet<string>,
+): boolean {
+  const [few, many] =
+    names.size < others.size ? [names, others] : [others, names];
+  for (const name of few) if (many.has(name)) return true;
+  return false;
+}

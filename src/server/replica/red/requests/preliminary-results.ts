@@ -1,0 +1,106 @@
+/**
+ * Guesses at the answers of red operations: what they would be if all that is
+ * in flight at their site came true.
+ */
+import { isCorrectableError } from '../../../../correctable/errors.ts';
+import type { Effect } from '../../../records/effect.ts';
+import type { GeneratorOutcome } from '../../../generator/generator-runner.ts';
+import type { ThrottledRequests } from './throttled-requests.ts';
+import { findCreatedRows } from '../../../generator/read-set.ts';
+import {
+  NO_EFFECTS,
+  type RedRequest,
+  type RedRequests,
+} from './red-requests.ts';
+import type { ReplicaCore } from '../../core/replica-port.ts';
+import type { ReplyOrError } from '../../../records/reply.ts';
+
+/**
+ * Previews: what is laid on the overlay of a site, and what its callers get of
+ * it.
+ */
+export class PreliminaryResults {
+  readonly #core: ReplicaCore;
+  readonly #requests: RedRequests;
+  readonly #throttled: ThrottledRequests;
+
+  constructor(
+    core: ReplicaCore,
+    requests: RedRequests,
+    paced: ThrottledRequests,
+  ) {
+    this.#core = core;
+    this.#requests = requests;
+    this.#throttled = paced;
+  }
+
+  /**
+   * Runs the generator on the stable snapshot with the own operations in
+   * flight, and lays its effects on those.
+   */
+  deliver(request: RedRequest, stable: GeneratorOutcome): void {
+    const { state } = this.#core;
+    const { submission } = request;
+    try {
+      const outcome = state.runTentatively(submission, stable);
+      const { choice, reply } = outcome;
+      const effects = choice?.effects ?? [];
+      this.#expectWrites(request, effects);
+      request.preliminaryEffects = effects;
+      const results = state.overlay.add(submission.serial, effects);
+      const { operation } = submission;
+      const answer =
+        outcome.domainError ??
+        state.createReply({ operation, choice, reply }, results);
+      this.#deliverPreliminary(
+        request,
+        this.#addConcurrentWriters(answer, request),
+      );
+    } catch (error) {
+      if (!isCorrectableError(error)) throw error;
+      this.#expectWrites(request, stable.choice?.effects ?? []);
+      this.#deliverPreliminary(request, error);
+    }
+  }
+
+  remove(request: RedRequest): void {
+    const { state, rights } = this.#core;
+    state.overlay.remove(request.submission.serial, request.preliminaryEffects);
+    rights?.onRedRemoved(request.preliminaryEffects);
+    request.preliminaryEffects = NO_EFFECTS;
+  }
+
+  /**
+   * Delivers it to the first submission of the request, unless that has left
+   * while the request waited.
+   */
+  #deliverPreliminary(
+    { submission, waiters }: RedRequest,
+    answer: ReplyOrError,
+  ): void {
+    if (submission.wantedStages.tentative && waiters.includes(submission))
+      this.#core.reply(submission, 'tentative', answer);
+  }
+
+  /** The preview of a paced operation says what it cannot know of. */
+  #addConcurrentWriters(
+    answer: ReplyOrError,
+    request: RedRequest,
+  ): ReplyOrError {
+    const concurrentWriters = this.#throttled.getConcurrentWriters(
+      request,
+      this.#core.nowMs,
+    );
+    if (concurrentWriters === undefined || isCorrectableError(answer))
+      return answer;
+    return { ...answer, meta: { ...answer.meta, concurrentWriters } };
+  }
+
+  #expectWrites(request: RedRequest, effects: readonly Effect[]): void {
+    const { overlay } = this.#core.state;
+    const created = findCreatedRows(effects, (table, key) =>
+      overlay.has(table, key),
+    );
+    this.#requests.expectWrites(request, effects, created);
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * How often a red operation is executed that is rejected again and again, and
+ * how it ends then.
+ */
+import { CorrectableError } from '../../../../correctable/errors.ts';
+import { parseName, toFieldName } from '../../../generator/read-set.ts';
+import {
+  getConflictingNames,
+  type Conflict,
+} from '../../../records/certification-result.ts';
+import { sumTakes } from '../../../service/bounded-takes.ts';
+import type { Tables } from '../../../service/tables.ts';
+import type { ReplicaCore } from '../../core/replica-port.ts';
+import type { RedRequest } from './red-requests.ts';
+
+type RetriedRequest = Pick<
+  RedRequest,
+  'attempt' | 'uncountedRejections' | 'conflict' | 'record' | 'rejectedAtMs'
+>;
+
+/** What was rejected with what it stood on alone has met nothing itself. */
+function noteRejection(
+  request: RetriedRequest,
+  conflict: Conflict | undefined,
+  nowMs: number,
+): void {
+  if (conflict?.reason === 'predecessor') {
+    request.uncountedRejections += 1;
+  } else {
+    request.conflict = conflict;
+    request.rejectedAtMs ??= nowMs;
+  }
+}
+
+/**
+ * Notes a rejection. Returns whether to execute again: `maxAttempts` times, and
+ * a take for as long as it may wait.
+ */
+export function shouldRetry(
+  { options, nowMs }: Pick<ReplicaCore, 'options' | 'nowMs'>,
+  request: RetriedRequest,
+  rejectedBy: Conflict | undefined,
+): boolean {
+  noteRejection(request, rejectedBy, nowMs);
+  const { attempt, uncountedRejections, rejectedAtMs = nowMs } = request;
+  if (attempt - uncountedRejections < options.maxAttempts) return true;
+  return (
+    isTakeConflict(request, options.service.tables) &&
+    nowMs - rejectedAtMs < options.reachTimeoutMs
+  );
+}
+
+/**
+ * Whether what it met is, among others, what its last execution has taken from.
+ */
+function isTakeConflict(
+  { conflict, record }: RetriedRequest,
+  tables: Tables,
+): boolean {
+  const encountered = getConflictingNames(conflict);
+  if (encountered.length === 0 || record?.kind !== 'operation') return false;
+  return sumTakes(tables, record.effects).some(({ table, key, field }) =>
+    encountered.includes(toFieldName(table, key, field)),
+  );
+}
+
+type RejectedRequest = Pick<
+  RedRequest,
+  'submission' | 'attempt' | 'uncountedRejections' | 'conflict' | 'run'
+>;
+
+export function conflictError({
+  submission,
+  attempt,
+  uncountedRejections,
+  conflict,
+  run,
+}: RejectedRequest): CorrectableError {
+  const { operation } = submission;
+  const count = attempt - uncountedRejections;
+  const times = count === 1 ? 'once' : `${count} times`;
+  const message =
+    `'${operation}' was executed ${times}, and each time ${describeConflict(conflict, run)}. Nothing was changed. Retry; where many take` +
+    ' from the same, let an effect decide when it is applied (a queue, for numbers a stock), which is never rejected.';
+  return new CorrectableError('CONFLICT', message, {
+    field: `operations.${operation}`,
+  });
+}
+
+function describeConflict(
+  conflict: Conflict | undefined,
+  run: RejectedRequest['run'],
+): string {
+  switch (conflict?.reason) {
+    case 'name':
+      return `a red operation before it had changed what it ${describeUse(conflict.name, run)} (lastly ${formatName(conflict.name)})`;
+    case 'range': {
+      const { table, field } = conflict.range;
+      return `a red operation before it had changed what it scans (lastly ${table}${field === undefined ? '' : ` by ${field}`})`;
+    }
+    case 'window':
+      return 'so many red operations came before it that what they changed is no longer known (its site is far behind)';
+    case 'predecessor':
+    case undefined:
+      return 'red operations before it had changed what it reads or writes';
+  }
+}
+
+/**
+ * Some writes are certified too (`findCertifiedReads`). Nothing is kept of a
+ * run on what was not decided.
+ */
+function describeUse(name: string, run: RejectedRequest['run']): string {
+  if (run === undefined) return 'reads or writes';
+  return run.outcome.reads.names.has(name) ? 'reads' : 'writes';
+}
+
+/** `events/e.free` of a field, `events/e` of a row. */
+function formatName(name: string): string {
+  const { table, key, field } = parseName(name);
+  return `${table}${key === undefined ? '' : `/${key}`}${field === undefined ? '' : `.${field}`}`;
+}

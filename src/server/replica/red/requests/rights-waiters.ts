@@ -1,0 +1,98 @@
+/**
+ * Red operations that wait for rights. Others of their site do not wait for
+ * them (docs/spec/rights.md, R-5).
+ */
+import { isCorrectableError } from '../../../../correctable/errors.ts';
+import type { GeneratorOutcome } from '../../../generator/generator-runner.ts';
+import type { ReadSet } from '../../../generator/read-set.ts';
+import type { ReplicaCore } from '../../core/replica-port.ts';
+import type { RightsShortfall, RightsWaiter } from '../../core/rights-port.ts';
+import {
+  takeAllWaiters,
+  waitFor,
+  type RedRequest,
+  type RedRequests,
+} from './red-requests.ts';
+
+export class RightsWaiters {
+  readonly #core: ReplicaCore;
+  readonly #requests: RedRequests;
+
+  constructor(core: ReplicaCore, requests: RedRequests) {
+    this.#core = core;
+    this.#requests = requests;
+  }
+
+  /** Has a request wait for rights; those that it gives go on without it. */
+  wait(
+    request: RedRequest,
+    shortfall: RightsShortfall,
+    { onRetry, onTimeout }: Pick<RightsWaiter, 'onRetry' | 'onTimeout'>,
+  ): readonly RedRequest[] {
+    const { nowMs, rights } = this.#core;
+    request.rightsWaitSinceMs = nowMs;
+    // Others are proposed before it, and it may read what they write.
+    request.canDepend = true;
+    rights?.wait(shortfall, {
+      // What it waits otherwise is the red order's time.
+      sinceMs: request.rejectedAtMs ?? nowMs - request.rightsWaitedMs,
+      isOver: () => request.isOver,
+      onRetry: () => {
+        const remaining = onRetry();
+        if (remaining === undefined) this.#end(request);
+        return remaining;
+      },
+      onTimeout,
+    });
+    return takeAllWaiters(request);
+  }
+
+  /**
+   * What one that has waited lacks still, whatever lies under it: it goes on
+   * waiting, in its place, and its time goes on.
+   */
+  findRemainingShortfall(
+    { rightsWaitSinceMs }: RedRequest,
+    outcome: GeneratorOutcome,
+  ): RightsShortfall | undefined {
+    if (rightsWaitSinceMs === undefined) return undefined;
+    const { rights, state } = this.#core;
+    try {
+      return rights?.findRedShortfall(outcome, state.store);
+    } catch (error) {
+      // It takes more than stands: what lies under it may give that.
+      if (!isCorrectableError(error)) throw error;
+      return undefined;
+    }
+  }
+
+  /**
+   * Queues one that has waited behind the writer of what it reads: a crowd
+   * would be executed again at each end.
+   */
+  queuesBehind(request: RedRequest, reads: ReadSet): boolean {
+    if (request.rightsWaitSinceMs === undefined) return false;
+    const writer = this.#requests.findLastWriter(reads, request);
+    if (writer === undefined || !isWaitedFor(writer)) return false;
+    waitFor(request, writer, 'proposalWaiters');
+    return true;
+  }
+
+  #end(request: RedRequest): void {
+    request.rightsWaitedMs +=
+      this.#core.nowMs - (request.rightsWaitSinceMs ?? this.#core.nowMs);
+    request.rightsWaitSinceMs = undefined;
+    if (!request.isOver) this.#requests.moveToLast(request);
+  }
+}
+
+/**
+ * Whether who reads what the request is expected to write waits until it is
+ * proposed.
+ */
+export function isWaitedFor({
+  pipelined,
+  rightsWaitSinceMs,
+}: RedRequest): boolean {
+  return pipelined === undefined && rightsWaitSinceMs === undefined;
+}

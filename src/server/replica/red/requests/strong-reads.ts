@@ -1,0 +1,62 @@
+/**
+ * Strong reads on their way: each is a marker in the red order, and is executed
+ * where that stands.
+ */
+import type { Origin } from '../../../records/origin.ts';
+import type { OperationId, RedRecord } from '../../../records/records.ts';
+import type { Submission } from '../../../records/submissions.ts';
+
+export interface StrongRead {
+  readonly submission: Submission;
+  readonly record: RedRecord;
+}
+
+export class StrongReads {
+  readonly #reads = new Map<OperationId, StrongRead>();
+  /**
+   * Reads for which no caller waits any more, and whose markers are in flight
+   * to the log.
+   */
+  readonly #abandoned = new Set<OperationId>();
+
+  get waitedCount(): number {
+    return this.#reads.size;
+  }
+
+  get abandonedCount(): number {
+    return this.#abandoned.size;
+  }
+
+  /** Begins one; gives its marker. */
+  begin(id: OperationId, site: Origin, submission: Submission): RedRecord {
+    const record: RedRecord = { kind: 'marker', id, site };
+    this.#reads.set(id, { submission, record });
+    return record;
+  }
+
+  /** No caller waits for it any more: returns it, if it was awaited. */
+  abandon(id: OperationId): StrongRead | undefined {
+    const read = this.#reads.get(id);
+    if (read === undefined) return undefined;
+    this.#reads.delete(id);
+    this.#abandoned.add(id);
+    return read;
+  }
+
+  /**
+   * No caller waits for any of them any more: gives those that were awaited.
+   */
+  takeAll(): readonly StrongRead[] {
+    const awaited = [...this.#reads.values()];
+    for (const { record } of awaited) this.abandon(record.id);
+    return awaited;
+  }
+
+  /** Its marker is through, or will never be; gives who waits for it. */
+  end(id: OperationId): Submission | undefined {
+    const read = this.#reads.get(id);
+    this.#reads.delete(id);
+    this.#abandoned.delete(id);
+    return read?.submission;
+  }
+}

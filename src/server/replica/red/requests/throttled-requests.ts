@@ -1,0 +1,130 @@
+/**
+ * The paced operations of one site: those with a place, and those that wait for
+ * one (docs/spec/thresholds.md).
+ */
+import {
+  CommitLatency,
+  type PendingCommit,
+} from '../../../../correctable/throttle/commit-latency.ts';
+import { CorrectableError } from '../../../../correctable/errors.ts';
+import { ThrottleSlots } from '../../../../correctable/throttle/throttle-slots.ts';
+import type {
+  ConcurrentWriters,
+  Throttle,
+} from '../../../../correctable/throttle/concurrent-writes.ts';
+import type { Origins } from '../../../records/origin.ts';
+import type { RedRequest } from './red-requests.ts';
+import type { Service, ServiceThrottle } from '../../../service/service.ts';
+
+/**
+ * The number of turns of a whole window that may be waited for. Later requests
+ * are rejected at once.
+ */
+const MAX_WAITED_SLOTS = 8;
+
+export class ThrottledRequests {
+  readonly #operations: ReadonlySet<string>;
+  readonly #slots: ThrottleSlots;
+  readonly #maxWaiting: number;
+  readonly #throttle: Throttle;
+  readonly #origins: Origins;
+  readonly #commitLatency = new CommitLatency();
+  readonly #running = new Map<RedRequest, PendingCommit>();
+  readonly #waiting = new Set<RedRequest>();
+
+  constructor({ throttled }: Service, origins: Origins) {
+    const { operations, maxInFlight, minSlotIntervalMs } =
+      throttled ?? UNTHROTTLED;
+    this.#operations = operations;
+    this.#slots = new ThrottleSlots({ maxInFlight, minSlotIntervalMs });
+    this.#maxWaiting = MAX_WAITED_SLOTS * maxInFlight;
+    this.#throttle = { maxInFlight, minSlotIntervalMs };
+    this.#origins = origins;
+  }
+
+  /** Why no more of this operation may begin here, if so many wait already. */
+  getRejection(operation: string): CorrectableError | undefined {
+    if (
+      this.#waiting.size < this.#maxWaiting ||
+      !this.#operations.has(operation)
+    )
+      return undefined;
+    const message = `${this.#maxWaiting} operations wait for their turn at this site already: it takes no more. Nothing was done.`;
+    return new CorrectableError('OVERLOADED', message);
+  }
+
+  /**
+   * Whether the request may begin. Otherwise it waits for its turn, or fails
+   * with `OVERLOADED` if too many wait.
+   */
+  enter(request: RedRequest, nowMs: number): boolean {
+    const { operation } = request.submission;
+    if (!this.#operations.has(operation)) return true;
+    if (this.#waiting.size === 0 && this.#take(request, nowMs)) return true;
+    const rejection = this.getRejection(operation);
+    if (rejection !== undefined) throw rejection;
+    this.#waiting.add(request);
+    return false;
+  }
+
+  /**
+   * The request that may begin now, of those that wait; undefined if none may.
+   */
+  takeNext(nowMs: number): RedRequest | undefined {
+    const [first] = this.#waiting;
+    if (first === undefined || !this.#take(first, nowMs)) return undefined;
+    this.#waiting.delete(first);
+    return first;
+  }
+
+  /**
+   * The request has ended; `isOwn`: by what this site has proposed for it,
+   * which tells how long agreement takes.
+   */
+  release(request: RedRequest, nowMs: number, isOwn: boolean): void {
+    this.#waiting.delete(request);
+    const awaited = this.#running.get(request);
+    if (awaited === undefined) return;
+    this.#running.delete(request);
+    if (isOwn) this.#commitLatency.end(awaited, nowMs);
+    else this.#commitLatency.discard(awaited);
+    this.#slots.release(awaited.startedAtMs, nowMs);
+  }
+
+  /**
+   * When to check again which request may begin; undefined if none waits, or if
+   * all wait for others to end.
+   */
+  get wakeAtMs(): number | undefined {
+    return this.#waiting.size === 0 ? undefined : this.#slots.nextFreeAtMs;
+  }
+
+  /**
+   * What a preview of the request cannot know of; undefined where that is not
+   * known.
+   */
+  getConcurrentWriters(
+    request: RedRequest,
+    nowMs: number,
+  ): ConcurrentWriters | undefined {
+    if (!this.#running.has(request)) return undefined;
+    const throttles = this.#origins.members.slice(1).map(() => this.#throttle);
+    const commitLatencyMs =
+      throttles.length === 0 ? 0 : this.#commitLatency.estimateMs(nowMs);
+    return commitLatencyMs === undefined
+      ? undefined
+      : { commitLatencyMs, throttles };
+  }
+
+  #take(request: RedRequest, nowMs: number): boolean {
+    if (!this.#slots.tryAcquire(nowMs)) return false;
+    this.#running.set(request, this.#commitLatency.begin(nowMs));
+    return true;
+  }
+}
+
+const UNTHROTTLED: ServiceThrottle = {
+  operations: new Set(),
+  maxInFlight: 0,
+  minSlotIntervalMs: 0,
+};
