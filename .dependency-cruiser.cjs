@@ -16,7 +16,7 @@ const inNode = entries
     anywhere.has(dirname(source)) ? `^${source.replace(/\.ts$/, '')}(\\.ts$|/)` : `^${dirname(source)}/`,
   );
 /** The files of a site that are pure, beside its driver, which is not. */
-const pureParts = '(site-(machine|options|handshake)|red-reach|halted-bytes|early-updates)';
+const pureParts = '(site-(machine|options)\\.|machine/)';
 const tests = '^(demo|bench|engines|test|scripts)/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -55,9 +55,9 @@ module.exports = {
       name: 'site-machine-purity',
       comment: 'The simulator runs what a site runs: of packages, of Node, of disks and alarms it knows nothing.',
       severity: 'error',
-      from: { path: `^src/server/site/${pureParts}\\.` },
+      from: { path: `^src/server/site/${pureParts}` },
       to: {
-        pathNot: `^src/(correctable|values|protocol|server/(replica|generator|state|service|messages|log|records|collections))/|^src/server/site/${pureParts}\\.`,
+        pathNot: `^src/(correctable|values|protocol|server/(replica|generator|state|service|messages|log|records|collections))/|^src/server/site/${pureParts}`,
       },
     },
     {

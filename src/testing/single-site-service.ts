@@ -17,16 +17,16 @@ import { getClient } from '../server/records/operation-id.ts';
 import type { SubmissionRequest } from '../server/records/submissions.ts';
 import type { RedBlueLevels } from '../protocol/redblue-levels.ts';
 import { SiteBinding } from '../server/site/site-binding.ts';
-import { interruptedError } from '../server/site/submission-errors.ts';
-import type { SessionTokens } from '../server/site/site-session.ts';
-import type { SubmissionPort, Submitter } from '../server/site/submitter.ts';
+import { interruptedError } from '../server/site/submission/submission-errors.ts';
+import type { SessionTokens } from '../server/site/submission/site-session.ts';
+import type { SubmissionPort, Submitter } from '../server/site/submission/submitter.ts';
 import { SiteState } from '../server/replica/core/site-state.ts';
 import type { ReplyOrError } from '../server/records/reply.ts';
 import { requireService, type Service } from '../server/service/service.ts';
 import {
   deliverFailure,
   deliverView,
-} from '../server/site/notify-submitter.ts';
+} from '../server/site/submission/notify-submitter.ts';
 import {
   hasInvariants,
   createInvariantObserver,

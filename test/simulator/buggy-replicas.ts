@@ -28,7 +28,7 @@ import { RedOrder } from '../../src/server/replica/red/order/red-order.ts';
 import { RedPath } from '../../src/server/replica/red/red-path.ts';
 import type { RedRequest } from '../../src/server/replica/red/requests/red-requests.ts';
 import { Replica } from '../../src/server/replica/replica.ts';
-import type { RecoveredReplica } from '../../src/server/replica/replica.ts';
+import type { RecoveredReplica } from '../../src/server/replica/replica-recovery.ts';
 import type { Stage, Submission } from '../../src/server/records/submissions.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
 import type { SiteOptions } from '../../src/server/site/site-options.ts';
@@ -366,7 +366,7 @@ class UpdatesWithoutHandover extends Writes {
 }
 
 class ReplicaThatForgetsSlots extends Replica {
-  protected override restoreSlot(): void {}
+  override restoreSlot(): void {}
 }
 
 class ReplicaThatBelievesClocks extends Replica {

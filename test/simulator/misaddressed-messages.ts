@@ -3,7 +3,7 @@ import type { Origin } from '../../src/server/records/origin.ts';
 import type { BlueMessage } from '../../src/server/records/records.ts';
 import { BluePath } from '../../src/server/replica/causal/blue-path.ts';
 import { Replica } from '../../src/server/replica/replica.ts';
-import type { RecoveredReplica } from '../../src/server/replica/replica.ts';
+import type { RecoveredReplica } from '../../src/server/replica/replica-recovery.ts';
 import { MessageFilter } from '../../src/server/messages/message-filter.ts';
 import type { MessageFilterOptions } from '../../src/server/messages/message-filter.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';

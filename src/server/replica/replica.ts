@@ -5,12 +5,7 @@
 import { Fifo } from '../collections/fifo.ts';
 import { Activation } from './activation.ts';
 import { BluePath } from './causal/blue-path.ts';
-import type {
-  Checkpoint,
-  OwnState,
-  Section,
-  SharedState,
-} from '../records/checkpoint.ts';
+import type { Section } from '../records/checkpoint.ts';
 import { HybridClock } from '../records/clock.ts';
 import { CoverageWaiters } from './core/coverage-waiters.ts';
 import {
@@ -43,8 +38,16 @@ import type { Stage, Submission } from '../records/submissions.ts';
 import { SiteState } from './core/site-state.ts';
 import { isReply, type ReplyOrError } from '../records/reply.ts';
 import type { ProposedRecord } from '../log/red-log-engine.ts';
-import type { LoggedOperation } from './causal/blue-streams.ts';
 import type { RetainedReplies } from './exactly-once/id-table.ts';
+import { KnownStarts } from './known-starts.ts';
+import {
+  EMPTY_REPLICA,
+  restoreReplica,
+  saveReplica,
+  type RecoveredReplica,
+  type SavedParts,
+  type SavedReplica,
+} from './replica-recovery.ts';
 import { Writes } from './writes.ts';
 import type { OperationLookups } from './exactly-once/operation-lookup.ts';
 
@@ -54,29 +57,10 @@ import type { OperationLookups } from './exactly-once/operation-lookup.ts';
  */
 type OnSynced = (position: number) => void;
 
-/** The state of a replica as a checkpoint has it, in two parts. */
-export interface SavedReplica {
-  readonly sections: Checkpoint['sections'];
-  readonly shared: SharedState;
-  readonly own: OwnState;
-}
-
-export interface RecoveredReplica {
-  readonly checkpoint?: SavedReplica | undefined;
-  /**
-   * Entries of the site's own log from position `start` on; those before the
-   * checkpoint's cut are kept for others.
-   */
-  readonly start: number;
-  readonly entries: readonly LocalEntry[];
-}
-
-const EMPTY_REPLICA: RecoveredReplica = { start: 0, entries: [] };
-
 /**
  * One site's replica. After each input, `takeOutputs` says what has to be done.
  */
-export class Replica implements ReplicaCore {
+export class Replica implements ReplicaCore, SavedParts {
   readonly options: ReplicaOptions;
   readonly state: SiteState;
   readonly clock: HybridClock = new HybridClock();
@@ -87,13 +71,7 @@ export class Replica implements ReplicaCore {
   readonly rights: Rights | undefined;
   readonly membership: Membership;
   readonly activation: Activation;
-  /**
-   * By site: the highest term of its messages that was heard, at any start that
-   * the log tells of.
-   */
-  readonly terms: Map<Origin, number> = new Map();
-  /** By site: the directory on which its starts run, where they say so. */
-  readonly directories: Map<Origin, string> = new Map();
+  readonly starts: KnownStarts = new KnownStarts();
   rejectedStampCount = 0;
   readonly #watermarks: LowWatermarks;
   readonly #lostRights: LostRights | undefined;
@@ -112,7 +90,7 @@ export class Replica implements ReplicaCore {
    * Submissions that came before the log's own operations were applied again.
    */
   readonly #earlySubmissions = new Fifo<Submission>();
-  #provenRedCount = 0;
+  readonly #provenRedCount: number;
 
   constructor(
     options: ReplicaOptions,
@@ -140,7 +118,9 @@ export class Replica implements ReplicaCore {
     this.rights = hasBounded(options.service.tables)
       ? this.createRights()
       : undefined;
-    this.#load(stored);
+    const found = restoreReplica(this, stored);
+    this.#syncedLength = found.syncedLength;
+    this.#provenRedCount = found.provenRedCount;
     this.#lostRights = this.rights && new LostRights(this);
     const lastStamps = [...this.state.stable];
     lastStamps[options.site] = Math.max(
@@ -160,7 +140,7 @@ export class Replica implements ReplicaCore {
 
   get isBusy(): boolean {
     return (
-      this.blue.isBusy ||
+      this.blue.streams.isBusy ||
       this.red.isBusy ||
       this.lookups.isBusy ||
       this.coverage.isBusy ||
@@ -206,39 +186,8 @@ export class Replica implements ReplicaCore {
     };
   }
 
-  /**
-   * The small parts of the state, to be saved together with what has changed in
-   * the sections.
-   */
   save(): Omit<SavedReplica, 'sections'> {
-    const { state, clock, blue, red } = this;
-    const streams = blue.save();
-    const applied = streams.map(
-      ({ synced, waiting }) => synced - waiting.length,
-    );
-    const waiting = streams.map((stream) => stream.waiting);
-    const origins = this.options.origins.save();
-    const change = this.membership.save();
-    const { inForce } = this.activation;
-    const unsent = blue.saveUnsent();
-    return {
-      shared: {
-        origins,
-        ...(change && { change }),
-        ...(inForce && { inForce }),
-        stable: [...state.stable],
-        applied,
-        digests: streams.map(({ digest }) => digest),
-        ...(unsent.length > 0 && { unsent, savedAtMs: this.wallMs }),
-        red: red.order.save(),
-      },
-      own: {
-        syncedLength: this.#syncedLength,
-        clock: clock.last,
-        waiting,
-        terms: this.#saveTerms(),
-      },
-    };
+    return saveReplica(this);
   }
 
   /** Entries of the site's own log that are synced: the state contains them. */
@@ -251,7 +200,7 @@ export class Replica implements ReplicaCore {
    * to come.
    */
   get retainedFrom(): number {
-    return this.blue.retainedFrom ?? this.#syncedLength;
+    return this.blue.streams.retainedFrom ?? this.#syncedLength;
   }
 
   /**
@@ -260,6 +209,10 @@ export class Replica implements ReplicaCore {
    */
   get backlogLength(): number {
     return this.#syncedLength - this.retainedFrom;
+  }
+
+  get hasOutputs(): boolean {
+    return this.#outputs.length > 0;
   }
 
   takeOutputs(): ReplicaOutput[] {
@@ -405,25 +358,13 @@ export class Replica implements ReplicaCore {
    * these lead to.
    */
   noteTerm(site: Origin, term: number, directory?: string): void {
-    this.#setTerm(site, term, directory);
+    this.starts.set(site, term, directory);
     this.store(
       directory === undefined
         ? { kind: 'term', site, term }
         : { kind: 'term', site, term, directory },
       () => {},
     );
-  }
-
-  #setTerm(site: Origin, term: number, directory: string | undefined): void {
-    this.terms.set(site, term);
-    if (directory !== undefined) this.directories.set(site, directory);
-  }
-
-  #saveTerms(): NonNullable<OwnState['terms']> {
-    return [...this.terms].map(([site, term]) => {
-      const directory = this.directories.get(site);
-      return directory === undefined ? [site, term] : [site, term, directory];
-    });
   }
 
   reply(submission: Submission, stage: Stage, answer: ReplyOrError): void {
@@ -464,7 +405,7 @@ export class Replica implements ReplicaCore {
   protected readonly onMembersChanged = (): void => {
     const { origins, site } = this.options;
     this.state.grow(origins.size);
-    this.blue.updateMembers();
+    this.blue.streams.updateMembers();
     this.#lostRights?.onMembersChanged();
     if (!origins.isMember(site)) this.retire();
   };
@@ -477,7 +418,11 @@ export class Replica implements ReplicaCore {
     this.#isRetired = true;
     const name = this.options.origins.getName(this.options.site);
     const message = `${name} was closed: it was retired, or rebuilt on another data directory`;
-    this.emit({ kind: 'retired', message, unsent: this.blue.getUnsent(final) });
+    this.emit({
+      kind: 'retired',
+      message,
+      unsent: this.blue.streams.getUnsent(final),
+    });
   }
 
   protected createMembership(): Membership {
@@ -525,12 +470,13 @@ export class Replica implements ReplicaCore {
 
   /** Applies all that has become visible, and does what waited for it. */
   #applyVisible(): void {
-    for (let moved = true; moved;) {
-      const blue = this.blue.applyVisible();
-      const red = this.red.applyPassable();
-      moved = blue || red;
-      if (moved) moved = this.coverage.runCovered() || moved;
+    for (let mayMove = true; mayMove;) {
+      const hasBlueMoved = this.blue.applyVisible();
+      const hasRedMoved = this.red.applyPassable();
+      const hasMoved = hasBlueMoved || hasRedMoved;
+      if (hasMoved) this.coverage.runCovered();
       this.red.releaseDurable();
+      mayMove = hasMoved && this.#hasWaiting;
     }
     this.red.admitWaiting();
     this.rights?.process();
@@ -542,80 +488,13 @@ export class Replica implements ReplicaCore {
     this.blue.flush();
   }
 
-  #load({ checkpoint, start, entries }: RecoveredReplica): void {
-    const before = (checkpoint?.own.syncedLength ?? start) - start;
-    if (checkpoint !== undefined)
-      this.#loadCheckpoint(
-        checkpoint,
-        getOwnOperations(entries.slice(0, before), start),
-      );
-    this.#syncedLength = start + before;
-    for (const entry of entries.slice(before)) {
-      this.#restore(entry, this.#syncedLength);
-      this.#syncedLength += 1;
-    }
+  /** Whether operations are here that are not applied yet. */
+  get #hasWaiting(): boolean {
+    return this.blue.streams.hasWaiting || !this.red.order.isGateEmpty;
   }
 
-  #loadCheckpoint(
-    { sections, shared, own }: SavedReplica,
-    retained: readonly LoggedOperation[],
-  ): void {
-    this.membership.load(shared.change);
-    this.activation.load(shared.inForce);
-    for (const [name, section] of Object.entries(this.sections))
-      section.restore(sections[name] ?? new Map());
-    this.state.loadStable(shared.stable);
-    this.clock.advanceTo(own.clock);
-    for (const [site, term, directory] of own.terms ?? [])
-      this.#setTerm(site, term, directory);
-    const streams = shared.applied.map((applied, origin) => {
-      const waiting = own.waiting[origin] ?? [];
-      return {
-        synced: applied + waiting.length,
-        waiting,
-        digest: shared.digests?.[origin],
-      };
-    });
-    this.blue.load(streams, retained);
-    this.red.order.load(shared.red);
-    this.#provenRedCount = shared.red.deliveredCount;
-  }
-
-  #restore(entry: LocalEntry, position: number): void {
-    switch (entry.kind) {
-      case 'blue':
-        this.#provenRedCount = Math.max(
-          this.#provenRedCount,
-          entry.redDelivered ?? 0,
-        );
-        return this.#restoreBlue({ operation: entry.operation, position });
-      case 'slot':
-        return this.restoreSlot(entry.id, entry.hop, entry.decision);
-      case 'expire':
-        return void this.lookups.slots.expire(entry.client, entry.upTo);
-      case 'delivered':
-        this.#provenRedCount = Math.max(
-          this.#provenRedCount,
-          entry.redDelivered,
-        );
-        return;
-      case 'term':
-        return this.#setTerm(entry.site, entry.term, entry.directory);
-    }
-  }
-
-  #restoreBlue(logged: LoggedOperation): void {
-    const { id, hop, site, reply, vector } = logged.operation;
-    this.blue.restore(logged);
-    if (site !== this.options.site || hop === undefined) return;
-    this.restoreSlot(id, hop, { kind: 'record', reply, vector });
-  }
-
-  protected restoreSlot(
-    id: OperationId,
-    hop: number,
-    decision: SlotDecision,
-  ): void {
+  /** An entry of the own log has decided a slot before this start. */
+  restoreSlot(id: OperationId, hop: number, decision: SlotDecision): void {
     this.lookups.slots.restore(id, hop, decision);
   }
 
@@ -655,15 +534,4 @@ export class Replica implements ReplicaCore {
   createOperationId(serial: number): string {
     return formatOperationId(this.name, serial);
   }
-}
-
-function getOwnOperations(
-  entries: readonly LocalEntry[],
-  start: number,
-): LoggedOperation[] {
-  return entries.flatMap((entry, index) =>
-    entry.kind === 'blue'
-      ? [{ operation: entry.operation, position: start + index }]
-      : [],
-  );
 }

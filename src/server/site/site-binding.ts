@@ -30,11 +30,14 @@ import {
   type RedBlueLevel,
   type RedBlueLevels,
 } from '../../protocol/redblue-levels.ts';
-import { CopyingSubmitter, SinkSubmitter } from './sink-submitter.ts';
-import { SiteSession } from './site-session.ts';
-import { createIdentity } from './submission-identity.ts';
-import type { SubmissionPort } from './submitter.ts';
-import { READ_PLANS, WRITE_PLANS, getPlan } from './view-plans.ts';
+import {
+  CopyingSubmitter,
+  SinkSubmitter,
+} from './submission/sink-submitter.ts';
+import { SiteSession } from './submission/site-session.ts';
+import { createIdentity } from './submission/submission-identity.ts';
+import type { SubmissionPort } from './submission/submitter.ts';
+import { READ_PLANS, WRITE_PLANS, getPlan } from './submission/view-plans.ts';
 
 /**
  * The binding of one site, one handle of many: closing it closes this handle.

@@ -14,10 +14,10 @@ import type { LogKind } from '../log/local-log.ts';
 import type { ServerReply, ServerRequest } from '../log/red-log.ts';
 import type { SiteStorage } from '../log/site-storage.ts';
 import type { RetainedReplies } from '../replica/exactly-once/id-table.ts';
-import { interruptedError } from './submission-errors.ts';
-import type { SessionTokens } from './site-session.ts';
-import type { SubmissionPort, Submitter } from './submitter.ts';
-import { deliverFailure, deliverView } from './notify-submitter.ts';
+import { interruptedError } from './submission/submission-errors.ts';
+import type { SessionTokens } from './submission/site-session.ts';
+import type { SubmissionPort, Submitter } from './submission/submitter.ts';
+import { deliverFailure, deliverView } from './submission/notify-submitter.ts';
 import { SiteMachine } from './site-machine.ts';
 import type {
   RejectedMessageCounts,
@@ -227,12 +227,12 @@ export class SiteDriver implements SubmissionPort {
 
   /** Whether anything of this origin was ever received. */
   hasHeardOf(origin: Origin): boolean {
-    return this.#machine.replica.terms.has(origin);
+    return this.#machine.replica.starts.terms.has(origin);
   }
 
   setConnected(site: Origin, isConnected: boolean): void {
     this.#machine.setConnected(site, isConnected, performance.now());
-    if (!this.#closed && !this.#isActing) this.#applyOutputs();
+    if (!this.#isActing) this.#runTurn();
   }
 
   /**
@@ -240,7 +240,7 @@ export class SiteDriver implements SubmissionPort {
    */
   rejectMessage(rejection: RejectedMessageError): void {
     this.#machine.messageFilter.reject(rejection);
-    if (!this.#closed) this.#applyOutputs();
+    this.#runTurn();
   }
 
   /**
@@ -252,7 +252,7 @@ export class SiteDriver implements SubmissionPort {
       onSynced: (log, length) => {
         if (this.#closed) return;
         this.#synced.set(log, length);
-        if (!this.#isActing) this.#applyOutputs();
+        if (!this.#isActing) this.#runTurn();
       },
       onFenced: (cause) =>
         this.#endWith({
@@ -261,7 +261,7 @@ export class SiteDriver implements SubmissionPort {
         }),
       onFailed: (error) => this.#stop(error),
     });
-    this.#applyOutputs();
+    this.#runTurn();
   }
 
   submit(submission: Submitter): void {
@@ -298,13 +298,13 @@ export class SiteDriver implements SubmissionPort {
         !storage.isStuck,
       );
     }
-    this.#applyOutputs();
+    this.#runTurn();
   }
 
   onReply(reply: ServerReply): void {
     if (this.#closed) return;
     this.#machine.onReply(reply, performance.now(), Date.now());
-    if (!this.#isActing) this.#applyOutputs();
+    if (!this.#isActing) this.#runTurn();
   }
 
   endSubmissions(door: object): void {
@@ -315,7 +315,7 @@ export class SiteDriver implements SubmissionPort {
     if (this.#closed) return;
     // What has not left the site gives its place back.
     for (const serial of value) this.#machine.abandon(serial);
-    this.#applyOutputs();
+    this.#runTurn();
   }
 
   /**
@@ -367,7 +367,7 @@ export class SiteDriver implements SubmissionPort {
 
   endTurn(): void {
     this.#turn = undefined;
-    if (!this.#closed) this.#applyOutputs();
+    this.#runTurn();
   }
 
   #beginTurn(): EventLoopTurn {
@@ -457,19 +457,22 @@ export class SiteDriver implements SubmissionPort {
     return ended;
   }
 
-  #applyOutputs(): void {
+  /**
+   * A turn: its inputs are operations, messages, ticks, or entries that are
+   * synced. The machine has run them by now, but for the synced entries. What
+   * they have led to is stored, sent and answered, and the next tick is planned.
+   */
+  #runTurn(): void {
     // After a pause another process may have the data: then nothing is reported
     // any more.
     if (this.#closed || !this.#options.storage.isOwned()) return;
     this.#isActing = true;
     try {
-      let outputs: SiteOutput[];
       do {
         this.#takeSynced();
-        outputs = this.#machine.takeOutputs();
-        // One reading of the clock for all that is reported now.
-        const nowMs = outputs.length > 0 ? performance.now() : 0;
-        for (const output of outputs) this.#applyOutput(output, nowMs);
+        this.#applyOutputs(this.#machine.takeOutputs());
+        // Storage in memory has synced entries by now. What that leads to is
+        // answered in the same turn. A disk begins another turn later.
       } while (this.#synced.size > 0);
     } finally {
       this.#isActing = false;
@@ -478,14 +481,21 @@ export class SiteDriver implements SubmissionPort {
     this.#wakeInTime();
   }
 
-  /**
-   * Storage in memory reports within `append`: what that leads to is answered
-   * together with the rest of the turn.
-   */
   #takeSynced(): void {
     for (const [log, length] of this.#synced)
       this.#machine.onSynced(log, length, performance.now(), Date.now());
     this.#synced.clear();
+  }
+
+  /**
+   * Stores entries, sends messages and answers callers, in the order in which
+   * these came about.
+   */
+  #applyOutputs(outputs: readonly SiteOutput[]): void {
+    if (outputs.length === 0) return;
+    // One reading of the clock for all that is reported now.
+    const nowMs = performance.now();
+    for (const output of outputs) this.#applyOutput(output, nowMs);
   }
 
   #applyOutput(output: SiteOutput, nowMs: number): void {
@@ -583,7 +593,7 @@ export class SiteDriver implements SubmissionPort {
       () => {
         this.#waker = undefined;
         this.#machine.tick(performance.now(), Date.now());
-        this.#applyOutputs();
+        this.#runTurn();
       },
       Math.max(0, wakeAtMs - performance.now()),
     );
@@ -624,7 +634,7 @@ export class SiteDriver implements SubmissionPort {
   #abandon(serial: number): void {
     if (this.#closed || this.#submitters.get(serial) === undefined) return;
     this.#machine.abandon(serial);
-    this.#applyOutputs();
+    this.#runTurn();
   }
 
   #tickWhileBusy(): void {
@@ -632,7 +642,7 @@ export class SiteDriver implements SubmissionPort {
     this.#ticker = setInterval(() => {
       this.#machine.tick(performance.now(), Date.now());
       this.#checkAbandoned();
-      this.#applyOutputs();
+      this.#runTurn();
       if (this.#machine.isBusy) return;
       clearInterval(this.#ticker);
       this.#ticker = undefined;

@@ -12,7 +12,7 @@ import {
   type SavedLog,
   type ServerReply,
 } from '../log/red-log.ts';
-import { RedLogConsumer, type RedHalt } from '../log/red-log-consumer.ts';
+import { RedLogConsumer } from '../log/red-log-consumer.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';
 import { SEQUENCED_ENGINE } from '../log/sequenced/engine.ts';
 import {
@@ -23,7 +23,6 @@ import {
 import type {
   CheckpointCut,
   LogPositions,
-  SavedSiteState,
   RecoveredState,
 } from '../log/recovered-state.ts';
 import type { Section } from '../records/checkpoint.ts';
@@ -31,39 +30,33 @@ import {
   MessageFilter,
   type MessageFilterOptions,
 } from '../messages/message-filter.ts';
-import {
-  isNodeMessage,
-  ONLY_PARTITION,
-  RejectedMessageError,
-} from '../messages/envelope.ts';
+import { isNodeMessage, ONLY_PARTITION } from '../messages/envelope.ts';
 import type { Envelope, SiteMessage } from '../messages/envelope.ts';
-import { StalledSites } from '../messages/stalled-sites.ts';
 import type { NodeHandshake } from '../messages/node-handshake.ts';
 import type { Origin } from '../records/origin.ts';
 import type { OperationId, RedRecord } from '../records/records.ts';
 import type { MemberChange } from '../replica/membership.ts';
-import { Replica, type RecoveredReplica } from '../replica/replica.ts';
+import { Replica } from '../replica/replica.ts';
+import type { RecoveredReplica } from '../replica/replica-recovery.ts';
 import {
   NeedsNewerVersionError,
   droppedError,
-  haltedFullError,
-  redHaltedError,
   redLogFullError,
 } from '../records/failures.ts';
-import { EarlyUpdates } from './early-updates.ts';
-import { createSiteHandshake } from './site-handshake.ts';
-import { HaltedBytes } from './halted-bytes.ts';
-import { EffectValidator } from '../service/effect-validator.ts';
-import {
-  findContentRejection,
-  needsRoom,
-} from '../messages/validate-content.ts';
+import { EarlyUpdates } from './machine/early-updates.ts';
+import { createSiteHandshake } from './machine/site-handshake.ts';
+import { HaltedBytes } from './machine/halted-bytes.ts';
+import { MessageIntake } from './machine/message-intake.ts';
+import { StartConfirmation } from './machine/start-confirmation.ts';
 import type { ReplicaOutput } from '../records/replica-output.ts';
 import type { Submission } from '../records/submissions.ts';
-import { RedReach } from './red-reach.ts';
+import { AbsenceWatch } from './machine/absence-watch.ts';
+import { CheckpointCuts } from './machine/checkpoint-cuts.ts';
+import { RedIntake } from './machine/red-intake.ts';
+import { RedReach } from './machine/red-reach.ts';
 import {
   ALONE_AFTER_MS,
-  createLogOptions,
+  createRedLog,
   describeMembers,
   describeStreams,
   toRecoveredReplica,
@@ -89,22 +82,20 @@ export class SiteMachine {
   readonly redReach: RedReach;
   readonly #options: SiteOptions;
   readonly #engine: RedLogEngine;
-  readonly #redLogReader: RedLogConsumer<RedRecord>;
-  readonly #effectValidator: EffectValidator;
-  readonly #halted: HaltedBytes;
-  /** Where the red log stood at the last cut. */
-  #cutAt: number | undefined;
-  #isHaltReported = false;
+  readonly #redIntake: RedIntake;
+  readonly #cuts: CheckpointCuts;
+  readonly #messageIntake: MessageIntake;
   readonly #absent: AbsentSites;
-  readonly #stalled = new StalledSites();
-  #lacking: string | undefined;
+  readonly #absenceWatch: AbsenceWatch;
   #isRetired = false;
-  #noRoomCount = 0;
   #outputs: SiteOutput[] = [];
   readonly #handshake: NodeHandshake;
   #hasStopped = false;
   readonly #early: EarlyUpdates;
+  readonly #start: StartConfirmation;
   #nowMs: number;
+  /** Whether an input was taken whose consequences are not exchanged. */
+  #hasInput = false;
 
   constructor(
     options: SiteOptions,
@@ -122,11 +113,6 @@ export class SiteMachine {
       redLog = SEQUENCED_ENGINE,
     } = options;
     this.#engine = redLog;
-    this.#effectValidator = new EffectValidator(options.service.tables);
-    this.#halted = new HaltedBytes(
-      getEntriesAfterCheckpoint(stored),
-      options.maxHaltedBytes,
-    );
     this.messageFilter = this.createMessageFilter({
       deployment,
       origins,
@@ -141,6 +127,12 @@ export class SiteMachine {
       getRules: () => this.replica.activation.inForce?.rules,
       onNewerRules: (problem) => this.#onOutdated(problem),
     });
+    this.#messageIntake = new MessageIntake(
+      this.messageFilter,
+      redLog,
+      origins,
+      options.service.tables,
+    );
     const saved = stored.checkpoint && getSavedSite(stored.checkpoint);
     this.replica = this.createReplica(
       toReplicaOptions(options, redLog),
@@ -148,21 +140,29 @@ export class SiteMachine {
       nowMs,
       wallMs,
     );
-    this.messageFilter.recall(this.replica.terms);
-    const committed = Math.max(
-      this.replica.provenRedCount,
-      options.committedRedEntries ?? 0,
-    );
-    const found = {
-      ...stored.red,
+    this.messageFilter.recall(this.replica.starts.terms);
+    this.log = createRedLog(redLog, options, {
+      stored: stored.red,
       saved: saved?.shared.log,
-      committed,
-      ...this.#absent.logMembers,
-    };
-    this.log = redLog.createNode({ ...createLogOptions(options), ...found });
-    this.#redLogReader = this.createRedLogReader(this.log, saved?.shared.log);
-    if (this.#redLogReader.halt !== undefined)
-      this.#onHalt(this.#redLogReader.halt);
+      provenCount: this.replica.provenRedCount,
+      members: this.#absent.logMembers,
+    });
+    this.#absenceWatch = new AbsenceWatch(
+      options,
+      this.#absent,
+      this.replica,
+      this.log,
+    );
+    this.#redIntake = new RedIntake(
+      this.createRedLogReader(this.log, saved?.shared.log),
+      new HaltedBytes(
+        getEntriesAfterCheckpoint(stored),
+        options.maxHaltedBytes,
+      ),
+      this.replica,
+    );
+    this.#cuts = new CheckpointCuts(this.replica, this.log, this.#redIntake);
+    this.#reportHalt();
     this.#handshake = this.#createHandshake(options);
     this.redReach = new RedReach(this.replica.options, this.replica.red);
     // Before all else that is sent: it is what others need in order to take the
@@ -175,7 +175,13 @@ export class SiteMachine {
       this.replica,
       this.log,
     );
-    this.#exchangeOutputs();
+    this.#start = new StartConfirmation(
+      options,
+      this.#early,
+      this.#handshake,
+      (output) => this.#outputs.push(output),
+    );
+    this.#settle();
   }
 
   /**
@@ -213,36 +219,18 @@ export class SiteMachine {
    * is not what was taken of it.
    */
   get cutProblem(): string | undefined {
-    const { halt, next } = this.#redLogReader;
     if (this.#hasStopped) return 'the site has stopped';
-    if (halt !== undefined)
-      return `the site takes no more of the red log, since ${halt.message}`;
-    // An engine that has jumped, and has not shown it yet.
-    if (this.log.save().delivered === next) return undefined;
-    return 'the red log is ahead of what it has delivered';
+    return this.#cuts.findProblem();
   }
 
   createCut(): CheckpointCut {
     const problem = this.cutProblem;
     if (problem !== undefined) throw new Error(problem);
-    this.#cutAt = this.#redLogReader.next;
-    const { shared, own } = this.replica.save();
-    const remaining: SavedSiteState = {
-      shared: { replica: shared, log: this.log.save() },
-      own,
-    };
-    return {
-      smallParts: remaining,
-      contained: {
-        local: this.replica.syncedLength,
-        red: this.replica.redDelivered,
-      },
-    };
+    return this.#cuts.create();
   }
 
   onCheckpointed(): void {
-    this.#halted.onCheckpointed();
-    if (this.#cutAt !== undefined) this.log.release(this.#cutAt);
+    this.#cuts.onCheckpointed();
   }
 
   get retainedFrom(): LogPositions {
@@ -265,20 +253,24 @@ export class SiteMachine {
       ...describeStreams(this.replica),
       start: this.messageFilter.term,
       backlog: this.backlogLength,
-      halt: this.#redLogReader.halt?.message,
+      halt: this.#redIntake.halt?.message,
     };
   }
 
+  /**
+   * Ends a turn. Returns what its inputs have led to: entries to store,
+   * messages to send, and answers, in the order in which they came about.
+   */
   takeOutputs(): SiteOutput[] {
-    this.#exchangeOutputs();
+    this.#settle();
     const outputs = this.#outputs;
     if (outputs.length > 0) this.#outputs = [];
     return outputs;
   }
 
   /**
-   * What a submission leads to is done when the outputs are taken: once for
-   * several that came together.
+   * Runs an operation. Several that came together are settled once, when the
+   * outputs are taken.
    */
   submit(submission: Submission, nowMs: number, wallMs = nowMs): void {
     if (this.#isRetired || this.#hasStopped) return;
@@ -309,13 +301,13 @@ export class SiteMachine {
     return {
       ...this.messageFilter.rejections,
       clock: this.replica.rejectedStampCount,
-      room: this.#noRoomCount,
+      room: this.#messageIntake.noRoomCount,
     };
   }
 
   /**
-   * Without room nothing is taken that would have to be written down: its
-   * sender sends it again.
+   * Takes a message. Without room it takes none that would have to be stored:
+   * its sender sends it again.
    */
   receive(
     envelope: Envelope,
@@ -323,62 +315,50 @@ export class SiteMachine {
     wallMs = nowMs,
     hasRoom = true,
   ): void {
-    if (this.#isRetired || this.#hasStopped) return;
-    this.#nowMs = nowMs;
-    this.replica.advanceTime(nowMs, wallMs);
-    if (
-      (this.#halted.isFull || !hasRoom) &&
-      needsRoom(envelope.message, this.#engine.messages)
-    ) {
-      this.#noRoomCount += 1;
-      return;
-    }
-    const { term } = this.messageFilter;
-    const message = this.messageFilter.open(envelope);
-    if (message === undefined) {
-      this.#sendEnvelopes(this.messageFilter.takeResponses());
-      if (this.messageFilter.term !== term) this.#handshake.greetAll(nowMs);
-      return;
-    }
+    if (!this.#beginInput(nowMs, wallMs)) return;
+    const isFull = this.#redIntake.isFull || !hasRoom;
+    if (!this.#messageIntake.hasRoomFor(envelope, isFull)) return;
+    const message = this.#open(envelope);
+    if (message === undefined) return;
+
     const from = envelope.from.site;
-    if (this.#absent.noteHeard(from, nowMs)) this.#updateLeftBehind();
+    this.#absenceWatch.noteHeard(from, nowMs);
     this.redReach.noteHeard(from, nowMs);
     if (isNodeMessage(message)) {
-      this.#handshake.receive(from, envelope.term, message);
-      if (this.#handshake.isConfirmed) this.#onConfirmed(nowMs, wallMs);
-      return this.#exchangeOutputs();
-    }
-    if (message.kind === 'member.closed') {
+      this.#start.receive(from, envelope.term, message, [nowMs, wallMs]);
+    } else if (message.kind === 'member.closed') {
       this.replica.retire(message.final);
-      return this.#exchangeOutputs();
+    } else if (this.#handshake.isForked(from, envelope.term)) {
+      this.#messageIntake.rejectFork(from);
+      this.#handshake.ask(from, nowMs, envelope.term);
+    } else if (this.#messageIntake.hasKnownContent(from, message)) {
+      this.replica.noteClock(from, envelope.sentAtMs);
+      this.#deliver(from, message);
     }
-    if (this.#handshake.isForked(from, envelope.term)) {
-      this.messageFilter.reject(
-        new RejectedMessageError(
-          'start',
-          'another node of its site has gone on',
-          from,
-        ),
-      );
-      return this.#handshake.ask(from, nowMs, envelope.term);
+  }
+
+  /** Returns the message if the filter lets it pass. */
+  #open(envelope: Envelope): ReturnType<MessageFilter['open']> {
+    const { term } = this.messageFilter;
+    const message = this.messageFilter.open(envelope);
+    if (message !== undefined) return message;
+    this.#sendEnvelopes(this.messageFilter.takeResponses());
+    if (this.messageFilter.term !== term) this.#handshake.greetAll(this.#nowMs);
+    return undefined;
+  }
+
+  #deliver(from: Origin, message: SiteMessage): void {
+    if (isLogMessage(message)) {
+      const { messages } = this.#engine;
+      const proposed = messages.getProposedRecords(message, from);
+      if (this.replica.acceptsRecords(from, proposed))
+        this.log.receive(from, message, this.#nowMs);
+      return;
     }
-    const rejection = findContentRejection(message, from, {
-      known: this.#effectValidator,
-      log: this.#engine.messages,
-      origins: this.#options.origins,
-    });
-    if (rejection !== undefined) return this.messageFilter.reject(rejection);
-    this.replica.noteClock(from, envelope.sentAtMs);
-    if (!isLogMessage(message)) this.replica.receive(from, message);
-    else if (
-      this.replica.acceptsRecords(
-        from,
-        this.#engine.messages.getProposedRecords(message, from),
-      )
-    )
-      this.log.receive(from, message, nowMs);
-    this.#exchangeOutputs();
-    if (message.kind === 'blue.gone') this.#checkGone();
+    this.replica.receive(from, message);
+    if (message.kind !== 'blue.gone') return;
+    this.#settle();
+    this.#checkGone();
   }
 
   /**
@@ -388,9 +368,7 @@ export class SiteMachine {
    */
   proposeChange(change: MemberChange, nowMs: number): OperationId {
     this.#nowMs = nowMs;
-    const id = this.replica.membership.propose(change);
-    this.#exchangeOutputs();
-    return id;
+    return this.replica.membership.propose(change);
   }
 
   get members(): readonly MemberStatus[] {
@@ -402,6 +380,7 @@ export class SiteMachine {
    * at once if nothing of it has left.
    */
   abandon(serial: number): void {
+    this.#settleInput();
     const early = this.#early.remove(serial);
     if (early === undefined) this.replica.abandon(serial);
     else
@@ -410,7 +389,6 @@ export class SiteMachine {
         serial,
         error: droppedError(early, false),
       });
-    this.#exchangeOutputs();
   }
 
   setConnected(site: Origin, isConnected: boolean, nowMs: number): void {
@@ -426,32 +404,57 @@ export class SiteMachine {
   }
 
   onSynced(log: LogKind, length: number, nowMs: number, wallMs = nowMs): void {
-    if (this.#isRetired || this.#hasStopped) return;
-    this.#nowMs = nowMs;
-    this.replica.advanceTime(nowMs, wallMs);
+    if (!this.#beginInput(nowMs, wallMs)) return;
     if (log === 'red') this.log.onSynced(length);
     else this.replica.onSynced(length, nowMs, wallMs);
-    this.#exchangeOutputs();
   }
 
   onReply(reply: ServerReply, nowMs: number, wallMs = nowMs): void {
-    if (this.#isRetired || this.#hasStopped) return;
-    this.#nowMs = nowMs;
-    this.replica.advanceTime(nowMs, wallMs);
+    if (!this.#beginInput(nowMs, wallMs)) return;
     this.log.onReply?.(reply, nowMs);
-    this.#exchangeOutputs();
   }
 
   tick(nowMs: number, wallMs = nowMs): void {
-    if (this.#isRetired || this.#hasStopped) return;
-    this.#nowMs = nowMs;
-    if (this.#early.isUnconfirmed) this.#awaitPeer(nowMs, wallMs);
+    if (!this.#beginInput(nowMs, wallMs)) return;
+    this.#start.tick(nowMs, wallMs);
     this.replica.tick(nowMs, wallMs);
     this.log.tick(nowMs);
     this.redReach.tick(nowMs);
-    this.#leaveBehind(nowMs);
+    this.#absenceWatch.tick(nowMs);
     this.#checkGone();
-    this.#exchangeOutputs();
+  }
+
+  /**
+   * Begins an input at this time. Returns whether the site still takes any.
+   */
+  #beginInput(nowMs: number, wallMs: number): boolean {
+    this.#settleInput();
+    if (this.#isRetired || this.#hasStopped) return false;
+    this.#nowMs = nowMs;
+    this.replica.advanceTime(nowMs, wallMs);
+    return true;
+  }
+
+  /**
+   * Exchanges what the input before has led to: each input finds the site as
+   * the one before it has left it.
+   */
+  #settleInput(): void {
+    if (this.#hasInput) this.#settle();
+    this.#hasInput = true;
+  }
+
+  /** Hands outputs of one part to the other until neither has any. */
+  #settle(): void {
+    this.#hasInput = false;
+    if (this.#hasStopped) return;
+    let logOutputs: readonly LogOutput<RedRecord>[];
+    do {
+      for (const output of this.replica.takeOutputs())
+        this.#onReplicaOutput(output);
+      logOutputs = this.log.takeOutputs();
+      for (const output of logOutputs) this.#onLogOutput(output);
+    } while (logOutputs.length > 0 || this.replica.hasOutputs);
   }
 
   protected createReplica(
@@ -487,14 +490,11 @@ export class SiteMachine {
       messageFilter,
       red: {
         getEnd: () =>
-          this.#redLogReader.halt === undefined ? this.log.end : undefined,
+          this.#redIntake.halt === undefined ? this.log.end : undefined,
         getDigest: (_, length) => this.log.digest(length),
       },
       send: (to, message) =>
-        this.#outputs.push({
-          kind: 'send',
-          envelope: messageFilter.seal(to, message),
-        }),
+        this.#sendEnvelopes([messageFilter.seal(to, message)]),
       onPeerForked: (peer, message) =>
         this.#outputs.push({ kind: 'peer-forked', peer, message }),
       onForked: (message) => this.#onForked(message),
@@ -522,105 +522,20 @@ export class SiteMachine {
   #stop(output: SiteOutput): void {
     if (this.#hasStopped) return;
     this.#early.refuse();
-    this.#exchangeOutputs();
+    this.#settle();
     this.#hasStopped = true;
     this.#outputs.push(output);
   }
 
-  /**
-   * No other site has confirmed this start so far: updates are refused after a
-   * while.
-   */
-  #awaitPeer(nowMs: number, wallMs: number): void {
-    const { origins, site } = this.#options;
-    // The others may have been retired meanwhile.
-    if (origins.getOthers(site).length === 0)
-      return this.#onConfirmed(nowMs, wallMs);
-    this.#handshake.tick(nowMs);
-    if (this.#early.refuseAfter(nowMs)) this.#outputs.push({ kind: 'alone' });
-  }
-
-  #onConfirmed(nowMs: number, wallMs: number): void {
-    if (this.#early.isUnconfirmed && this.#lacking !== undefined)
-      this.#outputs.push({ kind: 'behind', message: this.#lacking });
-    this.#early.release(nowMs, wallMs);
-  }
-
-  /**
-   * Lets go of what is kept for sites that have been away for too long
-   * (docs/spec/cluster.md, A1 and A2).
-   */
-  #leaveBehind(nowMs: number): void {
-    const { absence, observer, redLeader, resendAfterMs } = this.#options;
-    if (absence === undefined) return;
-    const { blue } = this.replica;
-    const getBacklog = (site: Origin): number =>
-      Math.max(blue.getBacklog(site), this.log.getBacklog?.(site) ?? 0);
-    const { left, cutOff } = this.#absent.leaveBehind(
-      nowMs,
-      absence,
-      redLeader,
-      getBacklog,
-    );
-    if (left.length > 0) this.#updateLeftBehind();
-    for (const site of left) observer?.onLeftBehind?.(site);
-    if (cutOff.length > 0) observer?.onCutOff?.(cutOff, this.#absent.isFull);
-    for (const site of this.#absent.takeProbed(nowMs, resendAfterMs))
-      blue.probe(site);
-    for (const site of this.#options.origins.getOthers(this.#options.site)) {
-      const confirmed =
-        blue.getConfirmed(site) + (this.log.getConfirmed?.(site) ?? 0);
-      const heardAtMs = this.#absent.getHeardAtMs(site);
-      if (
-        this.#stalled.note(
-          site,
-          { confirmed, backlog: getBacklog(site), heardAtMs },
-          nowMs,
-        )
-      )
-        observer?.onStalled?.(site, getBacklog(site));
-    }
-  }
-
-  #updateLeftBehind(): void {
-    this.replica.blue.leaveBehind(this.#absent.leftBehind);
-    this.log.setMembers?.(this.#absent.logMembers);
-  }
-
   #checkGone(): void {
-    const reachable = this.#absent.getReachable(
-      this.#nowMs,
-      this.#options.reachTimeoutMs,
-    );
-    if (this.replica.blue.isGoneAt(reachable))
-      this.#onBehind('operations of other sites');
-  }
-
-  #onBehind(lacking: string): void {
-    if (this.#lacking !== undefined) return;
-    this.#lacking = `the site lacks ${lacking} that no other site keeps for it any more: it needs the state of one`;
-    // A node on an older directory stops first: with the state of another site
-    // it would not notice.
-    if (!this.#early.isUnconfirmed)
-      this.#outputs.push({ kind: 'behind', message: this.#lacking });
-  }
-
-  /** Hands outputs of one part to the other until neither has any. */
-  #exchangeOutputs(): void {
-    if (this.#hasStopped) return;
-    for (let moved = true; moved;) {
-      const replicaOutputs = this.replica.takeOutputs();
-      for (const output of replicaOutputs) this.#onReplicaOutput(output);
-      const logOutputs = this.log.takeOutputs();
-      for (const output of logOutputs) this.#onLogOutput(output);
-      moved = replicaOutputs.length > 0 || logOutputs.length > 0;
-    }
+    if (this.#absenceWatch.isLeftBehind(this.#nowMs))
+      this.#start.noteBehind('operations of other sites');
   }
 
   #onReplicaOutput(output: ReplicaOutput): void {
     if (output.kind === 'propose')
       this.#early.propose(output.record, this.#nowMs);
-    else if (output.kind === 'withdraw') this.#withdraw(output.record);
+    else if (output.kind === 'withdraw') this.#early.withdraw(output.record);
     else if (output.kind === 'send') this.#send(output.to, output.message);
     else if (output.kind === 'store') this.#onStore(output);
     else if (output.kind === 'forked') this.#onForked(output.message);
@@ -636,54 +551,26 @@ export class SiteMachine {
 
   #onStore(output: SiteOutput & { kind: 'store' }): void {
     this.#outputs.push(output);
-    if (this.#redLogReader.halt === undefined) return;
-    this.#halted.addWritten(output.entries);
-    this.#refuseIfHaltedFull();
-  }
-
-  #refuseIfHaltedFull(): void {
-    if (this.#halted.isFull)
-      this.replica.writes.rejection = haltedFullError(this.#halted.max);
-  }
-
-  #withdraw(record: RedRecord): void {
-    const { red } = this.replica;
-    if (this.#early.withdraw(record)) red.onWithdrawn(record);
-    else red.onNotWithdrawn(record);
+    this.#redIntake.onStored(output.entries);
   }
 
   #onLogOutput(output: LogOutput<RedRecord>): void {
     switch (output.kind) {
-      case 'deliver': {
-        const records = this.#redLogReader.take(output);
-        const problem = this.replica.activation.findProblem(records);
-        if (problem !== undefined) return this.#onOutdated(problem);
-        if (records.length > 0 && !this.#hasStopped)
-          this.replica.deliver(records);
-        if (records.some(({ kind }) => kind === 'member'))
-          this.log.setMembers?.(this.#absent.logMembers);
-        break;
-      }
+      case 'deliver':
+        return this.#deliverRecords(this.#redIntake.take(output));
       case 'store':
-        return this.#onStore({
-          kind: 'store',
-          log: 'red',
-          entries: output.entries,
-        });
+        return this.#onStore({ ...output, log: 'red' });
       case 'send':
         return this.#send(output.to, output.message);
       case 'gap':
       case 'regressed':
       case 'differs':
-        this.#redLogReader.stop({
-          reason: output.kind,
-          message: output.message,
-        });
-        break;
+        this.#redIntake.stop({ reason: output.kind, message: output.message });
+        return this.#reportHalt();
       case 'outdated':
         return this.#onOutdated(output.message);
       case 'behind':
-        return this.#onBehind('entries of the red log');
+        return this.#start.noteBehind('entries of the red log');
       case 'fork':
         return this.#handshake.noteFork(output.origin, output.message);
       case 'full':
@@ -697,16 +584,20 @@ export class SiteMachine {
       case 'available':
         return void this.#outputs.push(output);
     }
-    if (this.#redLogReader.halt !== undefined && !this.#isHaltReported)
-      this.#onHalt(this.#redLogReader.halt);
   }
 
-  #onHalt(halt: RedHalt): void {
-    this.#isHaltReported = true;
-    this.replica.red.admission.halted = redHaltedError(halt.message);
-    this.#halted.begin(this.replica.blue.waitingBytes);
-    this.#refuseIfHaltedFull();
-    this.#outputs.push({ kind: 'halted', halt });
+  #deliverRecords(records: readonly RedRecord[]): void {
+    const problem = this.replica.activation.findProblem(records);
+    if (problem !== undefined) return this.#onOutdated(problem);
+    if (records.length > 0 && !this.#hasStopped) this.replica.deliver(records);
+    if (records.some(({ kind }) => kind === 'member'))
+      this.#absenceWatch.onMembersChanged();
+    this.#reportHalt();
+  }
+
+  #reportHalt(): void {
+    const halt = this.#redIntake.takeNewHalt();
+    if (halt !== undefined) this.#outputs.push({ kind: 'halted', halt });
   }
 
   #sendEnvelopes(envelopes: readonly Envelope[]): void {
@@ -715,11 +606,8 @@ export class SiteMachine {
   }
 
   #send(to: Origin, message: SiteMessage): void {
-    // It was closed since.
-    if (!this.#options.origins.isMember(to)) return;
-    this.#outputs.push({
-      kind: 'send',
-      envelope: this.messageFilter.seal(to, message),
-    });
+    // The site may have been closed since.
+    if (this.#options.origins.isMember(to))
+      this.#sendEnvelopes([this.messageFilter.seal(to, message)]);
   }
 }

@@ -3,7 +3,13 @@ import type { AbsenceLimits, AbsentSites } from '../messages/absent-sites.ts';
 import type { LogKind } from '../log/local-log.ts';
 import type { RedHalt } from '../log/red-log-consumer.ts';
 import { getSavedSite, type RecoveredState } from '../log/recovered-state.ts';
-import type { LogOutput, RedLogOptions } from '../log/red-log.ts';
+import type {
+  LogMembers,
+  LogOutput,
+  RedLog,
+  RedLogOptions,
+  SavedLog,
+} from '../log/red-log.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';
 import type { MessageFilterOptions } from '../messages/message-filter.ts';
 import type { Envelope, MessageRejectionCounts } from '../messages/envelope.ts';
@@ -11,7 +17,8 @@ import type { KnownOrigin, Origin, Origins } from '../records/origin.ts';
 import type { RedRecord } from '../records/records.ts';
 import type { ReplicaOptions } from '../replica/core/replica-port.ts';
 import type { MemberOutput, ReplicaOutput } from '../records/replica-output.ts';
-import type { RecoveredReplica, Replica } from '../replica/replica.ts';
+import type { Replica } from '../replica/replica.ts';
+import type { RecoveredReplica } from '../replica/replica-recovery.ts';
 
 export type SiteOutput =
   | { readonly kind: 'send'; readonly envelope: Envelope }
@@ -193,7 +200,33 @@ export function toRecoveredReplica({
   };
 }
 
-export function createLogOptions(
+/** What a site knows of its red log at a start. */
+export interface KnownRedLog {
+  /** The copy of the log that the directory has. */
+  readonly stored: RecoveredState['red'];
+  readonly saved: SavedLog | undefined;
+  /** Records that are known to be committed by the site's own log. */
+  readonly provenCount: number;
+  readonly members: LogMembers;
+}
+
+/** Creates this site's node of the red log, with the copy that it has. */
+export function createRedLog(
+  engine: RedLogEngine,
+  options: SiteOptions,
+  { stored, saved, provenCount, members }: KnownRedLog,
+): RedLog<RedRecord> {
+  const committed = Math.max(provenCount, options.committedRedEntries ?? 0);
+  return engine.createNode({
+    ...createLogOptions(options),
+    ...stored,
+    saved,
+    committed,
+    ...members,
+  });
+}
+
+function createLogOptions(
   options: SiteOptions,
 ): Omit<RedLogOptions<RedRecord>, 'sites'> {
   const {

@@ -8,7 +8,7 @@
  * long a stream is.
  */
 import { getClient, getSequence } from '../../records/operation-id.ts';
-import { RED, type Origin, type StreamEnd } from '../../records/origin.ts';
+import type { Origin, StreamEnd } from '../../records/origin.ts';
 import type { Choice } from '../../records/reply.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type {
@@ -22,18 +22,16 @@ import {
   DEFAULT_SEND_WINDOWS,
   type SendWindows,
 } from '../../records/send-windows.ts';
-import {
+import type {
   IncomingStream,
-  OutgoingStream,
-  type LoggedOperation,
-  type SavedStream,
+  LoggedOperation,
+  SavedStream,
 } from './blue-streams.ts';
-import { measurePlainData } from '../../../values/estimate-bytes.ts';
+import { StreamTable } from './stream-table.ts';
 import { isCovered, getMaxEntry } from '../../records/vector.ts';
 
 /** Operations in one message of those that are sent again. */
 const MAX_BATCH_OPERATIONS = 256;
-const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
 
 /** What a blue operation of this site is made of. */
 export interface BlueDraft extends Pick<BlueOperation, 'id' | 'reply'> {
@@ -45,12 +43,7 @@ export interface BlueDraft extends Pick<BlueOperation, 'id' | 'reply'> {
 /** Blue operations of this site and of the others. */
 export class BluePath {
   protected readonly core: ReplicaCore;
-  /**
-   * By ordinal: what other sites may lack. The place of the red order, which is
-   * no stream, stays empty.
-   */
-  readonly #outgoing: OutgoingStream[] = [];
-  readonly #incoming: IncomingStream[] = [];
+  readonly streams: StreamTable;
   /**
    * Operations of this site that are not synced, in the order in which they
    * were stored.
@@ -64,7 +57,6 @@ export class BluePath {
   readonly #unconfirmed = new Set<Origin>();
   readonly #onApplied: (operation: BlueOperation) => void;
   readonly #windows: SendWindows;
-  #leftBehind: ReadonlySet<Origin> = new Set();
   /**
    * Set until another site has accepted this start: the stream may be an older
    * copy, which must not continue.
@@ -78,88 +70,22 @@ export class BluePath {
     this.core = core;
     this.#onApplied = onApplied;
     this.#windows = { ...DEFAULT_SEND_WINDOWS, ...core.options.windows };
-    this.updateMembers();
-    this.#ownStream.sent = 0;
-  }
-
-  /**
-   * Other origins are known, or their states have changed: which site needs
-   * what changes with them.
-   */
-  updateMembers(): void {
-    const { origins, site } = this.core.options;
-    this.#growTo(Math.max(this.#incoming.length, origins.size));
-    const others = origins
-      .getOthers(site)
-      .filter((item) => !this.#leftBehind.has(item));
-    for (const [origin, outgoing] of this.#outgoing.entries())
-      outgoing.setReceivers(
-        origin === RED ? [] : others.filter((item) => item !== origin),
-      );
-    for (const origin of origins.sites) {
-      const { final } = origins.get(origin);
-      if (final !== undefined) this.#getStream(origin).endAt(final.sequence);
-    }
-  }
-
-  /** Sites for which nothing is kept. */
-  leaveBehind(sites: ReadonlySet<Origin>): void {
-    this.#leftBehind = sites;
-    this.updateMembers();
+    this.streams = new StreamTable(core.options.site, core.options.origins);
   }
 
   /** Has a site answer, whatever it has. */
   probe(site: Origin): void {
     this.#send(site, {
       kind: 'blue.heartbeat',
-      sequence: this.#ownOutgoing.last,
+      sequence: this.streams.ownOutgoing.last,
     });
-  }
-
-  /** How many operations are kept at most of a stream that a site lacks. */
-  getBacklog(site: Origin): number {
-    let most = 0;
-    for (const outgoing of this.#outgoing)
-      most = Math.max(most, outgoing.getBacklog(site));
-    return most;
-  }
-
-  /** How many operations of all streams a site has confirmed. */
-  getConfirmed(site: Origin): number {
-    let sum = 0;
-    for (const outgoing of this.#outgoing)
-      sum += outgoing.getAcknowledged(site);
-    return sum;
-  }
-
-  /** Whether of some stream none of these sites keeps what is lacking here. */
-  isGoneAt(sites: readonly Origin[]): boolean {
-    return (
-      sites.length > 0 &&
-      this.#incoming.some((stream) => stream.isGoneAt(sites))
-    );
-  }
-
-  #growTo(size: number): void {
-    while (this.#incoming.length < size) {
-      this.#incoming.push(new IncomingStream());
-      this.#outgoing.push(new OutgoingStream());
-    }
-  }
-
-  get isBusy(): boolean {
-    // Called after every input: loops, because callbacks would be allocated at
-    // each call.
-    for (const { isBehind } of this.#outgoing) if (isBehind) return true;
-    for (const { waiting } of this.#incoming) if (waiting.size > 0) return true;
-    return false;
   }
 
   /**
    * Whether the operations that a log held at the start are all applied again.
    */
   get isRecovered(): boolean {
-    return this.#ownStream.waiting.size === 0;
+    return this.streams.ownIncoming.waiting.size === 0;
   }
 
   /** Whether this site may give operations. */
@@ -172,7 +98,7 @@ export class BluePath {
 
   /** How much of the stream of an origin is synced here. */
   getHeld(origin: Origin): StreamEnd {
-    const { waiting, synced } = this.#getStream(origin);
+    const { waiting, synced } = this.streams.getIncoming(origin);
     const last =
       waiting.size > 0
         ? waiting.at(waiting.size - 1)?.vector
@@ -186,38 +112,9 @@ export class BluePath {
    */
   isElsewhere(origin: Origin): boolean {
     return (
-      this.#getOutgoing(origin).maxAcknowledged >=
-      this.#getStream(origin).synced
+      this.streams.getOutgoing(origin).maxAcknowledged >=
+      this.streams.getIncoming(origin).synced
     );
-  }
-
-  /**
-   * Own operations that no other site is known to have: those after `final`, if
-   * that is known.
-   */
-  getUnsent(final: number | null): readonly BlueOperation[] {
-    return this.#ownOutgoing.getAfter(
-      final ?? this.#ownOutgoing.maxAcknowledged,
-      Infinity,
-    );
-  }
-
-  /**
-   * Those of them that are in the rows; none if they are too many for the small
-   * part of a checkpoint.
-   */
-  saveUnsent(): readonly BlueOperation[] {
-    const { maxAcknowledged } = this.#ownOutgoing;
-    const unsent = this.#ownOutgoing.getAfter(
-      maxAcknowledged,
-      MAX_OPERATIONS_PER_MESSAGE + 1,
-    );
-    if (
-      unsent.length > MAX_OPERATIONS_PER_MESSAGE ||
-      measurePlainData(unsent) > MAX_UNSENT_BYTES
-    )
-      return [];
-    return unsent.filter(({ sequence }) => sequence <= this.#ownStream.applied);
   }
 
   /** Commits an operation of this site. It counts once it is synced. */
@@ -227,14 +124,14 @@ export class BluePath {
     const { site } = options;
     vector[site] = clock.next(wallMs, getMaxEntry(vector));
     const { shadow, effects } = choice;
-    const sequence = this.#ownStream.received + 1;
+    const sequence = this.streams.ownIncoming.received + 1;
     // Literals, since this is the hot path: copying objects costs several times
     // more.
     const operation: BlueOperation =
       hop === undefined
         ? { id, site, shadow, effects, reply, sequence, vector }
         : { id, site, shadow, effects, reply, sequence, vector, hop };
-    this.#ownStream.take(operation, nowMs);
+    this.streams.ownIncoming.take(operation, nowMs);
     options.observer?.onCreated?.(operation);
     this.#unsynced.push(operation);
     const { redDelivered } = this.core;
@@ -252,7 +149,7 @@ export class BluePath {
 
   /** The streams as they are saved, by ordinal. */
   save(): SavedStream[] {
-    return this.#incoming.map((stream) => stream.save());
+    return this.streams.incoming.map((stream) => stream.save());
   }
 
   /**
@@ -267,36 +164,13 @@ export class BluePath {
       const saved = streams[origin];
       // It has joined since.
       if (saved === undefined) continue;
-      this.#getStream(origin).load(saved);
+      this.streams.getIncoming(origin).load(saved);
       const ofOrigin = retained.filter(
         ({ operation }) => operation.site === origin,
       );
-      this.#getOutgoing(origin).load(saved.synced, ofOrigin);
+      this.streams.getOutgoing(origin).load(saved.synced, ofOrigin);
     }
-    this.#ownStream.sent = this.#ownStream.synced;
-  }
-
-  /** About what those take in memory that wait to become visible. */
-  get waitingBytes(): number {
-    let bytes = 0;
-    for (const { waiting } of this.#incoming)
-      bytes += measurePlainData(waiting.slice());
-    return bytes;
-  }
-
-  /**
-   * Where in the site's own log the operations begin that other sites may lack.
-   */
-  get retainedFrom(): number | undefined {
-    let first: number | undefined;
-    for (const { retainedFrom } of this.#outgoing) {
-      if (
-        retainedFrom !== undefined &&
-        (first === undefined || retainedFrom < first)
-      )
-        first = retainedFrom;
-    }
-    return first;
+    this.streams.ownIncoming.sent = this.streams.ownIncoming.synced;
   }
 
   /** Takes an operation from the site's own log after a restart. */
@@ -304,16 +178,14 @@ export class BluePath {
     const { site, vector } = logged.operation;
     // The record by which it joined may be behind this in the red log, as a
     // start reads them.
-    this.#growTo(site + 1);
-    const stream = this.#getStream(site);
+    this.streams.growTo(site + 1);
+    const stream = this.streams.getIncoming(site);
     // Of what another site has sent, the rows may contain it.
     if (logged.operation.sequence > stream.synced)
       stream.restore(logged.operation);
-    this.#getOutgoing(site).add(
-      logged.operation,
-      logged.position,
-      this.core.nowMs,
-    );
+    this.streams
+      .getOutgoing(site)
+      .add(logged.operation, logged.position, this.core.nowMs);
     if (site === this.core.options.site)
       this.core.clock.advanceTo(vector[site] ?? 0);
   }
@@ -324,7 +196,7 @@ export class BluePath {
         return this.#onOperations(from, message);
       case 'blue.received':
         if (!this.#hasSent(from, message.sequence)) return;
-        return this.#ownOutgoing.acknowledge(
+        return this.streams.ownOutgoing.acknowledge(
           from,
           message.sequence,
           this.core.nowMs,
@@ -346,7 +218,7 @@ export class BluePath {
    * which red records depend.
    */
   sendGreetings(): void {
-    if (!this.#incoming.some(({ synced }) => synced > 0)) return;
+    if (!this.streams.incoming.some(({ synced }) => synced > 0)) return;
     for (const site of this.core.options.origins.getOthers(
       this.core.options.site,
     ))
@@ -355,7 +227,7 @@ export class BluePath {
 
   /** What is here of a stream; of the own one what is synced. */
   getEnd(origin: Origin): StreamPoint {
-    const stream = this.#getStream(origin);
+    const stream = this.streams.getIncoming(origin);
     if (origin !== this.core.options.site) return stream.end;
     return { length: stream.synced, digest: stream.getDigest(stream.synced) };
   }
@@ -365,18 +237,18 @@ export class BluePath {
    * known.
    */
   getDigest(origin: Origin, length: number): number | undefined {
-    return this.#getStream(origin).getDigest(length);
+    return this.streams.getIncoming(origin).getDigest(length);
   }
 
   /** Applies what has become visible; says whether anything has. */
   applyVisible(): boolean {
     let moved = false;
     for (const site of this.core.options.origins.sites) {
-      const { waiting } = this.#getStream(site);
+      const { waiting } = this.streams.getIncoming(site);
       for (
-        let next = waiting.at(0);
+        let next = waiting.first;
         next !== undefined && this.isVisible(next, site);
-        next = waiting.at(0)
+        next = waiting.first
       ) {
         waiting.shift();
         this.core.state.applyBlue(next);
@@ -398,12 +270,14 @@ export class BluePath {
       this.#unsent = isAll
         ? []
         : this.#unsent.slice(MAX_OPERATIONS_PER_MESSAGE);
-      const message = this.#createMessage(this.#ownStream, operations);
-      this.#ownStream.sent = (operations.at(-1) as BlueOperation).sequence;
+      const message = this.#createMessage(this.streams.ownIncoming, operations);
+      this.streams.ownIncoming.sent = (
+        operations.at(-1) as BlueOperation
+      ).sequence;
       for (const site of this.core.options.origins.members) {
-        if (site === this.core.options.site || this.#leftBehind.has(site))
+        if (site === this.core.options.site || this.streams.isLeftBehind(site))
           continue;
-        if (!this.#ownOutgoing.isFarBehind(site, this.#windows.maxSent))
+        if (!this.streams.ownOutgoing.isFarBehind(site, this.#windows.maxSent))
           this.#send(site, message);
       }
     }
@@ -417,7 +291,7 @@ export class BluePath {
     const { nowMs, options } = this.core;
     const requested = new Set<Origin>();
     for (const origin of options.origins.sites) {
-      const outgoing = this.#getOutgoing(origin);
+      const outgoing = this.streams.getOutgoing(origin);
       for (const site of outgoing.takeSilentSites(
         nowMs,
         options.resendAfterMs,
@@ -435,13 +309,13 @@ export class BluePath {
    * another site has synced too.
    */
   get ownProgress(): { readonly applied: number; readonly durable: number } {
-    const { applied } = this.#ownStream;
+    const { applied } = this.streams.ownIncoming;
     return {
       applied,
       durable:
         this.core.options.origins.members.length === 1
           ? applied
-          : this.#ownOutgoing.maxAcknowledged,
+          : this.streams.ownOutgoing.maxAcknowledged,
     };
   }
 
@@ -454,34 +328,15 @@ export class BluePath {
     );
   }
 
-  get #ownStream(): IncomingStream {
-    return this.#getStream(this.core.options.site);
-  }
-
-  get #ownOutgoing(): OutgoingStream {
-    return this.#getOutgoing(this.core.options.site);
-  }
-
-  #getOutgoing(origin: Origin): OutgoingStream {
-    return this.#outgoing[origin] as OutgoingStream;
-  }
-
-  #getStream(site: Origin): IncomingStream {
-    const stream = this.#incoming[site];
-    if (stream === undefined)
-      throw new Error(`no site has ordinal ${site} in this deployment`);
-    return stream;
-  }
-
   /**
    * Entries are synced in the order in which they were stored, so that one
    * function does for all.
    */
   readonly #onOwnSynced = (position: number): void => {
     const operation = this.#unsynced.shift() as BlueOperation;
-    this.#ownOutgoing.add(operation, position, this.core.nowMs);
-    this.#ownStream.onSynced(operation);
-    if (this.#outgoing.length > 1) this.#unsent.push(operation);
+    this.streams.ownOutgoing.add(operation, position, this.core.nowMs);
+    this.streams.ownIncoming.onSynced(operation);
+    if (this.streams.hasReceivers) this.#unsent.push(operation);
   };
 
   /** Operations of a stream, behind the digest of what stands before them. */
@@ -502,7 +357,7 @@ export class BluePath {
    * another node of this site.
    */
   #hasSent(from: Origin, sequence: number): boolean {
-    const { synced } = this.#ownStream;
+    const { synced } = this.streams.ownIncoming;
     if (sequence <= synced) return true;
     const name = this.core.options.origins.getName(from);
     const message = `${name} has ${sequence} operations of this site, and there are ${synced} here`;
@@ -519,7 +374,7 @@ export class BluePath {
     digest,
   }: BlueMessage & { kind: 'blue.operations' }): boolean {
     const { site, sequence } = operations[0] as BlueOperation;
-    const here = this.#getStream(site).getDigest(sequence - 1);
+    const here = this.streams.getIncoming(site).getDigest(sequence - 1);
     if (here === undefined || digest === undefined || here === digest)
       return true;
     const message = `its first ${sequence - 1} operations are not those that are here`;
@@ -540,7 +395,7 @@ export class BluePath {
     let isNew = false;
     for (const operation of operations) {
       const origin = operation.site;
-      const stream = this.#getStream(origin);
+      const stream = this.streams.getIncoming(origin);
       stream.noteAnnounced(operation.sequence);
       if (operation.sequence > stream.received + 1)
         return this.#requestMissing(from, origin);
@@ -559,7 +414,9 @@ export class BluePath {
       stream.take(operation, this.core.nowMs);
       this.core.store({ kind: 'blue', operation }, (position) => {
         stream.onSynced(operation);
-        this.#getOutgoing(origin).add(operation, position, this.core.nowMs);
+        this.streams
+          .getOutgoing(origin)
+          .add(operation, position, this.core.nowMs);
         this.#unconfirmed.add(origin);
       });
     }
@@ -575,7 +432,7 @@ export class BluePath {
    */
   #requestMissing(from: Origin, origin: Origin): void {
     const { nowMs, options } = this.core;
-    const stream = this.#getStream(origin);
+    const stream = this.streams.getIncoming(origin);
     if (
       origin === options.site ||
       !stream.takeRequest(
@@ -589,7 +446,7 @@ export class BluePath {
   }
 
   #onHeartbeat(from: Origin, sequence: number): void {
-    const stream = this.#getStream(from);
+    const stream = this.streams.getIncoming(from);
     stream.noteAnnounced(sequence);
     if (stream.received < sequence) this.#requestMissing(from, from);
     else this.#confirm(from);
@@ -607,8 +464,8 @@ export class BluePath {
     if (!this.#hasSent(from, synced[options.site] ?? 0)) return;
     for (const origin of options.origins.sites) {
       const sequence = synced[origin] ?? 0;
-      this.#getOutgoing(origin).acknowledge(from, sequence, nowMs);
-      const stream = this.#getStream(origin);
+      this.streams.getOutgoing(origin).acknowledge(from, sequence, nowMs);
+      const stream = this.streams.getIncoming(origin);
       stream.noteAnnounced(sequence);
       if (stream.received < sequence) this.#requestMissing(from, origin);
     }
@@ -618,7 +475,7 @@ export class BluePath {
   #sendHave(site: Origin, isRequest: boolean): void {
     this.#send(site, {
       kind: 'blue.have',
-      synced: this.#incoming.map(({ synced }) => synced),
+      synced: this.streams.incoming.map(({ synced }) => synced),
       isRequest,
     });
   }
@@ -628,7 +485,7 @@ export class BluePath {
     { origin, after }: BlueMessage & { kind: 'blue.gone' },
   ): void {
     const { origins, site } = this.core.options;
-    const stream = this.#getStream(origin);
+    const stream = this.streams.getIncoming(origin);
     if (!stream.noteGone(from, after)) return;
     const keeper = stream.findKeeper(origins.getOthers(site));
     if (keeper !== undefined) this.#requestMissing(keeper, origin);
@@ -638,13 +495,12 @@ export class BluePath {
     site: Origin,
     { origin, after }: BlueMessage & { kind: 'blue.resend' },
   ): void {
-    if (!this.#getOutgoing(origin).hasAfter(after))
+    if (!this.streams.getOutgoing(origin).hasAfter(after))
       return this.#send(site, { kind: 'blue.gone', origin, after });
-    const missing = this.#getOutgoing(origin).getAfter(
-      after,
-      this.#windows.maxRequested,
-    );
-    const stream = this.#getStream(origin);
+    const missing = this.streams
+      .getOutgoing(origin)
+      .getAfter(after, this.#windows.maxRequested);
+    const stream = this.streams.getIncoming(origin);
     for (let start = 0; start < missing.length; start += MAX_BATCH_OPERATIONS)
       this.#send(
         site,
@@ -658,7 +514,7 @@ export class BluePath {
   #confirm(site: Origin): void {
     this.#send(site, {
       kind: 'blue.received',
-      sequence: this.#getStream(site).synced,
+      sequence: this.streams.getIncoming(site).synced,
     });
   }
 

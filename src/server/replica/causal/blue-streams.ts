@@ -198,7 +198,7 @@ export class OutgoingStream {
 
   /** Where the first operation that is kept stands in the site's own log. */
   get retainedFrom(): number | undefined {
-    return this.#retained.at(0)?.position;
+    return this.#retained.first?.position;
   }
 
   /**
@@ -247,7 +247,7 @@ export class OutgoingStream {
     const everywhere = Math.min(...this.#acknowledged.values());
     while (
       this.#retained.size > 0 &&
-      (this.#retained.at(0)?.operation.sequence ?? 0) <= everywhere
+      (this.#retained.first?.operation.sequence ?? 0) <= everywhere
     )
       this.#retained.shift();
   }
@@ -269,13 +269,13 @@ export class OutgoingStream {
   hasAfter(sequence: number): boolean {
     return (
       sequence < this.#lastRetained &&
-      (this.#retained.at(0)?.operation.sequence ?? Infinity) <= sequence + 1
+      (this.#retained.first?.operation.sequence ?? Infinity) <= sequence + 1
     );
   }
 
   /** The operations after the one called `sequence`, at most so many. */
   getAfter(sequence: number, max: number): BlueOperation[] {
-    const first = this.#retained.at(0)?.operation.sequence ?? 0;
+    const first = this.#retained.first?.operation.sequence ?? 0;
     const from = Math.max(0, sequence + 1 - first);
     return this.#retained
       .slice(from, from + max)

@@ -9,7 +9,7 @@ import { Origins } from '../../../../src/server/records/origin.ts';
 import type { SiteDriver } from '../../../../src/server/site/site-driver.ts';
 import type { SiteDriverOptions } from '../../../../src/server/site/site-driver.ts';
 import { ALONE_AFTER_MS } from '../../../../src/server/site/site-options.ts';
-import type { Submitter } from '../../../../src/server/site/submitter.ts';
+import type { Submitter } from '../../../../src/server/site/submission/submitter.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { startSecondSite } from '../replica/second-site.ts';
 import { notesService } from '../storage/notes-service.ts';

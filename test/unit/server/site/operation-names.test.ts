@@ -7,7 +7,7 @@ import type { Embedded } from '../../../../src/server/embedded.ts';
 import * as z from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import { SiteBinding } from '../../../../src/server/site/site-binding.ts';
-import type { SubmissionPort, Submitter } from '../../../../src/server/site/submitter.ts';
+import type { SubmissionPort, Submitter } from '../../../../src/server/site/submission/submitter.ts';
 import { Origins, type Origin } from '../../../../src/server/records/origin.ts';
 import { bank, bankService } from '../replica/services.ts';
 

@@ -4,9 +4,9 @@ import type { InvocationContext, Sink } from '../../../../src/correctable/bindin
 import { CorrectableError, createClient } from '../../../../src/index.ts';
 import { enqueue } from '../../../../src/operations/index.ts';
 import { SiteBinding } from '../../../../src/server/site/site-binding.ts';
-import type { SubmissionPort, Submitter } from '../../../../src/server/site/submitter.ts';
+import type { SubmissionPort, Submitter } from '../../../../src/server/site/submission/submitter.ts';
 import { tickets } from '../replica/services.ts';
-import { deliverView } from '../../../../src/server/site/notify-submitter.ts';
+import { deliverView } from '../../../../src/server/site/submission/notify-submitter.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { Origins } from '../../../../src/server/records/origin.ts';
 

@@ -1,6 +1,6 @@
 /** How much a site keeps because its red log has halted. */
-import { measurePlainData } from '../../values/estimate-bytes.ts';
-import { MAX_HALTED_BYTES } from '../records/retention-limits.ts';
+import { measurePlainData } from '../../../values/estimate-bytes.ts';
+import { MAX_HALTED_BYTES } from '../../records/retention-limits.ts';
 
 /**
  * Counts about how many bytes are kept because the red log has halted: what

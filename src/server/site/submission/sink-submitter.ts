@@ -4,22 +4,22 @@ import type {
   Principal,
   Sink,
   ViewDetails,
-} from '../../correctable/binding.ts';
+} from '../../../correctable/binding.ts';
 import {
   CorrectableError,
   isCorrectableError,
-} from '../../correctable/errors.ts';
-import type { Access } from '../../correctable/operation.ts';
-import { copyForWire } from '../../protocol/codec/portable-values.ts';
-import type { RedBlueLevel } from '../../protocol/redblue-levels.ts';
-import { freezeArgsCopy } from '../../values/deep-freeze.ts';
-import type { Reply } from '../records/reply.ts';
+} from '../../../correctable/errors.ts';
+import type { Access } from '../../../correctable/operation.ts';
+import { copyForWire } from '../../../protocol/codec/portable-values.ts';
+import type { RedBlueLevel } from '../../../protocol/redblue-levels.ts';
+import { freezeArgsCopy } from '../../../values/deep-freeze.ts';
+import type { Reply } from '../../records/reply.ts';
 import type {
   Stage,
   SubmissionIdentity,
   SubmissionRequest,
-} from '../records/submissions.ts';
-import type { Vector } from '../records/vector.ts';
+} from '../../records/submissions.ts';
+import type { Vector } from '../../records/vector.ts';
 import type { SiteSession } from './site-session.ts';
 import { undeliveredError } from './submission-errors.ts';
 import type { Submitter } from './submitter.ts';

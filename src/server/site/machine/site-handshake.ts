@@ -2,15 +2,15 @@
  * The handshake of a site, on what its replica and its copy of the red log
  * have.
  */
-import type { NodeMessage } from '../messages/envelope.ts';
-import type { MessageFilter } from '../messages/message-filter.ts';
+import type { NodeMessage } from '../../messages/envelope.ts';
+import type { MessageFilter } from '../../messages/message-filter.ts';
 import {
   NodeHandshake,
   type KnownStreams,
-} from '../messages/node-handshake.ts';
-import { RED, type Origin } from '../records/origin.ts';
-import type { Replica } from '../replica/replica.ts';
-import type { SiteOptions } from './site-options.ts';
+} from '../../messages/node-handshake.ts';
+import { RED, type Origin } from '../../records/origin.ts';
+import type { Replica } from '../../replica/replica.ts';
+import type { SiteOptions } from '../site-options.ts';
 
 export interface SiteHandshakeParts {
   readonly replica: Replica;
@@ -55,7 +55,7 @@ export function createSiteHandshake(
     },
     getTerm: () => messageFilter.term,
     getAccepted: (peer) => messageFilter.getAccepted(peer),
-    getDirectory: (peer) => replica.directories.get(peer),
+    getDirectory: (peer) => replica.starts.directories.get(peer),
     onAccepted: (peer, term, name) => {
       if (messageFilter.accept(peer, term))
         replica.noteTerm(peer, term, name === '' ? undefined : name);

@@ -2,9 +2,13 @@
  * A session at a site: what it has seen, as a vector in this process and as a
  * signed token outside of the deployment.
  */
-import type { BindingSession } from '../../correctable/binding.ts';
-import type { Origins } from '../records/origin.ts';
-import { type Vector, createZeroVector, isCovered } from '../records/vector.ts';
+import type { BindingSession } from '../../../correctable/binding.ts';
+import type { Origins } from '../../records/origin.ts';
+import {
+  type Vector,
+  createZeroVector,
+  isCovered,
+} from '../../records/vector.ts';
 
 /**
  * What a session has seen, in a form that leaves the deployment and comes back.

@@ -3,8 +3,8 @@
  * in a row, and entries are stored between: what one of them throws there costs
  * its own submission, nothing else.
  */
-import type { ReplicaOutput } from '../records/replica-output.ts';
-import type { Stage } from '../records/submissions.ts';
+import type { ReplicaOutput } from '../../records/replica-output.ts';
+import type { Stage } from '../../records/submissions.ts';
 import { undeliveredError } from './submission-errors.ts';
 import type { Submitter } from './submitter.ts';
 

@@ -3,21 +3,21 @@
  * a name of its own, or an idempotency key.
  */
 import { createHash } from 'node:crypto';
-import type { InvocationContext } from '../../correctable/binding.ts';
-import { CorrectableError } from '../../correctable/errors.ts';
-import type { Operation } from '../../correctable/operation.ts';
-import { isWellFormed } from '../../protocol/codec/tagged-values.ts';
-import { omitDefaults } from '../../protocol/contract/omit-defaults.ts';
-import { ParsedOperation } from '../../protocol/contract/operation-registry.ts';
-import { toCanonicalString } from '../../values/canonical-string.ts';
+import type { InvocationContext } from '../../../correctable/binding.ts';
+import { CorrectableError } from '../../../correctable/errors.ts';
+import type { Operation } from '../../../correctable/operation.ts';
+import { isWellFormed } from '../../../protocol/codec/tagged-values.ts';
+import { omitDefaults } from '../../../protocol/contract/omit-defaults.ts';
+import { ParsedOperation } from '../../../protocol/contract/operation-registry.ts';
+import { toCanonicalString } from '../../../values/canonical-string.ts';
 import {
   KEYED,
   formatKeyedOperationId,
   formatOperationId as operationIdOf,
-} from '../records/operation-id.ts';
-import type { Origin } from '../records/origin.ts';
-import { MAX_CLIENT_LENGTH } from '../records/retention-limits.ts';
-import type { SubmissionIdentity } from '../records/submissions.ts';
+} from '../../records/operation-id.ts';
+import type { Origin } from '../../records/origin.ts';
+import { MAX_CLIENT_LENGTH } from '../../records/retention-limits.ts';
+import type { SubmissionIdentity } from '../../records/submissions.ts';
 import type { SubmissionPort } from './submitter.ts';
 
 /**

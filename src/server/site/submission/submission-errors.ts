@@ -2,9 +2,9 @@
 import {
   CorrectableError,
   isCorrectableError,
-} from '../../correctable/errors.ts';
-import type { Access } from '../../correctable/operation.ts';
-import type { Stage } from '../records/submissions.ts';
+} from '../../../correctable/errors.ts';
+import type { Access } from '../../../correctable/operation.ts';
+import type { Stage } from '../../records/submissions.ts';
 
 /**
  * Returns the failure of a submission whose site or connection ends before it:

@@ -2,7 +2,7 @@
  * Whether red operations can be ordered, as far as the connections of this site
  * tell: its leader is one site, and a majority has to be there.
  */
-import type { Origin, Origins } from '../records/origin.ts';
+import type { Origin, Origins } from '../../records/origin.ts';
 
 /** If servers keep the red log, there is no leader. */
 export interface RedReachOptions {

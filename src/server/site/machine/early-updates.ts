@@ -4,12 +4,15 @@
  * that etcd keeps, the first record of a start ends the start before it: a node
  * on a copy would end the one that goes on.
  */
-import type { CorrectableError } from '../../correctable/errors.ts';
-import type { RedLog } from '../log/red-log.ts';
-import { mayHaveStartedError, unconfirmedError } from '../records/failures.ts';
-import type { RedRecord } from '../records/records.ts';
-import type { Submission } from '../records/submissions.ts';
-import type { Replica } from '../replica/replica.ts';
+import type { CorrectableError } from '../../../correctable/errors.ts';
+import type { RedLog } from '../../log/red-log.ts';
+import {
+  mayHaveStartedError,
+  unconfirmedError,
+} from '../../records/failures.ts';
+import type { RedRecord } from '../../records/records.ts';
+import type { Submission } from '../../records/submissions.ts';
+import type { Replica } from '../../replica/replica.ts';
 
 export class EarlyUpdates {
   readonly #replica: Replica;
@@ -73,12 +76,18 @@ export class EarlyUpdates {
     else this.#log.propose(record, nowMs);
   }
 
-  /** Whether nothing of a record has left this site. */
-  withdraw(record: RedRecord): boolean {
-    const place = this.#records.indexOf(record);
-    return place < 0
-      ? this.#log.withdraw(record)
-      : this.#records.splice(place, 1).length > 0;
+  /** Takes a record back, if it has not left this site. */
+  withdraw(record: RedRecord): void {
+    const { red } = this.#replica;
+    if (this.#remove(record)) red.onWithdrawn(record);
+    else red.onNotWithdrawn(record);
+  }
+
+  #remove(record: RedRecord): boolean {
+    const index = this.#records.indexOf(record);
+    if (index < 0) return this.#log.withdraw(record);
+    this.#records.splice(index, 1);
+    return true;
   }
 
   /** Refuses what was held, and all that comes until the start is confirmed. */

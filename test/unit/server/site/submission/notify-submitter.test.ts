@@ -4,16 +4,16 @@
  */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import type { InvocationContext, Sink } from '../../../../src/correctable/binding.ts';
-import { createClient, isCorrectableError } from '../../../../src/index.ts';
-import type { Binding } from '../../../../src/index.ts';
-import { defineContract } from '../../../../src/protocol/contract/contract.ts';
-import { createEmbedded } from '../../../../src/server/embedded.ts';
-import { defineService } from '../../../../src/server/service/service.ts';
-import { blue } from '../../../../src/server/service/shadow-operation.ts';
-import { counter, table } from '../../../../src/server/service/tables.ts';
-import type { RedBlueLevels } from '../../../../src/protocol/redblue-levels.ts';
-import { singleSiteService } from '../../../../src/testing/single-site-service.ts';
+import type { InvocationContext, Sink } from '../../../../../src/correctable/binding.ts';
+import { createClient, isCorrectableError } from '../../../../../src/index.ts';
+import type { Binding } from '../../../../../src/index.ts';
+import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
+import { createEmbedded } from '../../../../../src/server/embedded.ts';
+import { defineService } from '../../../../../src/server/service/service.ts';
+import { blue } from '../../../../../src/server/service/shadow-operation.ts';
+import { counter, table } from '../../../../../src/server/service/tables.ts';
+import type { RedBlueLevels } from '../../../../../src/protocol/redblue-levels.ts';
+import { singleSiteService } from '../../../../../src/testing/single-site-service.ts';
 
 /** A value that can be read while it is checked, but no more when it is copied for the submitter. */
 function unreadable(): object {

@@ -1,11 +1,11 @@
 /** One submission to a site, and the part of the site that takes it. */
-import type { CorrectableError } from '../../correctable/errors.ts';
-import type { Access } from '../../correctable/operation.ts';
-import type { ContractInfo } from '../../protocol/contract/contract.ts';
-import type { Origin, Origins } from '../records/origin.ts';
-import type { Reply } from '../records/reply.ts';
-import type { Stage, SubmissionRequest } from '../records/submissions.ts';
-import type { Vector } from '../records/vector.ts';
+import type { CorrectableError } from '../../../correctable/errors.ts';
+import type { Access } from '../../../correctable/operation.ts';
+import type { ContractInfo } from '../../../protocol/contract/contract.ts';
+import type { Origin, Origins } from '../../records/origin.ts';
+import type { Reply } from '../../records/reply.ts';
+import type { Stage, SubmissionRequest } from '../../records/submissions.ts';
+import type { Vector } from '../../records/vector.ts';
 import type { SessionTokens } from './site-session.ts';
 
 /**

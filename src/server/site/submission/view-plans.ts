@@ -1,11 +1,11 @@
 /** Which views an operation delivers, by the levels that were requested. */
-import { CorrectableError } from '../../correctable/errors.ts';
-import type { Access } from '../../correctable/operation.ts';
+import { CorrectableError } from '../../../correctable/errors.ts';
+import type { Access } from '../../../correctable/operation.ts';
 import {
   REDBLUE_LEVELS,
   type RedBlueLevel,
-} from '../../protocol/redblue-levels.ts';
-import type { SubmissionRequest } from '../records/submissions.ts';
+} from '../../../protocol/redblue-levels.ts';
+import type { SubmissionRequest } from '../../records/submissions.ts';
 
 type StagesByLevel = SubmissionRequest['wantedStages'];
 

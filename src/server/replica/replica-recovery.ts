@@ -1,0 +1,193 @@
+/**
+ * How a replica is saved for a checkpoint, and how a start takes it up again:
+ * the checkpoint first, then the entries of the site's own log behind it. What
+ * other sites and the red log have is not needed for that.
+ */
+import type {
+  Checkpoint,
+  OwnState,
+  Section,
+  SharedState,
+} from '../records/checkpoint.ts';
+import type { HybridClock } from '../records/clock.ts';
+import type {
+  LocalEntry,
+  OperationId,
+  SlotDecision,
+} from '../records/records.ts';
+import type { Activation } from './activation.ts';
+import type { BluePath } from './causal/blue-path.ts';
+import type { LoggedOperation } from './causal/blue-streams.ts';
+import type { ReplicaOptions } from './core/replica-port.ts';
+import type { SiteState } from './core/site-state.ts';
+import type { OperationLookups } from './exactly-once/operation-lookup.ts';
+import type { KnownStarts } from './known-starts.ts';
+import type { Membership } from './membership.ts';
+import type { RedPath } from './red/red-path.ts';
+
+/** The state of a replica as a checkpoint has it, in two parts. */
+export interface SavedReplica {
+  readonly sections: Checkpoint['sections'];
+  readonly shared: SharedState;
+  readonly own: OwnState;
+}
+
+export interface RecoveredReplica {
+  readonly checkpoint?: SavedReplica | undefined;
+  /**
+   * Entries of the site's own log from position `start` on. Those before the
+   * checkpoint's cut are kept for other sites.
+   */
+  readonly start: number;
+  readonly entries: readonly LocalEntry[];
+}
+
+export const EMPTY_REPLICA: RecoveredReplica = { start: 0, entries: [] };
+
+/** The parts of a replica that are saved. */
+export interface SavedParts {
+  readonly options: ReplicaOptions;
+  readonly state: SiteState;
+  readonly clock: HybridClock;
+  readonly blue: BluePath;
+  readonly red: RedPath;
+  readonly membership: Membership;
+  readonly activation: Activation;
+  readonly lookups: OperationLookups;
+  readonly starts: KnownStarts;
+  /** The parts of the state that are saved row by row. */
+  readonly sections: Readonly<Record<string, Section>>;
+  readonly wallMs: number;
+  /** Entries of the site's own log that are synced. */
+  readonly syncedLength: number;
+  restoreSlot(id: OperationId, hop: number, decision: SlotDecision): void;
+}
+
+/** How far a start has found the logs. */
+export interface RecoveredLengths {
+  readonly syncedLength: number;
+  /** Records of the red log that are known to be committed. */
+  readonly provenRedCount: number;
+}
+
+/**
+ * Saves the small parts of the state. They belong together with the changes of
+ * the sections.
+ */
+export function saveReplica(
+  replica: SavedParts,
+): Omit<SavedReplica, 'sections'> {
+  const { state, clock, blue, red, membership, activation } = replica;
+  const streams = blue.save();
+  const change = membership.save();
+  const { inForce } = activation;
+  const unsent = blue.streams.saveUnsent();
+  return {
+    shared: {
+      origins: replica.options.origins.save(),
+      ...(change && { change }),
+      ...(inForce && { inForce }),
+      stable: [...state.stable],
+      applied: streams.map(({ synced, waiting }) => synced - waiting.length),
+      digests: streams.map(({ digest }) => digest),
+      ...(unsent.length > 0 && { unsent, savedAtMs: replica.wallMs }),
+      red: red.order.save(),
+    },
+    own: {
+      syncedLength: replica.syncedLength,
+      clock: clock.last,
+      waiting: streams.map(({ waiting }) => waiting),
+      terms: replica.starts.save(),
+    },
+  };
+}
+
+/** Takes up what a directory has of a replica. */
+export function restoreReplica(
+  replica: SavedParts,
+  { checkpoint, start, entries }: RecoveredReplica,
+): RecoveredLengths {
+  const containedCount = (checkpoint?.own.syncedLength ?? start) - start;
+  let provenRedCount = 0;
+  if (checkpoint !== undefined) {
+    const contained = entries.slice(0, containedCount);
+    loadCheckpoint(replica, checkpoint, getOwnOperations(contained, start));
+    provenRedCount = checkpoint.shared.red.deliveredCount;
+  }
+  let position = start + containedCount;
+  for (const entry of entries.slice(containedCount)) {
+    restoreEntry(replica, entry, position);
+    provenRedCount = Math.max(provenRedCount, getProvenCount(entry));
+    position += 1;
+  }
+  return { syncedLength: position, provenRedCount };
+}
+
+function loadCheckpoint(
+  replica: SavedParts,
+  { sections, shared, own }: SavedReplica,
+  retained: readonly LoggedOperation[],
+): void {
+  replica.membership.load(shared.change);
+  replica.activation.load(shared.inForce);
+  for (const [name, section] of Object.entries(replica.sections))
+    section.restore(sections[name] ?? new Map());
+  replica.state.loadStable(shared.stable);
+  replica.clock.advanceTo(own.clock);
+  for (const [site, term, directory] of own.terms ?? [])
+    replica.starts.set(site, term, directory);
+  const streams = shared.applied.map((applied, origin) => {
+    const waiting = own.waiting[origin] ?? [];
+    return {
+      synced: applied + waiting.length,
+      waiting,
+      digest: shared.digests?.[origin],
+    };
+  });
+  replica.blue.load(streams, retained);
+  replica.red.order.load(shared.red);
+}
+
+function restoreEntry(
+  replica: SavedParts,
+  entry: LocalEntry,
+  position: number,
+): void {
+  switch (entry.kind) {
+    case 'blue':
+      return restoreBlue(replica, { operation: entry.operation, position });
+    case 'slot':
+      return replica.restoreSlot(entry.id, entry.hop, entry.decision);
+    case 'expire':
+      return void replica.lookups.slots.expire(entry.client, entry.upTo);
+    case 'delivered':
+      return;
+    case 'term':
+      return replica.starts.set(entry.site, entry.term, entry.directory);
+  }
+}
+
+function restoreBlue(replica: SavedParts, logged: LoggedOperation): void {
+  const { id, hop, site, reply, vector } = logged.operation;
+  replica.blue.restore(logged);
+  if (site !== replica.options.site || hop === undefined) return;
+  replica.restoreSlot(id, hop, { kind: 'record', reply, vector });
+}
+
+/** An entry proves that so many records of the red log are committed. */
+function getProvenCount(entry: LocalEntry): number {
+  return entry.kind === 'blue' || entry.kind === 'delivered'
+    ? (entry.redDelivered ?? 0)
+    : 0;
+}
+
+function getOwnOperations(
+  entries: readonly LocalEntry[],
+  start: number,
+): LoggedOperation[] {
+  return entries.flatMap((entry, index) =>
+    entry.kind === 'blue'
+      ? [{ operation: entry.operation, position: start + index }]
+      : [],
+  );
+}

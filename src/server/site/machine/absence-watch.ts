@@ -1,0 +1,99 @@
+/**
+ * What a site does about sites that are away (docs/spec/cluster.md, A1 and A2):
+ * it keeps what they lack within bounds, and notices if it is itself one that
+ * others keep nothing for.
+ */
+import type { RedLog } from '../../log/red-log.ts';
+import type { AbsentSites } from '../../messages/absent-sites.ts';
+import { StalledSites } from '../../messages/stalled-sites.ts';
+import type { Origin } from '../../records/origin.ts';
+import type { RedRecord } from '../../records/records.ts';
+import type { Replica } from '../../replica/replica.ts';
+import type { SiteOptions } from '../site-options.ts';
+
+export class AbsenceWatch {
+  readonly #options: SiteOptions;
+  readonly #absent: AbsentSites;
+  readonly #replica: Replica;
+  readonly #log: RedLog<RedRecord>;
+  readonly #stalled = new StalledSites();
+
+  constructor(
+    options: SiteOptions,
+    absent: AbsentSites,
+    replica: Replica,
+    log: RedLog<RedRecord>,
+  ) {
+    this.#options = options;
+    this.#absent = absent;
+    this.#replica = replica;
+    this.#log = log;
+  }
+
+  noteHeard(site: Origin, nowMs: number): void {
+    if (this.#absent.noteHeard(site, nowMs)) this.#updateReceivers();
+  }
+
+  /** The members have changed: the red log goes to other sites. */
+  onMembersChanged(): void {
+    this.#log.setMembers?.(this.#absent.logMembers);
+  }
+
+  tick(nowMs: number): void {
+    if (this.#options.absence === undefined) return;
+    this.#leaveBehind(nowMs, this.#options.absence);
+    const { origins, resendAfterMs, site } = this.#options;
+    for (const quiet of this.#absent.takeProbed(nowMs, resendAfterMs))
+      this.#replica.blue.probe(quiet);
+    for (const other of origins.getOthers(site))
+      this.#reportStalled(other, nowMs);
+  }
+
+  /**
+   * Whether operations of other sites are lacking here that no site keeps for
+   * this one any more.
+   */
+  isLeftBehind(nowMs: number): boolean {
+    const { reachTimeoutMs } = this.#options;
+    const reachable = this.#absent.getReachable(nowMs, reachTimeoutMs);
+    return this.#replica.blue.streams.isGoneAt(reachable);
+  }
+
+  #leaveBehind(
+    nowMs: number,
+    limits: NonNullable<SiteOptions['absence']>,
+  ): void {
+    const { observer, redLeader } = this.#options;
+    const { left, cutOff } = this.#absent.leaveBehind(
+      nowMs,
+      limits,
+      redLeader,
+      (site) => this.#getBacklog(site),
+    );
+    if (left.length > 0) this.#updateReceivers();
+    for (const site of left) observer?.onLeftBehind?.(site);
+    if (cutOff.length > 0) observer?.onCutOff?.(cutOff, this.#absent.isFull);
+  }
+
+  #reportStalled(site: Origin, nowMs: number): void {
+    const confirmed =
+      this.#replica.blue.streams.getConfirmed(site) +
+      (this.#log.getConfirmed?.(site) ?? 0);
+    const backlog = this.#getBacklog(site);
+    const heardAtMs = this.#absent.getHeardAtMs(site);
+    if (this.#stalled.note(site, { confirmed, backlog, heardAtMs }, nowMs))
+      this.#options.observer?.onStalled?.(site, backlog);
+  }
+
+  #getBacklog(site: Origin): number {
+    return Math.max(
+      this.#replica.blue.streams.getBacklog(site),
+      this.#log.getBacklog?.(site) ?? 0,
+    );
+  }
+
+  #updateReceivers(): void {
+    this.#replica.blue.streams.leaveBehind(this.#absent.leftBehind);
+    this.onMembersChanged();
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * What a site takes of its red log, and what it keeps once the log has halted.
+ * No checkpoint is made after a halt, so that all entries stay: beyond a limit
+ * the site takes no more updates.
+ */
+import type { LogOutput } from '../../log/red-log.ts';
+import type { RedHalt, RedLogConsumer } from '../../log/red-log-consumer.ts';
+import { haltedFullError, redHaltedError } from '../../records/failures.ts';
+import type { RedRecord } from '../../records/records.ts';
+import type { Replica } from '../../replica/replica.ts';
+import type { HaltedBytes } from './halted-bytes.ts';
+
+export class RedIntake {
+  readonly #consumer: RedLogConsumer<RedRecord>;
+  readonly #bytes: HaltedBytes;
+  readonly #replica: Replica;
+  #isReported = false;
+
+  constructor(
+    consumer: RedLogConsumer<RedRecord>,
+    bytes: HaltedBytes,
+    replica: Replica,
+  ) {
+    this.#consumer = consumer;
+    this.#bytes = bytes;
+    this.#replica = replica;
+  }
+
+  get halt(): RedHalt | undefined {
+    return this.#consumer.halt;
+  }
+
+  /** The position in the log of the record that comes next. */
+  get next(): number {
+    return this.#consumer.next;
+  }
+
+  /** Whether the site keeps as much as it may for a log that has halted. */
+  get isFull(): boolean {
+    return this.#bytes.isFull;
+  }
+
+  /** Returns the records that are new and come next. */
+  take(
+    delivery: LogOutput<RedRecord> & { kind: 'deliver' },
+  ): readonly RedRecord[] {
+    return this.#consumer.take(delivery);
+  }
+
+  stop(halt: RedHalt): void {
+    this.#consumer.stop(halt);
+  }
+
+  /** Returns the halt of the log if it is new. The site has to report it. */
+  takeNewHalt(): RedHalt | undefined {
+    const { halt } = this;
+    if (halt === undefined || this.#isReported) return undefined;
+    this.#isReported = true;
+    this.#replica.red.admission.halted = redHaltedError(halt.message);
+    this.#bytes.begin(this.#replica.blue.streams.waitingBytes);
+    this.#refuseIfFull();
+    return halt;
+  }
+
+  onStored(entries: readonly unknown[]): void {
+    if (this.halt === undefined) return;
+    this.#bytes.addWritten(entries);
+    this.#refuseIfFull();
+  }
+
+  onCheckpointed(): void {
+    this.#bytes.onCheckpointed();
+  }
+
+  #refuseIfFull(): void {
+    if (this.#bytes.isFull)
+      this.#replica.writes.rejection = haltedFullError(this.#bytes.max);
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * Whether a start of a site may answer updates: another site has to confirm it
+ * first, if the deployment says so. A node on an older directory stops instead
+ * (docs/spec/cluster.md, I8).
+ */
+import type { NodeMessage } from '../../messages/envelope.ts';
+import type { NodeHandshake } from '../../messages/node-handshake.ts';
+import type { Origin } from '../../records/origin.ts';
+import type { EarlyUpdates } from './early-updates.ts';
+import type { SiteOptions, SiteOutput } from '../site-options.ts';
+
+export class StartConfirmation {
+  readonly #options: SiteOptions;
+  readonly #early: EarlyUpdates;
+  readonly #handshake: NodeHandshake;
+  readonly #emit: (output: SiteOutput) => void;
+  #lacking: string | undefined;
+
+  constructor(
+    options: SiteOptions,
+    early: EarlyUpdates,
+    handshake: NodeHandshake,
+    emit: (output: SiteOutput) => void,
+  ) {
+    this.#options = options;
+    this.#early = early;
+    this.#handshake = handshake;
+    this.#emit = emit;
+  }
+
+  receive(
+    from: Origin,
+    term: number,
+    message: NodeMessage,
+    [nowMs, wallMs]: readonly [nowMs: number, wallMs: number],
+  ): void {
+    this.#handshake.receive(from, term, message);
+    if (this.#handshake.isConfirmed) this.#confirm(nowMs, wallMs);
+  }
+
+  /** While no other site has confirmed the start, updates wait. */
+  tick(nowMs: number, wallMs: number): void {
+    if (!this.#early.isUnconfirmed) return;
+    const { origins, site } = this.#options;
+    // The others may have been retired meanwhile.
+    if (origins.getOthers(site).length === 0)
+      return this.#confirm(nowMs, wallMs);
+    this.#handshake.tick(nowMs);
+    if (this.#early.refuseAfter(nowMs)) this.#emit({ kind: 'alone' });
+  }
+
+  /** The site lacks something that no other site keeps for it any more. */
+  noteBehind(lacking: string): void {
+    if (this.#lacking !== undefined) return;
+    this.#lacking = `the site lacks ${lacking} that no other site keeps for it any more: it needs the state of one`;
+    // A node on an older directory has to stop first: with the state of another
+    // site it would not notice that it is one.
+    if (!this.#early.isUnconfirmed) this.#reportBehind(this.#lacking);
+  }
+
+  #confirm(nowMs: number, wallMs: number): void {
+    if (this.#early.isUnconfirmed && this.#lacking !== undefined)
+      this.#reportBehind(this.#lacking);
+    this.#early.release(nowMs, wallMs);
+  }
+
+  #reportBehind(message: string): void {
+    this.#emit({ kind: 'behind', message });
+  }
+}
