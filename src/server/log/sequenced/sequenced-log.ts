@@ -30,6 +30,8 @@ import { createEpochAbove, MAX_START } from '../../records/epoch.ts';
 import type { StreamPoint } from '../../records/records.ts';
 import type { Origin } from '../../records/origin.ts';
 import { PrefixDigest } from '../prefix-digest.ts';
+import { ProposerProgress } from './proposer-progress.ts';
+import { OwnProposals } from './own-proposals.ts';
 import {
   DEFAULT_SEND_WINDOWS,
   type SendWindows,
@@ -37,11 +39,6 @@ import {
 import type { SequencedMessage } from './sequenced-messages.ts';
 
 type Output<R> = LogOutput<R, SequencedMessage<R>>;
-
-interface Proposal<R> {
-  readonly sequence: number;
-  readonly record: R;
-}
 
 interface Follower {
   /** How long its synced log is; unknown until it has answered. */
@@ -63,20 +60,6 @@ interface Follower {
   movedAtMs: number;
 }
 
-interface Progress {
-  epoch: number;
-  next: number;
-}
-
-/**
- * The question which of the proposals up to the one with the number `last` the
- * leader has.
- */
-interface ProposalCheck {
-  readonly probe: number;
-  readonly last: number;
-}
-
 const MAX_APPEND_ENTRIES = 256;
 
 export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
@@ -89,25 +72,12 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   #committed = 0;
   #delivered = 0;
   readonly #digest: PrefixDigest;
-  /** Own proposals that are not yet in the log as this node sees it. */
-  readonly #proposals = new Fifo<Proposal<R>>();
-  /**
-   * Those that are beyond the window: they have no number yet, and may be taken
-   * back.
-   */
-  readonly #unsent = new Set<R>();
-  #nextSequence = 1;
-  /** Larger than at any earlier start of this site that the log knows of. */
-  #epoch: number;
-  #proposalsMoved = true;
-  #proposedAtMs = 0;
-  /** The check that was sent and is not answered. */
-  #check: ProposalCheck | undefined;
+  readonly #proposals: OwnProposals<R>;
   #lastProbe = 0;
   /** At the leader: what it expects from each proposer. */
-  readonly #progress = new Map<Origin, Progress>();
+  readonly #progress: ProposerProgress;
   /** The same, counting delivered entries only. */
-  readonly #deliveredProgress = new Map<Origin, Progress>();
+  readonly #deliveredProgress: ProposerProgress;
   /** At the leader: the other sites. */
   readonly #followers = new Map<Origin, Follower>();
   /** Sites that count for what a majority has. */
@@ -142,14 +112,13 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     );
     this.#committed = Math.max(this.#delivered, options.committed ?? 0);
     const known = this.#knownEpoch(entries);
-    this.#epoch =
-      known < options.epoch
-        ? options.epoch
-        : createEpochAbove(known, options.epoch);
-    for (const [origin, epoch, next] of options.saved?.progress ?? []) {
-      this.#progress.set(origin, { epoch, next });
-      this.#deliveredProgress.set(origin, { epoch, next });
-    }
+    this.#proposals = new OwnProposals(
+      { ...options, maxProposed: this.#windows.maxProposed },
+      known,
+      (message) => this.#send(options.leader, message),
+    );
+    this.#progress = new ProposerProgress(options.saved?.progress);
+    this.#deliveredProgress = new ProposerProgress(options.saved?.progress);
     this.#setFollowers(options.sites);
     const undelivered = this.#entries.slice(this.#delivered - this.#forgotten);
     for (const entry of undelivered) {
@@ -158,13 +127,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     }
     this.#noteChanges(undelivered, this.#delivered);
     this.#advanceCommitted();
-    if (this.#epoch > MAX_START) this.#stopAt(known);
+    if (this.#proposals.epoch > MAX_START) this.#stopAt(known);
   }
 
   save(): SavedLog {
-    const progress = [...this.#deliveredProgress].map(
-      ([origin, { epoch, next }]) => [origin, epoch, next] as const,
-    );
     const [delivered, digest] = [
       this.#delivered,
       this.#digest.at(this.#delivered),
@@ -173,7 +139,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       delivered,
       position: { seq: delivered, index: 0 },
       identity: this.identity(),
-      progress,
+      progress: this.#deliveredProgress.save(),
     };
     return digest === undefined ? saved : { ...saved, digest };
   }
@@ -225,12 +191,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   get isBusy(): boolean {
-    if (
-      this.#proposals.size > 0 ||
-      this.#unsent.size > 0 ||
-      this.#delivered < this.length
-    )
-      return true;
+    if (!this.#proposals.isEmpty || this.#delivered < this.length) return true;
     // Called after every input: a loop, because a list would be allocated at
     // each call.
     for (const follower of this.#followers.values())
@@ -239,20 +200,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   propose(record: R, nowMs: number): void {
-    if (this.#isLeader) {
-      const sequence = this.#nextSequence++;
-      this.#store([
-        { origin: this.options.site, epoch: this.#epoch, sequence, record },
-      ]);
-      return;
-    }
-    if (this.#proposals.size === 0) this.#proposedAtMs = nowMs;
-    if (
-      this.#unsent.size > 0 ||
-      this.#proposals.size >= this.#windows.maxProposed
-    )
-      this.#unsent.add(record);
-    else this.#sendFirst(record);
+    if (this.#isLeader) this.#store([this.#proposals.createEntry(record)]);
+    else this.#proposals.add(record, nowMs);
   }
 
   setMembers({ sites, voters }: LogMembers): void {
@@ -264,7 +213,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   withdraw(record: R): boolean {
-    return this.#unsent.delete(record);
+    return this.#proposals.withdraw(record);
   }
 
   /**
@@ -283,7 +232,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
         if (this.#isLeader) this.#onCheck(from, message);
         return;
       case 'log.checked':
-        if (from === this.options.leader) this.#onChecked(message);
+        if (from === this.options.leader) this.#proposals.onChecked(message);
         return;
       case 'log.appended':
         return this.#onAppended(from, message, nowMs);
@@ -302,50 +251,11 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   tick(nowMs: number): void {
-    const { resendAfterMs } = this.options;
     this.#probeFollowers(nowMs);
     // Held entries of which it is not known that they count: the leader
     // answers.
     if (!this.#isLeader && this.#delivered < this.synced) this.#confirm();
-    if (this.#proposalsMoved) this.#proposedAtMs = nowMs;
-    this.#proposalsMoved = false;
-    if (
-      this.#proposals.size === 0 ||
-      nowMs - this.#proposedAtMs < resendAfterMs
-    )
-      return;
-    this.#proposedAtMs = nowMs;
-    this.#check ??= { probe: ++this.#lastProbe, last: this.#nextSequence - 1 };
-    this.#send(this.options.leader, {
-      kind: 'log.check',
-      epoch: this.#epoch,
-      ...this.#check,
-    });
-  }
-
-  #sendFirst(record: R): void {
-    const proposal = { sequence: this.#nextSequence++, record };
-    this.#proposals.push(proposal);
-    this.#sendProposal(proposal);
-  }
-
-  #sendProposal({ sequence, record }: Proposal<R>): void {
-    const { leader } = this.options;
-    this.#send(leader, {
-      kind: 'log.propose',
-      epoch: this.#epoch,
-      sequence,
-      record,
-    });
-  }
-
-  /** Some proposals have arrived: sends those that waited. */
-  #sendLater(): void {
-    for (const record of this.#unsent) {
-      if (this.#proposals.size >= this.#windows.maxProposed) return;
-      this.#unsent.delete(record);
-      this.#sendFirst(record);
-    }
+    this.#proposals.tick(nowMs);
   }
 
   /** Up to where the leader may send: what is synced in its own log. */
@@ -443,13 +353,9 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     message: SequencedMessage<R> & { kind: 'log.propose' },
   ): void {
     const { epoch, sequence, record } = message;
-    const progress = this.#progress.get(from);
-    if (progress !== undefined && epoch < progress.epoch) return;
-    const next =
-      progress !== undefined && progress.epoch === epoch ? progress.next : 1;
     // Anything else is a repetition, or comes after a lost one and will come
     // again in order.
-    if (sequence === next)
+    if (sequence === this.#progress.getNext(from, epoch))
       this.#store([{ origin: from, epoch, sequence, record }]);
   }
 
@@ -457,24 +363,9 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     from: Origin,
     { epoch, probe }: SequencedMessage<R> & { kind: 'log.check' },
   ): void {
-    const progress = this.#progress.get(from);
-    if (progress !== undefined && epoch < progress.epoch) return;
-    const next = progress?.epoch === epoch ? progress.next : 1;
+    const next = this.#progress.getNext(from, epoch);
+    if (next === undefined) return;
     this.#send(from, { kind: 'log.checked', epoch, next, probe });
-  }
-
-  /** Sends again what the leader lacks of what was sent before the check. */
-  #onChecked({
-    epoch,
-    next,
-    probe,
-  }: SequencedMessage<R> & { kind: 'log.checked' }): void {
-    const check = this.#check;
-    if (check?.probe !== probe || epoch !== this.#epoch) return;
-    this.#check = undefined;
-    for (const proposal of this.#proposals.slice())
-      if (proposal.sequence >= next && proposal.sequence <= check.last)
-        this.#sendProposal(proposal);
   }
 
   #onAppend({
@@ -578,15 +469,9 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     else this.#outputs.push({ kind: 'store', entries: [...entries] });
   }
 
-  #noteProposal({ origin, epoch, sequence }: LogEntry<R>): void {
-    noteProgress(this.#progress, origin, epoch, sequence + 1);
-    if (origin !== this.options.site || epoch < this.#epoch) return;
-    if (epoch > this.#epoch) return this.#beginAbove(epoch);
-    // Seen in the leader's synced log: no need to ask again.
-    while ((this.#proposals.at(0)?.sequence ?? Infinity) <= sequence)
-      this.#proposals.shift();
-    this.#proposalsMoved = true;
-    this.#sendLater();
+  #noteProposal(entry: LogEntry<R>): void {
+    this.#progress.note(entry);
+    this.#proposals.onLogged(entry);
   }
 
   /**
@@ -609,7 +494,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     const { site, epoch: value } = this.options;
     return (
       origin === site &&
-      epoch > this.#epoch &&
+      epoch > this.#proposals.epoch &&
       createEpochAbove(epoch, value) > MAX_START
     );
   }
@@ -621,19 +506,6 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   #stopAt(epoch: number): void {
     const message = `it has an entry of start ${epoch} of this site, above which nothing can be proposed`;
     this.#outputs.push({ kind: 'regressed', message });
-  }
-
-  /**
-   * An earlier start had that epoch, and its file is gone: records that have
-   * not arrived are proposed again above it.
-   */
-  #beginAbove(epoch: number): void {
-    this.#epoch = createEpochAbove(epoch, this.options.epoch);
-    this.#nextSequence = 1;
-    this.#check = undefined;
-    const records = this.#proposals.slice().map(({ record }) => record);
-    while (this.#proposals.size > 0) this.#proposals.shift();
-    for (const record of records) this.#sendFirst(record);
   }
 
   #sendNews(): void {
@@ -719,12 +591,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       const entry = this.#entries.at(
         this.#delivered - this.#forgotten,
       ) as LogEntry<R>;
-      noteProgress(
-        this.#deliveredProgress,
-        entry.origin,
-        entry.epoch,
-        entry.sequence + 1,
-      );
+      this.#deliveredProgress.note(entry);
       records.push(entry.record);
     }
     this.#outputs.push({ kind: 'deliver', from, next: end, records });
@@ -764,15 +631,4 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   #send(to: Origin, message: SequencedMessage<R>): void {
     this.#outputs.push({ kind: 'send', to, message });
   }
-}
-
-function noteProgress(
-  progress: Map<Origin, Progress>,
-  origin: Origin,
-  epoch: number,
-  next: number,
-): void {
-  const known = progress.get(origin);
-  if (known === undefined) progress.set(origin, { epoch, next });
-  else [known.epoch, known.next] = [epoch, next];
 }
