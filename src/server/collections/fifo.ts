@@ -1,24 +1,23 @@
 /**
- * A first-in first-out list at a constant cost an operation, however long it
- * is.
+ * A first-in first-out list whose operations have a constant cost.
  *
- * It goes round in one array, so a list of about the same length makes no
- * garbage. New arrays, and maps, would be worse: objects that an old one of
- * them still references survive until the next full garbage collection.
+ * It is a ring in one array, so that a list of about the same length makes no
+ * garbage. New arrays and maps would be worse: an object that an old array still
+ * references survives until the next full garbage collection.
  */
 
 const MIN_LENGTH = 4;
 const MIN_FILTER_SIZE = 64;
-/** Shorter arrays are kept when the list has become short. */
+/** Arrays up to this length stay when the list has become short. */
 const MIN_SHRINK_LENGTH = 1024;
 
 /** A list that grows at its end and shrinks at its front. */
 export class Fifo<T> {
-  /** As long as a power of two: places are taken modulo that. */
+  /** Its length is a power of two. Indexes are taken modulo that. */
   #items: (T | undefined)[] = [];
   #head = 0;
   #size = 0;
-  /** With so many elements `keep` looks at them again. */
+  /** With this many elements `filter` looks at them again. */
   #filterFrom = MIN_FILTER_SIZE;
 
   constructor(items: Iterable<T> = []) {
@@ -40,21 +39,26 @@ export class Fifo<T> {
 
   /** The element at `index`, counted from the front; `undefined` outside. */
   at(index: number): T | undefined {
-    return index < 0 || index >= this.#size
-      ? undefined
-      : this.#items[this.#toIndex(index)];
+    if (index < 0 || index >= this.#size) return undefined;
+    return this.#items[(this.#head + index) & (this.#items.length - 1)];
+  }
+
+  /** The element at the end; `undefined` if there is none. */
+  get last(): T | undefined {
+    return this.at(this.#size - 1);
   }
 
   push(item: T): void {
     if (this.#size === this.#items.length)
       this.#resize(Math.max(MIN_LENGTH, 2 * this.#size));
-    this.#items[this.#toIndex(this.#size)] = item;
+    // Written out here and in `at`, which every operation calls many times.
+    this.#items[(this.#head + this.#size) & (this.#items.length - 1)] = item;
     this.#size += 1;
   }
 
   /**
-   * Puts an element before the one at `index`, at a cost that grows with how
-   * many come after it.
+   * Inserts an element before the one at `index`. The cost grows with the
+   * number of elements behind it.
    */
   insert(index: number, item: T): void {
     this.push(item);
@@ -80,8 +84,8 @@ export class Fifo<T> {
   }
 
   /**
-   * Drops the elements that are not wanted, once they may be most of them:
-   * looked at when there are twice as many.
+   * Drops the elements that are not wanted. It looks at them only when the list
+   * has doubled since the last time, so that calling it often costs little.
    */
   filter(isWanted: (item: T) => boolean): void {
     if (this.#size < this.#filterFrom) return;

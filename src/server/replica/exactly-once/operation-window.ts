@@ -16,7 +16,7 @@ export class OperationWindow<T extends NumberedOperation> {
   }
 
   get first(): T | undefined {
-    return this.#operations.at(0);
+    return this.#operations.first;
   }
 
   get(sequence: number): T | undefined {
@@ -26,20 +26,22 @@ export class OperationWindow<T extends NumberedOperation> {
 
   /** Adds an operation that is not there. */
   add(operation: T): void {
-    const index = this.#findIndex(operation.sequence);
-    if (index === this.#operations.size) this.#operations.push(operation);
-    else this.#operations.insert(index, operation);
+    const { last } = this.#operations;
+    if (last === undefined || last.sequence < operation.sequence)
+      this.#operations.push(operation);
+    else
+      this.#operations.insert(this.#findIndex(operation.sequence), operation);
   }
 
   /** Takes out the first operation if its number is at most `upTo`. */
   takeUpTo(upTo: number): T | undefined {
-    const first = this.#operations.at(0);
+    const first = this.#operations.first;
     return first !== undefined && first.sequence <= upTo
       ? this.#operations.shift()
       : undefined;
   }
 
-  /** How many there are with a higher number. */
+  /** Returns the number of operations with a higher number. */
   countAbove(sequence: number): number {
     return this.#operations.size - this.#findIndex(sequence + 1);
   }
@@ -48,14 +50,13 @@ export class OperationWindow<T extends NumberedOperation> {
     return this.#operations.slice();
   }
 
-  /** Where the operation stands, or where it would. */
+  /** Returns the index of the operation, or the one that it would have. */
   #findIndex(sequence: number): number {
     const operations = this.#operations;
-    const first = operations.at(0);
-    const last = operations.at(operations.size - 1);
+    const { first, last } = operations;
     if (first === undefined || last === undefined || sequence > last.sequence)
       return operations.size;
-    // Without gaps its number says where it is.
+    // If there are no gaps, the index follows from the number.
     const guess = sequence - first.sequence;
     if (operations.at(guess)?.sequence === sequence) return guess;
     return operations.findIndex((operation) => operation.sequence >= sequence);
