@@ -1,9 +1,9 @@
 /**
- * Sites whose clock is wild. Stamps lie above all that they depend on, so a
- * stamp that is far ahead would drag every site's clock along: what a site
- * stamps is refused while its clock is far ahead, and taken once that is set
- * right. Judged are clocks as they are now, never the stamps of the past: those
- * may be ahead of any clock that was set back since.
+ * Sites whose clocks are far ahead. A stamp lies above all that it depends on,
+ * so a stamp that is far ahead would drag the clocks of all sites along.
+ * Therefore the stamps of a site are refused while its clock is far ahead, and
+ * taken once the clock is set right. Only the present clocks count, and no
+ * stamps of the past: those may be ahead of a clock that was set back since.
  */
 import { HORIZON_MS, MICROS_PER_MS } from '../../records/clock.ts';
 import { RED, type Origin } from '../../records/origin.ts';
@@ -21,12 +21,14 @@ export class ClockQuarantine {
   #referenceAtMs = 0;
 
   /**
-   * By how much the stamps of each origin in the own log are too far ahead of
-   * the own clock. `undefined` if none is, or once a clock of another site has
-   * decided.
+   * The number by which the stamps of each origin in the own log are too far
+   * ahead of the own clock. It is `undefined` if none is, or once the clock of
+   * another site has decided.
    */
   #stampsAheadMs: readonly number[] | undefined;
-  /** Whether the own clock was reported, since most others are ahead of it. */
+  /**
+   * Whether the site has reported that most other clocks are ahead of its own.
+   */
   #isOwnReported = false;
 
   constructor(options: ReplicaOptions) {
@@ -34,12 +36,12 @@ export class ClockQuarantine {
   }
 
   /**
-   * Begins after a restart. Stamps in the own log that are far ahead of the own
-   * clock make it suspect: it may be behind, or another one was ahead in the
-   * past.
+   * Begins after a restart. If stamps in the own log are far ahead of the own
+   * clock, that clock is suspect: it may be behind, or another one was ahead in
+   * the past.
    *
-   * @param lastStamps the last one of each origin. That of the red order does
-   * not count, since any site may have given it.
+   * @param lastStamps the last one of each origin. The one of the red order
+   * does not count, since any site may have chosen it.
    */
   begin(nowMs: number, wallMs: number, lastStamps: Vector): void {
     const { maxClockSkewMs } = this.#options;
@@ -63,8 +65,8 @@ export class ClockQuarantine {
   }
 
   /**
-   * A message of `peer` was sent when its clock showed `sentAtMs`; tells the
-   * observer when its quarantine changes.
+   * A message of `peer` was sent when its clock showed `sentAtMs`. Notifies the
+   * observer if its quarantine changes.
    */
   noteClock(peer: Origin, sentAtMs: number): void {
     const { maxClockSkewMs, observer } = this.#options;
@@ -83,11 +85,11 @@ export class ClockQuarantine {
   }
 
   /**
-   * A clock that agrees with the own one ends the suspicion. If one is ahead as
-   * the stamps of other origins are, the own clock is behind, and others are
-   * compared with what it should show. The stamps of the peer itself do not
-   * count: if its clock is wild, both are ahead. A site that began with the
-   * state of such a peer has them.
+   * A clock that agrees with the own one ends the suspicion. If a clock is
+   * ahead as far as the stamps of other origins are, the own clock is behind,
+   * and other clocks are compared with the time that it should show. The stamps
+   * of the peer itself do not count: if its clock is wrong, both are ahead. A
+   * site that began with the state of such a peer has those stamps.
    */
   #decideSuspicion(peer: Origin, aheadMs: number): void {
     const { maxClockSkewMs, observer } = this.#options;
@@ -114,8 +116,8 @@ export class ClockQuarantine {
   }
 
   /**
-   * Whether a stamp that comes from `peer` itself may be taken: what it stamped
-   * before its clock went wild may.
+   * Whether a stamp that comes from `peer` itself may be taken. Stamps from
+   * before its clock went wrong may be.
    */
   acceptsStampsFrom(peer: Origin, stamp: number): boolean {
     if (!this.#quarantined.has(peer)) return true;

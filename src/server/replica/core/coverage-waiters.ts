@@ -1,6 +1,6 @@
 /**
- * What waits until the stable snapshot of a site covers something: what a
- * session has seen, or what an answer rests on.
+ * Operations and answers that wait until the stable snapshot of a site covers a
+ * vector, for example of a session.
  */
 import { NameCounts } from '../../collections/counts.ts';
 import type { Origins } from '../../records/origin.ts';
@@ -44,8 +44,8 @@ export class CoverageWaiters {
   }
 
   /**
-   * Runs `run` once the stable snapshot covers `vector`, at once if it does;
-   * `late` when it does not by `untilMs`.
+   * Runs `run` once the stable snapshot covers `vector`, or at once if it does
+   * now. Runs `late` if it does not by `untilMs`.
    */
   runWhenCovered(
     vector: Vector | undefined,
@@ -61,7 +61,7 @@ export class CoverageWaiters {
   }
 
   /**
-   * No caller waits any more for the submission with this serial: forgets it,
+   * No caller waits any more for the submission with this serial. Forgets it,
    * and returns it if it was here.
    */
   cancel(serial: number): Submission | undefined {
@@ -69,7 +69,9 @@ export class CoverageWaiters {
       ?.submission;
   }
 
-  /** Runs what is covered by now; says whether anything was. */
+  /**
+   * Runs everything that is covered by now. Returns whether there was anything.
+   */
   runCovered(): boolean {
     const covered = this.#take(({ vector }) => this.isCovered(vector));
     for (const { run } of covered) run();

@@ -1,6 +1,6 @@
 /**
- * Whether what operations have changed keeps what the service says of it
- * (RedBlue, OSDI 2012, Theorem 2).
+ * Checks whether operations keep the invariants of the service (RedBlue, OSDI
+ * 2012, Theorem 2).
  */
 import {
   NO_READ_LISTENER,
@@ -28,15 +28,16 @@ interface BrokenRow extends BrokenInvariant {
 }
 
 /**
- * What is known of one state. Making readers costs more than what is checked.
+ * The readers of one state. They are kept because creating them costs more than
+ * a check.
  */
 interface CheckedState {
   readonly rows: TablesReader;
   readonly snapshot: TablesReader;
   readonly recorder: TableReadRecorder;
   /**
-   * By invariant: the tables that it read when it was last asked. Only what
-   * changes one of them can change its answer.
+   * By invariant: the tables that it read at the last check. Only a change of
+   * one of them can change its result.
    */
   readonly read: Map<string, ReadonlySet<string>>;
 }
@@ -51,8 +52,8 @@ export class InvariantCheck {
   }
 
   /**
-   * What does not hold of the rows that `effects` have changed, and not
-   * removed.
+   * Returns the invariants that do not hold for the rows that `effects` have
+   * changed and not removed.
    */
   findBrokenRows(
     effects: readonly Effect[],
@@ -60,7 +61,7 @@ export class InvariantCheck {
   ): readonly BrokenRow[] {
     const broken = new Map<string, BrokenRow>();
     for (const { table, key } of effects) {
-      // One that was removed reads as at first, which no invariant speaks of.
+      // A removed row reads like a new one, and no invariant is about that.
       if (!state.store.has(table, key)) continue;
       for (const [invariant, holds] of Object.entries(
         this.#service.invariants[table] ?? {},
@@ -80,8 +81,8 @@ export class InvariantCheck {
   }
 
   /**
-   * What does not hold of all tables, of the conditions that may have changed
-   * with these tables, and those never asked.
+   * Returns the invariants on whole tables that do not hold. It checks those
+   * that read one of these tables, and those that were never checked.
    */
   findBrokenConditions(
     tables: ReadonlySet<string>,
@@ -123,11 +124,11 @@ export class InvariantCheck {
   }
 }
 
-/** Notes of what is read the tables. */
+/** Notes which tables are read. */
 class TableReadRecorder implements ReadListener {
   #tables = new Set<string>();
 
-  /** From now on, what is read comes into what this returns. */
+  /** Returns a set to which every table is added that is read from now on. */
   begin(): ReadonlySet<string> {
     this.#tables = new Set();
     return this.#tables;

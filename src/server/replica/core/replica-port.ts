@@ -1,4 +1,6 @@
-/** How a replica is set up, who watches it, and what its parts share. */
+/**
+ * The options of a replica, its observer, and the core that its parts share.
+ */
 import type { CertifierLimits } from '../../records/retention-limits.ts';
 import type { Conflict } from '../../records/certification-result.ts';
 import type { SendWindows } from '../../records/send-windows.ts';
@@ -21,9 +23,9 @@ import type { ReplicaOutput } from '../../records/replica-output.ts';
 import type { Stage, Submission } from '../../records/submissions.ts';
 
 /**
- * Sees what a replica does: for checkers and metrics. It is called in the
- * middle of things, and what it throws would leave these undone: only checkers
- * of a simulation, which ends there, may.
+ * Observes a replica, for checkers and metrics. Callbacks run in the middle of
+ * a change, and an error would leave the change unfinished. Only checkers of a
+ * simulation may throw, because the simulation ends then.
  */
 export interface ReplicaObserver {
   /** A generator run became an operation of this site. */
@@ -32,38 +34,40 @@ export interface ReplicaObserver {
   onApplied?(operation: BlueOperation | RedOperation, state: SiteState): void;
   /** A red operation was rejected by certification. */
   onRejected?(operation: RedOperation, conflict: Conflict | undefined): void;
-  /** A view that is no guess is given to a submission within a session. */
+  /** A view that is no preview was given to a submission within a session. */
   onViewed?(submission: Submission): void;
   /**
-   * The clock of a site is ahead of the one here by more than is allowed: what
-   * it stamps meanwhile is refused.
+   * The clock of a site is ahead of the own one by more than is allowed. Its
+   * stamps are refused meanwhile.
    */
   onQuarantined?(peer: Origin, aheadMs: number): void;
   /**
-   * The own clock is behind by so much: as the own log shows, or the clocks of
-   * most others.
+   * The own clock is behind by this much, as the own log or most other clocks
+   * show.
    */
   onClockBehind?(byMs: number, shownBy: 'log' | 'sites'): void;
   /**
-   * A site is heard, and has confirmed nothing for long of so many entries that
-   * it lacks.
+   * A site sends messages, and has confirmed nothing for long although it lacks
+   * this many entries.
    */
   onStalled?(peer: Origin, backlog: number): void;
   /**
-   * A site has been away for too long: nothing is kept for it before it is
-   * back.
+   * A site has been away for too long: nothing is kept for it until it is back.
    */
   onLeftBehind?(peer: Origin): void;
   /**
-   * Too many sites are away to leave them behind: everything is kept for them.
-   * If `isFull`, updates are refused.
+   * Too many sites are away to leave them behind, so everything is kept for
+   * them. If `isFull`, updates are refused.
    */
   onCutOff?(peers: readonly Origin[], isFull: boolean): void;
-  /** The site's stamps can be taken again. */
+  /** The stamps of the site are taken again. */
   onReleased?(peer: Origin): void;
 }
 
-/** What a site runs, and what was in force when its deployment was created. */
+/**
+ * The version that a site runs, and the one in force when its deployment was
+ * created.
+ */
 export interface RunningVersion {
   readonly own: DeploymentVersion;
   readonly founding: DeploymentVersion;
@@ -72,67 +76,71 @@ export interface RunningVersion {
 export interface ReplicaOptions {
   readonly service: Service;
   /**
-   * Set if sites may run different versions. Default: all that the site runs is
-   * in force
+   * Set if sites may run different versions. Default: the version that the site
+   * runs is in force
    */
   readonly version?: RunningVersion | undefined;
   readonly site: Origin;
   readonly origins: Origins;
-  /** The site that gives the red order, where one does. */
+  /** The site that sequences the red log, if one site does. */
   readonly redLeader?: Origin | undefined;
   /**
-   * Of this start, as `createEpoch` makes it: no other start has it, and those
-   * that its files know have smaller ones.
+   * The number of this start, from `createEpoch`. No other start has it, and
+   * earlier ones that the files show have smaller ones.
    */
   readonly epoch: number;
-  /** How long to wait for a peer before asking again. */
+  /** How long to wait for a peer before a message is sent again. */
   readonly resendAfterMs: number;
   /**
-   * Removals that the site applies between two floors (`low-watermarks.ts`).
+   * The number of removals that the site applies between two low watermarks.
+   * Default: `REMOVALS_PER_WATERMARK`
    */
   readonly removalsPerWatermark?: number | undefined;
   /**
-   * Times that a rejected operation is executed before it fails with
-   * `CONFLICT`.
+   * The number of times that a rejected operation is executed before it fails
+   * with `CONFLICT`.
    */
   readonly maxAttempts: number;
   /**
-   * How long another site's log may be out of reach before an operation that
-   * was sent there first is `UNKNOWN`.
+   * How long another site's log may be out of reach. After that an operation
+   * that was first sent there fails with `UNKNOWN`.
    */
   readonly reachTimeoutMs: number;
   /**
-   * How long an operation waits until the site has what its session has seen,
-   * before `REPLICA_BEHIND`.
+   * How long an operation waits until the site has what its session has seen.
+   * After that it fails with `REPLICA_BEHIND`.
    */
   readonly sessionTimeoutMs: number;
   /** How far the clock of a site may be ahead of the clock here. */
   readonly maxClockSkewMs: number;
   /**
-   * What certification and the tables of identifiers remember, alike at all
-   * sites; as usual unless given.
+   * The limits of certification and of the tables of identifiers, which are the
+   * same at all sites. Default: `CERTIFIER_LIMITS`
    */
   readonly retentionLimits?: CertifierLimits | undefined;
   /**
-   * Red updates and strong reads in flight at most: what waits for the red
-   * order leaves room for all else.
+   * The maximum of red updates and strong reads in flight. Operations that wait
+   * for the red order leave room for others. Default: no limit
    */
   readonly maxRedInFlight?: number | undefined;
   /**
-   * Own undecided red operations that may lie under the run of another; the
-   * default unless given.
+   * The maximum of own undecided red operations that another one may depend on.
+   * Default: `MAX_PIPELINE_LENGTH`
    */
   readonly maxPipelineLength?: number | undefined;
-  /** How much is on its way to a site; the defaults unless given. */
+  /** How much may be on its way to a site. Default: `DEFAULT_SEND_WINDOWS` */
   readonly windows?: Partial<SendWindows> | undefined;
-  /** How large a red operation may be, about. Default: as large as any other */
+  /**
+   * The approximate maximum of bytes of a red operation. Default: as for any
+   * other operation
+   */
   readonly maxRedBytes?: number | undefined;
   /** Bounds of generators, and the clock that measures them. */
   readonly generators?: GeneratorOptions | undefined;
   readonly observer?: ReplicaObserver | undefined;
   /**
-   * Whether answers of operations received of other sites are kept, and given
-   * while those are down.
+   * Whether replies of operations that were received from other sites are kept,
+   * and given while those sites are down.
    */
   readonly keepsReceivedReplies?: boolean | undefined;
 }
@@ -142,40 +150,43 @@ export interface ReplicaCore {
   readonly state: SiteState;
   readonly clock: HybridClock;
   readonly coverage: CoverageWaiters;
-  /** None where the service has no bounded field. */
+  /** `undefined` if the service has no bounded field. */
   readonly rights: RightsPort | undefined;
   /**
-   * The time of the input being handled by a clock that only runs forward: for
-   * what waits and is sent again.
+   * The time of the current input by a clock that only runs forward. It is for
+   * timeouts.
    */
   readonly nowMs: number;
   /**
-   * The same by the clock that people set, in milliseconds since the epoch: for
+   * The same by the wall clock, in milliseconds since the epoch. It is for
    * stamps.
    */
   readonly wallMs: number;
-  /** Records of the red log that were delivered here, from its beginning. */
+  /**
+   * The number of records of the red log that were delivered here, from its
+   * beginning.
+   */
   readonly redDelivered: number;
   /**
-   * Whether a submission of the operation waits here to begin, or for what
-   * became of it elsewhere.
+   * Whether a submission of the operation waits here, to begin or for its
+   * outcome at another site.
    */
   hasWaiter(id: OperationId): boolean;
   emit(output: ReplicaOutput): void;
   /**
-   * Whether a stamp that comes from `peer` itself may be taken: not while the
-   * clock that made it is too far ahead.
+   * Whether a stamp that comes from `peer` itself may be taken. It may not
+   * while the clock of the peer is too far ahead.
    */
   acceptsStamp(peer: Origin, stamp: number): boolean;
   reply(submission: Submission, stage: Stage, answer: ReplyOrError): void;
   /**
-   * Own blue operations: the last one applied, and the last one that would
-   * survive the loss of this site.
+   * Own blue operations: the last one that is applied, and the last one that
+   * would survive the loss of this site.
    */
   ownBlueProgress(): { readonly applied: number; readonly durable: number };
   /**
-   * Writes to the site's own log; `onSynced` runs once the entry is synced,
-   * with its place in that log.
+   * Writes to the site's own log. `onSynced` runs once the entry is synced,
+   * with its position in that log.
    */
   store(entry: LocalEntry, onSynced: (position: number) => void): void;
 }

@@ -1,5 +1,5 @@
 /**
- * What the paths of a replica know of rights to bounded fields
+ * The part of rights to bounded fields that the paths of a replica use
  * (docs/spec/rights.md).
  */
 import type { CorrectableError } from '../../../correctable/errors.ts';
@@ -11,18 +11,18 @@ import type { RightsNeed } from '../../service/bounded-takes.ts';
 import type { StateReader } from '../../state/store.ts';
 
 /**
- * The shadow operation by which a site moves rights itself: no author's.
- * Rejected, it is not tried again.
+ * The shadow operation by which a site moves rights itself. No service has it.
+ * If such an operation is rejected, it is not executed again.
  */
 export const RIGHTS_TRANSFER_SHADOW = '\u0000rights';
 
 /**
- * An operation takes what stands, and neither its site nor the pool has the
- * rights to it yet: it has to wait.
+ * An operation takes an amount that is left, but neither its site nor the pool
+ * has the rights to it yet. It has to wait.
  */
 export class RightsShortfall {
   readonly needs: readonly RightsNeed[];
-  /** Whether it can draw on the pool alone, since it is red for ever. */
+  /** Whether it can use the pool alone, since it is certain to be red. */
   readonly isRed: boolean;
 
   constructor(needs: readonly RightsNeed[], isRed: boolean) {
@@ -38,17 +38,17 @@ export interface RightsWaiter {
    * caller waits for it.
    */
   readonly submission?: Submission;
-  /** When its time began, unless that is now: it may have waited before. */
+  /** When its timeout began, if it has waited before. Default: now */
   readonly sinceMs?: number;
   /**
-   * Whether it has ended in another way meanwhile: then only `onOver` is
+   * Whether it has ended in another way meanwhile. Then only `onOver` is
    * called.
    */
   isOver?(): boolean;
   onOver?(): void;
-  /** Rights may have come: continues, or returns what is still lacking. */
+  /** Rights may have come. Continues, or returns what is still lacking. */
   onRetry(): RightsShortfall | undefined;
-  /** They have not come in time. */
+  /** The rights have not come in time. */
   onTimeout(error: CorrectableError): void;
 }
 
@@ -70,19 +70,19 @@ export interface RightsPort {
     state: StateReader,
   ): RightsShortfall | undefined;
   /**
-   * Why no more may wait for rights, if that is so: to be asked before one does
-   * that is not counted elsewhere.
+   * Why no more operations may wait for rights, if so. Has to be read before an
+   * operation waits that is not counted elsewhere.
    */
   readonly rejection: CorrectableError | undefined;
-  /** Waits, bounded in time. */
+  /** Lets an operation wait for rights, up to a timeout. */
   wait(shortfall: RightsShortfall, waiter: RightsWaiter): void;
   /** A blue operation of this site is decided, and not applied yet. */
   onCommitted(operation: BlueOperation): void;
   /** An operation has become part of the stable snapshot. */
   onApplied(operation: BlueOperation | RedOperation): void;
   /**
-   * Own red effects are not in flight any more: an operation for which they
-   * left rights may have them.
+   * Own red effects are no longer in flight. Operations that wait may get the
+   * rights that these would have used.
    */
   onRedRemoved(effects: readonly Effect[]): void;
 }

@@ -1,6 +1,6 @@
 /**
- * What one site has applied: its store, the vector that says how far, and its
- * own red operations in flight on top.
+ * The state of one site: its store, the vector of what is applied, and its own
+ * red operations in flight as overlays.
  */
 import {
   CorrectableError,
@@ -42,12 +42,13 @@ interface ReplyingOperation {
 export class SiteState {
   readonly store: Store;
   /**
-   * With all own red operations in flight, as they are expected: for previews.
+   * The store with all own red operations in flight as they are expected, for
+   * previews.
    */
   readonly overlay: Overlay;
   /**
-   * With those that are proposed, as they are, while others stand on them
-   * (`pipeline.ts`).
+   * The store with the own red operations that are proposed, for others that
+   * depend on these (`pipeline.ts`).
    */
   readonly pipelined: Overlay;
   readonly #service: Service;
@@ -74,20 +75,21 @@ export class SiteState {
   }
 
   /**
-   * The stable snapshot: for each origin the stamp of its last operation
-   * applied here, and the red one.
+   * The stable snapshot: for each origin, and for the red order, the stamp of
+   * the last operation that was applied here.
    */
   get stable(): Vector {
     return this.#stable;
   }
 
-  /** Grows with every operation that is applied. */
+  /** A number that grows with every operation that is applied. */
   get version(): number {
     return this.#version;
   }
 
   /**
-   * Runs a generator on the stable snapshot. Throws as `GeneratorRunner.run`.
+   * Runs a generator on the stable snapshot. Throws the errors of
+   * `GeneratorRunner.run`.
    */
   run(input: GeneratorInput): GeneratorOutcome {
     this.overlay.underlying.wasCovered = false;
@@ -95,8 +97,8 @@ export class SiteState {
   }
 
   /**
-   * Runs it with the own red operations in flight, if `stable`, the outcome of
-   * the last `run`, may differ by them.
+   * Runs a generator on top of the own red operations in flight. Returns
+   * `stable`, the outcome of the last `run`, if it cannot differ.
    */
   runTentatively(
     input: GeneratorInput,
@@ -108,8 +110,8 @@ export class SiteState {
   }
 
   /**
-   * Runs a generator on the stable snapshot with the own red operations on
-   * which it may stand.
+   * Runs a generator on the stable snapshot with the own red operations that it
+   * may depend on.
    */
   runPipelined(input: GeneratorInput): GeneratorOutcome {
     return this.#generators.run(input, this.pipelined);
@@ -119,15 +121,12 @@ export class SiteState {
     while (this.#stable.length < size) this.#stable.push(0);
   }
 
-  /**
-   * After a restart: the vector that goes with the rows that the store was
-   * given again.
-   */
+  /** Restores the vector that belongs to the rows of a checkpoint. */
   loadStable(stable: Vector): void {
     for (const [entry, stamp] of stable.entries()) this.#stable[entry] = stamp;
   }
 
-  /** The answer of a read on the stable snapshot. */
+  /** Returns the answer of a read on the stable snapshot. */
   read(input: GeneratorInput): ReplyOrError {
     try {
       const { choice, reply, domainError } = this.#generators.run(input);
@@ -151,11 +150,11 @@ export class SiteState {
     this.#version += 1;
   }
 
-  /** Applies a committed red operation and gives its answer. */
+  /** Applies a committed red operation and returns its answer. */
   applyRed(operation: RedOperation, version: number): ReplyOrError {
     const { site, snapshot, effects } = operation;
-    // It comes after all red operations before it, seen by its site or not: so
-    // what it only writes needs no certification.
+    // It comes after all red operations before it, whether or not its site has
+    // seen them. So a row that it only writes needs no certification.
     const stamp = {
       time: version,
       site,
@@ -176,8 +175,8 @@ export class SiteState {
   }
 
   /**
-   * The answer of a shadow operation whose effects are applied and gave
-   * `results`.
+   * Returns the answer of a shadow operation whose effects were applied with
+   * these results.
    */
   createAppliedReply(
     answerable: ReplyingOperation,
@@ -190,8 +189,8 @@ export class SiteState {
   }
 
   /**
-   * The answer of a shadow operation whose effects gave `results`, if they are
-   * applied or not.
+   * Returns the answer of a shadow operation whose effects have these results,
+   * whether or not they are applied.
    */
   createReply(
     { operation, choice, reply }: ReplyingOperation,
@@ -226,7 +225,10 @@ export class SiteState {
     }
   }
 
-  /** Where a blue operation stands: its own entry is its time too. */
+  /**
+   * Returns the stamp of a blue operation: its own entry of the vector is its
+   * time too.
+   */
   protected getStamp({ site, vector }: BlueOperation): Stamp {
     const version = vector[site] ?? 0;
     return { time: version, site, entry: site, version, seen: vector };

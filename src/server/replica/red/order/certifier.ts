@@ -1,12 +1,11 @@
 /**
- * Certification of red operations: a function of the red log's prefix alone, so
- * that every site decides alike without asking (deferred update replication,
- * SDUR, DSN 2013; RedBlue, OSDI 2012, §6.1).
- *
- * An operation commits iff no red operation that committed after the red stamp
- * which its generator read has written something that it read, but for those
- * that it stands on: these have committed as it names them, or it does not.
- * Commit stamps grow with the log; rejected and repeated operations take none.
+ * Certification of red operations. It is a function of the red log's prefix
+ * alone, so that every site decides alike without messages (deferred update
+ * replication, SDUR, DSN 2013; RedBlue, OSDI 2012, §6.1). An operation commits
+ * if no red operation that committed after its snapshot has written what it
+ * read. The operations that it depends on are an exception: they must have
+ * committed in the executions that it names. Commit stamps grow with the log.
+ * Rejected and repeated operations get none.
  */
 import { Fifo } from '../../../collections/fifo.ts';
 import {
@@ -48,7 +47,7 @@ export const CERTIFIER_LIMITS: CertifierLimits = {
   maxOutcomes: ID_TABLE_LIMITS,
 };
 
-/** Which execution of an operation has committed. */
+/** The execution of an operation that has committed. */
 export type CommittedExecution = Pick<
   RedOperation,
   'id' | 'site' | 'attempt' | 'dependencies' | 'epoch'
@@ -88,7 +87,7 @@ export class Certifier implements Section {
     this.outcomes = new IdTable(limits.maxOutcomes);
   }
 
-  /** How the operation ended, if it did and has not expired. */
+  /** Returns how the operation ended, if it did and has not expired. */
   getOutcome(id: OperationId): OperationOutcome | typeof EXPIRED | undefined {
     return this.outcomes.get(id);
   }
@@ -111,7 +110,10 @@ export class Certifier implements Section {
     return { kind: 'commit', stamp: this.#commit(record) };
   }
 
-  /** Every record tells what its client will not ask for again. */
+  /**
+   * Every record names the operations for which its client sends no retry any
+   * more.
+   */
   #expire({ id, acknowledged }: RedOperation): void {
     if (acknowledged !== undefined && acknowledged > 0)
       this.outcomes.expire(getClient(id), acknowledged);
@@ -121,7 +123,7 @@ export class Certifier implements Section {
     return { commits: this, ...this.outcomes.sections('endings') };
   }
 
-  /** The small part of the state: what the window does not say itself. */
+  /** The small part of the state. The window is saved as a section. */
   save(): unknown {
     return { lastStamp: this.#lastStamp, windowStart: this.#windowStart };
   }
@@ -183,10 +185,9 @@ export class Certifier implements Section {
   }
 
   /**
-   * The same for an operation that stands on others. Those it has seen, and
-   * what they stood on too: where one has committed, so have these. They are
-   * met from the last one on, so that all are known by the time they are come
-   * to.
+   * Returns the conflict of an operation that depends on others. It has seen
+   * those, and what they depended on too: if one has committed, so have these.
+   * The list is read from its end, so that all of them are known in time.
    */
   #findDependencyConflict(
     operation: RedOperation,
@@ -227,8 +228,8 @@ export class Certifier implements Section {
   }
 
   /**
-   * Another start of the site, and another site, may have executed the
-   * operation as often: with other effects.
+   * Another start of the site, or another site, may have executed the operation
+   * as often, and with other effects.
    */
   protected isSameStart(
     by: CommittedExecution,
@@ -237,7 +238,9 @@ export class Certifier implements Section {
     return by.site === site && by.epoch === epoch;
   }
 
-  /** What an operation stood on and has not committed. */
+  /**
+   * Returns the operation that this one depended on and that has not committed.
+   */
   protected findUncommitted(
     missing: ReadonlyMap<OperationId, number>,
   ): Conflict | undefined {
@@ -248,8 +251,8 @@ export class Certifier implements Section {
   }
 
   /**
-   * Whether a commit after `read` brought a row into the interval or took one
-   * out.
+   * Whether a commit after `read` has added a row to the interval or removed
+   * one.
    */
   #hasChanged(range: ReadRange, read: number): boolean {
     if (
@@ -274,8 +277,8 @@ export class Certifier implements Section {
     const { effects, id, site, epoch, attempt, dependencies } = record;
     const created =
       record.created === undefined ? NO_NAMES : new Set(record.created);
-    // Literals, since this is done for every record: copying objects costs
-    // several times more.
+    // These are literals because copies of objects cost several times more, and
+    // this runs for every record.
     const by =
       dependencies === undefined
         ? { id, site, attempt, epoch }
@@ -294,8 +297,8 @@ export class Certifier implements Section {
   }
 
   /**
-   * What a commit of the window wrote, as it is saved; `undefined` when it has
-   * left the window.
+   * Returns what a commit of the window wrote, as it is saved. It is
+   * `undefined` if the commit has left the window.
    */
   #savedCommit(stamp: number): SavedCommit | undefined {
     if (stamp <= this.#windowStart) return undefined;
@@ -325,8 +328,8 @@ export class Certifier implements Section {
 }
 
 /**
- * Returns all that was read and has changed: a rejected operation may use more
- * than one of these.
+ * Returns all names that were read and have changed. A rejected operation may
+ * need more than one.
  */
 function toNameConflict([name, ...others]: readonly string[]):
   | Conflict

@@ -1,7 +1,7 @@
 /**
  * One red log as this site takes it in: deliver, certify, wait at the gate,
- * apply. What comes of a record follows from the log's prefix alone, so that
- * all sites come to the same. Nothing here knows the site's own requests.
+ * apply. The outcome of a record follows from the log's prefix alone, so that
+ * all sites come to the same one. Nothing here knows the site's own requests.
  */
 import { Fifo } from '../../../collections/fifo.ts';
 import type {

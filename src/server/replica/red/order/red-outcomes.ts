@@ -17,7 +17,7 @@ import type { ReplyOrError, Reply } from '../../../records/reply.ts';
 import type { CertifierLimits } from '../../../records/retention-limits.ts';
 import { CERTIFIER_LIMITS } from './certifier.ts';
 
-/** How answers are saved: a reply or a failure, as plain data. */
+/** Saves answers as plain data: a reply or a failure. */
 const OUTCOME_CODEC: ValueCodec<ReplyOrError> = {
   measure: (answer) =>
     measurePlainData(isCorrectableError(answer) ? toFailure(answer) : answer),

@@ -1,4 +1,7 @@
-/** How much may wait for the red order, of all and of one client. */
+/**
+ * The limits of operations that wait for the red order, in all and for one
+ * client.
+ */
 import { getClient } from '../../../records/operation-id.ts';
 import type { SubmissionIdentity } from '../../../records/submissions.ts';
 import { DEFAULT_SEND_WINDOWS } from '../../../records/send-windows.ts';
@@ -29,8 +32,8 @@ export function isRedFull(
 }
 
 /**
- * Whether a client has as many red operations that it has not acknowledged as
- * it may.
+ * Whether a client has the maximum of red operations that it has not
+ * acknowledged.
  */
 export function isClientFull(
   tables: readonly Pick<IdTable<unknown>, 'isFullFor' | 'get'>[],
@@ -41,8 +44,8 @@ export function isClientFull(
   return tables.some((table) => {
     const isFullWith = (coming: number): boolean =>
       table.isFullFor(client, { acknowledged, pendingCount: coming });
-    // As if all were of this client, which it nearly always may have. The log
-    // decides an operation before it ends here.
+    // Two upper bounds come first, because an exact count costs more and is
+    // almost never needed. The log decides an operation before it ends here.
     if (
       !isFullWith(requests.size) ||
       !isFullWith(requests.countByClient(client))

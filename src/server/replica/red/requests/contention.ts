@@ -1,9 +1,10 @@
 /**
- * What operations of other sites have met while they are still in flight. A
- * site that went on to propose one behind the other there would keep them out:
- * a whole chain stands in the log before they are there again. So would one
- * that is nearer to the leader, whose takes come one after the other: a new one
- * waits for the end of one of them first.
+ * Operations of other sites that were rejected and are still in flight, and
+ * what they met. If this site went on to propose one operation behind the other
+ * on the same rows, they would be rejected again: a whole chain is in the log
+ * before they come back. The same would happen at a site nearer to the leader
+ * that takes from a row again and again. So a new operation waits for the end
+ * of one of them first.
  */
 import {
   getConflictingNames,
@@ -16,21 +17,24 @@ import type { ReplicaCore } from '../../core/replica-port.ts';
 import type { Fifo } from '../../../collections/fifo.ts';
 import type { RedRequest } from './red-requests.ts';
 
-/** The number that is remembered. Others have no turn. */
+/**
+ * The number of operations that are remembered. Requests do not wait for
+ * others.
+ */
 const MAX_CONTENDED = 256;
 
 interface ContendedOperation {
   readonly id: OperationId;
-  /** Operations that read what it met find it under one of these. */
+  /** Requests that read what the operation met find it by one of these. */
   readonly marks: ReadonlySet<string>;
-  /** Greater than the place of every operation that was rejected before. */
+  /** Greater than the place of every operation that was rejected before it. */
   readonly place: number;
   /**
-   * It has its turn by then, unless a message was lost, the operation was given
-   * up or its site is gone.
+   * Requests wait for the operation until then, unless it ends before. A
+   * message may be lost, or its site may be gone.
    */
   readonly untilMs: number;
-  /** Operations of this site that wait for its end. */
+  /** Requests of this site that wait for its end. */
   endWaiters: Fifo<RedRequest> | undefined;
 }
 
@@ -39,11 +43,11 @@ interface ContendedOperation {
  * turn.
  */
 export class Contention {
-  /** By operation, the one that was rejected last at the end. */
+  /** By operation. The one that was rejected last is at the end. */
   readonly #contended = new Map<OperationId, ContendedOperation>();
   /**
-   * By mark, in the same order: a search costs as much as the operation has
-   * read, not as others have met.
+   * By mark, in the same order. So the cost of a search depends on the reads of
+   * the request, not on the number of operations.
    */
   readonly #byMark = new Map<string, Set<ContendedOperation>>();
   #places = 0;
@@ -55,8 +59,8 @@ export class Contention {
   }
 
   /**
-   * An operation of another site was rejected. What sites do by themselves they
-   * do not try again: it has no turn.
+   * An operation of another site was rejected. Requests do not wait for what a
+   * site proposes by itself, because that is not executed again.
    */
   onRejected(
     { id, shadow }: Pick<RedOperation, 'id' | 'shadow'>,
@@ -86,8 +90,8 @@ export class Contention {
   }
 
   /**
-   * Those of this site that have waited for the end of what has ended, or was
-   * not rejected again for long.
+   * Takes the requests of this site that may go on: the operation that they
+   * wait for has ended, or was not rejected again for long.
    */
   takeWaiters(): readonly RedRequest[] {
     for (const [id, { untilMs }] of this.#contended) {
@@ -98,8 +102,8 @@ export class Contention {
   }
 
   /**
-   * Returns the first operation that waits for something that `by` reads: `by`
-   * may wait for its end.
+   * Returns the first operation of another site that waits for something that
+   * `by` reads. The request `by` may wait for its end.
    */
   findBlocker(
     { names, ranges }: ReadSet,
@@ -143,8 +147,8 @@ export class Contention {
 }
 
 /**
- * The rows that it met, or the whole table, for who reads names; and their
- * tables, for who scans.
+ * Returns marks of the rows that the operation met, or of the whole table, and
+ * marks for scans of their tables.
  */
 function getMarks(conflict: Conflict | undefined): ReadonlySet<string> {
   const encountered =
@@ -158,8 +162,8 @@ function getMarks(conflict: Conflict | undefined): ReadonlySet<string> {
 }
 
 /**
- * How all names begin that are of the row, or of the table where it is none of
- * a row.
+ * Returns the prefix of all names of the row. For a name that is none of a row
+ * it is the table.
  */
 function getRowPrefix(name: string): string {
   const [table = '', key] = name.split(SEPARATOR);
@@ -170,7 +174,7 @@ function getTable(name: string): string {
   return name.split(SEPARATOR, 1)[0] ?? '';
 }
 
-/** What stands for the scans of a table: no row begins like that. */
+/** Returns the mark of the scans of a table. No row begins like that. */
 function getScanMark(table: string): string {
   return table + SEPARATOR + SEPARATOR;
 }

@@ -27,7 +27,7 @@ import { shouldRetry } from './retry-policy.ts';
 import { isWaitedFor, RightsWaiters } from './rights-waiters.ts';
 import type { ThrottledRequests } from './throttled-requests.ts';
 
-/** What executions of one replica have in common. */
+/** The parts that executions share with the red path. */
 export interface ExecutionParts {
   readonly requests: RedRequests;
   readonly proposals: Proposals;
@@ -105,13 +105,13 @@ export class Executions {
     }
   }
 
-  /** One thing that the request has waited for is there. */
+  /** One event that the request has waited for has happened. */
   release(request: RedRequest): void {
     request.blockers -= 1;
     if (request.blockers === 0) this.#ready.add(request);
   }
 
-  /** An operation is about to be applied: what was laid over the state goes. */
+  /** An operation is about to be applied. Its request leaves the overlays. */
   onCommitting(operation: RedOperation): void {
     const request = this.#requests.get(operation.id);
     // Effects leave the overlays before they are in the store, so that they are

@@ -1,13 +1,12 @@
 /**
  * Own red operations that are proposed and not decided. Later operations of the
  * site run on top of them, so a row that many of them write does not cost a
- * round trip each. A later one runs on the stable snapshot with them. It names
- * those whose effects it may have read, and commits only behind them
- * (docs/spec/redblue.md, R10 to R13).
+ * round trip each. A later one names the operations whose effects it may have
+ * read, and commits only behind these (docs/spec/redblue.md, R10 to R13).
  *
- * The effects below a run are laid over the snapshot as if they came last. That
- * holds if no other operation has changed the same data since. Otherwise the
- * position in the log decides, and an operation that reads them waits.
+ * A run sees these effects as if they came last. That holds if no other
+ * operation has changed the same data since. Otherwise the position in the log
+ * decides, and an operation that reads them waits.
  */
 import { Fifo } from '../../../collections/fifo.ts';
 import type { Effect } from '../../../records/effect.ts';
@@ -29,7 +28,7 @@ import type {
 import { isRemoval, isWholeRow } from '../../../service/row-effects.ts';
 import { isRedOnlyField, type Tables } from '../../../service/tables.ts';
 
-/** Own undecided operations that may lie under a run, among what it reads. */
+/** The maximum of own undecided operations that another one may depend on. */
 export const MAX_PIPELINE_LENGTH = 64;
 
 const NO_OPERATIONS: readonly PipelinedOperation[] = [];
@@ -40,8 +39,8 @@ export class Pipeline {
   readonly #tables: Tables;
   readonly #operations = new Fifo<PipelinedOperation>();
   /**
-   * Whether their effects are on the overlay: from the first run on top of one
-   * until there are none.
+   * Whether their effects are on the overlay. They are from the first run on
+   * top of one until none is left.
    */
   #isShown = false;
 
@@ -54,7 +53,7 @@ export class Pipeline {
     return this.#operations.size === 0;
   }
 
-  /** Adds the latest execution. One without effects is below no other. */
+  /** Adds the latest execution. No other can depend on one without effects. */
   add(
     request: RedRequest,
     { attempt, effects, created }: RedOperation,
@@ -86,12 +85,15 @@ export class Pipeline {
     const { version } = this.#core.state;
     for (const overlaid of this.#present()) {
       this.#overlay.add(overlaid.request.submission.serial, overlaid.effects);
-      // Nothing was read since the change.
+      // No operation has read its effects since the change.
       if (overlaid.version !== version) this.move(overlaid);
     }
   }
 
-  /** Those whose effects a run with these reads may have seen, in order. */
+  /**
+   * Returns the operations whose effects a run with these reads may have seen,
+   * in order.
+   */
   getDependencies({ names, ranges }: ReadSet): PipelinedOperation[] {
     return this.#present().filter((overlaid) => {
       const { created, written } = this.#getTrace(overlaid);
@@ -104,8 +106,8 @@ export class Pipeline {
   }
 
   /**
-   * What has to be named so that all of `under` are: those on which no other
-   * stands.
+   * Returns those of `under` on which no other depends. A record that names
+   * them names all.
    */
   getDirectDependencies(
     under: readonly PipelinedOperation[],
@@ -119,16 +121,14 @@ export class Pipeline {
     return named.toReversed();
   }
 
-  /**
-   * The record of the request has committed: its effects go on the state now.
-   */
+  /** The record of the request has committed: its effects are applied next. */
   onCommitted({ pipelined }: RedRequest): void {
     if (pipelined !== undefined) this.#take(pipelined);
   }
 
   /**
-   * The record of the request will not commit, and none that stands on it: says
-   * how many those are.
+   * The record of the request will not commit, and none that depends on it.
+   * Returns the number of those.
    */
   onNotCommitted({ pipelined }: RedRequest): number {
     if (pipelined === undefined) return 0;
@@ -149,8 +149,8 @@ export class Pipeline {
   }
 
   /**
-   * Others have changed something: a blue operation, or a red one that is not
-   * laid.
+   * Another operation has changed something: a blue one, or a red one that is
+   * not in the pipeline.
    */
   onChanged(effects: readonly Effect[]): void {
     if (!this.#isShown) return;
@@ -170,8 +170,8 @@ export class Pipeline {
   }
 
   /**
-   * Whether it makes no difference if the effect comes before or after what is
-   * laid over it.
+   * Whether the result is the same if the effect comes before or after the
+   * effects on the overlay.
    */
   #commutesWith(effect: Effect): boolean {
     const { removable, fields } = this.#tables[effect.table] ?? {};
@@ -197,8 +197,9 @@ export class Pipeline {
   }
 
   /**
-   * Where rows can be removed, one that was there may be gone below. Most are
-   * never asked.
+   * Returns the names by which others see the operation. If rows can be
+   * removed, one that existed may be removed below. The names are created at
+   * the first use, since most are never needed.
    */
   #getTrace(overlaid: PipelinedOperation): EffectTrace {
     if (overlaid.trace !== undefined) return overlaid.trace;
@@ -215,7 +216,10 @@ export class Pipeline {
     return overlaid.trace;
   }
 
-  /** It will not be applied: what it was to take is there for who waits. */
+  /**
+   * The operation will not be applied. What it would have taken is left for
+   * operations that wait.
+   */
   #drop(overlaid: PipelinedOperation): void {
     this.#core.rights?.onRedRemoved(overlaid.effects);
     this.#take(overlaid);
@@ -224,7 +228,8 @@ export class Pipeline {
   #take(overlaid: PipelinedOperation): void {
     if (overlaid.isDropped) return;
     overlaid.isDropped = true;
-    // Else a chain that never ends would be kept from its beginning.
+    // Otherwise a chain that never ends would keep all of its operations in
+    // memory.
     for (const below of overlaid.dependencies) below.dependentCount -= 1;
     overlaid.dependencies = NO_OPERATIONS;
     overlaid.request.pipelined = undefined;
@@ -234,7 +239,8 @@ export class Pipeline {
         overlaid.effects,
       );
     while (this.#operations.at(0)?.isDropped === true) this.#operations.shift();
-    // The first may be with an absent leader, and many after it be given up.
+    // The first one may wait for an absent leader, while many after it are
+    // given up.
     this.#operations.filter(({ isDropped }) => !isDropped);
     if (this.isEmpty) this.#isShown = false;
   }

@@ -1,6 +1,6 @@
 /**
- * Guesses at the answers of red operations: what they would be if all that is
- * in flight at their site came true.
+ * Previews of red operations: the answers that they would get if all operations
+ * in flight at their site committed.
  */
 import { isCorrectableError } from '../../../../correctable/errors.ts';
 import type { Effect } from '../../../records/effect.ts';
@@ -15,10 +15,7 @@ import {
 import type { ReplicaCore } from '../../core/replica-port.ts';
 import type { ReplyOrError } from '../../../records/reply.ts';
 
-/**
- * Previews: what is laid on the overlay of a site, and what its callers get of
- * it.
- */
+/** Puts previews on the overlay of a site, and delivers them to callers. */
 export class PreliminaryResults {
   readonly #core: ReplicaCore;
   readonly #requests: RedRequests;
@@ -36,7 +33,7 @@ export class PreliminaryResults {
 
   /**
    * Runs the generator on the stable snapshot with the own operations in
-   * flight, and lays its effects on those.
+   * flight, and adds its effects to these.
    */
   deliver(request: RedRequest, stable: GeneratorOutcome): void {
     const { state } = this.#core;
@@ -71,8 +68,8 @@ export class PreliminaryResults {
   }
 
   /**
-   * Delivers it to the first submission of the request, unless that has left
-   * while the request waited.
+   * Delivers the preview to the first submission of the request, unless that
+   * has left while the request waited.
    */
   #deliverPreliminary(
     { submission, waiters }: RedRequest,
@@ -82,7 +79,9 @@ export class PreliminaryResults {
       this.#core.reply(submission, 'tentative', answer);
   }
 
-  /** The preview of a paced operation says what it cannot know of. */
+  /**
+   * The preview of a throttled operation reports which writes it cannot know.
+   */
   #addConcurrentWriters(
     answer: ReplyOrError,
     request: RedRequest,

@@ -1,6 +1,6 @@
 /**
- * What executions of red operations stand on: own ones in flight that lie under
- * what they read.
+ * Finds the own operations in flight that an execution depends on, because they
+ * write what it reads.
  */
 import { isCorrectableError } from '../../../../correctable/errors.ts';
 import { findCertifiedReads } from '../../../generator/read-set.ts';
@@ -18,8 +18,8 @@ import { sumTakes } from '../../../service/bounded-takes.ts';
 import type { ReplicaCore } from '../../core/replica-port.ts';
 
 /**
- * What an execution comes to with what lies under it, or what it has to wait
- * for.
+ * The outcome of an execution on top of its dependencies, or what it has to
+ * wait for.
  */
 export interface ReadDependencies {
   readonly run: StableRun;
@@ -28,7 +28,7 @@ export interface ReadDependencies {
   readonly shortfall?: RightsShortfall | undefined;
 }
 
-/** What has to be unchanged for the outcome of a run on the present state. */
+/** Returns the outcome with the reads that must not change for it to hold. */
 export function toStableRun(
   { state, options }: ReplicaCore,
   outcome: GeneratorOutcome,
@@ -45,7 +45,7 @@ export class DependencyResolver {
   readonly #pipeline: Pipeline;
   readonly #contention: Contention;
   readonly #maxDepth: number;
-  /** How many an execution may stand on at present. */
+  /** The number of operations that an execution may depend on at present. */
   #depth: number;
 
   constructor(core: ReplicaCore, chain: Pipeline, contention: Contention) {
@@ -56,23 +56,24 @@ export class DependencyResolver {
     this.#depth = this.#maxDepth;
   }
 
-  /** One has committed. */
+  /** An operation that others may depend on has committed. */
   grow(): void {
     if (this.#depth < this.#maxDepth) this.#depth += 1;
   }
 
   /**
-   * One was rejected, and what stood on it will be: the next chain is to cost
-   * less if it falls too.
+   * An operation was rejected, and all that depend on it will be. A shorter
+   * chain costs less if it is rejected too.
    */
   shrink(): void {
     this.#depth = Math.floor(this.#depth / 2);
   }
 
   /**
-   * Where an operation can be executed now, or what it has to wait for.
+   * Returns the operations on which a request can be executed now, or what it
+   * has to wait for.
    *
-   * @throws CorrectableError where it takes more than stands
+   * @throws CorrectableError if it takes more than is left
    */
   resolve(request: RedRequest, run: StableRun): ReadDependencies {
     const footing = this.#runOnPipeline(request, run);
@@ -92,15 +93,15 @@ export class DependencyResolver {
       );
       return { ...footing, shortfall };
     } catch (error) {
-      // What lies under it may not come to that: then enough stands.
+      // The operations below it may not commit. Then enough is left.
       if (last === undefined || !isCorrectableError(error)) throw error;
       return { ...footing, waitsFor: last };
     }
   }
 
   /**
-   * Executes once more where `run`, on the stable snapshot, has read what own
-   * operations in flight write: on these.
+   * Executes a request again, on top of own operations in flight, if its run on
+   * the stable snapshot has read what these write.
    */
   #runOnPipeline(request: RedRequest, run: StableRun): ReadDependencies {
     const standsAlone = { run, dependencies: [] };
@@ -118,7 +119,8 @@ export class DependencyResolver {
         this.#core.state.runPipelined(request.submission),
       );
     } catch (error) {
-      // It need not come to that: what it fails on is not certain yet.
+      // The failure is not certain, because the operations below may not
+      // commit.
       if (isCorrectableError(error)) return { ...standsAlone, waitsFor: last };
       throw error;
     }
@@ -131,9 +133,10 @@ export class DependencyResolver {
   }
 
   /**
-   * Returns a take of another site that waits for its turn: otherwise the site
-   * nearer to the leader would always be faster. Once only, and not for a
-   * rejected take: two would wait for each other.
+   * Returns an operation of another site that takes from the same rows and
+   * waits for its turn. Without this the site nearer to the leader would always
+   * win. A request waits only once, and not after it was rejected: two would
+   * wait for each other.
    */
   #findEarlierTurn(
     request: RedRequest,
@@ -151,7 +154,10 @@ export class DependencyResolver {
     return encountered;
   }
 
-  /** The operation whose end an execution has to wait for, if there is one. */
+  /**
+   * Returns the operation whose end an execution has to wait for, if there is
+   * one.
+   */
   #findBlocker(
     { id }: RedRequest,
     { reads }: StableRun,

@@ -1,6 +1,6 @@
 /**
- * What a site proposes for a red operation: what its generator chose, on which
- * snapshot, and what it had read.
+ * Creates the record of a red operation: the choice of its generator, the
+ * snapshot, and the reads.
  */
 import { toFailure } from '../../../records/failures.ts';
 import { findCreatedRows } from '../../../generator/read-set.ts';
@@ -16,19 +16,22 @@ import type { ReplicaCore } from '../../core/replica-port.ts';
 import { getMaxEntry } from '../../../records/vector.ts';
 
 /**
- * A record while it is made: what it does not have stays out of logs and
- * messages.
+ * A record while it is created. Fields that it does not have must stay out of
+ * logs and messages.
  */
 type RedRecordDraft = { -readonly [K in keyof RedOperation]: RedOperation[K] };
 
-/** Of whom a record is made. */
+/**
+ * A request, or an operation of the site itself, from which a record is
+ * created.
+ */
 interface RecordSource extends Pick<RedRequest, 'id' | 'attempt'> {
   readonly submission: Pick<Submission, 'operation' | 'identity'>;
 }
 
 /**
- * What the site does by itself: it is tried once, and named by its shadow
- * operation, since no client has asked.
+ * An operation of the site itself is executed once. It is named by its shadow
+ * operation, since no client has sent it.
  */
 export function createOwnDraft(
   id: OperationId,
@@ -37,7 +40,7 @@ export function createOwnDraft(
   return { id, attempt: 0, submission: { operation: choice?.shadow ?? '' } };
 }
 
-/** The record of the next attempt. */
+/** Creates the record of the next attempt. */
 export function createRecord(
   { state, clock, wallMs, options }: ReplicaCore,
   request: RecordSource,
@@ -48,7 +51,8 @@ export function createRecord(
   const acknowledged = request.submission.identity?.acknowledged;
   request.attempt += 1;
   const effects = choice?.effects ?? [];
-  // What it stands on may have removed a row by then, which it brings in again.
+  // An operation that it depends on may have removed the row by then, so that
+  // this one creates it again.
   const isLaid = (table: string, key: string): boolean =>
     after.length > 0 && state.pipelined.covers(table, key);
   const isThere = (table: string, key: string): boolean =>
@@ -82,8 +86,8 @@ export function createRecord(
 }
 
 /**
- * Whether the record is that of the last execution of the request, at this
- * start of this site.
+ * Whether the record is that of the last attempt of the request, at this start
+ * of this site.
  */
 export function isLastAttempt(
   { attempt }: RedRequest,

@@ -24,48 +24,51 @@ const NO_WRITES: readonly string[] = [];
  */
 const MAX_WAITERS = 4;
 
-/** What came of a run on the stable snapshot. */
+/** The outcome of a run on the stable snapshot. */
 export interface StableRun {
   readonly outcome: GeneratorOutcome;
-  /** What must be unchanged for it to stand. */
+  /** The reads that must not change for the outcome to hold. */
   readonly reads: ReadSet;
-  /** Of the state that it ran on. */
+  /** The version of the state that the generator ran on. */
   readonly version: number;
 }
 
-/** What a run may have seen of effects that lay under it. */
+/** The names by which later runs may have seen effects of an operation. */
 export interface EffectTrace {
-  /** Rows that may be there by these effects alone. */
+  /** Rows that may exist only by these effects. */
   readonly created: ReadonlySet<string>;
   readonly written: ReadonlySet<string>;
 }
 
 /**
- * An operation that is proposed and not decided, with what it will do: see
+ * An operation that is proposed and not decided, with its effects: see
  * `pipeline.ts`.
  */
 export interface PipelinedOperation {
   readonly request: RedRequest;
   readonly attempt: number;
   readonly effects: readonly Effect[];
-  /** Rows that it brings in, as its record says. */
+  /** Rows that it creates, as its record names them. */
   readonly created: readonly string[] | undefined;
-  /** What other operations may see of it. Built at the first request. */
+  /**
+   * The names by which later runs may see it. They are created at the first
+   * use.
+   */
   trace: EffectTrace | undefined;
   dependencies: readonly PipelinedOperation[];
-  /** How many there are that stand on it themselves. */
+  /** The number of operations that depend on it directly. */
   dependentCount: number;
   readonly version: number;
-  /** Whether another operation has changed what it writes since then. */
+  /** Whether another operation has changed since then what it writes. */
   hasStateChanged: boolean;
-  /** It is decided, or stands on what will not commit as it was. */
+  /** Whether it is decided, or depends on an operation that will not commit. */
   isDropped: boolean;
 }
 
 export interface StartOptions {
-  /** Whether it is not known to be red for ever yet. */
+  /** Whether it may still turn out not to be red. */
   readonly isUndecided: boolean;
-  /** For how long it has waited for rights, as blue. */
+  /** How long it has waited for rights as a blue operation. Default: 0 */
   readonly rightsWaitedMs?: number | undefined;
 }
 
@@ -74,62 +77,62 @@ export class RedRequest {
   readonly id: OperationId;
   readonly submission: Submission;
   /**
-   * Submissions of the same operation that wait for its end; the one that it
-   * began with is the first.
+   * Submissions of the operation that wait for its end. The first one is the
+   * submission that it began with.
    */
   readonly waiters: Submission[];
-  /** Times that the generator has run for the log. */
+  /** The number of times that the generator has run for the log. */
   attempt: number;
   /**
-   * How many of those do not count: rejections for what it stood on alone, and
-   * numbers that begin above what was dropped.
+   * The number of attempts that do not count: those rejected only because of
+   * what they depended on, and those of dropped requests.
    */
   uncountedRejections: number;
-  /** The last record that was made for it, and whether that was proposed. */
+  /** The last record that was created for it, and whether it was proposed. */
   record: RedRecord | undefined = undefined;
   isProposed = false;
-  /** What the last of them met. */
+  /** The conflict of the last rejection. */
   conflict: Conflict | undefined = undefined;
   /**
-   * When that was first: what it had to wait for the leader before does not
-   * count.
+   * When it was first rejected. The time that it waited for the leader before
+   * does not count.
    */
   rejectedAtMs: number | undefined = undefined;
   /** Since when it waits for rights, while it does. */
   rightsWaitSinceMs: number | undefined = undefined;
-  /** For how long it has waited for rights before, as blue too. */
+  /** How long it has waited for rights before, also as a blue operation. */
   rightsWaitedMs = 0;
   /**
-   * What it still waits for before it is executed: its hand-over to be synced,
-   * an earlier one to end.
+   * The number of events that it waits for before it is executed, such as that
+   * its hand-over is synced or that an earlier request ends.
    */
   blockers = 0;
   /**
-   * The last run of its generator on the stable snapshot; none where it failed
-   * before.
+   * The last run of its generator on the stable snapshot. It is `undefined` if
+   * that failed.
    */
   run: StableRun | undefined = undefined;
   preliminaryEffects: readonly Effect[] = NO_EFFECTS;
-  /** What it is expected to write, until it is at its end. */
+  /** The names that it is expected to write, until it has ended. */
   expectedWrites: readonly string[] = NO_WRITES;
-  /** Its last record, while that lies under the runs of later operations. */
+  /** Its last record, while later operations may depend on that. */
   pipelined: PipelinedOperation | undefined = undefined;
-  /** Whether it may read what an earlier one of this site writes. */
+  /** Whether it may read what an earlier request of this site writes. */
   canDepend = false;
   /**
-   * It has waited once for one of another site, which was rejected: not again.
+   * Whether it has waited for an operation of another site. It does so once.
    */
   hasYielded = false;
   /**
-   * Later operations that read what this one may write: they wait until it is
-   * proposed, or lacks rights.
+   * Later requests that read what this one may write. They wait until it is
+   * proposed, or waits for rights.
    */
   proposalWaiters: Fifo<RedRequest> | undefined = undefined;
-  /** Those that wait until it has ended, or lacks rights. */
+  /** Requests that wait until it has ended, or waits for rights. */
   endWaiters: Fifo<RedRequest> | undefined = undefined;
-  /** Nothing of it is in flight any more. */
+  /** Whether it has ended, so that nothing of it is in flight. */
   isOver = false;
-  /** Why it cannot be executed again, once that is so. */
+  /** Why it cannot be executed again, if so. */
   failure: CorrectableError | undefined = undefined;
 
   constructor(id: OperationId, submission: Submission, attempt: number) {
@@ -142,23 +145,25 @@ export class RedRequest {
 }
 
 /**
- * Red operations in flight, and the last writer of each name: what reads it
- * waits until it can stand on that.
+ * Red requests in flight, and the last writer of each name. A request that
+ * reads a name waits until it can depend on the writer.
  */
 export class RedRequests {
   /**
-   * By the serial of the submission that each began with: what maps let go of
-   * is soon garbage if it is but a number.
+   * By the serial of the submission that each began with. The key is a number
+   * because deleted string keys stay in memory for longer.
    */
   readonly #requests = new SequenceMap<RedRequest>();
   readonly #serials = new Map<OperationId, number>();
-  /** By the serial of a submission that asks for an operation in flight. */
+  /**
+   * The operation in flight that a later submission waits for, by its serial.
+   */
   readonly #joinedSubmissions = new Map<number, OperationId>();
   readonly #clients = new NameCounts();
   #abandonedCount = 0;
-  /** The largest number of an execution of what was dropped. */
+  /** The greatest attempt of a request that was dropped. */
   #attemptsDropped = 0;
-  /** Serials too, by the name of what is written. */
+  /** The serial of the last writer by written name. */
   readonly #lastWriter = new Map<string, number>();
 
   get size(): number {
@@ -183,7 +188,7 @@ export class RedRequests {
     return this.#abandonedCount;
   }
 
-  /** The operation that the submission of this serial waits for. */
+  /** Returns the request that the submission of this serial waits for. */
   findBySubmission(serial: number): RedRequest | undefined {
     const id = this.#joinedSubmissions.get(serial);
     const request =
@@ -196,8 +201,8 @@ export class RedRequests {
   }
 
   /**
-   * One more waits for the end of the operation; gives the one who waits no
-   * longer, where they are too many.
+   * One more submission waits for the end of the request. If too many wait,
+   * returns the one that waits no longer.
    */
   join(request: RedRequest, submission: Submission): Submission | undefined {
     if (request.waiters.length === 0) this.#abandonedCount -= 1;
@@ -228,8 +233,7 @@ export class RedRequests {
   }
 
   /**
-   * The latest operation in flight that is expected to write something of
-   * `reads`.
+   * Returns the latest request that is expected to write something of `reads`.
    */
   findLastWriter(
     { names, ranges }: ReadSet,
@@ -247,8 +251,8 @@ export class RedRequests {
   }
 
   /**
-   * Notes what a request is expected to write, where `created` names the rows
-   * that were not there before.
+   * Notes what a request is expected to write. `created` names the rows that
+   * did not exist before.
    */
   expectWrites(
     request: RedRequest,
@@ -259,15 +263,18 @@ export class RedRequests {
     this.moveToLast(request);
   }
 
-  /** Later requests that read what this one is expected to write find it. */
+  /**
+   * Makes the request the last writer of the names that it is expected to
+   * write.
+   */
   moveToLast({ expectedWrites, submission }: RedRequest): void {
     for (const name of expectedWrites)
       this.#lastWriter.set(name, submission.serial);
   }
 
   /**
-   * Ends an operation that may be asked for again: no execution of it is to be
-   * taken for another one.
+   * Ends a request that may be submitted again. Its attempts must not be taken
+   * for those of the next request.
    */
   drop(request: RedRequest): readonly RedRequest[] {
     this.#attemptsDropped = Math.max(this.#attemptsDropped, request.attempt);
@@ -275,7 +282,7 @@ export class RedRequests {
   }
 
   /**
-   * Ends an operation; those that it gives may go on, in the order in which
+   * Ends a request. Returns the requests that may go on, in the order in which
    * they came.
    */
   end(request: RedRequest): readonly RedRequest[] {
@@ -298,9 +305,7 @@ export class RedRequests {
 export type WaitableRequests = Pick<RedRequest, 'endWaiters'> &
   Partial<Pick<RedRequest, 'proposalWaiters'>>;
 
-/**
- * Has a request wait for another one, until it is proposed or until it ends.
- */
+/** Lets a request wait for another one, until that is proposed or has ended. */
 export function waitFor(
   request: RedRequest,
   other: WaitableRequests,
@@ -313,7 +318,9 @@ export function waitFor(
   request.blockers += 1;
 }
 
-/** All who wait for a request, in the order in which they came. */
+/**
+ * Takes all requests that wait for this one, in the order in which they came.
+ */
 export function takeAllWaiters(request: RedRequest): readonly RedRequest[] {
   const { proposalWaiters, endWaiters } = request;
   if (proposalWaiters === undefined && endWaiters === undefined) return [];
@@ -326,7 +333,7 @@ export function takeAllWaiters(request: RedRequest): readonly RedRequest[] {
   return all.toSorted((a, b) => a.submission.serial - b.submission.serial);
 }
 
-/** Those who waited until a request was proposed. */
+/** Takes the requests that waited until this one was proposed. */
 export function takeProposalWaiters(
   request: RedRequest,
 ): readonly RedRequest[] {

@@ -1,6 +1,6 @@
 /**
- * How often a red operation is executed that is rejected again and again, and
- * how it ends then.
+ * How often a rejected red operation is executed again, and the error with
+ * which it ends.
  */
 import { CorrectableError } from '../../../../correctable/errors.ts';
 import { parseName, toFieldName } from '../../../generator/read-set.ts';
@@ -18,7 +18,10 @@ type RetriedRequest = Pick<
   'attempt' | 'uncountedRejections' | 'conflict' | 'record' | 'rejectedAtMs'
 >;
 
-/** What was rejected with what it stood on alone has met nothing itself. */
+/**
+ * A request that was rejected only because of what it depended on has met no
+ * conflict itself.
+ */
 function noteRejection(
   request: RetriedRequest,
   conflict: Conflict | undefined,
@@ -33,8 +36,9 @@ function noteRejection(
 }
 
 /**
- * Notes a rejection. Returns whether to execute again: `maxAttempts` times, and
- * a take for as long as it may wait.
+ * Notes a rejection. Returns whether to execute the request again. It is
+ * executed `maxAttempts` times, and one that takes from a row for as long as it
+ * may wait.
  */
 export function shouldRetry(
   { options, nowMs }: Pick<ReplicaCore, 'options' | 'nowMs'>,
@@ -51,7 +55,7 @@ export function shouldRetry(
 }
 
 /**
- * Whether what it met is, among others, what its last execution has taken from.
+ * Whether the conflict is about a field from which the last attempt has taken.
  */
 function isTakeConflict(
   { conflict, record }: RetriedRequest,
@@ -107,15 +111,15 @@ function describeConflict(
 }
 
 /**
- * Some writes are certified too (`findCertifiedReads`). Nothing is kept of a
- * run on what was not decided.
+ * Some writes are certified too (`findCertifiedReads`). The run is not kept if
+ * it depended on undecided operations.
  */
 function describeUse(name: string, run: RejectedRequest['run']): string {
   if (run === undefined) return 'reads or writes';
   return run.outcome.reads.names.has(name) ? 'reads' : 'writes';
 }
 
-/** `events/e.free` of a field, `events/e` of a row. */
+/** Formats a field as `events/e.free`, and a row as `events/e`. */
 function formatName(name: string): string {
   const { table, key, field } = parseName(name);
   return `${table}${key === undefined ? '' : `/${key}`}${field === undefined ? '' : `.${field}`}`;

@@ -1,6 +1,6 @@
 /**
- * Red operations that wait for rights. Others of their site do not wait for
- * them (docs/spec/rights.md, R-5).
+ * Red requests that wait for rights. Others of their site do not wait for them
+ * (docs/spec/rights.md, R-5).
  */
 import { isCorrectableError } from '../../../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../../../generator/generator-runner.ts';
@@ -23,7 +23,9 @@ export class RightsWaiters {
     this.#requests = requests;
   }
 
-  /** Has a request wait for rights; those that it gives go on without it. */
+  /**
+   * Lets a request wait for rights. Returns the requests that go on without it.
+   */
   wait(
     request: RedRequest,
     shortfall: RightsShortfall,
@@ -31,10 +33,10 @@ export class RightsWaiters {
   ): readonly RedRequest[] {
     const { nowMs, rights } = this.#core;
     request.rightsWaitSinceMs = nowMs;
-    // Others are proposed before it, and it may read what they write.
+    // Other requests are proposed before it, and it may read what they write.
     request.canDepend = true;
     rights?.wait(shortfall, {
-      // What it waits otherwise is the red order's time.
+      // The time that it waits for the red order does not count.
       sinceMs: request.rejectedAtMs ?? nowMs - request.rightsWaitedMs,
       isOver: () => request.isOver,
       onRetry: () => {
@@ -48,8 +50,9 @@ export class RightsWaiters {
   }
 
   /**
-   * What one that has waited lacks still, whatever lies under it: it goes on
-   * waiting, in its place, and its time goes on.
+   * Returns the rights that a waiting request still lacks, without the
+   * operations that it may depend on. If it lacks some, it keeps its position
+   * and its timeout.
    */
   findRemainingShortfall(
     { rightsWaitSinceMs }: RedRequest,
@@ -60,15 +63,16 @@ export class RightsWaiters {
     try {
       return rights?.findRedShortfall(outcome, state.store);
     } catch (error) {
-      // It takes more than stands: what lies under it may give that.
+      // It takes more than is left. The operations that it may depend on may
+      // give some.
       if (!isCorrectableError(error)) throw error;
       return undefined;
     }
   }
 
   /**
-   * Queues one that has waited behind the writer of what it reads: a crowd
-   * would be executed again at each end.
+   * Lets a request that has waited wait for the writer of what it reads.
+   * Otherwise many requests would be executed again whenever one ends.
    */
   queuesBehind(request: RedRequest, reads: ReadSet): boolean {
     if (request.rightsWaitSinceMs === undefined) return false;
@@ -87,8 +91,8 @@ export class RightsWaiters {
 }
 
 /**
- * Whether who reads what the request is expected to write waits until it is
- * proposed.
+ * Whether requests that read what this one is expected to write have to wait
+ * until it is proposed.
  */
 export function isWaitedFor({
   pipelined,

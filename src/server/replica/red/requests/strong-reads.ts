@@ -1,6 +1,6 @@
 /**
- * Strong reads on their way: each is a marker in the red order, and is executed
- * where that stands.
+ * Strong reads in flight. Each one is a marker in the red order, and is
+ * executed when the marker is applied.
  */
 import type { Origin } from '../../../records/origin.ts';
 import type { OperationId, RedRecord } from '../../../records/records.ts';
@@ -27,14 +27,16 @@ export class StrongReads {
     return this.#abandoned.size;
   }
 
-  /** Begins one; gives its marker. */
+  /** Begins a read. Returns its marker. */
   begin(id: OperationId, site: Origin, submission: Submission): RedRecord {
     const record: RedRecord = { kind: 'marker', id, site };
     this.#reads.set(id, { submission, record });
     return record;
   }
 
-  /** No caller waits for it any more: returns it, if it was awaited. */
+  /**
+   * No caller waits for the read any more. Returns the read if it was awaited.
+   */
   abandon(id: OperationId): StrongRead | undefined {
     const read = this.#reads.get(id);
     if (read === undefined) return undefined;
@@ -43,16 +45,17 @@ export class StrongReads {
     return read;
   }
 
-  /**
-   * No caller waits for any of them any more: gives those that were awaited.
-   */
+  /** No caller waits for any read any more. Returns those that were awaited. */
   takeAll(): readonly StrongRead[] {
     const awaited = [...this.#reads.values()];
     for (const { record } of awaited) this.abandon(record.id);
     return awaited;
   }
 
-  /** Its marker is through, or will never be; gives who waits for it. */
+  /**
+   * The marker of a read has passed, or never will. Returns the submission that
+   * waits for it.
+   */
   end(id: OperationId): Submission | undefined {
     const read = this.#reads.get(id);
     this.#reads.delete(id);

@@ -1,6 +1,6 @@
 /**
- * The paced operations of one site: those with a place, and those that wait for
- * one (docs/spec/thresholds.md).
+ * The throttled requests of one site: those that have a slot, and those that
+ * wait for one (docs/spec/thresholds.md).
  */
 import {
   CommitLatency,
@@ -17,8 +17,8 @@ import type { RedRequest } from './red-requests.ts';
 import type { Service, ServiceThrottle } from '../../../service/service.ts';
 
 /**
- * The number of turns of a whole window that may be waited for. Later requests
- * are rejected at once.
+ * The number of turns of a whole window for which a request may wait. Later
+ * requests are rejected at once.
  */
 const MAX_WAITED_SLOTS = 8;
 
@@ -67,9 +67,7 @@ export class ThrottledRequests {
     return false;
   }
 
-  /**
-   * The request that may begin now, of those that wait; undefined if none may.
-   */
+  /** Returns the next waiting request if it may begin now. */
   takeNext(nowMs: number): RedRequest | undefined {
     const [first] = this.#waiting;
     if (first === undefined || !this.#take(first, nowMs)) return undefined;
@@ -78,8 +76,10 @@ export class ThrottledRequests {
   }
 
   /**
-   * The request has ended; `isOwn`: by what this site has proposed for it,
-   * which tells how long agreement takes.
+   * A request has ended.
+   *
+   * @param isOwn whether it ended by a record that this site has proposed. Then
+   * its duration is a measurement of the commit latency.
    */
   release(request: RedRequest, nowMs: number, isOwn: boolean): void {
     this.#waiting.delete(request);
@@ -92,16 +92,16 @@ export class ThrottledRequests {
   }
 
   /**
-   * When to check again which request may begin; undefined if none waits, or if
-   * all wait for others to end.
+   * When to check again which request may begin. It is `undefined` if no
+   * request waits, or if all wait for others to end.
    */
   get wakeAtMs(): number | undefined {
     return this.#waiting.size === 0 ? undefined : this.#slots.nextFreeAtMs;
   }
 
   /**
-   * What a preview of the request cannot know of; undefined where that is not
-   * known.
+   * Returns which concurrent writes a preview of the request cannot know. It is
+   * `undefined` if that is unknown.
    */
   getConcurrentWriters(
     request: RedRequest,
