@@ -1,8 +1,8 @@
 /**
- * Which version is in force: a function of the red log's prefix
- * (docs/spec/cluster.md). A site may run a newer version of the service. What
- * that adds is taken from other sites at once, and done here only once it is in
- * force.
+ * The version that is in force: a function of the red log's prefix
+ * (docs/spec/cluster.md). A site may run a newer version of the service. It
+ * takes from other sites at once what that adds, and does such things itself
+ * only once the version is in force.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import {
@@ -29,12 +29,17 @@ import type { Tables } from '../service/tables.ts';
 export class Activation {
   readonly #core: ReplicaCore;
   readonly #running: RunningVersion | undefined;
-  /** Of this start of the site: no other start names records like it. */
+  /**
+   * The prefix of this start's records. No other start names records like it.
+   */
   readonly #client: string;
   #inForce: DeploymentVersion | undefined;
-  /** What is done here: what is in force, as far as the own log proves it. */
+  /**
+   * The version that this site uses: the one in force, as far as the own log
+   * proves it.
+   */
   #used: DeploymentVersion | undefined;
-  /** Whether that is all that the site runs. */
+  /** Whether the version in use is the one that the site runs. */
   #isAll = true;
   #proposed = 0;
 
@@ -46,16 +51,16 @@ export class Activation {
   }
 
   /**
-   * What is in force; `undefined` where all sites are of one process, so that
-   * all of it is.
+   * The version in force. It is `undefined` if all sites are in one process, so
+   * that they run the same version.
    */
   get inForce(): DeploymentVersion | undefined {
     return this.#inForce;
   }
 
   /**
-   * Proposes that what the site runs is in force; gives the name that the
-   * outcome has.
+   * Proposes that the version of this site comes into force. Returns the name
+   * of the record, under which its outcome is reported.
    */
   propose(): OperationId {
     const { own } = this.#running as RunningVersion;
@@ -74,8 +79,8 @@ export class Activation {
   }
 
   /**
-   * Why this site cannot take records of the red log, if so: it needs a newer
-   * version.
+   * Returns why this site cannot take records of the red log, if so: it needs a
+   * newer version.
    */
   findProblem(records: readonly RedRecord[]): string | undefined {
     for (const record of records) {
@@ -86,8 +91,9 @@ export class Activation {
   }
 
   /**
-   * Takes a record without a problem. `isProven`: the own log says that the
-   * record counts.
+   * Takes a record without a problem.
+   *
+   * @param isProven whether the own log proves that the record counts
    */
   deliver({ id, site, version }: ActivateRecord, isProven: boolean): void {
     if (
@@ -95,11 +101,11 @@ export class Activation {
       !this.#core.options.origins.isMember(site)
     )
       return;
-    // The same at all sites, since it follows from the log.
+    // The result follows from the log, so it is the same at all sites.
     const lost = findLostPart(this.#inForce, version);
     if (lost === undefined) this.#inForce = version;
     // Otherwise a start after a crash might not know that the record counts,
-    // and refuse what was done here.
+    // and would refuse operations that were done here.
     if (lost === undefined && isProven) this.#begin(version);
     else if (lost === undefined)
       this.#core.store(
@@ -113,7 +119,7 @@ export class Activation {
   }
 
   /**
-   * @throws NeedsNewerVersionError if the site does not have all that is in
+   * @throws NeedsNewerVersionError if the site lacks a part of the version in
    * force
    */
   load(saved: DeploymentVersion | undefined): void {
@@ -123,7 +129,7 @@ export class Activation {
     this.#begin(saved);
   }
 
-  /** Why an operation is not taken here yet, if so. */
+  /** Returns why an operation is not taken here yet, if so. */
   getRejection(operation: string): CorrectableError | undefined {
     if (
       this.#isAll ||
@@ -136,7 +142,7 @@ export class Activation {
     );
   }
 
-  /** Throws if a shadow operation does what is not in force. */
+  /** Throws if a shadow operation needs a part that is not in force. */
   readonly checkChoice = (shadow: string, effects: readonly Effect[]): void => {
     if (this.#isAll) return;
     const { tables, replies } = (this.#used as DeploymentVersion).service;
@@ -172,7 +178,9 @@ export class Activation {
   }
 }
 
-/** Why a record of the red log needs a newer version than `own`, if so. */
+/**
+ * Returns why a record of the red log needs a newer version than `own`, if so.
+ */
 export function findRecordProblem(
   record: RedRecord,
   own: DeploymentVersion | undefined,
@@ -223,7 +231,7 @@ function notActiveError(problem: string, field: string): CorrectableError {
   );
 }
 
-/** Why what was found needs a newer version, if so. */
+/** Returns why a recovered state needs a newer version, if so. */
 export function findStoredProblem(
   { local, red }: Pick<RecoveredState, 'local' | 'red'>,
   tables: Tables,

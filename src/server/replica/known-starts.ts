@@ -1,6 +1,6 @@
 /**
- * The starts of other sites from which messages were taken, at any start of
- * this site that its log knows.
+ * The starts of other sites whose messages were taken, at this start or an
+ * earlier one.
  */
 import type { OwnState } from '../records/checkpoint.ts';
 import type { Origin } from '../records/origin.ts';

@@ -1,16 +1,17 @@
 /**
- * How long a removal has to be remembered: until nothing older can come. A site
- * that has applied many removals writes a *floor* into its stream: a blue
- * operation without effects that says which vector all its operations have seen
- * that the receiver has not applied by then. What all sites' floors cover,
- * every operation still to come has seen, so its time is above (B4): the stamps
- * of such removals decide nothing any more.
+ * Low watermarks tell how long a removal has to be remembered: until nothing
+ * older can come. A site that has applied many removals writes a low watermark
+ * into its stream. That is a blue operation without effects. It names a vector
+ * that all operations of the site that come after it have seen. If the
+ * watermarks of all sites cover a removal, every operation still to come has
+ * seen it and has a later time (B4). Then the stamp of the removal decides
+ * nothing any more.
  *
- * A floor holds for red operations too, since it waits until those have ended
- * that were in flight when its vector was taken; and for those of an earlier
- * start of the site, since a record of this start has to be through before. As
- * an entry of the site's own log it survives a crash: the next start sees what
- * the floor has seen before it does anything.
+ * A watermark holds for red operations too. It waits until those have ended
+ * that were in flight when its vector was taken. Red operations of an earlier
+ * start have ended once a record of this start has passed. A watermark is an
+ * entry of the site's own log, so it survives a crash: the next start has seen
+ * its vector before it does anything.
  */
 import type { BluePath } from './causal/blue-path.ts';
 import { formatOperationId } from '../records/operation-id.ts';
@@ -21,12 +22,11 @@ import type { ReplicaCore } from './core/replica-port.ts';
 import type { Choice } from '../records/reply.ts';
 import type { Vector } from '../records/vector.ts';
 
-/** Removals that a site applies between two floors. */
+/** The number of removals that a site applies between two watermarks. */
 export const REMOVALS_PER_WATERMARK = 256;
 
 /**
- * Stands for the shadow operation of a floor: services have none without a
- * name.
+ * The shadow operation of a watermark. No service has one with an empty name.
  */
 const WATERMARK_SHADOW = '';
 const WATERMARK_CHOICE: Choice = {
@@ -39,7 +39,7 @@ const WATERMARK_CHOICE: Choice = {
 
 interface PendingWatermark {
   readonly vector: Vector;
-  /** Red operations of this site that may have seen less. */
+  /** Red operations of this site that may have seen less than the vector. */
   readonly older: Set<OperationId>;
 }
 
@@ -47,13 +47,18 @@ export class LowWatermarks {
   readonly #core: ReplicaCore;
   readonly #blue: BluePath;
   readonly #red: RedPath;
-  /** Of this start of the site: no other start names operations like it. */
+  /**
+   * The prefix of this start's watermarks. No other start names operations like
+   * it.
+   */
   readonly #client: string;
-  /** By ordinal, of sites alone. */
+  /** By the ordinal of a site. */
   readonly #watermarks = new Map<Origin, Vector>();
   #pending: PendingWatermark | undefined;
   #written = 0;
-  /** Removals that had been applied when the last vector was taken. */
+  /**
+   * The number of removals that were applied when the last vector was taken.
+   */
   #removals = 0;
 
   constructor(
@@ -69,7 +74,8 @@ export class LowWatermarks {
   }
 
   /**
-   * A blue operation has been applied; of floors what they cover is forgotten.
+   * A blue operation was applied. If it is a watermark, forgets the removals
+   * that are covered now.
    */
   onApplied({ shadow, site, reply }: BlueOperation): void {
     if (shadow !== WATERMARK_SHADOW) return;
@@ -86,7 +92,7 @@ export class LowWatermarks {
   }
 
   /**
-   * Whether nothing of a closed origin is to come any more, of either color.
+   * Whether no operation of a closed origin is to come any more, blue or red.
    */
   #hasEnded(origin: Origin): boolean {
     const { options, state } = this.#core;
@@ -99,8 +105,8 @@ export class LowWatermarks {
   }
 
   /**
-   * Writes a floor where it is time for one, and nothing that is in flight has
-   * seen less.
+   * Writes a watermark if one is due, and if no operation in flight has seen
+   * less.
    */
   writeIfDue(): void {
     this.#pending ??= this.#beginIfDue();

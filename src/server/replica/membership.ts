@@ -1,9 +1,9 @@
 /**
  * The members of a deployment: a function of the red log's prefix
  * (docs/spec/cluster.md). A change closes the origin of a site, opens another
- * one, or both. Each other member answers it by an `ack`, once it can take no
- * more of the closed origin. With the last `ack` the closed streams have their
- * ends, and the new origin is open.
+ * one, or both. Each other member confirms it by an `ack`, once it takes
+ * nothing more of the closed origin. With the last `ack` the closed streams
+ * have their ends, and the new origin is open.
  */
 import type { BluePath } from './causal/blue-path.ts';
 import type { ReplicaCore } from './core/replica-port.ts';
@@ -22,39 +22,44 @@ import type {
   OperationId,
 } from '../records/records.ts';
 
-/** What an operator asks for: see `ChangeRecord`. */
+/** The change that an operator requests: see `ChangeRecord`. */
 export type MemberChange = Pick<ChangeRecord, 'name' | 'directory' | 'address'>;
 
 /** A change that not all members have confirmed. */
 interface PendingChange {
   /**
-   * Of its record in the red log; the latest one, if others were merged into
-   * it.
+   * The place of its record in the red log. If changes were merged, it is that
+   * of the latest one.
    */
   readonly place: number;
   readonly closing: readonly Origin[];
   readonly joining: readonly Origin[];
   /** Members that have not confirmed it. */
   readonly awaiting: Set<Origin>;
-  /** Of each origin that is being closed: the most that a member holds. */
+  /**
+   * By closing origin: the greatest length of its stream that a member holds.
+   */
   readonly held: Map<Origin, StreamEnd>;
   /**
-   * This site confirms it once another member has so many of its operations.
+   * This site confirms the change once another member has this many of its
+   * operations.
    */
   ownLength?: number | undefined;
 }
 
 const NOTHING_HELD: StreamEnd = { sequence: 0, stamp: 0 };
 
-/** The members, as one site has taken in the red log. */
+/** The members as this site knows them from the red log. */
 export class Membership {
   readonly #core: ReplicaCore;
   readonly #blue: BluePath;
   readonly #onMembersChanged: () => void;
-  /** Of this start of the site: no other start names records like it. */
+  /**
+   * The prefix of this start's records. No other start names records like it.
+   */
   readonly #client: string;
   #change: PendingChange | undefined;
-  /** The change that this start is about to confirm, or has. */
+  /** The place of the change that this start confirms, or has confirmed. */
   #confirming = 0;
   /** Set until the own log proves that this site, which has joined, is open. */
   #isOpening = false;
@@ -73,7 +78,10 @@ export class Membership {
     this.#client = `${startName}.member`;
   }
 
-  /** Proposes a change; gives the name that its outcome has. */
+  /**
+   * Proposes a change. Returns the name of its record, under which its outcome
+   * is reported.
+   */
   propose({ name, directory, address }: MemberChange): OperationId {
     const { site, redLeader } = this.#core.options;
     const id = this.#nextId();
@@ -106,20 +114,21 @@ export class Membership {
   }
 
   /**
-   * Takes a record of the red log, which stands at `place`, from 1 on.
+   * Takes a record of the red log.
    *
-   * @param isProven whether the own log says that it counts
+   * @param place its number in the log, from 1 on
+   * @param isProven whether the own log proves that the record counts
    */
   deliver(record: MemberRecord, place: number, isProven: boolean): void {
-    // Of a site that was closed before.
+    // The record comes from a site that was closed before.
     if (!this.#origins.isMember(record.site)) return;
     if (record.action === 'ack') this.#onAck(record, isProven);
     else this.#onChange(record, place);
   }
 
   /**
-   * Confirms the change that is under way, if this site has not: after a
-   * restart once more.
+   * Confirms the pending change, if this site has not. A start confirms it once
+   * more.
    */
   confirm(): void {
     const change = this.#change;
@@ -131,9 +140,9 @@ export class Membership {
     )
       return;
     this.#confirming = change.place;
-    // After a crash this start may not know that the change counts, and take
-    // more of what is being closed. The entry proves it. And what was received
-    // before the change is synced with it.
+    // After a crash a start may not know that the change counts, and would take
+    // more of the closing origins. The entry proves that it counts. Operations
+    // that were received before the change are synced with it.
     this.#core.store(
       { kind: 'delivered', redDelivered: this.#core.redDelivered },
       () => {
@@ -143,11 +152,11 @@ export class Membership {
   }
 
   /**
-   * Confirms the change once all that it stands on is there. A site that is
-   * closed may alone have had operations of this site on which red records
-   * stand. Another one must have them too, before the change counts. The same
-   * holds for the operations of the closed site. If only this site had them and
-   * was lost, no site could reach the end of that stream.
+   * Confirms the change once others have all that it depends on. The closed
+   * site may have been the only one with operations of this site on which red
+   * records depend. Another site must have them too, before the change counts.
+   * The same holds for operations of the closed site. If only this site had
+   * them and was lost, no site could reach the end of that stream.
    */
   confirmDurable(): void {
     const change = this.#change;
@@ -215,7 +224,9 @@ export class Membership {
     if (problem === undefined && !isThere) this.#onChanged();
   }
 
-  /** Why the change is void, if so: the same at all sites. */
+  /**
+   * Returns why the change is void, if so. The result is the same at all sites.
+   */
   #findProblem(
     { name, directory, leader }: ChangeRecord,
     current: Origin | undefined,
@@ -252,7 +263,7 @@ export class Membership {
     return `another change is pending, and has to be confirmed by ${missing} first`;
   }
 
-  /** Gives the new origin, or that which was closed. */
+  /** Applies a change. Returns the new origin, or the one that was closed. */
   #apply(
     { name: site, directory, address }: ChangeRecord,
     current: Origin | undefined,
@@ -260,8 +271,8 @@ export class Membership {
   ): Origin {
     const origins = this.#origins;
     if (current !== undefined) origins.set(current, { state: 'closing' });
-    // Those that take nothing of what is closed, once they have it: the new one
-    // begins with that.
+    // All members have to confirm the change, except the new one: it begins
+    // with the change.
     const awaiting = new Set(origins.members);
     const {
       closing = [],
@@ -317,8 +328,8 @@ export class Membership {
   }
 
   /**
-   * Otherwise a start after a crash might not know that it was open, and say
-   * that nothing was done of what was.
+   * Otherwise a start after a crash might not know that it was open. It would
+   * report operations as not done that were done.
    */
   #proveOpen(): void {
     this.#isOpening = true;

@@ -1,7 +1,7 @@
 /**
- * How a replica is saved for a checkpoint, and how a start takes it up again:
- * the checkpoint first, then the entries of the site's own log behind it. What
- * other sites and the red log have is not needed for that.
+ * How a replica is saved for a checkpoint, and how a start restores it: first
+ * the checkpoint, then the entries of the site's own log behind it. Nothing of
+ * other sites or of the red log is needed.
  */
 import type {
   Checkpoint,
@@ -63,7 +63,7 @@ export interface SavedParts {
   restoreSlot(id: OperationId, hop: number, decision: SlotDecision): void;
 }
 
-/** How far a start has found the logs. */
+/** How far the logs of a start go. */
 export interface RecoveredLengths {
   readonly syncedLength: number;
   /** Records of the red log that are known to be committed. */
@@ -71,7 +71,7 @@ export interface RecoveredLengths {
 }
 
 /**
- * Saves the small parts of the state. They belong together with the changes of
+ * Saves the small parts of the state, which belong together with the changes of
  * the sections.
  */
 export function saveReplica(
@@ -102,7 +102,7 @@ export function saveReplica(
   };
 }
 
-/** Takes up what a directory has of a replica. */
+/** Restores a replica from its directory. */
 export function restoreReplica(
   replica: SavedParts,
   { checkpoint, start, entries }: RecoveredReplica,
@@ -174,7 +174,10 @@ function restoreBlue(replica: SavedParts, logged: LoggedOperation): void {
   replica.restoreSlot(id, hop, { kind: 'record', reply, vector });
 }
 
-/** An entry proves that so many records of the red log are committed. */
+/**
+ * Returns the number of records of the red log that an entry proves to be
+ * committed.
+ */
 function getProvenCount(entry: LocalEntry): number {
   return entry.kind === 'blue' || entry.kind === 'delivered'
     ? (entry.redDelivered ?? 0)

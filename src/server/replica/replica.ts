@@ -58,7 +58,8 @@ import type { OperationLookups } from './exactly-once/operation-lookup.ts';
 type OnSynced = (position: number) => void;
 
 /**
- * One site's replica. After each input, `takeOutputs` says what has to be done.
+ * The replica of one site. After each input `takeOutputs` returns what has to
+ * be done.
  */
 export class Replica implements ReplicaCore, SavedParts {
   readonly options: ReplicaOptions;
@@ -76,18 +77,25 @@ export class Replica implements ReplicaCore, SavedParts {
   readonly #watermarks: LowWatermarks;
   readonly #lostRights: LostRights | undefined;
   readonly #quarantine: ClockQuarantine;
-  /** The site at this start: whose operation one without a name is. */
+  /**
+   * The name of this start of the site. Operations without a name get theirs
+   * from it.
+   */
   protected readonly name: string;
   nowMs = 0;
   wallMs = 0;
   #outputs: ReplicaOutput[] = [];
   readonly #unsynced = new Fifo<OnSynced>();
-  /** The output to which entries are added: the last one, if it stores some. */
+  /**
+   * The entries of the last output, if that stores some. More entries are added
+   * to them.
+   */
   #storeOutput: LocalEntry[] | undefined;
   #syncedLength = 0;
   #isRetired = false;
   /**
-   * Submissions that came before the log's own operations were applied again.
+   * Submissions that came before the operations of the own log were applied
+   * again.
    */
   readonly #earlySubmissions = new Fifo<Submission>();
   readonly #provenRedCount: number;
@@ -154,16 +162,15 @@ export class Replica implements ReplicaCore, SavedParts {
   }
 
   /**
-   * When a tick is due without any input, because a request waits for its
-   * place.
+   * When a tick is due without any input, because a request waits for a slot.
    */
   get wakeAtMs(): number | undefined {
     return this.red.wakeAtMs;
   }
 
   /**
-   * Records of the red log that are known to be committed since before the
-   * restart.
+   * The number of records of the red log that are known to be committed since
+   * before the restart.
    */
   get provenRedCount(): number {
     return this.#provenRedCount;
@@ -196,16 +203,16 @@ export class Replica implements ReplicaCore, SavedParts {
   }
 
   /**
-   * The first entry of the site's own log that other sites may lack, or the one
-   * to come.
+   * The position in the site's own log from which on other sites may lack
+   * entries. If they lack none, it is that of the next entry.
    */
   get retainedFrom(): number {
     return this.blue.streams.retainedFrom ?? this.#syncedLength;
   }
 
   /**
-   * How many entries of the site's own log are kept because other sites lack
-   * some of them.
+   * The number of entries of the site's own log that are kept because other
+   * sites lack some of them.
    */
   get backlogLength(): number {
     return this.#syncedLength - this.retainedFrom;
@@ -223,8 +230,8 @@ export class Replica implements ReplicaCore, SavedParts {
   }
 
   /**
-   * Nothing becomes visible by a submission alone, so that there is nothing to
-   * settle.
+   * Nothing becomes visible by a submission alone, so nothing has to be
+   * applied.
    */
   submit(submission: Submission, nowMs: number, wallMs = nowMs): void {
     this.advanceTime(nowMs, wallMs);
@@ -289,8 +296,8 @@ export class Replica implements ReplicaCore, SavedParts {
   }
 
   /**
-   * Proposes the marker of this start while the red order can be reached:
-   * behind it a new operation is known to be new.
+   * Proposes the marker of this start while the red order can be reached. An
+   * operation that comes after the marker has passed is certain to be new.
    */
   markStart(): void {
     const { origins, site } = this.options;
@@ -354,8 +361,8 @@ export class Replica implements ReplicaCore, SavedParts {
   }
 
   /**
-   * Messages of a later start of a site have come: written down before whatever
-   * these lead to.
+   * A message of a later start of a site has come. This is stored before
+   * anything that the message leads to.
    */
   noteTerm(site: Origin, term: number, directory?: string): void {
     this.starts.set(site, term, directory);
@@ -373,14 +380,15 @@ export class Replica implements ReplicaCore, SavedParts {
       stage !== 'tentative' && !(stage === 'causal' && wantedStages.strong);
     if (!isReply(answer)) {
       const { identity } = submission;
-      // At this stage an update fails by what the red log says of it, for good.
+      // At this stage the update fails because of a record in the red log,
+      // which is final.
       const isConcluded =
         stage === 'strong' &&
         identity !== undefined &&
         isKeyed(identity.id) &&
         answer.retryable;
-      // What a weak level says, a "no" too, ends nothing where a stronger one
-      // follows.
+      // The result of a weak level, also a rejection, ends nothing if a
+      // stronger level follows.
       const error = isConcluded ? concludedError(answer) : answer;
       this.emit({
         kind: 'failed',
@@ -411,7 +419,9 @@ export class Replica implements ReplicaCore, SavedParts {
   };
 
   /**
-   * This site was closed: so many of its operations count, if that is known.
+   * This site was closed.
+   *
+   * @param final the last of its operations that counts, if that is known
    */
   retire(final: number | null = null): void {
     if (this.#isRetired) return;
@@ -468,7 +478,10 @@ export class Replica implements ReplicaCore, SavedParts {
     this.#watermarks.onApplied(operation);
   };
 
-  /** Applies all that has become visible, and does what waited for it. */
+  /**
+   * Applies everything that has become visible, and continues what waited for
+   * it.
+   */
   #applyVisible(): void {
     for (let mayMove = true; mayMove;) {
       const hasBlueMoved = this.blue.applyVisible();
@@ -516,8 +529,8 @@ export class Replica implements ReplicaCore, SavedParts {
     const { wantedStages, serial, sessionVector } = submission;
     const isCovered = this.coverage.isCovered(sessionVector);
     if (wantedStages.causal && isCovered) this.#readHere(submission);
-    // Below its session the weak view is skipped, not delayed, where a strong
-    // one follows.
+    // If the site lacks what the session has seen and a strong view follows,
+    // the weak view is skipped, not delayed.
     if (wantedStages.strong && this.red.admission.isFull) {
       this.reply(submission, 'strong', this.red.admission.fullError());
     } else if (wantedStages.strong)

@@ -1,6 +1,6 @@
 /**
- * Updates at one site: each is executed where its slot is, and a log entry
- * answers it (docs/spec/exactly-once.md).
+ * Updates at one site. Each is executed at its slot, and a log entry answers it
+ * (docs/spec/exactly-once.md).
  */
 import {
   isCorrectableError,
@@ -47,10 +47,13 @@ function isOutcome(
 
 /** A submission that is answered once its own blue operation is visible. */
 interface UnansweredWrite {
-  /** Of the operation, in the stream of this site. */
+  /** The sequence number of the operation in the stream of this site. */
   readonly sequence: number;
   readonly submission: Submission;
-  /** The slot that it decides; none of an operation without a name. */
+  /**
+   * The slot that the operation decides. It is `undefined` for an operation
+   * without a name.
+   */
   readonly slot: DedupSlot | undefined;
 }
 
@@ -92,7 +95,7 @@ export class Writes implements OperationLookupHost {
     if (slot !== undefined) this.lookups.slots.finalize(id, slot);
   }
 
-  /** What may be red is remembered in the red log too. */
+  /** Outcomes of operations that may be red are kept in the red log too. */
   isFullFor({ operation, identity }: Submission): boolean {
     return (
       identity !== undefined &&
@@ -118,8 +121,8 @@ export class Writes implements OperationLookupHost {
 
   submit(submission: Submission): void {
     const { identity, operation } = submission;
-    // What a key names is decided in one log, whatever is asked under it: at
-    // its home.
+    // An idempotency key is decided in the log of its home, whichever operation
+    // is called with it.
     const hasKey = identity !== undefined && isKeyed(identity.id);
     if (this.core.options.service.alwaysRed.has(operation) && !hasKey)
       this.#begin(submission);
@@ -127,7 +130,7 @@ export class Writes implements OperationLookupHost {
       this.refuse(submission, this.rejection);
     else if (identity !== undefined) this.lookups.begin(submission, identity);
     else {
-      // It has no name for a retry, so its reply need not be remembered.
+      // A retry cannot name the operation, so its reply need not be kept.
       const end: OnOutcome = (outcome, lackedMs) =>
         this.#replyUnnamed(submission, outcome, lackedMs);
       this.runWhenSeen(submission, () => this.#runWithRights(submission, end));
@@ -135,16 +138,16 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * What asks for the first time is not begun where too much waits already;
-   * what is known is only asked for.
+   * Begins an operation that is certain to be red. A new one is refused if too
+   * much waits already. A known one only waits for its result.
    */
   #begin(submission: Submission): void {
     const red = this.#red;
     const { identity } = submission;
     if (identity !== undefined && red.hasOperation(identity.id))
       return this.escalateToRed(submission);
-    // Asked once more when its turn has come: others may have taken all places
-    // while it waited for its session.
+    // This is checked again when its session is covered: others may have taken
+    // all slots meanwhile.
     const isRefused = (): boolean => {
       const rejection = this.#getRejection(submission);
       if (rejection === undefined) return false;
@@ -162,25 +165,26 @@ export class Writes implements OperationLookupHost {
     if (!isRefused()) this.escalateToRed(submission, isRefused);
   }
 
-  /** Why nothing of it is to begin here, if that is so. */
+  /** Returns why the operation must not begin here, if so. */
   #getRejection({
     identity,
     operation,
   }: Submission): CorrectableError | undefined {
     const red = this.#red;
-    // The newcomer, rather than what its client may still ask for.
+    // A new operation is refused, so that the client keeps those for which it
+    // may send retries.
     if (identity?.hop === 0 && red.isFullFor(identity))
       return unacknowledgedError(this.lookups.slots.limits);
-    // A no that is no entry would be untrue once the client asks again: the red
-    // order says it, where there is room.
+    // A rejection that is not in the log would be wrong once the client
+    // retries. If there is room, the red order has to reject.
     return identity !== undefined && !red.admission.isFull
       ? undefined
       : red.admission.getRejection(operation);
   }
 
   /**
-   * It may have begun before: here, or at a site that it was sent to before
-   * this one.
+   * Refuses an operation. It may have begun before, here or at a site that it
+   * was sent to earlier.
    */
   refuse(submission: Submission, rejection: CorrectableError): void {
     const { identity } = submission;
@@ -193,7 +197,8 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * Whether this site knows of it: then it is asked for again, or waits here.
+   * Whether this site knows the operation, so that a retry waits for its
+   * result.
    */
   #isKnown(identity: SubmissionIdentity | undefined): boolean {
     if (identity === undefined) return false;
@@ -206,11 +211,11 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * Whether it was sent to no other site before, and what earlier starts of
-   * this one have proposed is all known.
+   * Whether no other site can have the operation, and all proposals of earlier
+   * starts of this site are known.
    */
   #isCertainlyNew({ hop }: SubmissionIdentity): boolean {
-    // Names the marker of this start: submissions have serials from 1 on.
+    // This is the name of the marker. Submissions have serials from 1 on.
     return (
       hop === 0 &&
       this.#red.ensureMarkerPassed(formatOperationId(this.#startName, 0))
@@ -276,8 +281,8 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * The operation has come to an open slot of this site's log: what happens
-   * here decides it.
+   * The lookup has come to an open slot of this site's log: the operation is
+   * executed here.
    */
   executeIn(lookup: OperationLookup): void {
     if (this.core.coverage.isCovered(lookup.submission.sessionVector))
@@ -286,7 +291,8 @@ export class Writes implements OperationLookupHost {
   }
 
   #execute(lookup: OperationLookup): void {
-    // Nearly all services have no rights: then nothing of it can wait.
+    // Almost no service has bounded fields. Without them nothing can wait for
+    // rights.
     if (this.core.rights === undefined)
       return this.#decide(
         lookup,
@@ -304,8 +310,8 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * A waiting operation may find the slot decided: another site has claimed it,
-   * or a retry was executed.
+   * The slot may be decided while an operation waits: another site has claimed
+   * it, or a retry was executed.
    */
   #isDecided({ identity, hop }: OperationLookup): boolean {
     const { slots } = this.lookups;
@@ -325,7 +331,8 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * The operation is red for ever: in the red log its identifier alone counts.
+   * Sends an operation to the red log for good. There only its identifier
+   * counts.
    */
   escalateToRed(
     submission: Submission,
@@ -345,8 +352,8 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * What was handed over earlier has no result here for now: another site may
-   * have brought it into the red log.
+   * An operation that was handed over has no result here for now. Another site
+   * may have brought it into the red log.
    */
   #isHalted(submission: Submission): boolean {
     const { halted, waitsFor } = this.#red.admission;
@@ -360,10 +367,10 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * Whether the outcome has to be certified. What changes nothing says "no" by
-   * what it has read, and its site may be the last to hear of the yes: so it
-   * is, where some path of the operation is red, unless its generator says that
-   * the site's own snapshot will do.
+   * Whether the outcome has to be certified. An outcome without effects may be
+   * a rejection because of stale reads. So it is certified if some path of the
+   * operation is red, unless its generator declares that the snapshot of the
+   * site is enough.
    */
   #mustCertify(
     { operation }: Submission,
@@ -386,7 +393,7 @@ export class Writes implements OperationLookupHost {
   ): void {
     const { submission, identity, hop } = lookup;
     const { stable } = this.core.state;
-    // What is in the way may be gone when the operation is retried.
+    // The obstacle may be gone when the operation is retried.
     if (isCorrectableError(outcome) && this.#red.admission.isTemporary(outcome))
       return this.#leaveSlotOpen(lookup, outcome);
     // A retry with the same key has to be able to succeed.
@@ -448,16 +455,16 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * Records a reply without effects: after it was delivered, a late copy of the
-   * request must get the same.
+   * Records a reply without effects. A late copy of the request must get the
+   * same reply.
    */
   protected recordReply(lookup: OperationLookup, answer: ReplyRecord): void {
     this.lookups.store(lookup, answer);
   }
 
   /**
-   * Its slot says that it is red before it goes to the red log: its retry must
-   * not turn blue.
+   * The slot records that the operation is red before it goes to the red log: a
+   * retry must not become blue.
    */
   protected handOver(
     { submission, identity: { id }, hop }: OperationLookup,
@@ -479,7 +486,7 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * Runs the generator as the site's rights let it. What has to be red fails if
+   * Runs the generator within the rights of the site. A red outcome fails if
    * too much waits for the red order.
    */
   #runIfRoom(
@@ -505,8 +512,9 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * Runs `run` once the site has what the submission's session has seen; if
-   * that takes too long, `late`, or it fails.
+   * Runs `run` once the site has what the session of the submission has seen.
+   * If that takes too long, runs `late`. Default of `late`: the submission
+   * fails
    */
   runWhenSeen(
     submission: Submission,

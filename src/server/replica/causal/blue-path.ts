@@ -1,11 +1,11 @@
 /**
- * The blue path of a replica (Contrarian, VLDB 2018, §4, with one partition):
- * an operation commits at its own site, its stream is replicated in order, and
- * it becomes visible at another site once everything that it depends on is.
+ * The blue path of a replica (Contrarian, VLDB 2018, §4, with one partition).
+ * An operation commits at its own site, and its stream is replicated in order.
+ * It becomes visible at another site once everything that it depends on is.
  *
- * With one partition a vector need name only operations, never the passing of
- * time, so that visibility waits for operations alone; heartbeats only tell how
- * long a stream is.
+ * With one partition a vector needs to name only operations, and never the
+ * passing of time. So visibility waits for operations alone, and heartbeats
+ * only report how long a stream is.
  */
 import { getClient, getSequence } from '../../records/operation-id.ts';
 import type { Origin, StreamEnd } from '../../records/origin.ts';
@@ -30,12 +30,12 @@ import type {
 import { StreamTable } from './stream-table.ts';
 import { isCovered, getMaxEntry } from '../../records/vector.ts';
 
-/** Operations in one message of those that are sent again. */
+/** The maximum of operations in one message of those that are sent again. */
 const MAX_BATCH_OPERATIONS = 256;
 
-/** What a blue operation of this site is made of. */
+/** The parts from which a blue operation of this site is created. */
 export interface BlueDraft extends Pick<BlueOperation, 'id' | 'reply'> {
-  /** Of a named operation: the slot that it decides. */
+  /** The slot that a named operation decides. */
   readonly hop: number | undefined;
   readonly choice: Choice;
 }
@@ -58,7 +58,7 @@ export class BluePath {
   readonly #onApplied: (operation: BlueOperation) => void;
   readonly #windows: SendWindows;
   /**
-   * Set until another site has accepted this start: the stream may be an older
+   * Set until another site has accepted this start. The stream may be an older
    * copy, which must not continue.
    */
   isHeld = false;
@@ -73,7 +73,7 @@ export class BluePath {
     this.streams = new StreamTable(core.options.site, core.options.origins);
   }
 
-  /** Has a site answer, whatever it has. */
+  /** Sends a message that a site answers, even if it lacks nothing. */
   probe(site: Origin): void {
     this.#send(site, {
       kind: 'blue.heartbeat',
@@ -82,13 +82,13 @@ export class BluePath {
   }
 
   /**
-   * Whether the operations that a log held at the start are all applied again.
+   * Whether all operations that the log held at the start are applied again.
    */
   get isRecovered(): boolean {
     return this.streams.ownIncoming.waiting.size === 0;
   }
 
-  /** Whether this site may give operations. */
+  /** Whether this site may create operations. */
   get canOriginate(): boolean {
     const { origins, site } = this.core.options;
     return (
@@ -96,7 +96,7 @@ export class BluePath {
     );
   }
 
-  /** How much of the stream of an origin is synced here. */
+  /** Returns the end of the synced part of an origin's stream. */
   getHeld(origin: Origin): StreamEnd {
     const { waiting, synced } = this.streams.getIncoming(origin);
     const last =
@@ -107,8 +107,8 @@ export class BluePath {
   }
 
   /**
-   * Whether another member is known to have all that is synced here of the
-   * stream of an origin.
+   * Whether another member is known to have everything that is synced here of
+   * an origin's stream.
    */
   isElsewhere(origin: Origin): boolean {
     return (
@@ -125,8 +125,8 @@ export class BluePath {
     vector[site] = clock.next(wallMs, getMaxEntry(vector));
     const { shadow, effects } = choice;
     const sequence = this.streams.ownIncoming.received + 1;
-    // Literals, since this is the hot path: copying objects costs several times
-    // more.
+    // These are literals because copies of objects cost several times more on
+    // this hot path.
     const operation: BlueOperation =
       hop === undefined
         ? { id, site, shadow, effects, reply, sequence, vector }
@@ -147,14 +147,14 @@ export class BluePath {
     return operation;
   }
 
-  /** The streams as they are saved, by ordinal. */
+  /** Saves the streams by ordinal. */
   save(): SavedStream[] {
     return this.streams.incoming.map((stream) => stream.save());
   }
 
   /**
-   * Takes up what was saved; `kept` are operations from before, which other
-   * sites may lack.
+   * Restores saved streams. `retained` are operations from before the
+   * checkpoint that other sites may lack.
    */
   load(
     streams: readonly SavedStream[],
@@ -162,7 +162,7 @@ export class BluePath {
   ): void {
     for (const origin of this.core.options.origins.sites) {
       const saved = streams[origin];
-      // It has joined since.
+      // The origin has joined since.
       if (saved === undefined) continue;
       this.streams.getIncoming(origin).load(saved);
       const ofOrigin = retained.filter(
@@ -176,11 +176,11 @@ export class BluePath {
   /** Takes an operation from the site's own log after a restart. */
   restore(logged: LoggedOperation): void {
     const { site, vector } = logged.operation;
-    // The record by which it joined may be behind this in the red log, as a
-    // start reads them.
+    // A start reads the site's own log first. The record by which the origin
+    // joined may come later, in the red log.
     this.streams.growTo(site + 1);
     const stream = this.streams.getIncoming(site);
-    // Of what another site has sent, the rows may contain it.
+    // The rows of a checkpoint may contain the operation already.
     if (logged.operation.sequence > stream.synced)
       stream.restore(logged.operation);
     this.streams
@@ -213,9 +213,9 @@ export class BluePath {
   }
 
   /**
-   * After a restart: asks other sites how far they are, and reports what this
-   * site has. Only then is it known that a second site has the operations on
-   * which red records depend.
+   * After a restart: asks other sites for their lengths of the streams, and
+   * reports the own ones. Only then is it known that a second site has the
+   * operations on which red records depend.
    */
   sendGreetings(): void {
     if (!this.streams.incoming.some(({ synced }) => synced > 0)) return;
@@ -225,7 +225,9 @@ export class BluePath {
       this.#sendHave(site, true);
   }
 
-  /** What is here of a stream; of the own one what is synced. */
+  /**
+   * Returns the end of a stream here. Of the own stream that is the synced end.
+   */
   getEnd(origin: Origin): StreamPoint {
     const stream = this.streams.getIncoming(origin);
     if (origin !== this.core.options.site) return stream.end;
@@ -233,14 +235,17 @@ export class BluePath {
   }
 
   /**
-   * The digest of the first operations of a stream; `undefined` where it is not
-   * known.
+   * Returns the digest of the first operations of a stream. It is `undefined`
+   * if it is unknown.
    */
   getDigest(origin: Origin, length: number): number | undefined {
     return this.streams.getIncoming(origin).getDigest(length);
   }
 
-  /** Applies what has become visible; says whether anything has. */
+  /**
+   * Applies all operations that have become visible. Returns whether there were
+   * any.
+   */
   applyVisible(): boolean {
     let moved = false;
     for (const site of this.core.options.origins.sites) {
@@ -260,7 +265,7 @@ export class BluePath {
     return moved;
   }
 
-  /** Sends what has gathered during one input. */
+  /** Sends what was synced during one input, and confirms what was received. */
   flush(): void {
     while (this.#unsent.length > 0) {
       const isAll = this.#unsent.length <= MAX_OPERATIONS_PER_MESSAGE;
@@ -329,8 +334,8 @@ export class BluePath {
   }
 
   /**
-   * Entries are synced in the order in which they were stored, so that one
-   * function does for all.
+   * One function is enough for all entries, because they are synced in the
+   * order in which they were stored.
    */
   readonly #onOwnSynced = (position: number): void => {
     const operation = this.#unsynced.shift() as BlueOperation;
@@ -339,7 +344,10 @@ export class BluePath {
     if (this.streams.hasReceivers) this.#unsent.push(operation);
   };
 
-  /** Operations of a stream, behind the digest of what stands before them. */
+  /**
+   * Creates a message with operations of a stream, and the digest of all before
+   * them.
+   */
   #createMessage(
     stream: IncomingStream,
     operations: readonly BlueOperation[],
@@ -353,8 +361,8 @@ export class BluePath {
   }
 
   /**
-   * Whether the own stream has got so far. A site that has more of it has it of
-   * another node of this site.
+   * Whether the own stream has got this far. If another site has more of it,
+   * that came from another node of this site.
    */
   #hasSent(from: Origin, sequence: number): boolean {
     const { synced } = this.streams.ownIncoming;
@@ -366,8 +374,8 @@ export class BluePath {
   }
 
   /**
-   * Whether operations stand behind what is here of their stream, as far as
-   * both are known.
+   * Whether operations continue the stream that is here, as far as both are
+   * known.
    */
   #continues({
     operations,
@@ -404,7 +412,7 @@ export class BluePath {
         origin === this.core.options.site
       )
         continue;
-      // What another site passes on, it has accepted.
+      // An operation that another site passes on was accepted there.
       if (
         from === origin &&
         !this.core.acceptsStamp(origin, operation.vector[origin] ?? 0)
@@ -422,13 +430,13 @@ export class BluePath {
     }
     const origin = operations[0]?.site;
     if (origin !== undefined) this.#requestMissing(from, origin);
-    // Said again: the last confirmation may have been lost.
+    // Confirms again, because the last confirmation may have been lost.
     if (!isNew) this.#confirm(from);
   }
 
   /**
-   * Asks a site for what is lacking of a stream, unless it was asked for
-   * already.
+   * Requests missing operations of a stream from a site, unless they were
+   * requested already.
    */
   #requestMissing(from: Origin, origin: Origin): void {
     const { nowMs, options } = this.core;
@@ -453,8 +461,8 @@ export class BluePath {
   }
 
   /**
-   * A site tells how much it has of each stream: what it lacks, or what is
-   * lacking here, need not come from the origin.
+   * A site reports its length of each stream. Operations that it lacks, or that
+   * are lacking here, need not come from their origin.
    */
   protected onHave(
     from: Origin,

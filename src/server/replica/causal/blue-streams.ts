@@ -1,4 +1,4 @@
-/** The blue stream of a site, as its sender and as its receivers keep it. */
+/** One blue stream as a site receives it, and as it passes it on. */
 import { Fifo } from '../../collections/fifo.ts';
 import { PrefixDigest } from '../../log/prefix-digest.ts';
 import type { Origin } from '../../records/origin.ts';
@@ -8,37 +8,37 @@ import type { BlueOperation, StreamPoint } from '../../records/records.ts';
 export interface SavedStream {
   readonly synced: number;
   readonly waiting: readonly BlueOperation[];
-  /** Of what stands before those that wait. */
+  /** The digest of the operations before those that wait. */
   readonly digest?: number | undefined;
 }
 
-/** A blue operation and where it stands in the site's own log. */
+/** A blue operation and its position in the site's own log. */
 export interface LoggedOperation {
   readonly operation: BlueOperation;
   readonly position: number;
 }
 
 /**
- * What a site has received of a stream (its own included), and what of it waits
- * to become visible.
+ * The part of a stream that a site has received, its own stream included, and
+ * the operations of it that are not visible yet.
  */
 export class IncomingStream {
   /** Synced operations that are not yet applied, in order. */
   readonly waiting: Fifo<BlueOperation> = new Fifo();
-  /** Sites that do not keep any more what comes next here. */
+  /** Sites that no longer keep the operation that comes next here. */
   readonly #gone = new Set<Origin>();
   #received = 0;
   #synced = 0;
-  /** The last operation that the stream is said to have. */
+  /** The last operation of the stream that another site has reported. */
   #announced = 0;
   /**
-   * Up to where operations were asked for, and when that was, or when the last
-   * one of them came.
+   * The last operation that was requested, and when that was or when the last
+   * operation came.
    */
   #requestedUpTo = 0;
   #movedAtMs = -Infinity;
   #digest = new PrefixDigest(0, 0);
-  /** Of the own stream: the last operation that was sent. */
+  /** The last operation that was sent, if this is the own stream. */
   sent = Infinity;
 
   /** Another site reports that the stream has reached this operation. */
@@ -46,16 +46,16 @@ export class IncomingStream {
     this.#announced = Math.max(this.#announced, sequence);
   }
 
-  /** The stream ends with this operation, whatever was said of it. */
+  /** The stream ends with this operation, even if more was reported. */
   endAt(sequence: number): void {
     this.#announced = Math.min(this.#announced, sequence);
   }
 
   /**
-   * Whether to ask for what comes after `received`: something is lacking, and
-   * what was asked for last has come, or nothing for `getSilentMs`; up to
-   * `window` of it then. Each message beyond a gap would ask for all of it
-   * otherwise.
+   * Whether to request the operations after `received`, up to `window` of them.
+   * It is so if some are lacking, and all that were requested have come, or
+   * nothing has come for `silentMs`. Without this each message beyond a gap
+   * would request everything again.
    */
   takeRequest(nowMs: number, silentMs: number, window: number): boolean {
     if (this.#announced <= this.#received) return false;
@@ -70,8 +70,8 @@ export class IncomingStream {
   }
 
   /**
-   * A site does not keep any more what comes after `after`; says whether that
-   * is lacking here. Another one may be asked.
+   * A site no longer keeps the operations after `after`. Returns whether they
+   * are lacking here, so that another site has to be asked.
    */
   noteGone(site: Origin, after: number): boolean {
     if (after !== this.#received || this.#announced <= this.#received)
@@ -81,12 +81,12 @@ export class IncomingStream {
     return true;
   }
 
-  /** Whether none of these sites keeps what comes next here. */
+  /** Whether none of these sites keeps the operation that comes next here. */
   isGoneAt(sites: readonly Origin[]): boolean {
     return this.#gone.size > 0 && sites.every((site) => this.#gone.has(site));
   }
 
-  /** Of these sites one that may keep what comes next. */
+  /** Returns one of these sites that may keep the operation that comes next. */
   findKeeper(sites: readonly Origin[]): Origin | undefined {
     return sites.find((site) => !this.#gone.has(site));
   }
@@ -96,7 +96,7 @@ export class IncomingStream {
     return this.#received;
   }
 
-  /** The last operation of which all up to it are synced. */
+  /** The last operation up to which all are synced. */
   get synced(): number {
     return this.#synced;
   }
@@ -106,12 +106,12 @@ export class IncomingStream {
     return this.#synced - this.waiting.size;
   }
 
-  /** What the stream has here, synced or not. */
+  /** The end of the stream here, synced or not. */
   get end(): StreamPoint {
     return { length: this.#received, digest: this.#digest.at(this.#received) };
   }
 
-  /** Of its first operations, so many of them. */
+  /** Returns the digest of this number of first operations. */
   getDigest(length: number): number | undefined {
     return this.#digest.at(length);
   }
@@ -155,12 +155,12 @@ export class IncomingStream {
 }
 
 /**
- * The synced operations of one stream that some other site may still lack: of
- * the own one, and of those that may have to be passed on because their origin
- * is gone.
+ * The synced operations of one stream that another site may still lack. They
+ * are kept for all streams, since a site has to pass them on if their origin is
+ * gone.
  */
 export class OutgoingStream {
-  /** Without a gap. */
+  /** Consecutive operations. */
   #retained = new Fifo<LoggedOperation>();
   /** By receiver: the last operation that it has synced. */
   readonly #acknowledged = new Map<Origin, number>();
@@ -174,7 +174,8 @@ export class OutgoingStream {
   setReceivers(receivers: readonly Origin[]): void {
     for (const site of this.#acknowledged.keys())
       if (!receivers.includes(site)) this.#acknowledged.delete(site);
-    // What a new one has is not known yet: from now on all is kept for it.
+    // It is unknown what a new receiver has: all operations are kept for it
+    // from now on.
     for (const site of receivers)
       if (!this.#acknowledged.has(site)) this.#acknowledged.set(site, 0);
     this.#forgetAcknowledged();
@@ -196,14 +197,14 @@ export class OutgoingStream {
     return false;
   }
 
-  /** Where the first operation that is kept stands in the site's own log. */
+  /** The position of the first retained operation in the site's own log. */
   get retainedFrom(): number | undefined {
     return this.#retained.first?.position;
   }
 
   /**
-   * After a restart: what the stream had got to, and what of it others may
-   * still lack.
+   * After a restart: restores the end of the stream, and the operations that
+   * others may lack.
    */
   load(last: number, retained: readonly LoggedOperation[]): void {
     this.#last = last;
@@ -222,8 +223,8 @@ export class OutgoingStream {
   }
 
   /**
-   * What a log has of a stream has a gap if its site took the state of another
-   * one. Nothing before a gap is passed on.
+   * The log has a gap in a stream if its site took the state of another one.
+   * Operations before a gap are not passed on.
    */
   #retain(item: LoggedOperation): void {
     const last = this.#lastRetained;
@@ -252,7 +253,7 @@ export class OutgoingStream {
       this.#retained.shift();
   }
 
-  /** How many operations are kept that a receiver lacks. */
+  /** Returns the number of retained operations that a receiver lacks. */
   getBacklog(site: Origin): number {
     return Math.min(
       this.#retained.size,
@@ -265,7 +266,7 @@ export class OutgoingStream {
     return this.#acknowledged.get(site) ?? 0;
   }
 
-  /** Whether the operation after the one called `sequence` is kept. */
+  /** Whether the operation after this sequence number is retained. */
   hasAfter(sequence: number): boolean {
     return (
       sequence < this.#lastRetained &&
@@ -273,7 +274,7 @@ export class OutgoingStream {
     );
   }
 
-  /** The operations after the one called `sequence`, at most so many. */
+  /** Returns up to `max` operations after this sequence number. */
   getAfter(sequence: number, max: number): BlueOperation[] {
     const first = this.#retained.first?.operation.sequence ?? 0;
     const from = Math.max(0, sequence + 1 - first);
@@ -283,16 +284,16 @@ export class OutgoingStream {
   }
 
   /**
-   * Whether a site lacks so much that it is not sent what is new: it asks for
-   * that once it is back.
+   * Whether a site lacks so much that new operations are not sent to it. It
+   * requests them once it is back.
    */
   isFarBehind(site: Origin, window: number): boolean {
     return this.#last - (this.#acknowledged.get(site) ?? 0) > window;
   }
 
   /**
-   * The sites that lack something and have not got on for `getSilentMs`; each
-   * is named once per such time.
+   * Returns the sites that lack operations and have not advanced for
+   * `silentMs`. Each site is returned once in that time.
    */
   takeSilentSites(nowMs: number, silentMs: number): Origin[] {
     const silent: Origin[] = [];

@@ -1,6 +1,6 @@
 /**
- * The blue streams of all origins at one site, by ordinal: what has come of
- * each, and what of it other sites may still lack.
+ * The blue streams of all origins at one site, by ordinal: what was received of
+ * each, and what other sites may still lack.
  */
 import { measurePlainData } from '../../../values/estimate-bytes.ts';
 import { RED, type Origin, type Origins } from '../../records/origin.ts';
@@ -138,8 +138,8 @@ export class StreamTable {
   }
 
   /**
-   * Those of them that are in the rows. Returns none if they are too many for
-   * the small part of a checkpoint.
+   * Returns the unsent operations that are in the rows. Returns none if they
+   * are too many for the small part of a checkpoint.
    */
   saveUnsent(): readonly BlueOperation[] {
     const unsent = this.ownOutgoing.getAfter(
@@ -155,7 +155,7 @@ export class StreamTable {
     return unsent.filter(({ sequence }) => sequence <= applied);
   }
 
-  /** About how much memory those operations take that are not visible yet. */
+  /** The approximate memory of the operations that are not visible yet. */
   get waitingBytes(): number {
     let bytes = 0;
     for (const { waiting } of this.#incoming)

@@ -1,6 +1,6 @@
 /**
- * Rights that own operations use or give away, decided and not applied yet
- * (docs/spec/rights.md, R-3).
+ * Amounts that own operations take or give away, and that are decided and not
+ * applied yet (docs/spec/rights.md, R-3).
  */
 import type { Effect } from '../../records/effect.ts';
 import { RED } from '../../records/origin.ts';
@@ -22,7 +22,7 @@ export class InFlightAmounts {
     return this.#used.get(formatFieldKey(field)) ?? 0;
   }
 
-  /** How much of it is on its way into the pool. */
+  /** Returns the amount that is on its way into the pool. */
   getReturnedToPool(field: BoundedName): number {
     return this.#returnedToPool.get(formatFieldKey(field)) ?? 0;
   }
@@ -31,7 +31,7 @@ export class InFlightAmounts {
     for (const effect of effects) this.#change(effect, 1);
   }
 
-  /** They are applied: the ledger says it from now on. */
+  /** The effects are applied: the ledger contains them from now on. */
   remove(effects: readonly Effect[]): void {
     for (const effect of effects) this.#change(effect, -1);
   }

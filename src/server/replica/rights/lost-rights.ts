@@ -1,8 +1,7 @@
 /**
- * Reports what is lost with a closed site: rights to bounded fields that no
- * site can use any more (M12 of docs/spec/cluster.md). They are not shared out
- * again. The site may have used them for takes that no other site has, and may
- * have confirmed those.
+ * Reports rights to bounded fields that are lost with a closed site (M12 of
+ * docs/spec/cluster.md). No other site gets them. The closed site may have used
+ * them for takes that no other site has, and may have confirmed those takes.
  */
 import type { Origin } from '../../records/origin.ts';
 import type { LostRight } from '../../records/replica-output.ts';
@@ -15,7 +14,7 @@ export class LostRights {
   readonly #core: ReplicaCore;
   /** Closed origins that were reported, or were closed before this start. */
   readonly #known: Set<Origin>;
-  /** Closed origins of whose streams this site has not applied all. */
+  /** Closed origins whose streams are not fully applied here. */
   readonly #pending = new Set<Origin>();
 
   constructor(core: ReplicaCore) {
@@ -38,7 +37,7 @@ export class LostRights {
     }
   }
 
-  /** Reports each closed origin once all that it has done is applied here. */
+  /** Reports each closed origin once its whole stream is applied here. */
   report(): void {
     for (const origin of this.#pending) {
       const { state, options } = this.#core;

@@ -1,4 +1,4 @@
-/** What the ledger of a bounded field shows, as exact amounts. */
+/** Reads the ledgers of bounded fields as exact amounts. */
 import type { Origin } from '../../records/origin.ts';
 import type { Ledger } from '../../service/fields/ledger.ts';
 import type { StateReader } from '../../state/store.ts';
@@ -12,8 +12,8 @@ export function readLedger(
 }
 
 /**
- * Of more, differences are not exact: what stands above that has to wait until
- * some is taken.
+ * Differences of larger amounts are not exact. The rest can be used once some
+ * was taken.
  */
 export function toExactNumber(amount: number): number {
   return Math.min(amount, Number.MAX_SAFE_INTEGER);
@@ -24,7 +24,7 @@ export const giveAll =
   (site: Origin): number =>
     toExactNumber(ledger.getHolding(site));
 
-/** What a site may give and keep enough itself. */
+/** Returns the half that a site may give away. */
 export const giveHalf =
   (ledger: Ledger) =>
   (site: Origin): number =>

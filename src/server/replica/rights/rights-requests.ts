@@ -1,6 +1,6 @@
 /**
- * What a site has asked others for and not been given yet, and what it has
- * given to those who asked.
+ * Requests for rights: those of a site that were not answered, and those of
+ * other sites that it has answered.
  */
 import type { Origin } from '../../records/origin.ts';
 import type { RightsRequest } from '../../records/records.ts';
@@ -15,8 +15,8 @@ export interface BoundedName {
 const SEPARATOR = '\u0000';
 
 /**
- * Equal for one field alone: names of tables and fields have no separator in
- * them.
+ * Returns a key that no other field has, because names of tables and fields
+ * contain no separator.
  */
 export function formatFieldKey({ table, key, field }: BoundedName): string {
   return table + SEPARATOR + field + SEPARATOR + key;
@@ -27,26 +27,27 @@ const REQUEST_TARGETS = ['later', 'here', 'pool'] as const;
 export type RequestTarget = (typeof REQUEST_TARGETS)[number];
 
 /**
- * A question that may be asked now: of those who have most, or of all, since
- * those did not answer.
+ * The sites that may be asked now: those that have most, or all, if the first
+ * did not answer.
  */
 export type RequestMode = 'first' | 'again';
 
 interface RequestTimeouts {
-  /** A question is overdue after so long, */
+  /** After this time a request is overdue. */
   readonly resendAfterMs: number;
-  /** and forgotten after so long. */
+  /** After this time a request is forgotten. */
   readonly reachTimeoutMs: number;
 }
 
 /**
- * One request is in flight at a time. If nothing comes, more sites are asked.
+ * Limits requests to one in flight. If it is not answered, more sites are
+ * asked.
  */
 export class RightsRequests {
   readonly #times: RequestTimeouts;
   /**
-   * By field and for what: when it was asked last, unless something has come
-   * since. The latest stands last.
+   * By field and purpose: when rights were last requested. An answer removes
+   * the entry. The latest one is at the end.
    */
   readonly #sentAtMs = new Map<string, number>();
 
@@ -58,7 +59,7 @@ export class RightsRequests {
     return this.#sentAtMs.size;
   }
 
-  /** Whether it may be asked now: then it counts as asked. */
+  /** Returns which sites may be asked now, and counts them as asked. */
   takeTurn(
     name: BoundedName,
     description: RequestTarget,
@@ -73,7 +74,7 @@ export class RightsRequests {
     return isSilent ? 'again' : 'first';
   }
 
-  /** Whether it has been asked, and may still be answered. */
+  /** Whether rights were requested, and the request may still be answered. */
   isOpen(
     name: BoundedName,
     description: RequestTarget,
@@ -90,7 +91,7 @@ export class RightsRequests {
       this.#sentAtMs.delete(description + formatFieldKey(name));
   }
 
-  /** What was asked for so long ago that it makes no difference. */
+  /** Forgets requests that are so old that they make no difference. */
   #evict(nowMs: number): void {
     const { resendAfterMs, reachTimeoutMs } = this.#times;
     for (const [requested, atMs] of this.#sentAtMs) {
@@ -112,15 +113,18 @@ export class RightsRequests {
 }
 
 interface AnsweredRequest {
-  /** Of the operation that gave it. */
+  /** The stamp of the operation that gave the rights. */
   readonly stamp: number;
   readonly atMs: number;
 }
 
-/** What a site has given, for as long as an older request may still come. */
+/**
+ * The rights that a site has given, for as long as an older request may still
+ * come.
+ */
 export class AnsweredRequests {
   readonly #retentionMs: number;
-  /** By who asked, and by field: the latest stands last. */
+  /** By requesting site and field. The latest one is at the end. */
   readonly #requests = new Map<Origin, Map<string, AnsweredRequest>>();
 
   /**
@@ -138,8 +142,8 @@ export class AnsweredRequests {
   }
 
   /**
-   * Whether the last answer is still on its way to who asks, and has seen all
-   * up to this stamp.
+   * Whether the last answer is still on its way to the site, as the stamp that
+   * it has seen shows.
    */
   isOnItsWay(
     from: Origin,
@@ -160,8 +164,8 @@ export class AnsweredRequests {
   }
 
   /**
-   * What who asks has seen, but for what is so new that a question from before
-   * it may come late.
+   * Forgets answers that the site has seen, unless a request from before them
+   * may still come.
    */
   #evict(from: Origin, seen: number, nowMs: number): void {
     const ofOne = this.#requests.get(from);
@@ -173,7 +177,7 @@ export class AnsweredRequests {
 }
 
 /**
- * The number of fields with an early request at a time. Requests for others are
+ * The maximum of fields with an early request. Requests for other fields are
  * sent again.
  */
 const MAX_FIELDS = 1024;
@@ -181,26 +185,27 @@ const MAX_FIELDS = 1024;
 export interface EarlyRequest {
   readonly from: Origin;
   readonly request: RightsRequest;
-  /** Up to where its sender showed the stream of this site. */
+  /** The stamp of this site's stream up to which the sender had seen it. */
   readonly seenStamp: number;
-  /** It is retried by then. */
+  /** When its sender sends it again. */
   readonly untilMs: number;
 }
 
 /**
- * Requests that one site has not answered, since they came before the rights
- * that they want. The newest of each site and field is kept until it is resent.
+ * Requests that came before the rights that they want, so that this site has
+ * not answered them. The newest of each site and field is kept until it is sent
+ * again.
  */
 export class EarlyRequests {
   /**
-   * By field, and by who asked; the field that was first asked for longest ago
-   * stands first.
+   * By field and requesting site. The field with the oldest request comes
+   * first.
    */
   readonly #requests = new Map<string, Map<Origin, EarlyRequest>>();
 
   /**
-   * Adds a request in place of the last one of its site, unless only that one
-   * is for an operation that waits.
+   * Adds a request in place of the last one of its site. It is dropped if only
+   * the last one is for an operation that waits.
    */
   add(question: EarlyRequest): void {
     const { from, request } = question;
@@ -219,7 +224,7 @@ export class EarlyRequests {
       this.#requests.delete(oldest);
   }
 
-  /** Takes out those about these fields that are not overdue. */
+  /** Takes the requests about these fields that are not overdue. */
   takeForFields(
     fields: Iterable<string>,
     nowMs: number,

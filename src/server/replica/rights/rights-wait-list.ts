@@ -1,6 +1,6 @@
 /**
- * Operations that wait for rights, in the order in which they came, bounded in
- * time.
+ * Operations that wait for rights in the order in which they came, up to a
+ * timeout.
  */
 import { NameCounts } from '../../collections/counts.ts';
 import type { OperationId } from '../../records/records.ts';
@@ -16,21 +16,21 @@ interface WaitingEntry {
   shortfall: RightsShortfall;
 }
 
-/** What all that wait lack of one field. */
+/** The amount of one field that all waiting operations lack. */
 export interface WantedRights {
   readonly name: BoundedName;
   readonly amount: number;
-  /** So much of it those that are red. */
+  /** The part of the amount that red operations lack. */
   readonly inRed: number;
   /**
-   * How many of them the pool alone can help: red ones, and those that lack
-   * several fields.
+   * The number of operations that only the pool can help: red ones, and those
+   * that lack several fields.
    */
   readonly ofPool: number;
 }
 
 /**
- * The same, exactly: the amount of an operation is added when it comes, and
+ * The exact sum: the amount of an operation is added when it comes, and
  * subtracted when it leaves.
  */
 interface ExactWanted {
@@ -42,7 +42,7 @@ interface ExactWanted {
 
 export class RightsWaitList {
   #waiting: WaitingEntry[] = [];
-  /** Of which operations they are, but for those that are in the red order. */
+  /** The waiting operations, except those that are in the red order. */
   readonly #operations = new NameCounts();
   readonly #wanted = new Map<string, ExactWanted>();
 
@@ -80,7 +80,7 @@ export class RightsWaitList {
   }
 
   /**
-   * No caller waits any more for the submission with this serial: forgets it,
+   * No caller waits any more for the submission with this serial. Forgets it,
    * and returns it if it was here.
    */
   cancel(serial: number): Submission | undefined {
@@ -89,14 +89,14 @@ export class RightsWaitList {
     return this.#take(isMeant)[0]?.waiter.submission;
   }
 
-  /** Those whose time is over: they wait no longer. */
+  /** Takes the operations whose timeout is over. */
   takeTimedOut(nowMs: number): readonly WaitingEntry[] {
     return this.#take(({ untilMs }) => untilMs <= nowMs);
   }
 
   /**
-   * Retries those that lack rights to one of these fields. If one fails, others
-   * that want as much are not run.
+   * Retries operations that lack rights to one of these fields. If one fails,
+   * later ones that want at least as much are not run.
    */
   retry(fields: ReadonlySet<string>): void {
     const missed = new Set<string>();

@@ -1,4 +1,4 @@
-/** How an amount of rights is divided over the sites that are asked for it. */
+/** Divides an amount of rights over the sites that are asked for it. */
 
 export interface Portion<H> {
   readonly from: H;
@@ -8,8 +8,8 @@ export interface Portion<H> {
 export type MaxGrant<H> = (holder: H) => number;
 
 /**
- * Of the richest as much as it may give, of the next one the rest, and so on:
- * of no more of them than have it all.
+ * Requests as much as it may give from the richest site, the rest from the next
+ * one, and so on. So the request goes to as few sites as possible.
  */
 export function splitByRichest<H>(
   amount: number,
@@ -28,7 +28,8 @@ export function splitByRichest<H>(
 }
 
 /**
- * Requests the whole amount of each site, because some of them may not answer.
+ * Requests the whole amount from each site, because some of them may not
+ * answer.
  */
 export function splitByAll<H>(
   amount: number,
