@@ -3,17 +3,10 @@
  * client can carry it and cannot make it up.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-<<<<<<<< HEAD:src/bindings/shared/signed-tokens.ts
 import { CorrectableError } from '../../correctable/errors.ts';
 
 /** One stamp for each site. */
 type Vector = readonly number[];
-========
-import { CorrectableError } from '../../../correctable/errors.ts';
-import type { SessionTokens } from './site-session.ts';
-import type { Origin } from '../../records/origin.ts';
-import type { Vector } from '../../records/vector.ts';
->>>>>>>> 105a319e (refactor(site): make the turn of a site one function):src/server/site/submission/session-tokens.ts
 
 export interface SignedTokensOptions {
   /** The same at all sites. */

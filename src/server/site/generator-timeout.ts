@@ -1,6 +1,6 @@
 /**
- * Stops a generator that neither returns nor reads: what no budget inside it
- * can do.
+ * Stops a generator that neither returns nor reads. No budget inside of the
+ * generator can do that.
  */
 import { Script } from 'node:vm';
 import { createInternalError } from '../records/internal-errors.ts';

@@ -14,21 +14,21 @@ import type { OnAlarm } from '../alarms/site-alarm.ts';
 import { isInDevelopment } from './is-in-development.ts';
 
 /**
- * How many reported rows it remembers: a row that stays broken is reported
- * once.
+ * The maximum of reported rows that are remembered. A row that stays broken is
+ * reported once.
  */
 const MAX_REPORTED_ROWS = 1000;
 
 /**
- * Conditions on the whole snapshot may read everything: they get this share of
- * the time, and so much saved up.
+ * Conditions on the whole snapshot may read everything. They get this share of
+ * the time, and may save up this much of it.
  */
 const CPU_SHARE = 0.05;
 const MAX_SAVED_MS = 100;
 
 /**
- * Whether invariants are checked unless it is said: an observer that has
- * nothing to look at would only take time.
+ * Whether invariants are checked by default. Without any invariant an observer
+ * would only take time.
  */
 export function hasInvariants({
   invariants,
@@ -45,13 +45,15 @@ export interface InvariantObserver {
 
 type AppliedChange = Pick<RedOperation, 'id' | 'shadow' | 'effects'>;
 
-/** What an operator does about a broken invariant. */
+/** The advice for an operator about a broken invariant. */
 const ADVICE =
   'Make the shadow operation red and let its generator check what it needs, or fix the invariant.';
 
 /**
- * Reports each row that breaks an invariant, and each condition on all tables
- * that does not hold, once. `elapsedMs` is a monotonic clock.
+ * Reports once each row that breaks an invariant, and each condition on all
+ * tables that does not hold.
+ *
+ * @param elapsedMs a monotonic clock
  */
 export function createInvariantObserver(
   service: Service,
@@ -77,7 +79,7 @@ export function createInvariantObserver(
   const check = new InvariantCheck(service);
   const budget = new CpuBudget(elapsedMs);
   const hasConditions = Object.keys(service.snapshotInvariants).length > 0;
-  /** Tables that have changed since there was time to check the conditions. */
+  /** Tables that have changed since the conditions were last checked. */
   const changed = new Set<string>();
   const checkConditions = (
     { id, shadow, effects }: AppliedChange,
@@ -98,7 +100,7 @@ export function createInvariantObserver(
       for (const broken of check.findBrokenRows(effects, state)) {
         const { table, key, invariant } = broken;
         const description = `${shadow} (${id}) left row '${key}' of ${table} without "${invariant}"`;
-        // A promise is there whatever the row.
+        // An invariant that returns a promise does so for every row.
         const name =
           broken.error === RETURNED_PROMISE
             ? [table, invariant]
@@ -110,10 +112,7 @@ export function createInvariantObserver(
   };
 }
 
-/**
- * Lets something run while it has time left, which comes back at its share of
- * what passes.
- */
+/** A budget of time, which refills as a share of the time that passes. */
 class CpuBudget {
   readonly #elapsedMs: () => number;
   #availableMs = MAX_SAVED_MS;
@@ -125,7 +124,7 @@ class CpuBudget {
   }
 
   /**
-   * Runs `work` if there is time left for it, and returns its result;
+   * Runs `work` if the budget allows it, and returns its result. Returns
    * `undefined` if it did not run.
    */
   run<T>(work: () => T): T | undefined {

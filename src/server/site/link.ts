@@ -1,19 +1,19 @@
 /**
- * A one-way link between two sites in one process: first in, first out, each
- * message delayed by the same time. It holds so much and no more: what comes
- * beyond is dropped, as networks do, and what matters of it is sent again.
+ * A one-way link between two sites in one process. Messages arrive in order,
+ * each after the same delay. The link holds a limited amount. Messages beyond
+ * that are dropped, as in a network, and are sent again if they matter.
  */
 import { Fifo } from '../collections/fifo.ts';
 
 export interface LinkLimits {
   readonly maxMessages: number;
-  /** Bytes of the messages whose length is passed to it. */
+  /** The bytes of the messages whose length is passed to the link. */
   readonly maxBytes: number;
 }
 
 /**
- * Far beyond what windows let sites send before they are answered: a site that
- * comes here is held up.
+ * Far more than windows let sites send before they get an answer. A link gets
+ * this full only if the receiver is held up.
  */
 export const LINK_LIMITS: LinkLimits = {
   maxMessages: 1 << 16,
@@ -35,8 +35,8 @@ export interface LinkOptions<M> {
 }
 
 /**
- * A link. Its timer exists only while messages are in flight, so that it keeps
- * no process alive for nothing.
+ * A link. Its timer exists only while messages are in flight, so that it does
+ * not keep the process alive.
  */
 export class Link<M> {
   readonly #options: LinkOptions<M>;
@@ -51,12 +51,12 @@ export class Link<M> {
     this.#limits = options.limits ?? LINK_LIMITS;
   }
 
-  /** @param bytes none of a message that is handed over as it is */
+  /** @param bytes `undefined` for a message that is passed without a copy */
   send(message: M, bytes = 0): void {
     if (this.#isClosed) return;
     const { maxMessages, maxBytes } = this.#limits;
     const { size } = this.#inFlight;
-    // One message goes, however large it is.
+    // A single message passes, however large it is.
     if (size >= maxMessages || (size > 0 && this.#bytes + bytes > maxBytes)) {
       this.#options.onFull?.();
       return;
@@ -94,8 +94,8 @@ export class Link<M> {
       due.push(message);
     }
     const next = this.#inFlight.at(0);
-    // Scheduled before the messages are handled: what they send in turn comes
-    // after what is in flight.
+    // The timer is set before the messages are handled, because messages that
+    // these send come after those in flight.
     if (next !== undefined) this.#schedule(next.dueAtMs - nowMs);
     if (due.length > 0) this.#options.deliver(due);
   }

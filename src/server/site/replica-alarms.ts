@@ -1,6 +1,6 @@
 /**
- * What is noticed at a site, as alarms: wild clocks, generators that throw by
- * mistake, messages that are not taken.
+ * Raises alarms about clocks that are wrong, generators that throw by mistake,
+ * and messages that are not taken.
  */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { formatThrown } from '../records/failures.ts';
@@ -15,8 +15,8 @@ import {
 } from '../alarms/site-alarm.ts';
 
 /**
- * Returns what raises the alarms about other sites: their clocks, and those
- * that are away for too long.
+ * Returns an observer that raises the alarms about other sites: their clocks,
+ * and sites that are away for too long.
  */
 export function createClockObserver(
   origins: Origins,
@@ -99,8 +99,8 @@ export function createClockObserver(
 }
 
 /**
- * How many alarms of a kind are raised in a window: others choose how often
- * there is a reason for one.
+ * The maximum of alarms of a kind in one window. Other sites and clients decide
+ * how often there is a cause.
  */
 const MAX_ALARMS_PER_WINDOW = 10;
 const WINDOW_MS = 1000;
@@ -110,8 +110,8 @@ type Clock = () => number;
 const readClock: Clock = () => performance.now();
 
 /**
- * Passes on so many a window; with each goes how many were left out before it,
- * in words.
+ * Passes on a limited number of alarms in each window. Each one states how many
+ * were left out before it.
  */
 function throttleAlarms<A extends readonly unknown[]>(
   raise: (leftOut: string, ...args: A) => void,
@@ -140,7 +140,7 @@ function throttleAlarms<A extends readonly unknown[]>(
   };
 }
 
-/** Reports undeclared errors of generators, so many a second. */
+/** Reports undeclared errors of generators, up to a number each second. */
 export function createGeneratorAlarm(
   site: string,
   onAlarm: OnAlarm,
@@ -152,7 +152,7 @@ export function createGeneratorAlarm(
   }, elapsedMs);
 }
 
-/** Reports messages that a site does not accept, so many a second. */
+/** Reports messages that a site does not accept, up to a number each second. */
 export function createRejectionAlarm(
   origins: Origins,
   site: Origin,
@@ -174,7 +174,7 @@ export function createRejectionAlarm(
   );
 }
 
-/** Reports a link that has no room, so many a second. */
+/** Reports a link that has no room, up to a number each second. */
 export function createLinkAlarm(
   site: string,
   peer: string,
@@ -187,9 +187,7 @@ export function createLinkAlarm(
   }, elapsedMs);
 }
 
-/**
- * Its message may have no code in it; reading either runs code of its author.
- */
+/** The thrown value may have getters, whose code must not run here. */
 function formatThrownSafely(thrown: unknown): string {
   try {
     return isCorrectableError(thrown)

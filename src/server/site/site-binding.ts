@@ -1,12 +1,12 @@
 /**
- * A site as a binding: levels `tentative` < `causal` < `strong`. Red updates
- * have `tentative` and `strong`, reads `causal` and `strong`; a blue update is
- * committed at once and has one view, final at `causal`, whatever was asked
- * for: more than that it never becomes.
+ * A site as a binding with the levels `tentative` < `causal` < `strong`. Red
+ * updates have `tentative` and `strong`, reads have `causal` and `strong`. A
+ * blue update is committed at once. It has one view, final at `causal`,
+ * whichever levels were requested, because it never becomes more than that.
  *
- * At one site a session costs nothing: what it answers at `causal` or `strong`
- * is in its own snapshots from then on. What a session saw at another site
- * comes along as a signed token, and is waited for.
+ * A session costs nothing at one site: everything that the site answers at
+ * `causal` or `strong` is in its snapshots from then on. What the session has
+ * seen at another site comes as a signed token, and the operation waits for it.
  */
 import type {
   Binding,
@@ -40,10 +40,10 @@ import type { SubmissionPort } from './submission/submitter.ts';
 import { READ_PLANS, WRITE_PLANS, getPlan } from './submission/view-plans.ts';
 
 /**
- * The binding of one site, one handle of many: closing it closes this handle.
- * If a gateway is its direct user, values come from the wire and go there. For
- * other users in the process it copies values, so that no user holds the site's
- * own objects. That includes a user between the site and a gateway.
+ * The binding of one site. A site has many such handles, and closing one closes
+ * only that. If a gateway is its direct user, values come from the wire and go
+ * there. For other users in the process it copies values, so that no user holds
+ * the site's own objects. That includes a user between the site and a gateway.
  */
 export class SiteBinding implements Binding<RedBlueLevels, true> {
   readonly name: string;
@@ -104,8 +104,8 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
     try {
       if (this.#isClosed) throw closedError(this.name);
       const { name } = operation;
-      // A gateway directly over the site has checked it by the same contract,
-      // and writes down at once what it receives.
+      // A gateway directly over the site has checked the operation by the same
+      // contract, and encodes at once what it receives.
       const isHosted =
         EncodingSink.isEncodingSink(sink) &&
         CheckedOperation.isCheckedBy(this.#site.contract.operations, operation);
@@ -155,8 +155,8 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
   }
 
   /**
-   * Closes this handle on the site. The site goes on, and other handles do; the
-   * deployment stops it.
+   * Closes this handle on the site. The site and other handles go on. The
+   * deployment stops the site.
    */
   async close(): Promise<void> {
     if (this.#isClosed) return;

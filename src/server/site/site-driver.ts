@@ -1,8 +1,8 @@
 /**
- * Runs one site in a process: gives its state machine the time, its storage and
- * its links, and answers submitters.
+ * Runs one site in a process. It gives the state machine of the site the time,
+ * storage and links, and answers submitters.
  */
-// Imported: what is global is looked up again at each call.
+// This is imported because a global would be looked up at each call.
 import { performance } from 'node:perf_hooks';
 import { SIGNAL_CHECK_DELAY_MS } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
@@ -41,40 +41,42 @@ export type RedLogServerOutput = Extract<
 export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
   readonly storage: SiteStorage;
   send(envelope: Envelope): void;
-  /** How often a busy site looks for messages that were lost. */
+  /** How often a busy site checks for lost messages. */
   readonly tickIntervalMs: number;
-  /** Submissions in flight at most; more fail with `OVERLOADED`. */
+  /** The maximum of submissions in flight. More fail with `OVERLOADED`. */
   readonly maxInFlight: number;
   /**
-   * Entries kept for sites that lack them, at most; with more, updates fail
-   * with `OVERLOADED`.
+   * The maximum of entries that are kept for sites that lack them. Beyond it
+   * updates fail with `OVERLOADED`.
    */
   readonly maxBacklogEntries: number;
   readonly tokens: SessionTokens;
   /**
-   * The clock of this machine was set, by so many milliseconds (backwards:
-   * below 0), more than is allowed between sites.
+   * The clock of this machine was set by this many milliseconds, which is more
+   * than is allowed between sites. The number is below 0 if the clock was set
+   * back.
    */
   readonly onClockSet?: ((byMs: number) => void) | undefined;
-  /** Called when the members change, and when this site was closed. */
+  /** Called when the members have changed, and when this site was closed. */
   readonly onMembership?: ((output: MemberOutput) => void) | undefined;
-  /** The site has ended, and not because it was closed. */
+  /** The site has ended, and was not closed. */
   readonly onEnded?: (() => void) | undefined;
   /**
-   * Carries what the engine of the red log asks of the server that keeps it. Of
-   * an engine that does.
+   * Sends a request of the red log's engine to the server that keeps the log.
+   * Only some engines have a server.
    */
   readonly request?: ((request: ServerRequest) => void) | undefined;
   /**
-   * The server of the red log cannot be reached, has little room left, or
-   * neither any more.
+   * The server of the red log cannot be reached, or has little room left, or is
+   * well again.
    */
   readonly onRedLogServer?: ((output: RedLogServerOutput) => void) | undefined;
-  /** The site takes no more of the red log. */
+  /** The site takes no more records of the red log. */
   readonly onRedHalted?: ((halt: RedHalt) => void) | undefined;
   /**
-   * Another node of this site has gone on, so that this one has ended; or one
-   * of `peer` is not heard for that.
+   * Another node of this site has gone on, so that this one has ended. If
+   * `peer` is set, a node of that site was overtaken, and its messages are not
+   * taken.
    */
   readonly onForked?: ((message: string, peer?: Origin) => void) | undefined;
   /** Another site was closed, and its rights to bounded fields are lost. */
@@ -82,13 +84,13 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
     | ((origin: Origin, lost: readonly LostRight[]) => void)
     | undefined;
   /**
-   * A newer version is in force than the one that the site runs, so that it has
+   * A newer version is in force than the one that the site runs. The site has
    * ended.
    */
   readonly onOutdated?: ((message: string) => void) | undefined;
   /**
-   * No other site has confirmed the start for long, and updates are refused
-   * until one has.
+   * No other site has confirmed the start for long. Updates are refused until
+   * one has.
    */
   readonly onAlone?: (() => void) | undefined;
 }
@@ -96,13 +98,13 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
 const SEED_RANGE = 2 ** 32;
 
 /**
- * What all submissions of one turn have in common. A turn is an iteration of
- * the event loop.
+ * The time and the state of writes that all submissions of one turn share. A
+ * turn is an iteration of the event loop.
  */
 interface EventLoopTurn {
   /**
-   * When it began: by the clock that only runs forward, and in milliseconds
-   * since the epoch.
+   * When the turn began: by the clock that only runs forward, and in
+   * milliseconds since the epoch.
    */
   readonly nowMs: number;
   readonly wallMs: number;
@@ -112,15 +114,15 @@ interface EventLoopTurn {
 interface SiteFailure {
   readonly reason: string;
   readonly cause?: Error;
-  /** What to do where the site does not come back. */
+  /** What an operator has to do if the site does not come back. */
   readonly advice?: string;
 }
 
-/** What to do with a node that others have overtaken. */
+/** What an operator has to do with a node that others have overtaken. */
 const REBUILD_ADVICE =
   'use another site. Start this one on its newest data directory, or with --rebuild';
 
-/** When to try again after a refusal for lack of room. */
+/** When a client may retry after a refusal for lack of room. */
 const FULL_RETRY_MS = 1000;
 
 export class SiteDriver implements SubmissionPort {
@@ -132,25 +134,25 @@ export class SiteDriver implements SubmissionPort {
   readonly #machine: SiteMachine;
   readonly #submitters = new SequenceMap<Submitter>();
   /**
-   * What takes the listener away again from the signal of a submission, by its
-   * serial: of those that were in flight long.
+   * By serial: removes the abort listener of a submission. Only submissions
+   * that were in flight for long have one.
    */
   readonly #removeListeners = new Map<number, () => void>();
   /**
-   * By how much the clock that people set is ahead of the one that only runs
-   * forward, when that was last noticed.
+   * The difference of the wall clock and the clock that only runs forward, when
+   * it was last checked.
    */
   #wallAheadMs: number;
   #nextSerial = 1;
   /**
-   * The turn in which submissions have come. What they lead to is done at its
-   * end: once for all frames of all clients that came together, with one
-   * reading of the clock and one write to the log.
+   * The turn in which submissions have come. Their outputs are applied at its
+   * end. So all frames that came together need one reading of the clock and one
+   * write to the log.
    */
   #turn: EventLoopTurn | undefined;
   /**
-   * The next serial at the last tick, and the one before: a submission that has
-   * waited for a tick may be given up.
+   * The next serial at the last tick, and at the one before. A submission that
+   * has waited for a tick may be given up.
    */
   #tickedAtSerial = 1;
   #checkedBefore = 1;
@@ -158,7 +160,7 @@ export class SiteDriver implements SubmissionPort {
   #waker: NodeJS.Timeout | undefined;
   #end: SiteFailure | undefined;
   #closed = false;
-  /** Up to where the logs are synced, of which the machine has not heard. */
+  /** The synced lengths of the logs that the machine has not got yet. */
   readonly #synced = new Map<LogKind, number>();
   #isActing = false;
 
@@ -185,8 +187,7 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /**
-   * Why all updates are refused although the site runs, if they are: until it
-   * has passed.
+   * Why all updates are refused for now although the site runs, if they are.
    */
   get writeRefusal(): CorrectableError | undefined {
     return this.#findWriteRejection() ?? this.#machine.writeRefusal;
@@ -201,8 +202,8 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /**
-   * Whether another site has confirmed this start, where one has to, and it has
-   * not stopped.
+   * Whether the site has not stopped, and another site has confirmed this start
+   * if that is needed.
    */
   get isConfirmed(): boolean {
     return this.#machine.isConfirmed;
@@ -225,7 +226,7 @@ export class SiteDriver implements SubmissionPort {
     return this.#machine.members;
   }
 
-  /** Whether anything of this origin was ever received. */
+  /** Whether a message of this origin was ever taken. */
   hasHeardOf(origin: Origin): boolean {
     return this.#machine.replica.starts.terms.has(origin);
   }
@@ -236,7 +237,7 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /**
-   * A message of another site could not be read: it is counted and reported.
+   * A message of another site could not be decoded. It is counted and reported.
    */
   rejectMessage(rejection: RejectedMessageError): void {
     this.#machine.messageFilter.reject(rejection);
@@ -244,8 +245,9 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /**
-   * Begins: what was in flight when the site was stopped goes on. To be called
-   * once all sites can receive: before that nothing is changed.
+   * Starts the site. Operations that were in flight when it was stopped go on.
+   * It has to be called once all sites can receive. Before that nothing is
+   * changed.
    */
   start(): void {
     this.#options.storage.attach(this.#machine, {
@@ -280,8 +282,8 @@ export class SiteDriver implements SubmissionPort {
     try {
       this.#machine.submit(submission, turn.nowMs, turn.wallMs);
     } catch (error) {
-      // What the code of a service throws outside of its generators costs that
-      // operation alone.
+      // An error of the service outside of its generators fails only that
+      // operation.
       this.#forget(serial);
       submission.onFailure(error, undefined);
     }
@@ -313,14 +315,14 @@ export class SiteDriver implements SubmissionPort {
       (submitter) => submitter.handle === door,
     );
     if (this.#closed) return;
-    // What has not left the site gives its place back.
+    // An operation that has not left the site frees its slot.
     for (const serial of value) this.#machine.abandon(serial);
     this.#runTurn();
   }
 
   /**
-   * Proposes that all that the site runs is in force. `onMembership` gets what
-   * became of it, by the name that is returned.
+   * Proposes that the version of this site comes into force. `onMembership`
+   * reports the outcome under the returned name.
    */
   proposeActivation(): OperationId {
     if (this.#end !== undefined) throw siteStoppedError(this.#end);
@@ -329,15 +331,16 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /**
-   * The version that is in force; `undefined` where all that the site runs is.
+   * The version that is in force. It is `undefined` if that is the one that the
+   * site runs.
    */
   get inForce(): DeploymentVersion | undefined {
     return this.#machine.replica.activation.inForce;
   }
 
   /**
-   * Proposes a change of the members. `onMembership` gets what became of it, by
-   * the name that is returned.
+   * Proposes a change of the members. `onMembership` reports the outcome under
+   * the returned name.
    */
   proposeChange(change: MemberChange): OperationId {
     if (this.#end !== undefined) throw siteStoppedError(this.#end);
@@ -345,7 +348,7 @@ export class SiteDriver implements SubmissionPort {
     return this.#machine.proposeChange(change, this.#turn.nowMs);
   }
 
-  /** Ends the site; its storage is closed after it. */
+  /** Ends the site. Its storage is closed after it. */
   close(): void {
     this.#end ??= {
       reason: 'The site was closed',
@@ -371,8 +374,8 @@ export class SiteDriver implements SubmissionPort {
   }
 
   #beginTurn(): EventLoopTurn {
-    // Runs after the messages that have already arrived were read, and before
-    // the loop waits for more.
+    // This runs after the messages that have already arrived were read, and
+    // before the event loop waits for more.
     setImmediate(() => this.endTurn());
     const [nowMs, wallMs] = [performance.now(), Date.now()];
     this.#noticeSetClock(wallMs - nowMs);
@@ -391,7 +394,7 @@ export class SiteDriver implements SubmissionPort {
     return this.#machine.isConfirmed ? undefined : this.#machine.writeRefusal;
   }
 
-  /** Nothing waits for a clock that was set; but people should know of it. */
+  /** Reports a clock that was set. Timeouts do not depend on that clock. */
   #noticeSetClock(wallAheadMs: number): void {
     const byMs = wallAheadMs - this.#wallAheadMs;
     if (Math.abs(byMs) <= this.#options.maxClockSkewMs) return;
@@ -400,8 +403,8 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /**
-   * What is not on the disk by now may never be: the site must not go on as if
-   * it were.
+   * Entries that are not on the disk by now may never be. The site must not go
+   * on as if they were.
    */
   #stop(cause: Error): void {
     this.#endWith({
@@ -438,7 +441,7 @@ export class SiteDriver implements SubmissionPort {
     if (!isClosed) this.#options.onEnded?.();
   }
 
-  /** Fails what is in flight and `ends`; gives the serials of it. */
+  /** Fails the submissions for which `ends` is true. Returns their serials. */
   #interrupt(
     { reason, cause }: SiteFailure,
     ends: (submitter: Submitter) => boolean,
@@ -458,12 +461,12 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /**
-   * A turn: its inputs are operations, messages, ticks, or entries that are
-   * synced. The machine has run them by now, but for the synced entries. What
-   * they have led to is stored, sent and answered, and the next tick is planned.
+   * Runs a turn. Its inputs are operations, messages, ticks, or synced entries.
+   * The machine has run all of them by now, except synced entries. The outputs
+   * are stored, sent and answered, and the next tick is planned.
    */
   #runTurn(): void {
-    // After a pause another process may have the data: then nothing is reported
+    // After a pause another process may have the data. Then nothing is reported
     // any more.
     if (this.#closed || !this.#options.storage.isOwned()) return;
     this.#isActing = true;
@@ -471,8 +474,9 @@ export class SiteDriver implements SubmissionPort {
       do {
         this.#takeSynced();
         this.#applyOutputs(this.#machine.takeOutputs());
-        // Storage in memory has synced entries by now. What that leads to is
-        // answered in the same turn. A disk begins another turn later.
+        // Storage in memory has synced entries by now. They are answered in the
+        // same turn. Entries on a disk are synced later, and begin another
+        // turn.
       } while (this.#synced.size > 0);
     } finally {
       this.#isActing = false;
@@ -488,12 +492,12 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /**
-   * Stores entries, sends messages and answers callers, in the order in which
-   * these came about.
+   * Stores entries, sends messages and answers callers, in the order of the
+   * outputs.
    */
   #applyOutputs(outputs: readonly SiteOutput[]): void {
     if (outputs.length === 0) return;
-    // One reading of the clock for all that is reported now.
+    // One reading of the clock is enough for all that is reported now.
     const nowMs = performance.now();
     for (const output of outputs) this.#applyOutput(output, nowMs);
   }
@@ -501,8 +505,8 @@ export class SiteDriver implements SubmissionPort {
   #applyOutput(output: SiteOutput, nowMs: number): void {
     switch (output.kind) {
       case 'send':
-        // Sites of one process share its clock: none of them is ahead of
-        // another, and no envelope says what it shows.
+        // Sites of one process share its clock, so an envelope does not need
+        // its time.
         return this.#options.send(output.envelope);
       case 'store':
         return this.#options.storage.append(output.log, output.entries);
@@ -559,7 +563,10 @@ export class SiteDriver implements SubmissionPort {
     return this.#submitters.remove(serial);
   }
 
-  /** A read that took its time is not reported to a client that has left. */
+  /**
+   * Delivers a view. A client that has left does not get the view of a read
+   * that took long.
+   */
   #deliver(view: Extract<SiteOutput, { kind: 'view' }>, nowMs: number): void {
     const submitter = this.#getSubmitter(view.serial, view.isLast);
     if (submitter === undefined) return;
@@ -582,8 +589,8 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /**
-   * Wakes the site at a time for which a caller waits, and which no message
-   * announces.
+   * Sets a timer for the time at which a caller waits for something that no
+   * message announces.
    */
   #wakeInTime(): void {
     const { wakeAtMs } = this.#machine;
@@ -605,8 +612,8 @@ export class SiteDriver implements SubmissionPort {
    * signal.
    */
   #checkAbandoned(): void {
-    // A tick later than the deadline: so its client, which knows best what was
-    // sent, reports the timeout first.
+    // This is a tick later than the deadline, so that the client reports the
+    // timeout first. The client knows best what was sent.
     const overBefore = Date.now() - this.#options.tickIntervalMs;
     this.#submitters.forEach((submitter, serial) => {
       if (serial >= this.#tickedAtSerial) return;
@@ -647,15 +654,15 @@ export class SiteDriver implements SubmissionPort {
       clearInterval(this.#ticker);
       this.#ticker = undefined;
     }, this.#options.tickIntervalMs);
-    // Links keep the process alive while something is in flight; a tick only
-    // mends.
+    // Links keep the process alive while something is in flight. A tick only
+    // repairs losses.
     this.#ticker.unref();
   }
 }
 
 /**
- * Whether it took so long that to look at its signal costs little beside
- * (`isLetGo`).
+ * Whether an operation took so long that a check of its abort signal costs
+ * little beside it.
  */
 function isLongRunning(
   { acceptedAtMs = 0 }: Submitter,

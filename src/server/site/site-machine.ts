@@ -1,6 +1,6 @@
 /**
  * One site as a pure state machine: its replica and its node of the red log,
- * wired to each other.
+ * connected to each other.
  */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import { AbsentSites } from '../messages/absent-sites.ts';
@@ -71,9 +71,9 @@ import type {
 } from './site-options.ts';
 
 /**
- * One site. After each input, `takeOutputs` says what has to be done, in order.
- * Inputs come with the time by a clock that only runs forward, and by the one
- * that people set; that is the same one unless it is given.
+ * One site. Inputs come with the time, by a clock that only runs forward and by
+ * the wall clock. After the inputs of a turn `takeOutputs` returns what has to
+ * be done.
  */
 export class SiteMachine {
   readonly replica: Replica;
@@ -94,7 +94,7 @@ export class SiteMachine {
   readonly #early: EarlyUpdates;
   readonly #start: StartConfirmation;
   #nowMs: number;
-  /** Whether an input was taken whose consequences are not exchanged. */
+  /** Whether an input was taken whose outputs are not exchanged. */
   #hasInput = false;
 
   constructor(
@@ -165,8 +165,8 @@ export class SiteMachine {
     this.#reportHalt();
     this.#handshake = this.#createHandshake(options);
     this.redReach = new RedReach(this.replica.options, this.replica.red);
-    // Before all else that is sent: it is what others need in order to take the
-    // rest.
+    // The greeting comes first, because other sites need it in order to take
+    // the rest.
     this.#handshake.greetAll(nowMs);
     const needsPeer =
       options.needsPeer === true && origins.getOthers(site).length > 0;
@@ -185,7 +185,7 @@ export class SiteMachine {
   }
 
   /**
-   * Whether something is in flight that a lost message could hold up: then
+   * Whether something is in flight that a lost message could hold up. Then
    * ticks are needed.
    */
   get isBusy(): boolean {
@@ -196,11 +196,11 @@ export class SiteMachine {
   }
 
   /**
-   * When a tick is due even if nothing happens; undefined if there is no such
-   * time.
+   * When a tick is due even if nothing happens. It is `undefined` if there is
+   * no such time.
    */
   get wakeAtMs(): number | undefined {
-    // Asked after every turn: no list is made.
+    // This runs after every turn, so it creates no list.
     const { replica, log } = this;
     const atMs = Math.min(
       replica.wakeAtMs ?? Infinity,
@@ -215,8 +215,8 @@ export class SiteMachine {
   }
 
   /**
-   * Why no checkpoint can be made now, if so: what the red log says of itself
-   * is not what was taken of it.
+   * Why no checkpoint can be made now, if so: the red log does not agree with
+   * the records that were taken from it.
    */
   get cutProblem(): string | undefined {
     if (this.#hasStopped) return 'the site has stopped';
@@ -238,7 +238,8 @@ export class SiteMachine {
   }
 
   /**
-   * How many entries of either log are kept because another site lacks them.
+   * The number of entries of the longer log that are kept because another site
+   * lacks them.
    */
   get backlogLength(): number {
     return Math.max(this.replica.backlogLength, this.log.backlogLength);
@@ -258,8 +259,8 @@ export class SiteMachine {
   }
 
   /**
-   * Ends a turn. Returns what its inputs have led to: entries to store,
-   * messages to send, and answers, in the order in which they came about.
+   * Ends a turn. Returns its outputs in order: entries to store, messages to
+   * send, and answers.
    */
   takeOutputs(): SiteOutput[] {
     this.#settle();
@@ -269,8 +270,8 @@ export class SiteMachine {
   }
 
   /**
-   * Runs an operation. Several that came together are settled once, when the
-   * outputs are taken.
+   * Runs an operation. The outputs of several that came together are exchanged
+   * once, when they are taken.
    */
   submit(submission: Submission, nowMs: number, wallMs = nowMs): void {
     if (this.#isRetired || this.#hasStopped) return;
@@ -285,8 +286,8 @@ export class SiteMachine {
   }
 
   /**
-   * Whether another site has confirmed this start, where one has to, and it has
-   * not stopped.
+   * Whether the site has not stopped, and another site has confirmed this start
+   * if that is needed.
    */
   get isConfirmed(): boolean {
     return !this.#early.isUnconfirmed && !this.#hasStopped;
@@ -363,8 +364,8 @@ export class SiteMachine {
 
   /**
    * Proposes a change of the members: a site joins, is rebuilt on another
-   * directory, or is retired. Gives the name under which `changed` says what
-   * came of it.
+   * directory, or is retired. Returns the name under which the output `changed`
+   * reports the outcome.
    */
   proposeChange(change: MemberChange, nowMs: number): OperationId {
     this.#nowMs = nowMs;
@@ -376,8 +377,8 @@ export class SiteMachine {
   }
 
   /**
-   * No client waits any more for what was submitted under this serial. It ends
-   * at once if nothing of it has left.
+   * No client waits any more for the submission with this serial. It ends at
+   * once if nothing of it has left the site.
    */
   abandon(serial: number): void {
     this.#settleInput();
@@ -436,8 +437,8 @@ export class SiteMachine {
   }
 
   /**
-   * Exchanges what the input before has led to: each input finds the site as
-   * the one before it has left it.
+   * Exchanges the outputs of the input before, so that each input finds the
+   * site as the one before it has left it.
    */
   #settleInput(): void {
     if (this.#hasInput) this.#settle();
@@ -518,7 +519,9 @@ export class SiteMachine {
       message: new NeedsNewerVersionError(problem).message,
     });
 
-  /** What was promised by then stays; nothing follows. */
+  /**
+   * Stops the site. Outputs from before are still applied, and nothing follows.
+   */
   #stop(output: SiteOutput): void {
     if (this.#hasStopped) return;
     this.#early.refuse();

@@ -1,4 +1,4 @@
-/** How a site is set up, what it wants done, and what it reports of itself. */
+/** The options of a site, its outputs, and what it reports about itself. */
 import type { AbsenceLimits, AbsentSites } from '../messages/absent-sites.ts';
 import type { LogKind } from '../log/local-log.ts';
 import type { RedHalt } from '../log/red-log-consumer.ts';
@@ -28,29 +28,29 @@ export type SiteOutput =
       readonly entries: readonly unknown[];
     }
   /**
-   * The site takes no more of the red log: red operations wait, blue ones go
-   * on. Reported once a start.
+   * The site takes no more of the red log. Red operations wait, blue ones go
+   * on. This is reported once for each start.
    */
   | { readonly kind: 'halted'; readonly halt: RedHalt }
-  /** Of an engine whose log is kept by a server. */
+  /** Only engines whose log is kept by a server have this output. */
   | Extract<
       LogOutput<unknown>,
       { kind: 'request' | 'unavailable' | 'available' | 'full' }
     >
   | MemberOutput
   /**
-   * Another node of this site has gone on: this one takes and sends no more,
-   * for good.
+   * Another node of this site has gone on. This one takes and sends nothing
+   * more, for good.
    */
   | { readonly kind: 'forked'; readonly message: string }
   /**
-   * A newer version of the program or the service is in force: the site takes
-   * and sends no more.
+   * A newer version of the program or the service is in force. The site takes
+   * and sends nothing more.
    */
   | { readonly kind: 'outdated'; readonly message: string }
   /**
-   * The site takes no more of that start of another site, since another node of
-   * it has gone on.
+   * Another node of that site has gone on. This site takes nothing more of the
+   * start that was overtaken.
    */
   | {
       readonly kind: 'peer-forked';
@@ -58,7 +58,7 @@ export type SiteOutput =
       readonly message: string;
     }
   /**
-   * No other site has confirmed this start for long: updates are refused until
+   * No other site has confirmed this start for long. Updates are refused until
    * one has.
    */
   | { readonly kind: 'alone' }
@@ -66,63 +66,63 @@ export type SiteOutput =
 
 export interface SiteOptions extends ReplicaOptions {
   /**
-   * Which deployment the site is of: the same at all its sites and at no
-   * other's.
+   * Identifies the deployment. It is the same at all its sites, and differs
+   * from that of any other deployment.
    */
   readonly deployment: string;
   /** The site that sequences the red log. */
   readonly redLeader: Origin;
   /**
-   * What the red log is called where its leader may change. Default: the name
-   * of its leader
+   * The name of the red log if its leader may change. Default: the name of its
+   * leader
    */
   readonly redLogName?: string | undefined;
   /**
-   * How many entries of the red log are known to be committed at the start,
-   * beside those by the site's own log. It has answered by these, and shows
-   * them before other sites reply. Default: 0.
+   * The number of red log entries that are known to be committed at the start,
+   * in addition to those that the site's own log proves. An earlier start has
+   * answered by these. They are shown before other sites reply. Default: 0.
    */
   readonly committedRedEntries?: number | undefined;
   /**
-   * How much is kept for a site that is away. Unless given there is no bound,
-   * and updates are refused in the end.
+   * The limits of what is kept for a site that is away. Default: everything is
+   * kept, and updates are refused in the end
    */
   readonly absence?: AbsenceLimits | undefined;
-  /** The engine of the red log; the one that is built in unless given. */
+  /** The engine of the red log. Default: the built-in one */
   readonly redLog?: RedLogEngine | undefined;
   readonly onMessageRejected?: MessageFilterOptions['onRejected'];
   /**
-   * What a site may come to keep while its red log has halted, in bytes;
-   * `MAX_HALTED_BYTES` unless given.
+   * The maximum of bytes that a site keeps while its red log has halted.
+   * Default: `MAX_HALTED_BYTES`
    */
   readonly maxHaltedBytes?: number | undefined;
   /**
-   * Names the data directory of this node. One that is known by another name at
-   * other sites is not heard there.
+   * Names the data directory of this node. Other sites ignore a node whose
+   * directory they know by another name.
    */
   readonly directory?: string | undefined;
   /**
-   * The generation of the red log: sites with different ones ignore each other.
-   * Default: 0.
+   * The generation of the red log. Sites with different generations ignore each
+   * other. Default: 0.
    */
   readonly generation?: number | undefined;
   /**
-   * Whether a start of a site ends if it does not know of another one, rather
-   * than goes on above it. It ends once it learns of a later one. A start of
-   * another site ends if it began before the last one accepted here.
+   * Whether a start stops if other sites know a later start of its site.
+   * Otherwise it goes on above that one. A start of another site has to stop if
+   * it began before the last one that was accepted here.
    */
   readonly stopsOnUnknownStart?: boolean | undefined;
   /**
-   * Whether no update is answered before another site has accepted this start.
-   * Updates wait for that for `ALONE_AFTER_MS`, and are refused after that.
+   * Whether updates are answered only after another site has accepted this
+   * start. They wait for that for `ALONE_AFTER_MS`, and are refused after that.
    */
   readonly needsPeer?: boolean | undefined;
 }
 
 /**
- * Messages that were not taken, by reason; `clock` where only a stamp was
- * refused, since its sender's clock is wild, and `room` where there was none
- * for what they lead to.
+ * The numbers of messages that were not taken, by reason. `clock` counts
+ * refused stamps of sites whose clock is wrong. `room` counts messages for
+ * which there was no room.
  */
 export type RejectedMessageCounts = MessageRejectionCounts & {
   readonly clock: number;
@@ -131,23 +131,30 @@ export type RejectedMessageCounts = MessageRejectionCounts & {
 
 export interface MemberStatus extends KnownOrigin {
   readonly origin: Origin;
-  /** By the clock that only runs forward; `undefined` if not at this start. */
+  /**
+   * When it last sent a message, by the clock that only runs forward. It is
+   * `undefined` if it has sent none at this start.
+   */
   readonly heardAtMs?: number | undefined;
 }
 
 export interface SiteProgress {
-  /** The number of this start: above that of any earlier one. */
+  /**
+   * The number of this start, which is greater than that of any earlier one.
+   */
   readonly start: number;
-  /** Records of the red log that were delivered. */
+  /** The number of records of the red log that were delivered. */
   readonly red: number;
   /**
-   * The stable time: by ordinal, up to where the site has everything of each
-   * origin.
+   * By ordinal: the stamp of each origin up to which the site has applied
+   * everything.
    */
   readonly stable: readonly number[];
-  /** Blue operations that the site has, by ordinal of their origin. */
+  /**
+   * By ordinal of the origin: the number of blue operations that the site has.
+   */
   readonly streams: readonly number[];
-  /** Entries that are kept because another site lacks them. */
+  /** The number of entries that are kept because another site lacks them. */
   readonly backlog: number;
   /** The members that have not confirmed the pending change of the members. */
   readonly unconfirmed: readonly Origin[];
@@ -155,7 +162,10 @@ export interface SiteProgress {
   readonly halt: string | undefined;
 }
 
-/** Describes the members, and when this site has last heard each of them. */
+/**
+ * Describes the members, and when each of them last sent a message to this
+ * site.
+ */
 export function describeMembers(
   origins: Origins,
   absent: AbsentSites,
@@ -180,12 +190,12 @@ export function describeStreams(
 }
 
 /**
- * How long updates wait at a start for another site, before they are refused.
+ * How long updates of a start wait for another site before they are refused.
  */
 export const ALONE_AFTER_MS = 10_000;
 
 /**
- * Returns what a directory has of the replica: its own log, and its part of the
+ * Returns the replica's part of a directory: its own log, and its part of the
  * checkpoint.
  */
 export function toRecoveredReplica({
@@ -256,8 +266,8 @@ function createLogOptions(
 }
 
 /**
- * The options of the replica: what the engine of the red log bounds, and no
- * leader where servers order the records.
+ * Returns the options of the replica. They contain the limits of the red log's
+ * engine, and no leader if servers order the records.
  */
 export function toReplicaOptions(
   options: SiteOptions,

@@ -14,8 +14,8 @@ import { isWellFormed } from '../../protocol/codec/tagged-values.ts';
 const CALL = "withPrincipal(deployment.site('ireland'), { id: 'ada' })";
 
 /**
- * The binding inside of each one made here: a second principal takes the place
- * of the first.
+ * The inner binding of each binding created here. A second principal replaces
+ * the first.
  */
 const INNER_BINDINGS = new WeakMap<Binding, Binding>();
 
@@ -49,7 +49,7 @@ export function withPrincipal<B extends Binding>(
 }
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` naming the field if it is no
+ * @throws CorrectableError `INVALID_ARGUMENT` with the field if it is no
  * principal
  */
 export function checkPrincipal(
@@ -67,7 +67,7 @@ export function checkPrincipal(
 
 function wrap<B extends Binding>(binding: B, principal: Principal): B {
   const replaced: Partial<Record<string | symbol, unknown>> = {
-    // A cache in front files views under it.
+    // A cache in front of the binding uses it to separate views of users.
     principal: () => principal.id,
     submitOperation: (
       ...[operation, levels, sink, context]: Parameters<B['submitOperation']>
@@ -92,7 +92,10 @@ function wrap<B extends Binding>(binding: B, principal: Principal): B {
   return wrapped;
 }
 
-/** A copy would make the signal, which most operations never look at. */
+/**
+ * A copy of the context would create the signal, which most operations never
+ * use.
+ */
 function replacePrincipal(
   context: InvocationContext,
   principal: Principal,

@@ -29,7 +29,7 @@ export interface DedupSlot {
   readonly decision: SlotDecision;
   /** Whether the decision is synced and, of a blue operation, visible here. */
   isFinal: boolean;
-  /** Callbacks that wait for that; mostly none. */
+  /** Callbacks that wait for the decision. Mostly there are none. */
   waiters: (() => void)[] | undefined;
   place: number;
   /** The slot of the same operation at another hop. */
@@ -38,14 +38,14 @@ export interface DedupSlot {
 
 type SavedDedupSlot = readonly [hop: number, decision: SlotDecision];
 
-/** What an answer takes beside its reply and the entries of its vector. */
+/** The bytes of an answer beside its reply and the entries of its vector. */
 const REPLY_RECORD_BYTES =
   measurePlainData({ kind: 'record', reply: null, vector: [] }) -
   measurePlainData(null);
 const ENTRY_BYTES = measurePlainData(0);
 
 /**
- * As `measurePlainData`, which would go by the names of the parts of each
+ * Measures like `measurePlainData`, but without the names of the fields of each
  * answer.
  */
 function measureDecision(decision: SlotDecision): number {
@@ -59,8 +59,8 @@ function measureDecision(decision: SlotDecision): number {
 }
 
 /**
- * An operation's slots as they are saved: those whose entry is synced, since
- * the log may lose the others.
+ * The slots of an operation as they are saved. Those whose entry is not synced
+ * are left out, since the log may lose them.
  */
 const SLOT_CODEC: ValueCodec<DedupSlot> = {
   measure: (slot) => {
@@ -116,34 +116,38 @@ export class DedupSlots {
     return slot;
   }
 
-  /** The slot that was decided last, at whichever hop. */
+  /** Returns the slot of the operation that was decided last, at any hop. */
   findLatest(id: OperationId): DedupSlot | typeof EXPIRED | undefined {
     return this.#table.get(id);
   }
 
   /**
-   * The slot of another operation with the same idempotency key in this log.
+   * Returns the slot of another operation with the same idempotency key in this
+   * log.
    */
   rivalOf(id: OperationId): DedupSlot | typeof EXPIRED | undefined {
     return isKeyed(id) ? this.#table.otherOf(id) : undefined;
   }
 
   /**
-   * Decides an open slot by an entry that is being appended; `settle` once that
-   * counts.
+   * Decides an open slot by an entry that is being appended. `finalize` has to
+   * be called once that counts.
    */
   decide(id: OperationId, hop: number, decision: SlotDecision): DedupSlot {
     return this.#add(id, hop, decision, false);
   }
 
-  /** An entry of the log at a start: later ones of a decided slot are void. */
+  /**
+   * Restores an entry of the log at a start. Later entries of a decided slot
+   * are void.
+   */
   restore(id: OperationId, hop: number, decision: SlotDecision): void {
     if (this.find(id, hop) === undefined) this.#add(id, hop, decision, true);
   }
 
   /**
-   * The client's operations up to `upTo` are over. Says whether this log had
-   * heard of the client, and not of this.
+   * The client's operations up to `upTo` have ended. Returns whether this log
+   * knew the client, and did not know this.
    */
   expire(client: string, upTo: number): boolean {
     return this.#table.expire(client, upTo);
@@ -170,7 +174,7 @@ export class DedupSlots {
     if (waiters !== undefined) for (const tell of waiters) tell();
   }
 
-  /** Tells once the decision counts. */
+  /** Calls back once the decision counts. */
   runWhenFinal(slot: DedupSlot, tell: () => void): void {
     if (slot.isFinal) tell();
     else (slot.waiters ??= []).push(tell);
@@ -196,7 +200,7 @@ export class DedupSlots {
   }
 }
 
-/** A slot: of which log, and at which hop. */
+/** Names a slot by the site of its log and the hop. */
 interface SlotPlace {
   readonly site: Origin;
   readonly hop: number;
@@ -214,11 +218,10 @@ const RECEIVED_LIMITS = {
 /**
  * Replies of blue operations that were received from other sites. Such an
  * operation is the record of its slot in the log of its site. So any site that
- * has it can answer without that site, which may be down.
- *
- * How far a client has acknowledged its replies is known where it submits. So
- * elsewhere the oldest replies are dropped beyond the limits. A dropped reply
- * is requested from its site, as if it had not been received.
+ * has it can answer without that site, which may be down. Only the site where a
+ * client submits knows which replies the client has acknowledged. So elsewhere
+ * the oldest replies are dropped beyond the limits. A dropped reply is
+ * requested from its site, as if it had not been received.
  */
 export class ReceivedReplies {
   readonly #table = new IdTable<ReceivedReply>(RECEIVED_LIMITS, {
@@ -235,7 +238,7 @@ export class ReceivedReplies {
     if (hop !== undefined) this.#table.set(id, { site, hop, reply, vector });
   }
 
-  /** The record of the slot, if it was received and is kept. */
+  /** Returns the record of the slot, if it was received and is kept. */
   find(id: OperationId, { site, hop }: SlotPlace): ReplyRecord | undefined {
     const found = this.#table.get(id);
     if (
@@ -249,7 +252,7 @@ export class ReceivedReplies {
   }
 
   /**
-   * The record of the operation, in whichever slot, if it was received and is
+   * Returns the record of the operation in any slot, if it was received and is
    * kept.
    */
   findAny(id: OperationId): ReplyRecord | undefined {

@@ -25,8 +25,8 @@ import type { OperationId } from '../../records/records.ts';
 export const EXPIRED = Symbol('expired');
 
 /**
- * Number of retained outcomes of operations, and about how many bytes their
- * replies take.
+ * The number of retained results of operations, and the approximate bytes of
+ * their replies.
  */
 export interface RetainedReplyStats {
   readonly operations: number;
@@ -45,40 +45,45 @@ export interface RetainedReplies {
 interface PrincipalEntry<T> {
   readonly name: string;
   clients: number;
-  /** Its operations that are held, and what their values take. */
+  /**
+   * The number of its operations that are kept, and the bytes of their values.
+   */
   size: number;
   bytes: number;
   /**
-   * Those in the order in which they came; among them, for a while, some that
-   * have left.
+   * Its operations in the order in which they came. Some of them may have left
+   * the table already.
    */
   order: Fifo<TableOperation<T>>;
 }
 
 interface ClientEntry<T> {
   readonly client: string;
-  /** Whose client it is, where its name says so. */
+  /** The principal of the client, if its name contains one. */
   readonly principal: PrincipalEntry<T> | undefined;
   readonly operations: OperationWindow<TableOperation<T>>;
   watermark: number;
-  /** What the values of its operations take. */
+  /** The bytes of the values of its operations. */
   bytes: number;
-  /** Heard of since the table last looked for clients to forget. */
+  /**
+   * Whether the client has sent something since the table last searched for
+   * clients to forget.
+   */
   isRecent: boolean;
-  /** Its place in the order in which clients are looked at. */
+  /** Its place in the order in which clients are examined. */
   place: number;
 }
 
 /**
- * An operation in its client's window and in the order in which operations
- * came.
+ * An operation, as an element of its client's window and of the order in which
+ * operations came.
  */
 interface TableOperation<T> {
   readonly entry: ClientEntry<T>;
   readonly sequence: number;
   readonly place: number;
   /**
-   * `EXPIRED` once it has left its window: it may be in the order for a while
+   * `EXPIRED` once it has left its window. It may stay in the order for a while
    * after that.
    */
   value: T | typeof EXPIRED;
@@ -99,17 +104,17 @@ export const ID_TABLE_LIMITS: IdTableLimits = {
   maxClients: 100_000,
 };
 
-/** Clients looked at when a new one is one too many. */
+/** The number of clients that are examined if there are too many. */
 const MAX_CLIENTS_EXAMINED = 8;
 
-/** How values are written into checkpoints; as they are unless given. */
+/** How values are written into checkpoints. Default: unchanged */
 export interface ValueCodec<T> {
-  /** `undefined` for a value that does not count yet. */
+  /** Returns `undefined` for a value that does not count yet. */
   save(value: T): unknown;
   load(saved: unknown): T;
   /**
-   * What the value takes in memory: the same after it was loaded. Nothing,
-   * unless given.
+   * Returns the approximate bytes of the value, which are the same after it was
+   * loaded. Default: 0
    */
   measure?(value: T): number;
 }
@@ -121,7 +126,7 @@ interface UnloggedState {
 
 const NO_UNLOGGED_STATE: UnloggedState = {};
 
-/** What became of operations, with a watermark a client. */
+/** The results of operations, with a watermark for each client. */
 export class IdTable<T> {
   readonly #limits: IdTableLimits;
   readonly #codec: ValueCodec<T>;
@@ -134,8 +139,8 @@ export class IdTable<T> {
   #size = 0;
   #bytes = 0;
   /**
-   * Of the client asked for last: the steps of one operation ask for it again
-   * and again.
+   * The entry of the last client, because the steps of one operation need it
+   * several times.
    */
   #lastEntry: ClientEntry<T> | undefined;
   readonly #changedOperations = new OperationChanges();
@@ -155,7 +160,7 @@ export class IdTable<T> {
 
   /**
    * Whether one more operation would cost the client one that it has not
-   * acknowledged, counting pending ones.
+   * acknowledged, if the pending ones count.
    */
   isFullFor(
     client: string,
@@ -166,8 +171,8 @@ export class IdTable<T> {
     const entry = this.#getEntry(client);
     if (entry === undefined) return pendingCount >= maxOperationsPerClient;
     const { bytes, operations } = entry;
-    // Nearly always: what it has not acknowledged is looked for and added up
-    // only where that may matter.
+    // This is almost always so. Only otherwise the operations that are not
+    // acknowledged are counted.
     if (
       operations.size + pendingCount < maxOperationsPerClient &&
       bytes < maxBytesPerClient
@@ -194,8 +199,8 @@ export class IdTable<T> {
   }
 
   /**
-   * The first other operation of the same client; `EXPIRED` if the client's
-   * first ones were forgotten.
+   * Returns the first other operation of the same client, or `EXPIRED` if the
+   * client's first ones were forgotten.
    */
   otherOf(id: OperationId): T | typeof EXPIRED | undefined {
     const entry = this.#getEntry(getClient(id));
@@ -230,13 +235,13 @@ export class IdTable<T> {
     return place;
   }
 
-  /** The value of this operation is written differently from now on. */
+  /** The saved form of this operation has changed. */
   touch(id: OperationId, place: number): void {
     this.#changedOperations.add(id, place);
   }
 
   /**
-   * Moves a client's watermark: forgets its operations up to `upTo`. Says
+   * Moves a client's watermark and forgets its operations up to `upTo`. Returns
    * whether that changed anything.
    */
   expire(client: string, upTo: number): boolean {
@@ -265,7 +270,7 @@ export class IdTable<T> {
   }
 
   /**
-   * The table as sections of a checkpoint: by `name` its operations, and its
+   * Returns two sections of a checkpoint, the operations as `name` and the
    * clients.
    */
   sections(name: string): Readonly<Record<string, Section>> {
@@ -318,7 +323,7 @@ export class IdTable<T> {
     return [id, saved === undefined ? undefined : [retained?.place, saved]];
   }
 
-  /** Before the operations: those belong to clients. */
+  /** Clients come before operations, because operations belong to clients. */
   #loadClients(rows: SectionRows): void {
     const saved = [...rows] as [
       string,
@@ -407,7 +412,7 @@ export class IdTable<T> {
     return entry;
   }
 
-  /** A client that takes too much loses its own oldest. */
+  /** Beyond its limits a client loses its own oldest operations. */
   #trimClient(entry: ClientEntry<T>): void {
     const { maxOperationsPerClient = Infinity, maxBytesPerClient = Infinity } =
       this.#limits;
@@ -422,7 +427,9 @@ export class IdTable<T> {
     }
   }
 
-  /** So does a principal, of whichever of its clients they are. */
+  /**
+   * Beyond its limits a principal loses the oldest operations of its clients.
+   */
   #trimPrincipal({ principal }: ClientEntry<T>): void {
     if (principal === undefined) return;
     const {
@@ -453,8 +460,8 @@ export class IdTable<T> {
   }
 
   /**
-   * Second chance: a client that was heard of since it was last looked at goes
-   * to the end of the line.
+   * Forgets clients by second chance: a client that has sent something since it
+   * was last examined goes to the end.
    */
   #makeRoomForClient(): void {
     for (
@@ -472,8 +479,8 @@ export class IdTable<T> {
         this.#principals.removeClient(entry.principal);
         continue;
       }
-      // One with operations stays: the bound on those bounds the clients that
-      // have some.
+      // A client with operations stays. The limit of operations limits the
+      // number of such clients.
       entry.isRecent = false;
       entry.place = this.#nextClientPlace++;
       this.#clientOrder.push(entry);
@@ -504,13 +511,15 @@ function comparePlaces(
 /** Changes of operations. Nothing is noted before `addAll`. */
 class OperationChanges {
   readonly #recorded = new Set<OperationId>();
-  /** Operations from this place on have come since. */
+  /**
+   * Operations with this place or a greater one are new since the last save.
+   */
   #takenUpTo = 0;
   #isRecording = false;
 
   /**
-   * Whether a change of the operation at this place has to be noted: not if it
-   * has come since.
+   * Whether a change of the operation at this place has to be noted. New
+   * operations are saved anyway.
    */
   mustRecord(place: number): boolean {
     return place < this.#takenUpTo && this.#isRecording;
@@ -527,8 +536,10 @@ class OperationChanges {
   }
 
   /**
-   * How many there are, as far as known: zero only when there are none. `order`
-   * has the operations by their places.
+   * Returns an upper bound of the number of changes. It is 0 only if there are
+   * none.
+   *
+   * @param order the operations by their places
    */
   getSize(order: Fifo<TableOperation<unknown>>): number {
     const last = order.at(order.size - 1);
@@ -541,8 +552,8 @@ class OperationChanges {
   }
 
   /**
-   * Takes up to `max`; of those that have come since, only the ones that are
-   * held still.
+   * Takes up to `max` changes. Of the new operations it takes those that are
+   * still kept.
    */
   take(max: number, order: Fifo<TableOperation<unknown>>): OperationId[] {
     const taken: OperationId[] = [];
@@ -570,8 +581,8 @@ class OperationChanges {
 }
 
 /**
- * What has left stays in an order up to so many times what is held there, and
- * so many more.
+ * Removed operations stay in an order up to this multiple of the kept ones,
+ * plus this number.
  */
 const REMOVED_SHARE = 2;
 const MIN_REMOVED = 64;
@@ -579,7 +590,7 @@ const MIN_REMOVED = 64;
 class PrincipalOperations<T> {
   readonly #principals = new Map<string, PrincipalEntry<T>>();
 
-  /** A client comes: whose it is, if its name says so. */
+  /** A client is new. Returns its principal, if its name contains one. */
   addClient(client: string): PrincipalEntry<T> | undefined {
     const name = client.slice(0, Math.max(0, client.indexOf('/')));
     if (name === '') return undefined;
@@ -614,10 +625,7 @@ class PrincipalOperations<T> {
     principal.order = new Fifo(principal.order.slice().filter(isInWindow));
   }
 
-  /**
-   * The one of its operations that came first, of those that are held; there
-   * must be one.
-   */
+  /** Returns the oldest kept operation of the principal. There must be one. */
   getOldest({ order }: PrincipalEntry<T>): TableOperation<T> {
     takeRemoved(order);
     return order.at(0) as TableOperation<T>;
@@ -625,8 +633,7 @@ class PrincipalOperations<T> {
 }
 
 /**
- * What has left otherwise is still in the order: at its front mostly, where it
- * is taken out at once.
+ * Takes removed operations from the front of the order, where most of them are.
  */
 function takeRemoved<T>(order: Fifo<TableOperation<T>>): void {
   for (

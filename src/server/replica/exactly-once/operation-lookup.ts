@@ -1,9 +1,9 @@
 /**
  * Exactly once across sites (docs/spec/exactly-once.md). A site that gets an
- * operation walks from the slot at the home of the operation along the claims.
- * The walk ends at the slot with the result, or at an open slot in this site's
- * own log. A slot in another site's log is requested there. If it is open, the
- * request claims it for this site.
+ * operation looks for its result. The lookup begins at the slot at the
+ * operation's home and follows the claims. It ends at the slot with the result,
+ * or at an open slot in this site's own log. A slot in another site's log is
+ * requested there. If it is open, the request claims it for this site.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { SequenceMap } from '../../../protocol/sequence-map.ts';
@@ -35,26 +35,27 @@ import type {
 import { DedupSlots, type DedupSlot, ReceivedReplies } from './dedup-slots.ts';
 import type { ReplyOrError } from '../../records/reply.ts';
 
-/** Of nearly all: shared, since a lookup is made for every write. */
+/**
+ * The list of almost all lookups. It is shared, since a lookup is created for
+ * every write.
+ */
 const NO_MEMBERS: readonly Origin[] = [];
 
-/** The way of one submission to its answer. */
+/** The search of one submission for its result. */
 export class OperationLookup {
   readonly submission: Submission;
   readonly identity: SubmissionIdentity;
-  /** The slot that it has got to. */
+  /** The site of the slot that the lookup has reached. */
   site: Origin;
   hop = 0;
-  /** When it began to ask the site of that slot, and when it last did. */
+  /** When it first requested that slot from its site, and when it last did. */
   sinceMs = 0;
   requestedAtMs = 0;
   /** The highest hop of a slot so far. */
   maxHop = 0;
-  /**
-   * Members whose logs are still to be asked, if the home of the key is closed.
-   */
+  /** Members that have to be asked still, if the home of the key is closed. */
   unvisited: readonly Origin[] = NO_MEMBERS;
-  /** Whether the first slot of this site's log was looked at. */
+  /** Whether the first slot in this site's log was checked. */
   hasSeenFirst = false;
 
   constructor(submission: Submission, identity: SubmissionIdentity) {
@@ -67,55 +68,58 @@ export class OperationLookup {
 export interface OperationLookupHost {
   readonly core: ReplicaCore;
   /**
-   * Whether it would cost its client another one that it has not acknowledged,
-   * elsewhere than in this site's log.
+   * Whether the operation would cost its client another one that it has not
+   * acknowledged, outside of this site's log.
    */
   isFullFor(submission: Submission): boolean;
   /**
-   * The walk has come to an open slot of this site's log: its operation is
+   * The lookup has reached an open slot of this site's log: its operation is
    * executed here.
    */
   executeIn(lookup: OperationLookup): void;
   /**
-   * Whether the red log has the operation: then its submission is answered by
-   * that.
+   * Whether the red log has the operation. Then its submission is answered from
+   * there.
    */
   joinRed(submission: Submission): boolean;
-  /** The operation is red, and handed over. */
+  /** The operation is red, and was handed over to the red log. */
   escalateToRed(submission: Submission): void;
   replyCommitted(submission: Submission, answer: ReplyOrError): void;
 }
 
 /**
- * Walks that wait for another site, by the operation and the number of moves
- * that they were asked with.
+ * Returns the key of lookups that wait for the same slot: the operation and the
+ * number of moves of the request.
  */
 const formatLookupKey = (id: OperationId, hop: number): string =>
   `${id}#${hop}`;
 
 /**
- * The moves to request a slot with. If no client counts them, each claim counts
- * one more: they never form a circle.
+ * Returns the number of moves of a request. If no client counts moves, each
+ * claim counts one more, so that claims never form a circle.
  */
 function countMoves({ identity, maxHop }: OperationLookup): number {
   return isKeyed(identity.id) ? maxHop + 1 : identity.hop;
 }
 
 /**
- * How long an operation waits for a disconnected site: most often its process
- * has ended, and the client can go on.
+ * How long an operation waits for a disconnected site. Most often the process
+ * of that site has ended, and the client can go on elsewhere.
  */
 const DISCONNECTED_TIMEOUT_MS = 500;
 
 export class OperationLookups {
   readonly slots: DedupSlots;
-  /** Answers of what was received of other sites, where those are kept. */
+  /**
+   * Replies of operations that were received from other sites. It is
+   * `undefined` if they are not kept.
+   */
   readonly received: ReceivedReplies | undefined;
   readonly #host: OperationLookupHost;
   readonly #requesting = new Map<string, OperationLookup[]>();
   /**
-   * Those that wait, by the serial of their submission, and of which operations
-   * they are.
+   * Waiting lookups by the serial of their submission, and the number of them
+   * by operation.
    */
   readonly #waiting = new SequenceMap<OperationLookup>();
   readonly #operations = new NameCounts();
@@ -150,8 +154,8 @@ export class OperationLookups {
       hop === 0 &&
       this.slots.find(id, 0) === undefined;
     if (!isNew) return this.step(lookup);
-    // Refused before anything is decided: the newcomer, rather than what the
-    // client may still ask for.
+    // The new operation is refused before anything is decided. So the client
+    // keeps those for which it may send retries.
     if (
       this.slots.isFullFor(getClient(id)) ||
       this.#host.isFullFor(submission)
@@ -166,7 +170,7 @@ export class OperationLookups {
     return this.#host.executeIn(lookup);
   }
 
-  /** Goes on from where the walk has got to. */
+  /** Continues a lookup at the slot that it has reached. */
   step(lookup: OperationLookup): void {
     if (lookup.site !== this.#host.core.options.site) {
       const record = this.received?.find(lookup.identity.id, lookup);
@@ -196,16 +200,16 @@ export class OperationLookups {
     const rival = this.slots.rivalOf(id);
     if (rival === undefined) {
       const { site } = this.#host.core.options;
-      // Another site may have claimed it here since its home is closed, of
-      // which this one has not heard.
+      // Another site may have claimed the operation here since its home was
+      // closed, before this site knew that.
       const isFirstOpen =
         lookup.hasSeenFirst ||
         !isKeyed(id) ||
         this.slots.find(id, 0) === undefined;
       if (!isFirstOpen) this.goTo(lookup, { site, hop: 0 });
       else if (lookup.unvisited.length === 0) this.#host.executeIn(lookup);
-      // So that sites which ask the members at once agree: the first one in the
-      // log of the first member goes on.
+      // Sites that ask the members at the same time have to agree: the first
+      // claim in the log of the first member wins.
       else if (lookup.hop === 0)
         this.#stepWhenFinal(
           lookup,
@@ -213,14 +217,14 @@ export class OperationLookups {
         );
       else this.#visitNext(lookup);
     }
-    // Until its entry is synced, a crash may undo it.
+    // A crash may undo the decision until its entry is synced.
     else if (rival !== EXPIRED && !rival.isFinal)
       this.#stepWhenFinal(lookup, rival);
     else this.#fail(lookup, keyTakenError());
   }
 
   /**
-   * The home of a key is closed, and its log is gone: asks all members in
+   * The home of a key is closed, and its log is gone. Asks all members in
    * order, and claims the slot at each.
    */
   #visitMembers(lookup: OperationLookup): void {
@@ -241,7 +245,7 @@ export class OperationLookups {
   }
 
   /**
-   * Whether the streams of closed origins have ended, and all of them is here.
+   * Whether the streams of closed origins have ended, and are complete here.
    */
   get #isSettled(): boolean {
     const { options, state } = this.#host.core;
@@ -251,7 +255,9 @@ export class OperationLookups {
     });
   }
 
-  /** What this site's log has of an operation with a key, at whichever hop. */
+  /**
+   * Returns the slot of an operation with a key in this site's log, at any hop.
+   */
   #findKeyed(
     id: OperationId,
     hop: number,
@@ -264,8 +270,8 @@ export class OperationLookups {
   }
 
   /**
-   * No caller waits any more for the submission with this serial: returns it if
-   * its walk waits here.
+   * No caller waits any more for the submission with this serial. Returns the
+   * submission if its lookup waits here.
    */
   cancel(serial: number): Submission | undefined {
     const lookup = this.#waiting.get(serial);
@@ -284,8 +290,8 @@ export class OperationLookups {
   }
 
   /**
-   * Decides the open slot that the walk has come to, by an entry that says
-   * nothing else.
+   * Decides the open slot that the lookup has reached, by an entry that
+   * contains only the decision.
    */
   store(lookup: OperationLookup, decision: SlotDecision): void {
     const { id } = lookup.identity;
@@ -300,7 +306,8 @@ export class OperationLookups {
   }
 
   /**
-   * Asks again where no answer came; says `UNKNOWN` where none came for long.
+   * Sends requests again that were not answered. Fails with `UNKNOWN` if no
+   * answer came for long.
    */
   tick(): void {
     const { nowMs, options } = this.#host.core;
@@ -320,8 +327,8 @@ export class OperationLookups {
   }
 
   /**
-   * The connection to a site is lost, or is there again. Without a word all are
-   * taken for connected.
+   * The connection to a site was lost, or is open again. Sites count as
+   * connected until this is called.
    */
   setConnected(site: Origin, isConnected: boolean): void {
     if (isConnected) this.#disconnected.delete(site);
@@ -335,7 +342,7 @@ export class OperationLookups {
       : reachTimeoutMs;
   }
 
-  /** What the client has the answers of need not be kept. */
+  /** Forgets the results that the client has acknowledged. */
   #learn({ id, acknowledged }: SubmissionIdentity): void {
     const client = getClient(id);
     this.received?.expire(client, acknowledged);
@@ -351,7 +358,7 @@ export class OperationLookups {
     this.#operations.increment(lookup.identity.id);
   }
 
-  /** The walk waits no longer; says whether it did. */
+  /** Ends the wait of a lookup. Returns whether it waited. */
   #resume({
     submission: { serial },
     identity: { id },
@@ -396,7 +403,7 @@ export class OperationLookups {
     from: Origin,
     { id, hop, by }: SlotMessage & { kind: 'slot.request' },
   ): void {
-    // Its sender asks again.
+    // The sender of the request sends it again.
     if (isKeyed(id) && !this.#isSettled) return;
     const known = this.slots.find(id, hop) ?? this.#findKeyed(id, hop);
     const received =
@@ -459,7 +466,7 @@ export class OperationLookups {
     }
   }
 
-  /** Goes where the settled decision of the slot points. */
+  /** Follows the settled decision of a slot. */
   #follow(lookup: OperationLookup, decision: SlotDecision): void {
     switch (decision.kind) {
       case 'record':
@@ -484,7 +491,7 @@ export class OperationLookups {
   }
 
   /**
-   * Whether the client has taken the operation elsewhere since, or asks two
+   * Whether the client has moved the operation since, or submits it at two
    * sites at once.
    */
   protected hasMovedOn(
@@ -500,8 +507,8 @@ export class OperationLookups {
   }
 
   /**
-   * A reply of another site is delivered once all that it depends on can be
-   * seen here.
+   * Delivers a reply of another site once everything that it depends on is
+   * visible here.
    */
   #reply(
     lookup: OperationLookup,
@@ -524,8 +531,8 @@ export class OperationLookups {
   }
 
   /**
-   * Whether it rests on what stands beyond the end of a closed stream: coverage
-   * does not wait for that.
+   * Whether the reply depends on operations beyond the end of a closed stream.
+   * These never become visible.
    */
   #isLost(vector: Vector | undefined): boolean {
     const { finals } = this.#host.core.options.origins;
@@ -561,7 +568,10 @@ export class OperationLookups {
   }
 }
 
-/** The site that has executed it was closed, and no other one has it. */
+/**
+ * Returns the error of an operation whose executing site was closed, and that
+ * no other site has.
+ */
 function lostError(): CorrectableError {
   const message =
     'The site where the operation was executed was closed before others had it. It is lost with that site.';

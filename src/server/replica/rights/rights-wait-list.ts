@@ -128,7 +128,8 @@ export class RightsWaitList {
     this.#count(shortfall, 1);
     waiting.shortfall = shortfall;
     const [need, other] = shortfall.needs;
-    // Of several it is not known which are missing.
+    // If an operation lacks several fields, it is unknown which of them are
+    // missing.
     if (need !== undefined && other === undefined)
       missed.add(toWanted(shortfall, need));
   }

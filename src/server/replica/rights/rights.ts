@@ -1,9 +1,8 @@
 /**
  * The rights of one site to bounded fields (docs/spec/rights.md): whether it
- * may take by itself, what it asks others for, and what it gives them. A pure
- * part of a pure replica: rights travel as blue operations of this site's
- * stream, like any other, and are asked for by messages, which may be lost,
- * repeated or late.
+ * may take by itself, what it requests from others, and what it gives them.
+ * Rights travel as blue operations of this site's stream. Requests are
+ * messages, which may be lost, repeated or late.
  */
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
@@ -92,7 +91,10 @@ export class Rights implements RightsPort {
   protected readonly core: ReplicaCore;
   readonly #blue: BluePath;
   readonly #red: OwnProposals;
-  /** Of this start of the site: no other start names operations like it. */
+  /**
+   * The prefix of this start's transfers. No other start names operations like
+   * it.
+   */
   readonly #client: string;
   /** Operations that wait for rights here. */
   readonly waiting = new RightsWaitList();
@@ -101,13 +103,16 @@ export class Rights implements RightsPort {
    * not applied yet.
    */
   readonly #decided = new Set<OperationId>();
-  /** Fields that have changed since who waits has looked. */
+  /** Fields that have changed since waiting operations were last retried. */
   #changed = new Set<string>();
-  /** What own operations have given, of which others get their share. */
+  /**
+   * Amounts that own operations have given, of which other sites get their
+   * share.
+   */
   #grantedFields: RightsNeed[] = [];
   /**
-   * By name: fields of which own red operations have drawn on the pool since
-   * who waits has looked.
+   * By name: fields for which own red operations have used the pool since
+   * waiting operations were last retried.
    */
   #drawnFields = new Map<string, BoundedName>();
   readonly #requests: RightsRequests;
@@ -154,8 +159,8 @@ export class Rights implements RightsPort {
     );
     if (beyond !== undefined) return takeTooLargeError(choice.shadow, beyond);
     if (needs.every((need) => this.mayTake(need))) return outcome;
-    // Less what own red operations in flight will draw: a red operation waits
-    // for the pool alone.
+    // The overlay has deducted what own red operations in flight will take: a
+    // red operation can use the pool alone.
     if (needs.every((need) => need.amount <= this.getPool(need, overlay))) {
       return { ...outcome, choice: { ...choice, color: 'red' } };
     }
@@ -228,7 +233,7 @@ export class Rights implements RightsPort {
         });
       if (action === 'take' && isOwn && isRed)
         this.#drawnFields.set(name, { table, key, field });
-      // What this site hands in itself is no answer.
+      // An own transfer is no answer to an own request.
       if (action === 'transfer' && (isRed || site !== options.site))
         this.#onReceived(effect);
     }
@@ -265,14 +270,16 @@ export class Rights implements RightsPort {
     for (const name of generated.values()) this.#redistributePool(name);
   }
 
-  /** Asks again where nothing came; says so where nothing came for long. */
+  /**
+   * Sends requests again that were not answered, and ends operations that have
+   * waited too long.
+   */
   tick(): void {
     const { nowMs, options } = this.core;
     this.#earlyRequests.evict(nowMs);
     this.waiting.retry(NO_FIELDS);
     for (const { waiter, shortfall } of this.waiting.takeTimedOut(nowMs)) {
-      // One that came before may have decided what this one is about: a copy of
-      // it.
+      // Another copy of the operation may have decided it meanwhile.
       if (waiter.isOver?.() === true) waiter.onOver?.();
       else
         waiter.onTimeout(
@@ -283,7 +290,8 @@ export class Rights implements RightsPort {
   }
 
   /**
-   * Gives of what this site has, unless what it gave last is still on its way.
+   * Gives rights of this site, unless those that it gave last are still on
+   * their way.
    */
   receive(from: Origin, { requests, seenStamp }: RightsMessage): void {
     const { nowMs, options } = this.core;
@@ -305,14 +313,14 @@ export class Rights implements RightsPort {
   }
 
   /**
-   * Whether this site may take so much by itself: by what the ledger says, less
-   * what it has decided already.
+   * Whether this site may take this amount by itself: its holding in the
+   * ledger, minus what it has decided already.
    */
   protected mayTake(need: RightsNeed): boolean {
     return need.amount <= this.#available(need);
   }
 
-  /** What the red order may take, as `state` shows it. */
+  /** Returns the amount that red operations may take, as `state` shows it. */
   protected getPool(need: RightsNeed, state: StateReader): number {
     return readLedger(state, need).pool;
   }
@@ -334,12 +342,12 @@ export class Rights implements RightsPort {
     return origins.getOthers(site);
   }
 
-  /** What members can still take. */
+  /** Returns the amount that members can still take. */
   #getLeft(ledger: Ledger): number {
     return getLeft(ledger, this.core.options.origins.closed);
   }
 
-  /** What each of the sites would have, if they all had as much. */
+  /** Returns the share that each site would have if all had the same. */
   #computeEqualShare(ledger: Ledger): number {
     return (
       (this.#getLeft(ledger) - Math.max(0, ledger.pool)) /
@@ -348,7 +356,7 @@ export class Rights implements RightsPort {
   }
 
   /**
-   * Asks for more in the background, once less than half of an equal share is
+   * Requests more in the background, once less than half of an equal share is
    * left here.
    */
   #refill(name: BoundedName): void {
@@ -367,7 +375,8 @@ export class Rights implements RightsPort {
   }
 
   /**
-   * Rights have arrived that help here: operations that need more may retry.
+   * Rights have arrived here or in the pool: operations that lack more may
+   * request again.
    */
   #onReceived(effect: Effect): void {
     const { to } = effect.value as Transfer;
@@ -376,8 +385,8 @@ export class Rights implements RightsPort {
   }
 
   /**
-   * For who waits: of others as much as they can spare, to be taken here; where
-   * that is too little, into the pool.
+   * Requests rights for waiting operations: from other sites as much as they
+   * can spare, or into the pool if that is too little.
    */
   #requestForWaiters(field: string): void {
     const requested = this.waiting.getWanted(field);
@@ -400,8 +409,8 @@ export class Rights implements RightsPort {
   }
 
   /**
-   * No more than who waits here lacks comes together in the pool: what is here,
-   * and what others have.
+   * Gathers rights in the pool, from this site and from others, up to what
+   * waiting operations lack.
    */
   #gatherInPool(
     requested: WantedRights,
@@ -435,8 +444,8 @@ export class Rights implements RightsPort {
   }
 
   /**
-   * Whether it may send a request now: not if no site shows rights, since a
-   * share may be in flight.
+   * Returns which sites may be asked now. If no site shows rights, none is
+   * asked, since a share may be in flight.
    */
   #takeTurn(
     name: BoundedName,
@@ -449,8 +458,8 @@ export class Rights implements RightsPort {
   }
 
   /**
-   * Red operations behind one that waits will draw on the pool too: they are
-   * not to wait one after the other.
+   * Returns the amount that the pool needs. Red operations behind one that
+   * waits will use the pool too, and should not wait one after the other.
    */
   #getWantedFromPool(
     { name, amount, inRed }: WantedRights,
@@ -495,7 +504,7 @@ export class Rights implements RightsPort {
   }
 
   /**
-   * Half of what is here at most. If that is too little for a waiting
+   * Grants half of what is here at most. If that is too little for a waiting
    * operation, what it lacks goes into the pool.
    */
   #computeGrant(
@@ -510,8 +519,8 @@ export class Rights implements RightsPort {
   }
 
   /**
-   * A site that has drawn on the pool gives the remainder back in equal shares,
-   * unless an operation waits for it.
+   * A site that has used the pool returns the rest in equal shares, unless an
+   * operation waits for it.
    */
   #redistributePool(name: BoundedName): void {
     this.#forgetWanted();
@@ -541,7 +550,7 @@ export class Rights implements RightsPort {
 
   #noteWanted(field: string): void {
     this.#forgetWanted();
-    // The latest stands last.
+    // The entry moves to the end, because entries are in the order of time.
     this.#wantedBySites.delete(field);
     this.#wantedBySites.set(field, this.core.nowMs);
   }
@@ -558,7 +567,10 @@ export class Rights implements RightsPort {
     }
   }
 
-  /** Others get equal shares of what was given here, before they ask. */
+  /**
+   * Gives other sites equal shares of an amount that was given here, before
+   * they request any.
+   */
   #shareGrant({ amount, ...name }: RightsNeed): void {
     const others = this.#others;
     const share = Math.floor(
@@ -589,7 +601,7 @@ export class Rights implements RightsPort {
   }
 }
 
-/** What a site does by itself: it moves rights. */
+/** Creates the choice of a transfer, which a site makes by itself. */
 function createTransferChoice(
   color: Color,
   name: BoundedName,

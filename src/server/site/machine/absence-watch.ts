@@ -50,8 +50,8 @@ export class AbsenceWatch {
   }
 
   /**
-   * Whether operations of other sites are lacking here that no site keeps for
-   * this one any more.
+   * Whether the site lacks operations of other sites that no site keeps for it
+   * any more.
    */
   isLeftBehind(nowMs: number): boolean {
     const { reachTimeoutMs } = this.#options;

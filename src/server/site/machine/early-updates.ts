@@ -1,8 +1,8 @@
 /**
- * What a start that no other site has confirmed so far keeps back: its updates,
- * and what it has to say to the red log (docs/spec/cluster.md, I8). In a log
- * that etcd keeps, the first record of a start ends the start before it: a node
- * on a copy would end the one that goes on.
+ * Holds back the updates of a start until another site has confirmed it, and
+ * its proposals to the red log (docs/spec/cluster.md, I8). In a log that etcd
+ * keeps, the first record of a start ends the start before it. Without this a
+ * node on a copy of the directory would end the node that goes on.
  */
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { RedLog } from '../../log/red-log.ts';
@@ -23,7 +23,7 @@ export class EarlyUpdates {
   #records: RedRecord[] = [];
 
   /**
-   * @param untilMs until when updates are held, and refused after that;
+   * @param untilMs until when updates are held, and refused after that. It is
    * `undefined` if the start needs no other site
    */
   constructor(
@@ -43,7 +43,7 @@ export class EarlyUpdates {
     return this.#isUnconfirmed;
   }
 
-  /** Until when updates are held; `undefined` if none is held. */
+  /** Until when updates are held. It is `undefined` if none is held. */
   get untilMs(): number | undefined {
     return this.#untilMs;
   }
@@ -60,15 +60,15 @@ export class EarlyUpdates {
     else this.#updates.push(update);
   }
 
-  /** Returns the update of this serial if it was held. It is not any more. */
+  /** Takes the update with this serial, if it was held. */
   remove(serial: number): Submission | undefined {
     const place = this.#updates.findIndex((update) => update.serial === serial);
     return place < 0 ? undefined : this.#updates.splice(place, 1)[0];
   }
 
   /**
-   * A change of the members may be what brings the site that confirms this
-   * start.
+   * Proposes a record once the start is confirmed. A change of the members is
+   * proposed at once, because it may bring the site that confirms the start.
    */
   propose(record: RedRecord, nowMs: number): void {
     if (this.#isUnconfirmed && record.kind !== 'member')
@@ -106,7 +106,7 @@ export class EarlyUpdates {
     return true;
   }
 
-  /** The start is confirmed: what was held goes on. */
+  /** The start is confirmed: updates and records that were held go on. */
   release(nowMs: number, wallMs: number): void {
     this.#isUnconfirmed = false;
     this.#untilMs = undefined;
@@ -118,8 +118,8 @@ export class EarlyUpdates {
   }
 
   /**
-   * An older directory knows nothing of what its client may have sent before
-   * under this name.
+   * An older directory does not know what its client may have sent before under
+   * this name.
    */
   #refuse(update: Submission): void {
     const error =

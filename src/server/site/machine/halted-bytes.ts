@@ -3,16 +3,16 @@ import { measurePlainData } from '../../../values/estimate-bytes.ts';
 import { MAX_HALTED_BYTES } from '../../records/retention-limits.ts';
 
 /**
- * Counts about how many bytes are kept because the red log has halted: what
- * waits for that, and what was written since. While it has halted no checkpoint
- * is made, so none of it can go.
+ * Counts the approximate bytes that are kept because the red log has halted:
+ * operations that wait for it, and entries that were written since. No
+ * checkpoint is made after a halt, so none of them can be removed.
  */
 export class HaltedBytes {
   readonly max: number;
   #count = 0;
   /**
-   * What the start has found after its checkpoint, since an earlier halt may
-   * have kept it; 0 after the next checkpoint.
+   * The bytes that the start has found behind its checkpoint, since an earlier
+   * halt may have kept them. It is 0 after the next checkpoint.
    */
   #found: number;
 
@@ -25,7 +25,7 @@ export class HaltedBytes {
     return this.#count >= this.max;
   }
 
-  /** The red log has halted, while this much waits for it. */
+  /** The red log has halted, while operations of this size wait for it. */
   begin(waitingBytes: number): void {
     this.#count += this.#found + waitingBytes;
   }

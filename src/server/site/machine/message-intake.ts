@@ -1,7 +1,7 @@
 /**
  * Which messages of other sites a site takes: those for which it has room, and
- * whose content it knows. What it does not take changes nothing. Its sender
- * sends it again.
+ * whose content it knows. Other messages change nothing, and their senders send
+ * them again.
  */
 import type { RedLogEngine } from '../../log/red-log-engine.ts';
 import {

@@ -1,6 +1,6 @@
 /**
  * Whether red operations can be ordered, as far as the connections of this site
- * tell: its leader is one site, and a majority has to be there.
+ * show. They need the leader and a majority of the sites.
  */
 import type { Origin, Origins } from '../../records/origin.ts';
 
@@ -17,11 +17,11 @@ export interface WaitingRed {
   endWaiting(endsProposed: boolean): void;
 }
 
-/** A leader that is started again, or a link that is made again, takes less. */
+/** Restarting a leader, or connecting again, takes less time. */
 const GRACE_MS = 3000;
 /**
- * What may have been proposed waits longer: its end is not known before the
- * leader is back, so there is less to gain.
+ * Operations that may have been proposed wait longer. Their outcome is unknown
+ * until the leader is back, so ending them early gains less.
  */
 const PROPOSED_GRACE_MS = 6000;
 
@@ -46,10 +46,7 @@ export class RedReach {
     this.note(nowMs);
   }
 
-  /**
-   * A message of the site has come: it is there, and a connection to it is
-   * soon.
-   */
+  /** A message of the site has come. So it runs, and will be connected soon. */
   noteHeard(site: Origin, nowMs: number): void {
     if (this.#lost.has(site)) this.setConnected(site, true, nowMs);
   }
@@ -59,7 +56,7 @@ export class RedReach {
     this.#red.admission.waitsFor = this.findProblem(nowMs);
   }
 
-  /** Those who wait for the red order hear it if that may take long. */
+  /** Notifies callers that wait for the red order if that may take long. */
   tick(nowMs: number): void {
     this.note(nowMs);
     const red = this.#red;
@@ -68,8 +65,8 @@ export class RedReach {
   }
 
   /**
-   * What red operations wait for, if none can be ordered and that has lasted
-   * for a while.
+   * Returns what red operations wait for, if none can be ordered and that has
+   * lasted for a while.
    */
   findProblem(nowMs: number): string | undefined {
     if (!this.#isOutFor(GRACE_MS, nowMs)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The handshake of a site, on what its replica and its copy of the red log
- * have.
+ * Creates the handshake of a site, from its replica and its copy of the red
+ * log.
  */
 import type { NodeMessage } from '../../messages/envelope.ts';
 import type { MessageFilter } from '../../messages/message-filter.ts';
@@ -16,8 +16,8 @@ export interface SiteHandshakeParts {
   readonly replica: Replica;
   readonly messageFilter: MessageFilter;
   /**
-   * The copy of the red log. It has no end while it has halted: then it proves
-   * nothing.
+   * The copy of the red log. It has no end after a halt, because it proves
+   * nothing then.
    */
   readonly red: KnownStreams;
   send(to: Origin, message: NodeMessage): void;

@@ -1,7 +1,7 @@
 /**
  * Notifies submitters of the outcome of their submissions. Several are notified
- * in a row, and entries are stored between: what one of them throws there costs
- * its own submission, nothing else.
+ * in a row, and entries are stored between. So an error that a submitter throws
+ * must fail only its own submission.
  */
 import type { ReplicaOutput } from '../../records/replica-output.ts';
 import type { Stage } from '../../records/submissions.ts';

@@ -84,7 +84,7 @@ export class SinkSubmitter implements Submitter {
   }
 
   /**
-   * A copy for all runs of a generator, made by the first one that reads it.
+   * A copy for all runs of a generator. The first run that reads it creates it.
    */
   get principal(): Principal | undefined {
     return (this.#principal ??= freezeArgsCopy(this.#context.principal));
@@ -98,7 +98,7 @@ export class SinkSubmitter implements Submitter {
     try {
       this.#deliver(value, final ? 'causal' : stage, meta, final);
     } catch (error) {
-      // It was not delivered: the failure that follows is.
+      // The view was not delivered. The failure that follows is delivered.
       this.#isOver = false;
       throw error;
     }
@@ -107,8 +107,7 @@ export class SinkSubmitter implements Submitter {
   onFailure(error: unknown, stage: Stage | undefined): void {
     if (this.#isOver) return;
     const isEnd = stage === undefined || stage === 'committed';
-    // Where nothing but a guess was asked for and none could be had, the end
-    // answers.
+    // If only a preview was requested and there was none, the end is delivered.
     if (!isEnd && !this.wantedStages.strong) return;
     this.#isOver = isEnd || stage === this.wantedStages.strongest;
     if (isEnd) this.#sink.fail(error);
@@ -211,7 +210,8 @@ function copyError(
       domain: copy,
     });
   } catch (cause) {
-    // What the service refuses is not done, whether or not it can say why.
+    // The service refuses the operation, whether or not the details of its
+    // error can be sent.
     const untold = `${message}: refused, but the details of its error cannot be sent`;
     return new CorrectableError('FINAL_FAILED', untold, {
       field: 'domain.data',

@@ -10,15 +10,13 @@ import {
   isCovered,
 } from '../../records/vector.ts';
 
-/**
- * What a session has seen, in a form that leaves the deployment and comes back.
- */
+/** Converts what a session has seen to tokens that can leave the deployment. */
 export interface SessionTokens {
-  /** A token that only this deployment can make. */
+  /** Returns a token that only this deployment can create. */
   seal(vector: Vector): string;
   /**
-   * What the token says. Throws `UNAUTHENTICATED` unless this deployment has
-   * made it.
+   * Returns the content of the token. Throws `UNAUTHENTICATED` unless this
+   * deployment has created it.
    */
   open(token: string): Vector;
 }
@@ -36,8 +34,8 @@ export class SiteSession implements BindingSession {
     this.#tokens = tokens;
     this.#seen = createZeroVector(origins);
     for (const token of value) this.merge(tokens.open(token));
-    // One token says all that there is: it need not be made again until there
-    // is more.
+    // A single token is complete. It need not be created again until the
+    // session has seen more.
     if (value.length === 1) this.#sealed = value;
   }
 

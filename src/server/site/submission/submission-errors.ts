@@ -1,4 +1,7 @@
-/** How a submission fails that its site or its listener has cut short. */
+/**
+ * The errors of submissions whose site ends before them, or whose view cannot
+ * be delivered.
+ */
 import {
   CorrectableError,
   isCorrectableError,

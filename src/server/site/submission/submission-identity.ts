@@ -21,8 +21,8 @@ import type { SubmissionIdentity } from '../../records/submissions.ts';
 import type { SubmissionPort } from './submitter.ts';
 
 /**
- * The identity under which the operation may be submitted again; without one it
- * never is.
+ * Returns the identity under which the operation may be submitted again. It is
+ * `undefined` if it never is.
  */
 export function createIdentity(
   context: InvocationContext,
@@ -41,7 +41,8 @@ export function createIdentity(
   }
   const { client, sequence, acknowledged, home, hop = 0 } = origin;
   const homeSite = home === undefined ? site : origins.findHome(home);
-  // The messages are made when they are needed: this is done for every update.
+  // Messages are created only if they are needed, because this runs for every
+  // update.
   if (!isName(client))
     invalidIdentityError(
       'client',
@@ -79,14 +80,14 @@ export function createIdentity(
 }
 
 /**
- * Begins the names of operations that come without a client: a client of the
+ * The prefix of names of operations that come without a client. A client of the
  * same name has operations of its own.
  */
 const UNOWNED_PREFIX = '\u0000';
 
 /**
- * Its home is the site that is asked: one that goes by this name at another
- * site is another operation.
+ * The home of the operation is the site that gets it. An operation of the same
+ * name at another site is another one.
  */
 function createOpaqueIdentity(name: unknown, site: Origin): SubmissionIdentity {
   if (!isName(name)) {
@@ -106,15 +107,15 @@ function createOpaqueIdentity(name: unknown, site: Origin): SubmissionIdentity {
 }
 
 /**
- * The length of a SHA-256 that is cut to a number: enough to distinguish the
- * uses of one key.
+ * The number of bytes of a SHA-256 that are used. They are enough to
+ * distinguish the uses of one key.
  */
 const VARIANT_BYTES = 6;
 
 /**
- * Its home is the same wherever it is asked for, since that follows from the
- * key: so it is executed once at all sites. It counts as moved, for another
- * site may have been asked for it before.
+ * The home of the operation follows from the key, and is the same at all sites.
+ * So the operation is executed once in the deployment. It counts as moved,
+ * because another site may have got it before.
  */
 function createKeyedIdentity(
   key: string,
@@ -131,8 +132,9 @@ function createKeyedIdentity(
     });
   }
   const variant = 1 + hashText(`${operation.name} ${args}`);
-  // Of the first sites alone, whose number never changes: else a site that
-  // joins would move keys, which run once more then.
+  // The home is one of the first sites, whose number never changes. Otherwise a
+  // site that joins would move keys, and their operations would be executed
+  // once more.
   const home = sites[hashText(key) % founderCount]!;
   return {
     id: formatKeyedOperationId(key, variant),

@@ -9,11 +9,11 @@ import type { Vector } from '../../records/vector.ts';
 import type { SessionTokens } from './site-session.ts';
 
 /**
- * One submission, and who gets what the site says about it: one object, since
- * one is made for each operation.
+ * One submission and its callbacks. They are one object, since one is created
+ * for each operation.
  */
 export interface Submitter extends SubmissionRequest {
-  /** Through which handle on the site it came. */
+  /** The handle on the site through which it came. */
   readonly handle: object;
   readonly effect: Access;
   /**
@@ -27,8 +27,8 @@ export interface Submitter extends SubmissionRequest {
    */
   readonly deadlineAt: number | undefined;
   /**
-   * When the site has taken it, set by that, in milliseconds of the clock that
-   * only runs forward.
+   * When the site has taken it, in milliseconds of the clock that only runs
+   * forward. The site sets it.
    */
   acceptedAtMs?: number;
   /** `seen` is what a session has seen with this view. */
@@ -42,15 +42,22 @@ export interface SubmissionPort {
   readonly site: Origin;
   readonly origins: Origins;
   readonly tokens: SessionTokens;
-  /** Why the site has stopped, where its storage has failed. */
+  /** Why the site has stopped, if its storage has failed. */
   readonly failure?: CorrectableError | undefined;
-  /** Why updates are refused for now, as on a full disk; reads are served. */
+  /**
+   * Why updates are refused for now, for example on a full disk. Reads are
+   * served.
+   */
   readonly writeRefusal?: CorrectableError | undefined;
   submit(submission: Submitter): void;
-  /** Does at once what the submissions so far lead to, if it collects them. */
+  /**
+   * Applies at once what the submissions so far have led to, if the site
+   * collects them.
+   */
   endTurn?(): void;
   /**
-   * Fails what came through `door` and is in flight; the site itself goes on.
+   * Fails the submissions in flight that came through this handle. The site
+   * itself goes on.
    */
   endSubmissions(door: object): void;
 }

@@ -16,8 +16,7 @@ export interface ViewPlan extends StagesByLevel {
 }
 
 /**
- * A read has no `tentative` level: where it is the only one asked for, `causal`
- * answers.
+ * A read has no `tentative` level. If only that is requested, `causal` answers.
  */
 function planRead(levels: readonly RedBlueLevel[]): StagesByLevel {
   const strong = levels.includes('strong');
@@ -29,7 +28,7 @@ function planRead(levels: readonly RedBlueLevel[]): StagesByLevel {
 }
 
 /**
- * A red update has no `causal` level: where it is the strongest asked for,
+ * A red update has no `causal` level. If that is the strongest requested level,
  * `strong` answers.
  */
 function planWrite(levels: readonly RedBlueLevel[]): StagesByLevel {
@@ -62,7 +61,8 @@ function createPlans(
 const UNKNOWN_BIT = 1 << REDBLUE_LEVELS.length;
 
 /**
- * `1 << REDBLUE_LEVELS.findIndex(level)`, without a search for each operation.
+ * Returns `1 << REDBLUE_LEVELS.indexOf(level)`, without a search for each
+ * operation.
  */
 function getLevelBit(level: RedBlueLevel): number {
   switch (level) {
