@@ -1,24 +1,24 @@
 /**
  * Sites that have been away for too long (docs/spec/cluster.md). What a site
- * lacks is kept for it within bounds, of time and of entries. Beyond these it
- * is left behind: nothing is kept for it before it is heard again, and then
- * from there on. A site leaves others behind only if a majority of the sites
- * remains. So a majority has what is not kept any more.
+ * lacks is kept for it within limits of time and of entries. Beyond these it is
+ * left behind: nothing is kept for it until it sends a message, and then from
+ * there on. A site leaves others behind only if a majority of the sites
+ * remains. So a majority has everything that is not kept any more.
  */
 import type { Origin, Origins } from '../records/origin.ts';
 
 export interface AbsenceLimits {
-  /** Entries of a stream, or of the red log, that it lacks. */
+  /** The maximum of entries that it lacks, of a stream or of the red log. */
   readonly maxBacklogEntries: number;
-  /** Since it was last heard. */
+  /** How long entries are kept after its last message. */
   readonly keepForMs: number;
 }
 
 export interface LeavingOutcome {
   readonly left: readonly Origin[];
   /**
-   * Everything is kept for them, since this site may not leave them behind.
-   * Empty unless this, or `isFull`, is new.
+   * Sites for which everything is kept, since this site may not leave them
+   * behind. It is empty unless this, or `isFull`, is new.
    */
   readonly cutOff: readonly Origin[];
 }
@@ -49,23 +49,19 @@ export class AbsentSites {
   }
 
   /**
-   * Whether sites are beyond the limits: then ticks are needed, though nothing
+   * Whether sites are beyond the limits. Then ticks are needed although nothing
    * is in flight.
    */
   get isWaiting(): boolean {
     return this.#leftBehind.size > 0 || this.#isCutOff;
   }
 
-  /**
-   * Whether as much is kept as may be, for sites that may not be left behind.
-   */
+  /** Whether the maximum is kept for sites that may not be left behind. */
   get isFull(): boolean {
     return this.#isFull;
   }
 
-  /**
-   * The sites that are sent the red log, and those that count for a majority.
-   */
+  /** The sites that get the red log, and those that count for a majority. */
   get logMembers(): { readonly sites: Origin[]; readonly voters: Origin[] } {
     const { members } = this.#origins;
     return {
@@ -76,12 +72,18 @@ export class AbsentSites {
     };
   }
 
-  /** When a site was last heard; `undefined` if not at this start. */
+  /**
+   * Returns when a site last sent a message. It is `undefined` if it has sent
+   * none at this start.
+   */
   getHeardAtMs(site: Origin): number | undefined {
     return this.#heardAtMs.get(site);
   }
 
-  /** A message of a site was taken. Says whether it was left behind before. */
+  /**
+   * A message of a site was taken. Returns whether the site was left behind
+   * before.
+   */
   noteHeard(site: Origin, nowMs: number): boolean {
     this.#heardAtMs.set(site, nowMs);
     return this.#leftBehind.delete(site);
@@ -94,8 +96,8 @@ export class AbsentSites {
   }
 
   /**
-   * Those that are to be asked for a sign now: neither side may have anything
-   * else to send.
+   * Returns the sites that have to be probed now, because neither side may have
+   * anything else to send.
    */
   takeProbed(nowMs: number, intervalMs: number): Iterable<Origin> {
     if (nowMs - this.#probedAtMs < intervalMs) return [];
@@ -128,8 +130,8 @@ export class AbsentSites {
         isOver(site) ||
         (getSilentMs(site) > limits.keepForMs && getBacklog(site) > 0),
     );
-    // A site that lacks nothing, or was heard a little later, may be away too.
-    // It does not count as one that remains.
+    // A site that lacks nothing, or has sent a message a little later, may be
+    // away too. It does not count as one that remains.
     const unheard = kept.filter(
       (site) => 2 * getSilentMs(site) > limits.keepForMs,
     );

@@ -1,6 +1,6 @@
 /**
- * Envelopes as bytes: the version, then a list in MessagePack. What comes is
- * checked whole before it is used.
+ * Encodes envelopes as a version and a list in MessagePack. A received envelope
+ * is checked completely before it is used.
  */
 import { PortabilityError } from '../../protocol/codec/codec.ts';
 import * as reader from '../../protocol/codec/msgpack-reader.ts';
@@ -32,26 +32,26 @@ export const ENVELOPE_VERSION = 4;
 export const OLDEST_ENVELOPE_VERSION = 4;
 
 /**
- * What does not fit into so many bytes goes in several envelopes, if it can: so
- * that others come between.
+ * A message that does not fit into this many bytes is divided over several
+ * envelopes, if it can be. So other messages can come between.
  */
 export const MAX_ENVELOPE_PART_BYTES = 1 << 20;
 /**
- * More is not taken: one operation may need more than
+ * Larger envelopes are refused. One operation may need more than
  * `MAX_ENVELOPE_PART_BYTES`, and none needs this.
  */
 export const MAX_ENVELOPE_BYTES = 1 << 26;
 
 /**
- * Nor are more values than these, each item of a list and each name and value
- * of a map being one: a byte that says that a list is empty takes some fifty in
- * memory. Envelopes with several operations have fewer, since they have fewer
- * bytes.
+ * The maximum of values in an envelope: each item of a list, and each name and
+ * value of a map, is one. A byte that stands for an empty list takes about
+ * fifty in memory. Envelopes with several operations have fewer values, since
+ * they have fewer bytes.
  */
 export const MAX_ENVELOPE_VALUES = 1 << 21;
 
 /**
- * Values of the application may be as deep as on the wire, and stand inside
+ * Values of the application may be as deep as on the wire, and are parts of
  * operations here.
  */
 const ENVELOPE_DEPTH = -16;
@@ -59,12 +59,12 @@ const ENVELOPE_DEPTH = -16;
 const MAX_DEPLOYMENT = 256;
 const FIELD_COUNT = 9;
 /**
- * Where the time stands: integers stand before it, of which the last is the
+ * The index of the time. Integers come before it, and the last of them is the
  * term.
  */
 const SENT_AT_INDEX = FIELD_COUNT - 2;
 
-/** The version, then the envelope: what is not there is nil. */
+/** The version, then the envelope. Missing fields are nil. */
 type EncodedEnvelope = readonly [
   deployment: string,
   rules: number,
@@ -81,19 +81,19 @@ export class EnvelopeCodec {
   readonly #log: LogMessageFormat;
   readonly #schema: RecordSchema;
 
-  /** @param log of the engine of its red log */
+  /** @param log the message format of the red log's engine */
   constructor(log: LogMessageFormat) {
     this.#log = log;
     this.#schema = createMessageSchema(log);
   }
 
   /**
-   * Writes an envelope: into several, each with a part of the message, where it
-   * is larger than `bytes` and has parts.
+   * Encodes an envelope. If it is larger than `bytes` and its message has
+   * parts, it becomes several envelopes.
    *
-   * @param version that its receiver reads
-   * @throws RejectedMessageError `unreadable` where a part that has none is
-   * larger than any envelope may be
+   * @param version the version that its receiver reads
+   * @throws RejectedMessageError `unreadable` if a part that cannot be divided
+   * is larger than any envelope may be
    */
   encode(
     envelope: Envelope,
@@ -115,11 +115,11 @@ export class EnvelopeCodec {
   }
 
   /**
-   * Reads an envelope and checks all of it.
+   * Decodes an envelope and checks all of it.
    *
-   * @param own the deployment of the site that it has come to
+   * @param own the deployment of this site
    * @throws RejectedMessageError `unreadable`, `version` or `content`;
-   * `deployment` or `rules` where others have sent it
+   * `deployment` or `rules` if another deployment has sent it
    */
   decode(bytes: Uint8Array, origins: Origins, own: string): Envelope {
     if (bytes.length > MAX_ENVELOPE_BYTES)
@@ -174,8 +174,8 @@ export class EnvelopeCodec {
   }
 
   /**
-   * A message in two, which say the same one after the other; `undefined` where
-   * it has no parts.
+   * Divides a message into two with the same meaning. Returns `undefined` if it
+   * has no parts.
    */
   #splitMessage(
     message: Envelope['message'],
@@ -225,7 +225,8 @@ function readEnvelope(bytes: Uint8Array): unknown {
   const content = bytes.subarray(1);
   reader.openFrame(content);
   try {
-    // Each takes a byte at least: nearly always there is nothing to count.
+    // Each value takes a byte at least, so almost no envelope has to be
+    // counted.
     if (content.length > MAX_ENVELOPE_VALUES) checkValues();
     const value = reader.readValue(ENVELOPE_DEPTH);
     if (reader.getPosition() === content.length) return value;
@@ -275,10 +276,7 @@ function isEncodedEnvelope(value: unknown): value is EncodedEnvelope {
   return (fields[SENT_AT_INDEX - 1] as number) <= MAX_START;
 }
 
-/**
- * Whether there is such a site is for the receiver to say, who knows of whom it
- * may be.
- */
+/** The receiver checks whether there is such a site. */
 function readAddress(site: number, partition: number): Address {
   return { site: site as Address['site'], partition };
 }

@@ -1,9 +1,9 @@
 /**
- * What sites send each other, and the envelope that it travels in. An envelope
- * is addressed by site and partition, not by machine, and says all that a
- * receiver needs in order to know whether the message is meant for it, and
- * whether its sender still speaks for the partition: inside one process too, so
- * that nothing can come to lean on being there.
+ * Messages between sites, and the envelope of a message. An envelope is
+ * addressed by site and partition, not by machine. It contains all that a
+ * receiver needs to know whether the message is meant for it, and whether its
+ * sender still acts for the partition. That holds inside of one process too, so
+ * that nothing can depend on being there.
  */
 import type { LogMessage } from '../log/red-log.ts';
 import {
@@ -19,8 +19,8 @@ import type {
 } from '../records/records.ts';
 
 /**
- * Says to whom a message came from below a term that its receiver had heard of:
- * that of the partition's site.
+ * Answers a message whose term was below one that the receiver knows, with the
+ * known term.
  */
 export interface TermMessage {
   readonly kind: 'term.superseded';
@@ -28,46 +28,47 @@ export interface TermMessage {
 }
 
 /**
- * How a start of a site says which node it is of, and what is here of the
- * streams: nothing else is taken of it before.
+ * The first message of a start: it names its node and its ends of the streams.
+ * Other messages of the start are taken only after this one was accepted.
  */
 export interface HelloMessage {
   readonly kind: 'node.hello';
-  /** Names its data directory; empty where it has no name. */
+  /** The name of its data directory, empty if that has none. */
   readonly directory: string;
-  /** Of the red log that it goes by. */
+  /** The generation of its red log. */
   readonly generation: number;
   /**
-   * The highest term of the receiver that was accepted; 0 where there is none.
+   * The highest term of the receiver that was accepted, or 0 if there is none.
    */
   readonly accepted: number;
   /**
-   * Its own stream, and its copy of the red log where one site gives the order.
+   * The end of its own stream, and of its copy of the red log if one site
+   * sequences it.
    */
   readonly own: StreamPoint;
   readonly red?: StreamPoint | undefined;
-  /** What it has of the receiver's stream. */
+  /** The end of its copy of the receiver's stream. */
   readonly known: StreamPoint;
   /**
-   * Its own stream and its red log at the places that the receiver has said to
-   * have.
+   * Digests of its own stream and of its red log, at the lengths that the
+   * receiver has reported.
    */
   readonly ownBefore?: StreamPoint | undefined;
   readonly redBefore?: StreamPoint | undefined;
-  /** Whether it asks for the same in return. */
+  /** Whether the receiver has to send its own hello. */
   readonly isRequest: boolean;
   /**
-   * The start of the receiver of which it has had a hello. A node that others
-   * do not reach at the address of its site has had none.
+   * The start of the receiver whose hello has come. A node that others do not
+   * reach at the address of its site has sent none.
    */
   readonly heard?: number | undefined;
 }
 
 /**
- * Says to the start of a site with this term, which is not accepted yet, what
- * is here of its stream and of the red log. The start itself finds out by that
- * whether its directory is an older one. It is sent back to a node that is not
- * at the address of its site, too.
+ * Reports the ends of its stream and of the red log to a start that is not
+ * accepted yet. The start itself finds out by that whether its directory is an
+ * older one. This is also sent back to a node that is not at the address of its
+ * site.
  */
 export interface KnownMessage {
   readonly kind: 'node.known';
@@ -77,9 +78,8 @@ export interface KnownMessage {
 }
 
 /**
- * Says that two nodes run as the site that sends it, and that the start with
- * this term is the one that does not go on. That start says it too, before it
- * stops.
+ * Reports that two nodes run as the sending site, and that the start with this
+ * term stops. That start sends it too, before it stops.
  */
 export interface TwinMessage {
   readonly kind: 'node.twin';
@@ -88,8 +88,8 @@ export interface TwinMessage {
 }
 
 /**
- * Says to the start of a site with this term that nothing is taken of it:
- * another node of its site has gone on.
+ * Reports to a start that none of its messages are taken, because another node
+ * of its site has gone on.
  */
 export interface ForkMessage {
   readonly kind: 'node.fork';
@@ -98,8 +98,8 @@ export interface ForkMessage {
 }
 
 /**
- * What sites say of who they are: taken of starts too that were not accepted
- * yet.
+ * Messages about the identity of sites. They are taken also of starts that were
+ * not accepted yet.
  */
 export type NodeMessage =
   | HelloMessage
@@ -108,9 +108,9 @@ export type NodeMessage =
   | TwinMessage;
 
 /**
- * By these messages a node learns that it must not go on. They are sent back on
- * each connection that was dialed as its site, too: the node that they are
- * meant for may not be at its address.
+ * Messages from which a node learns that it must stop. They are also sent back
+ * on each connection that was dialed as its site, because the node that they
+ * are meant for may not be at its address.
  */
 export const SENT_BACK: readonly string[] = [
   'node.fork',
@@ -127,8 +127,8 @@ export function isNodeMessage(message: {
 }
 
 /**
- * What replicas of a partition, and their nodes of the red log, send each
- * other.
+ * Messages that replicas of a partition, and their nodes of the red log, send
+ * each other.
  */
 export type SiteMessage =
   | BlueMessage
@@ -137,15 +137,15 @@ export type SiteMessage =
   | LogMessage;
 
 /**
- * Says to a site that its origin was closed, so that it must stop, and how much
- * of its stream counts, if that is known.
+ * Reports to a site that its origin was closed, so that it must stop, and how
+ * much of its stream counts, if that is known.
  */
 export interface ClosedMessage {
   readonly kind: 'member.closed';
   readonly final: number | null;
 }
 
-/** A replica: of one partition, at one site. */
+/** The address of a replica: its site and its partition. */
 export interface Address {
   readonly site: Origin;
   readonly partition: number;
@@ -153,21 +153,22 @@ export interface Address {
 
 export interface Envelope {
   /**
-   * Which deployment it is of: two may share machines, and never an operation.
+   * Identifies the deployment. Two deployments may share machines, but never an
+   * operation.
    */
   readonly deployment: string;
-  /** The rules of decision that are in force at its sender. */
+  /** The rules that are in force at its sender. */
   readonly rules: number;
   readonly from: Address;
   readonly to: Address;
   /**
-   * The epoch in which its sender speaks: larger than at any earlier start of
-   * the same address.
+   * The epoch in which its sender sends, which is larger than at any earlier
+   * start of the same address.
    */
   readonly term: number;
   /**
-   * What the sender's clock showed, in milliseconds since the epoch; none where
-   * it is the receiver's own clock.
+   * The time of the sender's clock in milliseconds since the epoch. It is
+   * `undefined` if the receiver has the same clock.
    */
   readonly sentAtMs?: number;
   readonly message: SiteMessage | TermMessage | ClosedMessage | NodeMessage;
@@ -184,26 +185,26 @@ export type MessageRejectionReason =
   | 'content'
   | 'deployment'
   | 'rules'
-  /** It is for another site, or from one that is not known here. */
+  /** It is for another site, or its sender is not known here. */
   | 'address'
   /**
-   * It is from, for or about an origin that is not known here yet, or was
-   * closed.
+   * It comes from an origin, is for one or names one that is not known here yet
+   * or was closed.
    */
   | 'origin'
-  /** A later start of the same sender has been heard of. */
+  /** A later start of the same sender is known. */
   | 'term'
   /**
-   * The start of its sender was not accepted, or not yet: it has sent no
-   * `node.hello`, or another node has gone on.
+   * The start of its sender is not accepted: it has sent no `node.hello`, or
+   * another node has gone on.
    */
   | 'start';
 
-/** A message that is not taken: its sender sends again what matters of it. */
+/** A message that is not taken. Its sender sends it again if it matters. */
 export class RejectedMessageError extends Error {
   override readonly name = 'RejectedMessageError';
   readonly reason: MessageRejectionReason;
-  /** Whom it says that it is from, as far as that was read. */
+  /** The site that the message names as its sender, if that was read. */
   readonly from: number | undefined;
 
   constructor(
@@ -221,9 +222,9 @@ export class RejectedMessageError extends Error {
 export class NewerRulesError extends RejectedMessageError {}
 
 /**
- * What is wrong with an envelope of others: another deployment, or sites that
- * go by rules which are not known here. Their messages may have other shapes
- * too, so this is asked before their content is looked at.
+ * Returns what is wrong with an envelope of others: another deployment, or
+ * rules that are not known here. Such messages may have other shapes too, so
+ * this is checked before their content.
  *
  * @param newest the newest rules that are known
  */

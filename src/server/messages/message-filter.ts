@@ -1,13 +1,13 @@
 /**
- * The door of a replica to all others: what it sends leaves in envelopes, and
- * what comes is let in or refused. A refused message is counted and reported,
- * and nothing behind the door gets it.
+ * The filter between a replica and all others. Messages that it sends get an
+ * envelope here, and received ones are let through or refused. A refused
+ * message is counted and reported, and has no other effect.
  *
- * The *term* of a replica is the epoch in which it speaks, at first that of its
- * start. A replica that knows a later one lets nothing of an earlier one in,
+ * The *term* of a replica is the epoch in which it sends, at first that of its
+ * start. A replica that knows a later term takes nothing of an earlier one,
  * however long that was on its way. A start that has lost the number of the one
- * before may come below it. Then replicas that know the later one report that,
- * and it goes on above it.
+ * before may come below it. Then replicas that know the later term report that,
+ * and the start goes on above it.
  */
 import { createEpochAbove, MAX_START } from '../records/epoch.ts';
 import type { Origin, Origins } from '../records/origin.ts';
@@ -34,25 +34,25 @@ export interface MessageFilterOptions {
   readonly deployment: string;
   readonly origins: Origins;
   readonly ownSite: Address;
-  /** Of the start, in which it begins to speak. */
+  /** The epoch of the start, in which it begins to send. */
   readonly epoch: number;
-  /** The newest rules that are known here; default: those of this program. */
+  /** The newest rules that are known here. Default: those of this program */
   readonly newestRules?: number | undefined;
-  /** The rules that are in force; default: those of this program. */
+  /** Returns the rules that are in force. Default: those of this program */
   readonly getRules?: (() => number | undefined) | undefined;
   /**
-   * Called with each message that is not taken, except for those that came
-   * late: some do after each restart.
+   * Called with each message that is not taken, except for late ones: every
+   * restart causes some.
    */
   readonly onRejected?: ((rejection: RejectedMessageError) => void) | undefined;
   /**
-   * Called with a start of another site that sends what can be taken only once
+   * Called with a start of another site whose messages can be taken only once
    * the start is accepted.
    */
   readonly onUnknownStart?: ((site: Origin, term: number) => void) | undefined;
   /**
-   * Called if a later start of this site is known. With a handler this one does
-   * not go on above it.
+   * Called if a later start of this site is known. With a handler this start
+   * does not go on above it.
    */
   readonly onSuperseded?: ((term: number, by: Origin) => void) | undefined;
   /** Called if rules are in force that are not known here. */
@@ -62,7 +62,7 @@ export interface MessageFilterOptions {
 export class MessageFilter {
   readonly #options: MessageFilterOptions;
   #term: number;
-  /** By sender: the highest term heard of. */
+  /** By sender: the highest known term. */
   readonly #terms = new Map<Origin, number>();
   #responses: Envelope[] = [];
   readonly #rejections: Record<MessageRejectionReason, number> = {
@@ -82,7 +82,7 @@ export class MessageFilter {
     this.#term = options.epoch;
   }
 
-  /** The term that envelopes leave with. */
+  /** The term of envelopes that are sent. */
   get term(): number {
     return this.#term;
   }
@@ -91,13 +91,16 @@ export class MessageFilter {
     return { ...this.#rejections };
   }
 
-  /** The highest term of a site that was accepted; 0 where there is none. */
+  /**
+   * Returns the highest term of a site that was accepted, or 0 if there is
+   * none.
+   */
   getAccepted(site: Origin): number {
     return this.#terms.get(site) ?? 0;
   }
 
   /**
-   * The start of a site with this term is accepted: says whether it is a new
+   * Accepts the start of a site with this term. Returns whether it is a new
    * one.
    */
   accept(site: Origin, term: number): boolean {
@@ -124,8 +127,8 @@ export class MessageFilter {
   }
 
   /**
-   * The message, if it is for this replica and may be taken; `takeResponses`
-   * has what the door itself says to it.
+   * Returns the message, if it is for this replica and may be taken.
+   * `takeResponses` returns the answers of the filter itself.
    */
   open(
     envelope: Envelope,
@@ -146,12 +149,12 @@ export class MessageFilter {
   }
 
   /**
-   * What was sent meanwhile is lost, as it can be on any network: what matters
-   * of it is sent again.
+   * Messages that were sent meanwhile are lost, as on any network. They are
+   * sent again if they matter.
    */
   #raiseTerm(passed: number, from: Address): void {
     const term = createEpochAbove(passed, this.#term);
-    // No site would take anything of it.
+    // No site would take any message above it.
     if (term > MAX_START)
       this.reject(
         createRejection(
@@ -163,10 +166,7 @@ export class MessageFilter {
     else this.#term = term;
   }
 
-  /**
-   * Terms that were heard at earlier starts of this replica: they count as
-   * before.
-   */
+  /** Restores the terms that earlier starts of this replica knew. */
   recall(terms: ReadonlyMap<Origin, number>): void {
     for (const [site, term] of terms)
       this.#terms.set(site, Math.max(term, this.#terms.get(site) ?? 0));
@@ -185,7 +185,7 @@ export class MessageFilter {
       this.#options.onNewerRules?.(rejection.message);
   }
 
-  /** What is to be sent because of messages that were not taken. */
+  /** Takes the messages that have to be sent because of refused ones. */
   takeResponses(): readonly Envelope[] {
     const answers = this.#responses;
     if (answers.length > 0) this.#responses = [];
@@ -193,8 +193,8 @@ export class MessageFilter {
   }
 
   /**
-   * Messages to sites that are being retired: nothing else is sent to them, so
-   * an idle site would not learn it.
+   * Creates messages to sites that are being retired. Nothing else is sent to
+   * them, so that an idle site would not learn it.
    */
   createRetirementNotices(): Envelope[] {
     const { origins, ownSite } = this.#options;
@@ -213,8 +213,8 @@ export class MessageFilter {
   }
 
   /**
-   * Whether a message of this term may be taken, from a sender of whom `known`
-   * was heard.
+   * Whether a message of this term may be taken, if `known` is the highest
+   * known term of its sender.
    */
   protected isCurrent(term: number, known: number): boolean {
     return term >= known;
@@ -234,8 +234,8 @@ export class MessageFilter {
     const rejection = findForeignReason(envelope, own, newestRules);
     if (rejection !== undefined) return rejection;
     if (to.site !== ownSite.site || to.partition !== ownSite.partition) {
-      // A sender may not know yet that this site was rebuilt, or know it before
-      // its old node does.
+      // A sender may not know yet that this site was rebuilt, or it may know
+      // that before the old node does.
       const isOwnName =
         to.site >= origins.size ||
         origins.getName(to.site) === origins.getName(ownSite.site);
@@ -282,7 +282,8 @@ export class MessageFilter {
     }
     const { kind } = envelope.message;
     if (term <= known || isNodeMessage(envelope.message)) return undefined;
-    // What is said of this site itself depends on nothing of its sender.
+    // Messages about this site itself do not depend on the state of their
+    // sender.
     if (kind === 'term.superseded' || kind === 'member.closed')
       return undefined;
     this.#options.onUnknownStart?.(from.site, term);
@@ -295,8 +296,8 @@ export class MessageFilter {
 }
 
 /**
- * A start that stops, since another one has gone on, says so of itself: however
- * late it is.
+ * A start that stops, since another one has gone on, reports that about itself,
+ * however late it is.
  */
 function isLastWord({ term, message }: Envelope): boolean {
   return message.kind === 'node.twin' && message.term === term;

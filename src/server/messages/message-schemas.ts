@@ -1,10 +1,9 @@
 /**
- * Each kind of message between replicas: its fields, and how much of each there
- * may be. What does not fit is refused before a replica or a log sees it. What
- * nodes of the red log send each other has its shapes beside its engine.
- *
- * The type of the table holds it to all kinds of messages: a new one needs a
- * shape here.
+ * The schema of each kind of message between replicas: its fields and their
+ * limits. A message that does not fit is refused before a replica or a log gets
+ * it. The schemas of the red log's messages are beside its engine. The type of
+ * the table contains all kinds of messages, so that a new one needs a schema
+ * here.
  */
 import type { LogMessage } from '../log/red-log.ts';
 import type { LogMessageFormat } from '../log/red-log-engine.ts';
@@ -34,18 +33,18 @@ import {
 import type { RecordSchema } from '../records/record-schemas.ts';
 
 /**
- * Keys of rows, names of clients and what failures say: what clients may choose
- * the length of. It is bounded by the envelope alone (`MAX_ENVELOPE_BYTES`):
- * what its site has taken and another refuses is sent again for ever, and all
- * that comes after it waits.
+ * Keys of rows, names of clients and texts of failures, whose length clients
+ * may choose. Only the envelope limits them (`MAX_ENVELOPE_BYTES`). If one site
+ * took what another refuses, it would send that again for ever, and everything
+ * behind it would wait.
  */
 const MAX_TEXT = 1 << 26;
-/** Others that one operation stands on. */
+/** The maximum of operations that one operation depends on. */
 const MAX_DEPENDENCIES = 4096;
 
 /**
- * A client, and a number that can be counted to, of which the largest has so
- * many digits.
+ * The maximum length of an identifier: a client and the digits of the largest
+ * number.
  */
 const OPERATION_NAME = /^.+\/\d{1,16}$/s;
 
@@ -70,7 +69,7 @@ const effects = list(effect, MAX_OPERATION_PARTS);
 
 const replyFields = record({}, { value: anyValue, meta: anyObject });
 
-/** What has no value is written without it, and is given it back. */
+/** An undefined value is left out of the bytes, and restored here. */
 const reply: RecordSchema = (value, origins) => {
   const problem = replyFields(value, origins);
   if (problem === undefined && !Object.hasOwn(value as object, 'value'))
@@ -156,7 +155,7 @@ const memberRecord: RecordSchema = (value, origins) =>
     origins,
   );
 
-/** Tables, their fields, and operations of a service. */
+/** Names of tables, of fields, and of operations of a service. */
 const MAX_PARTS = 1 << 16;
 const tableSchema = record({
   removable: flag,
@@ -213,7 +212,7 @@ const rightsRequest = record(
   { target: rightsTarget },
 );
 
-/** Fields of one message that asks for rights. */
+/** The maximum of fields in one request for rights. */
 const MAX_RIGHTS_FIELDS = 4096;
 
 const slot = { kind: word, id: operationNameSchema, hop: count, by: count };
@@ -268,7 +267,7 @@ const MESSAGE_SCHEMAS: Readonly<Record<Kind, RecordSchema>> = {
   'term.superseded': record({ kind: word, term: start }),
 };
 
-/** What all messages have to look like, those of the red log included. */
+/** The schemas of all messages, those of the red log included. */
 export function createMessageSchema(log: LogMessageFormat): RecordSchema {
   return oneOfKinds({ ...MESSAGE_SCHEMAS, ...log.createSchemas(redRecord) });
 }

@@ -24,19 +24,16 @@ import type {
   TwinMessage,
 } from './envelope.ts';
 
-/**
- * What a site has of each stream. That of the red order is its copy of the red
- * log.
- */
+/** The streams of a site. That of the red order is its copy of the red log. */
 export interface KnownStreams {
   /**
-   * Of the own stream, and of the red log, what is synced; `undefined` where no
-   * site gives the red order.
+   * Returns the synced end of the own stream, or of the red log. It is
+   * `undefined` if no site sequences the red log.
    */
   getEnd(origin: Origin): StreamPoint | undefined;
   /**
-   * The digest of the first `length` entries; `undefined` where it is not
-   * known.
+   * Returns the digest of the first `length` entries. It is `undefined` if it
+   * is unknown.
    */
   getDigest(origin: Origin, length: number): number | undefined;
 }
@@ -44,11 +41,11 @@ export interface KnownStreams {
 export interface NodeHandshakeOptions {
   readonly site: Origin;
   readonly origins: Origins;
-  /** Whose red log the others have copies of. */
+  /** The site whose red log the others have copies of. */
   readonly redLeader: Origin;
   readonly directory: string;
   readonly generation: number;
-  /** How long to wait for an answer before asking again. */
+  /** How long to wait for an answer before a request is sent again. */
   readonly resendAfterMs: number;
   /**
    * Whether a start is a fork if its directory does not know the start of its
@@ -64,9 +61,9 @@ export interface NodeHandshakeOptions {
   getAccepted(site: Origin): number;
   getDirectory(site: Origin): string | undefined;
   send(to: Origin, message: NodeMessage): void;
-  /** The start of a site with this term is what it says to be. */
+  /** The start of a site with this term is accepted. */
   onAccepted(site: Origin, term: number, directory: string): void;
-  /** Nothing is taken of this start of a site. */
+  /** No more messages of this start of a site are taken. */
   onPeerForked(site: Origin, reason: string): void;
   /** This node must not go on. */
   onForked(reason: string): void;
@@ -75,15 +72,15 @@ export interface NodeHandshakeOptions {
 export class NodeHandshake {
   readonly #options: NodeHandshakeOptions;
   /**
-   * When a site was last asked for its hello, or sent the notice that it is
+   * When a site last got a request for its hello, or the notice that it is
    * forked.
    */
   readonly #askedAtMs = new Map<Origin, number>();
-  /** Starts of sites of which nothing is taken, and why. */
+  /** Starts of sites whose messages are not taken, and why. */
   readonly #forked = new Map<Origin, ForkMessage[]>();
   /** Sites that have accepted this start. */
   readonly #confirmed = new Set<Origin>();
-  /** By site: the start of which the last hello was. */
+  /** By site: the start that has sent the last hello. */
   readonly #heard = new Map<Origin, number>();
 
   constructor(options: NodeHandshakeOptions) {
@@ -91,34 +88,34 @@ export class NodeHandshake {
   }
 
   /**
-   * Whether some other site has accepted this start: its stream is then known
-   * to go on from what others have.
+   * Whether another site has accepted this start. Then its stream is known to
+   * continue what others have.
    */
   get isConfirmed(): boolean {
     return this.#confirmed.size > 0;
   }
 
-  /** Sends a hello to all others, and asks them for theirs. */
+  /** Sends a hello to all others, and requests theirs. */
   greetAll(nowMs: number): void {
     this.#confirmed.clear();
     this.#askedAtMs.clear();
     for (const site of this.#others) this.ask(site, nowMs);
   }
 
-  /** Sends a hello to a site, and asks it for its own. */
+  /** Sends a hello to a site, and requests its own. */
   greet(site: Origin): void {
     this.#send(site, true);
   }
 
-  /** Asks those again that have not accepted this start. */
+  /** Sends a hello again to sites that have not accepted this start. */
   tick(nowMs: number): void {
     for (const site of this.#others)
       if (!this.#confirmed.has(site)) this.ask(site, nowMs);
   }
 
   /**
-   * Asks a site for its hello, or notifies its start with this term that it is
-   * forked; unless that was done just now.
+   * Requests the hello of a site, or notifies its start with this term that it
+   * is forked, unless that was done just now.
    */
   ask(site: Origin, nowMs: number, term = Infinity): void {
     if (this.#isTooSoon(site, nowMs)) return;
@@ -128,8 +125,8 @@ export class NodeHandshake {
   }
 
   /**
-   * Whether nothing is taken of the start of a site with this term. An earlier
-   * one may be the one that goes on.
+   * Whether the messages of a start are not taken. An earlier start may be the
+   * one that goes on.
    */
   isForked(site: Origin, term: number): boolean {
     return this.#getFork(site, term) !== undefined;
@@ -150,8 +147,8 @@ export class NodeHandshake {
   }
 
   /**
-   * This start stops, since another node of its site goes on: the other sites
-   * are told why.
+   * This start stops, since another node of its site goes on. Reports that to
+   * the other sites.
    */
   reportOwnFork(reason: string): void {
     for (const site of this.#others)
@@ -196,8 +193,8 @@ export class NodeHandshake {
   }
 
   /**
-   * Whether a start is known to be at the address of its site, where this one
-   * can reach it.
+   * Whether a start is known to be at the address of its site, if this one can
+   * reach that.
    */
   #isReached(from: Origin, term: number, { heard }: HelloMessage): boolean {
     const { refusesUnknownStarts, getTerm, getAccepted } = this.#options;
@@ -206,7 +203,10 @@ export class NodeHandshake {
     );
   }
 
-  /** Says to a start that is not accepted yet what is here of its site. */
+  /**
+   * Reports to a start that is not accepted yet which entries of its site are
+   * here.
+   */
   #tellKnown(to: Origin, term: number): void {
     const { refusesUnknownStarts, streams, send } = this.#options;
     if (!refusesUnknownStarts) return;
@@ -227,8 +227,8 @@ export class NodeHandshake {
       if (fork !== undefined) onForked(fork);
       return;
     }
-    // A start of before is over. A later one cannot be, as long as this one
-    // goes on.
+    // An earlier start has ended. A later one cannot have ended as long as this
+    // one goes on.
     if (getStartNumber(message.term) < getStartNumber(own)) return;
     this.#sendTwin(
       from,
@@ -237,7 +237,7 @@ export class NodeHandshake {
     );
   }
 
-  /** Only the start itself, and the one that is accepted, are believed. */
+  /** Only the start itself, and the accepted one, can report this. */
   #onTwin(
     from: Origin,
     term: number,
@@ -252,9 +252,7 @@ export class NodeHandshake {
     this.#options.send(to, { kind: 'node.twin', term, reason });
   }
 
-  /**
-   * Why this node is not the one of its site that has gone on furthest, if so.
-   */
+  /** Returns why another node of this site has got further, if so. */
   #findOwnFork(
     from: Origin,
     { known, red }: Pick<HelloMessage, 'known' | 'red'>,
@@ -284,8 +282,8 @@ export class NodeHandshake {
   }
 
   /**
-   * Why a start begins on a copy older than the last accepted start, if so:
-   * each start has a higher number.
+   * Returns why a start runs on a copy older than the last accepted start, if
+   * so. Each start has a higher number.
    */
   #findUnknownStart(from: Origin, term: number): string | undefined {
     const accepted = this.#options.getAccepted(from);
@@ -296,7 +294,7 @@ export class NodeHandshake {
     return `its data directory does not know its start ${accepted}, which was accepted here`;
   }
 
-  /** Why a site is not the one that is known here, if so. */
+  /** Returns why a site is not the one that is known here, if so. */
   #findFork(
     from: Origin,
     { directory, own, ownBefore, red, redBefore }: HelloMessage,
@@ -314,9 +312,7 @@ export class NodeHandshake {
     return undefined;
   }
 
-  /**
-   * Whether both sides know what stands before a place, and it is not the same.
-   */
+  /** Whether both sides know the digest at a place, and the digests differ. */
   #differs(origin: Origin, point: StreamPoint | undefined): boolean {
     if (point?.digest === undefined) return false;
     const here = this.#options.streams.getDigest(origin, point.length);
@@ -324,8 +320,8 @@ export class NodeHandshake {
   }
 
   /**
-   * Whether all that is here of a site's stream, and of the red log that it
-   * gives, is known to be there.
+   * Whether a site is known to have everything that is here of its stream, and
+   * of the red log if it is the leader.
    */
   #isProven(
     from: Origin,
@@ -353,7 +349,7 @@ export class NodeHandshake {
   }
 
   /**
-   * @param hello that is answered: what its sender has is compared with what is
+   * @param hello the hello that is answered, whose ends are compared with those
    * here
    */
   #send(to: Origin, isRequest: boolean, hello?: HelloMessage): void {
@@ -402,7 +398,7 @@ export class NodeHandshake {
   }
 }
 
-/** Without what is not known: as bytes have it. */
+/** Leaves out undefined fields, as the encoded form does. */
 function toPlain({ length, digest }: StreamPoint): StreamPoint {
   return digest === undefined ? { length } : { length, digest };
 }

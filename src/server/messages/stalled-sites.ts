@@ -1,7 +1,7 @@
 /**
- * Sites that are heard, and confirm nothing of what they lack. The link is up
- * then, and the site is not away, so no other alarm names the cause: a message
- * that does not get through, a full disk.
+ * Sites that send messages, but confirm nothing of what they lack. The
+ * connection is up then, so that no other alarm names the cause, such as a
+ * message that does not arrive or a full disk.
  */
 import type { Origin } from '../records/origin.ts';
 
@@ -9,11 +9,11 @@ const STALLED_AFTER_MS = 60_000;
 
 export interface PeerProgress {
   /**
-   * How much it has confirmed of all streams and of the red log. Grows whenever
-   * it gets on.
+   * The number of entries of all streams and of the red log that it has
+   * confirmed. It grows whenever the site advances.
    */
   readonly confirmed: number;
-  /** How many entries are kept that it lacks. */
+  /** The number of entries that are kept because it lacks them. */
   readonly backlog: number;
   /** When a message of it was last taken. */
   readonly heardAtMs: number | undefined;
@@ -21,7 +21,7 @@ export interface PeerProgress {
 
 interface KnownProgress {
   readonly confirmed: number;
-  /** When it got on, or lacked nothing. */
+  /** When it last advanced, or lacked nothing. */
   readonly atMs: number;
   readonly isReported: boolean;
 }
@@ -29,7 +29,7 @@ interface KnownProgress {
 export class StalledSites {
   readonly #known = new Map<Origin, KnownProgress>();
 
-  /** Whether the site is to be reported now: once until it gets on. */
+  /** Returns whether to report the site now: once until it advances. */
   note(
     site: Origin,
     { confirmed, backlog, heardAtMs }: PeerProgress,

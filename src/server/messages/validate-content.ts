@@ -1,8 +1,8 @@
 /**
- * What a message of another site says, held to what can be: effects that this
- * service has, stamps that a clock can have given. Its shape is right by then;
- * taken all the same, it would end the site that applies it, or every site,
- * where it is a record of the red log.
+ * Checks the content of a message of another site: whether this service has its
+ * effects, and whether a clock can have made its stamps. Its schema is right by
+ * then. Without this check it would end the site that applies it, and a record
+ * of the red log would end every site.
  */
 import { MAX_STAMP } from '../records/clock.ts';
 import type { Effect } from '../records/effect.ts';
@@ -31,8 +31,8 @@ const WRITTEN_KINDS: ReadonlySet<Envelope['message']['kind']> = new Set([
 ]);
 
 /**
- * Whether what a message leads to has to be written down: without room it is
- * not taken, and sent again later.
+ * Whether the message leads to entries that have to be stored. Without room it
+ * is not taken, and sent again later.
  */
 export function needsRoom(
   message: Envelope['message'],
@@ -71,8 +71,8 @@ export function findContentRejection(
 }
 
 /**
- * What is wrong with a message from a site, in words; `undefined` where nothing
- * is.
+ * Describes what is wrong with a message from a site. Returns `undefined` if
+ * nothing is.
  */
 function describeContentProblem(
   message: SiteMessage,
@@ -92,8 +92,8 @@ function describeContentProblem(
 }
 
 /**
- * Finds an ordinal in a message that is none of a site known here. Records of
- * the red log are not looked at.
+ * Finds an ordinal in a message that belongs to no known site. Records of the
+ * red log are not checked here.
  */
 function findUnknownOrigin(
   message: SiteMessage,
@@ -113,7 +113,7 @@ function findUnknownOrigin(
   return undefined;
 }
 
-// Loops, since this is done for every message.
+// These are loops, since they run for every message.
 function describeOperationsProblem(
   operations: readonly BlueOperation[],
   known: EffectChecker,
@@ -145,7 +145,7 @@ function describeBlueProblem(
   const problem =
     describeVectorProblem(vector) ??
     describeEffectsProblem(effects, false, known);
-  // Of a floor the reply says what removals may be forgotten.
+  // The reply of a low watermark decides which removals are forgotten.
   if (problem !== undefined || shadow !== '') return problem;
   return isVector(reply.value)
     ? describeVectorProblem(reply.value)
@@ -169,8 +169,8 @@ function describeRecordProblem(
 }
 
 /**
- * What is wrong with one of these effects, in words; `undefined` where nothing
- * is.
+ * Describes what is wrong with one of these effects. Returns `undefined` if
+ * nothing is.
  */
 export function describeEffectsProblem(
   effects: readonly Effect[],

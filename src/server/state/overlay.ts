@@ -1,7 +1,7 @@
 /**
- * Effects laid over a state: operations in flight (Correctables, OSDI 2016,
- * §5.2), or a scratchpad. It follows both at a cost that does not grow with how
- * many are in flight.
+ * Effects on top of a state: operations in flight (Correctables, OSDI 2016,
+ * §5.2), or a scratchpad. Their cost does not grow with the number of
+ * operations in flight.
  */
 import type { Effect } from '../records/effect.ts';
 import { FIELD_KINDS } from '../service/fields/field-kinds.ts';
@@ -32,7 +32,7 @@ class PendingPresence {
   readonly #removable: boolean;
   /** In a table whose rows can be removed. */
   #changes: PresenceChange[] = NO_CHANGES;
-  /** Where rows are never removed, all that matters is how many write. */
+  /** If rows are never removed, the number of writers is enough. */
   #writes = 0;
 
   constructor(removable: boolean) {
@@ -49,7 +49,7 @@ class PendingPresence {
     else this.#changes.push({ owner, exists });
   }
 
-  /** To be called for each change of the owner, one after the other. */
+  /** Has to be called for each change of the owner, one after the other. */
   remove(owner: number): void {
     if (!this.#removable) {
       this.#writes -= 1;
@@ -96,8 +96,8 @@ interface PendingTable {
  */
 export class UnderlyingState implements StateReader {
   /**
-   * Whether anything that was read since this was set to false has effects laid
-   * over it.
+   * Whether anything that was read since this was set to false has effects on
+   * top of it.
    */
   wasCovered = false;
   readonly #base: StateReader;
@@ -142,24 +142,24 @@ export class Overlay implements StateReader {
     this.underlying = new UnderlyingState(base, this.#tables);
   }
 
-  /** Whether it shows nothing but the state below. */
+  /** Whether it has no effects, and shows only the state below. */
   get isEmpty(): boolean {
     return this.#size === 0;
   }
 
-  /** Lays the effects of operation `owner` on top and returns their results. */
+  /** Adds the effects of operation `owner` and returns their results. */
   add(owner: number, effects: readonly Effect[]): unknown[] {
     if (effects.length === 0) return [];
     this.#size += 1;
     return effects.map((effect) => this.#append(owner, effect));
   }
 
-  /** Takes away the effects that `owner` laid on. */
+  /** Removes the effects of `owner`. */
   remove(owner: number, effects: readonly Effect[]): void {
     if (effects.length === 0) return;
     this.#size -= 1;
-    // Several effects of one owner on one field go together: the second time
-    // there is nothing to do.
+    // Several effects of one owner on one field are removed together. The
+    // second time nothing is left to do.
     const done = effects.length > 1 ? new Set<OwnedEffects>() : undefined;
     for (const effect of effects) {
       const row = this.#table(effect.table).rows.get(effect.key);
@@ -294,8 +294,8 @@ function getPendingField(
 }
 
 /**
- * Two ordered scans as one: what lies below, without the rows that are
- * replaced, and what replaces it.
+ * Merges two ordered scans: the rows below that are not replaced, and the rows
+ * that replace others.
  */
 function* mergeScans(
   below: Iterable<Entry>,

@@ -29,7 +29,7 @@ export class SortedEntries {
     return this.#size;
   }
 
-  /** Adds an entry; says whether it was not there yet. */
+  /** Adds an entry. Returns whether it is new. */
   add(entry: Entry): boolean {
     const index = this.#chunkFor(entry);
     const chunk = this.#chunks[index];
@@ -51,7 +51,7 @@ export class SortedEntries {
     return true;
   }
 
-  /** Removes an entry; says whether it was there. */
+  /** Removes an entry. Returns whether it was there. */
   delete(entry: Entry): boolean {
     const index = this.#chunkFor(entry);
     const chunk = this.#chunks[index];

@@ -9,7 +9,7 @@ import { TableStore } from './table-store.ts';
 import type { Tables } from '../service/tables.ts';
 import type { Vector } from '../records/vector.ts';
 
-/** Whatever generators can run on: the store, or something laid over it. */
+/** The state on which generators can run: the store, or an overlay. */
 export interface StateReader {
   read(table: string, key: string, field: string): unknown;
   has(table: string, key: string): boolean;
@@ -37,7 +37,7 @@ export class Store implements StateReader, Section {
   }
 
   /**
-   * Whether the row is there by the red order alone, so that every later red
+   * Whether the row exists by the red order alone, so that every later red
    * operation finds it.
    */
   existsByRed(table: string, key: string): boolean {
@@ -73,7 +73,7 @@ export class Store implements StateReader, Section {
   }
 
   /**
-   * What is remembered of removals, as plain data: what `snapshot` leaves out.
+   * Returns the remembered removals as plain data, which `snapshot` leaves out.
    */
   getRemovalTimes(): unknown {
     return [...this.#tables].map(([name, table]) => [

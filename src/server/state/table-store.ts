@@ -36,35 +36,34 @@ import type { Vector } from '../records/vector.ts';
 
 interface Column {
   readonly name: string;
-  /** Where its states are in rows. */
+  /** The index of its states in rows. */
   readonly position: number;
   readonly kind: FieldKind;
   readonly options: FieldOptions;
-  /** What it reads as where it was never written. */
+  /** The value that it has before the first write. */
   readonly initial: FieldState;
   readonly index: SortedEntries | undefined;
 }
 
 interface Row {
-  /** By the positions of the fields; none of one that was never written. */
+  /**
+   * By the positions of the fields. A field that was never written has none.
+   */
   readonly states: (FieldState | undefined)[];
   /**
-   * The latest write of a field that may be blue, or insertion; kept where rows
-   * are removed.
+   * The latest insertion, or write of a field that may be blue. It is kept if
+   * rows can be removed.
    */
   writtenAt: OrderPosition | undefined;
   /** Whether a red operation has written it since the last removal. */
   isRed: boolean;
-  /**
-   * Whether it is among the changes already, or is still to be saved for the
-   * first time.
-   */
+  /** Whether its change is noted already, or it was never saved. */
   isNoted: boolean;
 }
 
 /**
- * A row as it is saved: its fields, what the `Row` says beside, and where rows
- * are removed its last removal.
+ * A row as it is saved: its fields, its `Row` properties, and its last removal
+ * if rows can be removed.
  */
 type StoredRow = readonly [
   fields: Readonly<Record<string, unknown>> | null,
@@ -76,7 +75,7 @@ type StoredRow = readonly [
 export class TableStore {
   /** Keys of the rows that have changed since they were last saved. */
   readonly changes: RowChanges<string> = new RowChanges<string>();
-  /** What is saved beside the rows of fields that may become large. */
+  /** The parts of fields that may become large. */
   readonly parts: SavedParts;
   readonly #name: string;
   readonly #removable: boolean;
@@ -86,8 +85,8 @@ export class TableStore {
   readonly #columns: ReadonlyMap<string, Column>;
   readonly #rows = new Map<string, Row>();
   /**
-   * When rows were last removed: an earlier write that comes later is part of
-   * what was removed.
+   * When rows were last removed. An earlier write that comes later belongs to
+   * the removed row.
    */
   readonly #removedAt = new Map<string, OrderPosition>();
   readonly #keys = new SortedEntries();
@@ -157,7 +156,7 @@ export class TableStore {
     if (isRedStamp(stamp)) row.isRed = true;
     if (this.#removable) this.#noteWrite(row, effect, stamp);
     if (isWholeRow(effect)) return undefined;
-    // One that comes out of a log was not made here.
+    // An effect from a log was not created here, so its value is copied.
     deepFreeze(effect.value);
     const column = this.#getColumn(effect.field);
     const state = (row.states[column.position] ??= this.#newState(column));
@@ -217,8 +216,8 @@ export class TableStore {
   }
 
   /**
-   * A row as plain data, to make the same of again; `undefined` when there is
-   * nothing to say of it.
+   * Returns a row as plain data that `restore` takes. It is `undefined` if
+   * there is nothing to save.
    */
   save(key: string): unknown {
     const row = this.#rows.get(key);
@@ -280,8 +279,8 @@ export class TableStore {
   }
 
   /**
-   * Whether the effect belongs to what a removal has taken. Red-only fields go
-   * by the red order instead.
+   * Whether the effect belongs to a removed row. Red-only fields follow the red
+   * order instead.
    */
   #isRemoved(effect: Effect, stamp: Stamp): boolean {
     const removedAt = this.#removedAt.get(effect.key);
@@ -360,7 +359,10 @@ export class TableStore {
   }
 }
 
-/** What is kept of a stamp for long: not what its operation had seen. */
+/**
+ * The part of a stamp that is kept for long. What its operation had seen is
+ * left out.
+ */
 const toPosition = ({ time, site, entry, version }: Stamp): OrderPosition => ({
   time,
   site,
@@ -383,10 +385,7 @@ export function getIndexedValues(value: unknown): readonly Scalar[] {
     : NO_VALUES;
 }
 
-/**
- * Of the values under which a field is found, those that the effect may bring
- * or take.
- */
+/** Returns those index values of a field that the effect may add or remove. */
 function getTouchedValues(
   state: FieldState,
   { value }: Effect,
