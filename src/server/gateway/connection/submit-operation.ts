@@ -225,10 +225,10 @@ function execute(
       operation,
       levels,
       submission,
-      submission,
+      submission.context,
     );
     if (!isThenable(returned)) return;
-    submission.awaits();
+    submission.awaitPromise();
     Promise.resolve(returned).then(
       () => submission.close(),
       (error: unknown) => submission.fail(error),

@@ -1,19 +1,15 @@
 /**
- * One operation in the hands of the hosted binding. A view whose encoded value
- * the client has travels as `confirm`, without payload (Correctables, OSDI
- * 2016, §5.2), whatever the operation's own `equals` says.
+ * One operation of a client at the hosted binding. If the client has the encoded
+ * value of a view already, the view travels as `confirm`, without a payload
+ * (Correctables, OSDI 2016, §5.2). The operation's own `equals` does not matter.
  */
 import type {
   BindingSession,
-  InvocationContext,
-  Principal,
   Sink,
-  SubmissionOrigin,
   ViewDetails,
-  SubmissionStatus,
 } from '../../../correctable/binding.ts';
 import { mergeDetails } from '../../../correctable/binding.ts';
-import { systemClock, getWallOffsetMs } from '../../../correctable/clock.ts';
+import { systemClock } from '../../../correctable/clock.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import {
   EncodedField,
@@ -23,25 +19,18 @@ import { EncodingSink } from '../../../protocol/codec/encoding-sink.ts';
 import { confirm } from '../../../protocol/messages/confirm.ts';
 import { encodeMessageOf } from '../../../protocol/messages/define-message.ts';
 import { toFailMessage } from '../../../protocol/errors.ts';
-import {
-  CompletedWrite,
-  measureReply,
-  hasFixedSize,
-  encodeShortFailure,
-  type RetainedReply,
-} from './retained-reply.ts';
-import {
-  ConfirmableViews,
-  isConfirmable,
-  type ConfirmableView,
-} from './confirmable-views.ts';
-import { ignoreRejection, createGuardedController } from './call-hook.ts';
-import { OVERLOADED_RETRY_MS } from '../limits/limits.ts';
-import type { OperationFigures } from './operation-stats.ts';
 import type { Outlet, RepeatableWrite } from '../clients/client-table.ts';
 import type { ConnectionLoad } from '../limits/in-flight-load.ts';
-import type { SubmissionOwner, SubmissionOptions } from './submission-types.ts';
+import { OVERLOADED_RETRY_MS } from '../limits/limits.ts';
+import { ignoreRejection } from './call-hook.ts';
+import { isConfirmable, type ConfirmableView } from './confirmable-views.ts';
+import { HeldViews } from './held-views.ts';
+import { HostedContext, type SignalEvents } from './hosted-context.ts';
+import type { OperationFigures } from './operation-stats.ts';
+import { ReplyRetention } from './reply-retention.ts';
+import { hasFixedSize, type RetainedReply } from './retained-reply.ts';
 import { truncateError, sanitizeError } from './sanitize-error.ts';
+import type { SubmissionOwner, SubmissionOptions } from './submission-types.ts';
 import {
   createConfirmMessage,
   coversDetails,
@@ -62,122 +51,69 @@ const CONFIRMABLE_VIEW_BYTES = 128;
 
 export class HostedOperation
   extends EncodingSink
-  implements Sink, InvocationContext, RepeatableWrite
+  implements Sink, RepeatableWrite, SignalEvents
 {
   readonly id: number;
-  session: BindingSession | undefined;
-  trace: unknown;
-  /** The store's to set. */
-  submissionStatus: SubmissionStatus | undefined = undefined;
-  readonly #owner: SubmissionOwner;
   readonly isWrite: boolean;
-  readonly #parts: SubmissionOptions;
+  /** What the store gets about the operation. */
+  readonly context: HostedContext;
+  readonly #owner: SubmissionOwner;
+  readonly #options: SubmissionOptions;
   readonly #strongest: number;
   #outlet: Outlet | undefined;
   /**
-   * Those that the store or we may confirm; made when a view is not the last.
+   * Views that the store or the gateway may confirm. Created for the first view
+   * that is not the last.
    */
-  #views: ConfirmableViews | undefined;
+  #views: HeldViews | undefined;
+  /** Set if the client may ask for the reply again, and the store keeps none. */
+  #retention: ReplyRetention | undefined;
   #hasEnded = false;
   #isAwaited = false;
-  /** Whether its reply is to be kept, since the client may ask for it again. */
-  #isRetained: boolean;
-  /** What is kept of it at present. */
-  #bytes = 0;
-  #count = 0;
+  #viewCount = 0;
   /**
    * After a repetition every view carries its payload: the client may have
-   * missed the one to refer to.
+   * missed the view that a confirmation refers to.
    */
   #isRepeated = false;
-  #controller: AbortController | undefined;
-  /** Where it is counted; known from its first view on. */
+  /** The figures that count the operation. Known from its first view on. */
   #ownFigures: OperationFigures | undefined;
   /** Whether all clients have left it. */
   #isAbandoned = false;
 
   constructor(
     owner: SubmissionOwner,
-    parts: SubmissionOptions,
+    options: SubmissionOptions,
     outlet: Outlet,
     session: BindingSession | undefined,
     trace: unknown,
   ) {
     super();
-    this.id = parts.id;
-    this.isWrite = parts.isWrite;
-    this.session = session;
-    this.trace = trace;
-    this.#parts = parts;
+    this.id = options.id;
+    this.isWrite = options.isWrite;
+    this.context = new HostedContext(owner, options, session, trace, this);
+    this.#options = options;
     this.#owner = owner;
-    this.#isRetained = parts.isRetained;
-    this.#strongest = parts.strongest;
+    this.#retention = options.isRetained
+      ? new ReplyRetention(this, owner)
+      : undefined;
+    this.#strongest = options.strongest;
     this.#outlet = outlet;
   }
 
-  get deadlineAt(): number | undefined {
-    const { deadlineAt } = this.#parts;
-    return deadlineAt === undefined
-      ? undefined
-      : deadlineAt + getWallOffsetMs(systemClock);
-  }
-
-  get principal(): Principal {
-    return this.#parts.principal;
-  }
-
-  get operationId(): string {
-    return `${this.#owner.record.key}/${this.id}`;
-  }
-
-  /**
-   * With its principal in front, so that none gets the reply of another. No
-   * client in this process can give such a key.
-   */
-  get idempotencyKey(): string | undefined {
-    const { key } = this.#owner.record;
-    const { idempotencyKey } = this.#parts;
-    return idempotencyKey === undefined
-      ? undefined
-      : `\0${key.slice(0, key.indexOf('/') + 1)}${idempotencyKey}`;
-  }
-
-  get origin(): SubmissionOrigin {
-    const { key, acknowledged } = this.#owner.record;
-    const { move } = this.#parts;
-    return {
-      client: key,
-      sequence: this.id,
-      acknowledged,
-      home: move?.[0],
-      hop: move?.[1],
-    };
-  }
-
-  get signal(): AbortSignal {
-    if (this.#isAbandoned) {
-      this.#mayHaveStopped();
-      return AbortSignal.abort();
-    }
-    this.#controller ??= createGuardedController((error) =>
-      this.#reportAnomaly('a listener of the store failed', error),
-    );
-    return this.#controller.signal;
-  }
-
-  /** The store has given a promise, whose end is the end of the operation. */
-  awaits(): void {
+  /** The store returned a promise: the operation ends when it settles. */
+  awaitPromise(): void {
     this.#isAwaited = true;
   }
 
   view(value: unknown, level: string, details?: ViewDetails): number {
-    const seq = this.#count++;
+    const seq = this.#viewCount++;
     try {
       const index = this.#accept(level);
       if (index === undefined || this.#isWasted(index, details)) return seq;
       this.#countView(index);
-      // Nothing to confirm, and nothing after it that could confirm it: the row
-      // is all that is ever needed.
+      // No earlier view to confirm, and no later one that could confirm this
+      // one: nothing but the message is ever needed.
       if (this.#views === undefined && this.#isLast(index, details))
         this.#finish(value, index, seq, details);
       else this.#showView(value, index, seq, details);
@@ -208,8 +144,8 @@ export class HostedOperation
   }
 
   /**
-   * The binding is done with the operation; without a final by now there will
-   * be none.
+   * The binding is done with the operation. If it has shown no final view by
+   * now, it never will.
    */
   close(): void {
     if (this.#hasEnded) return;
@@ -225,7 +161,7 @@ export class HostedOperation
   repeat(outlet: Outlet, load: ConnectionLoad): void {
     this.#outlet = outlet;
     this.#isRepeated = true;
-    this.#parts.slot.moveTo(load);
+    this.#options.slot.moveTo(load);
     this.#views?.forEach((view) => {
       view.sentSeq = undefined;
       this.#emit(view);
@@ -242,15 +178,22 @@ export class HostedOperation
     this.#outlet = undefined;
     this.#isAbandoned = true;
     if (!this.isWrite) this.#release();
-    if (this.#controller === undefined) return;
-    this.#controller.abort();
-    this.#mayHaveStopped();
+    const hasReadSignal = this.context.abort();
+    if (hasReadSignal) this.#leaveUnlessAwaited();
   }
 
-  /** What is held meanwhile is given back at the end. */
+  /** Keeps no reply. Memory for held views is released when it ends. */
   forget(): number {
-    this.#isRetained = false;
+    this.#retention = undefined;
     return 0;
+  }
+
+  onAbortedSignalRead(): void {
+    this.#leaveUnlessAwaited();
+  }
+
+  onListenerThrew(error: unknown): void {
+    this.#reportAnomaly('a listener of the store failed', error);
   }
 
   #finish(
@@ -265,9 +208,10 @@ export class HostedOperation
     } catch (error) {
       return this.#onUnsendable(error, level);
     }
-    if (!this.#isRetained) return this.#deliver(message);
+    if (this.#retention === undefined) return this.#deliver(message);
+
     const isBare =
-      this.session === undefined &&
+      this.context.session === undefined &&
       details?.version === undefined &&
       details?.meta === undefined;
     const isFinal = details?.final === true;
@@ -307,7 +251,7 @@ export class HostedOperation
     } catch (error) {
       return this.#onUnsendable(error, level, seq);
     }
-    this.#holdView(view);
+    this.#hold(view);
   }
 
   #confirm(level: number, seq: number, details: ViewDetails | undefined): void {
@@ -343,7 +287,7 @@ export class HostedOperation
     } catch (error) {
       return this.#onUnsendable(error, level);
     }
-    return this.#holdView(view);
+    return this.#hold(view);
   }
 
   /**
@@ -362,31 +306,23 @@ export class HostedOperation
     return this.#endWith(reported);
   }
 
-  /**
-   * Keeps a failure in any case: a retry must not report that the update took
-   * effect.
-   */
   #endWith(error: unknown): void {
-    const row = this.#owner.codec.encodeMessage(toFailMessage(this.id, error));
-    this.#outlet?.pushEncoded(row);
+    const message = this.#owner.codec.encodeMessage(
+      toFailMessage(this.id, error),
+    );
+    this.#outlet?.pushEncoded(message);
     this.#release();
-    this.#end(this.#isRetained ? this.#getRetained(row, error) : undefined);
-  }
-
-  #getRetained(message: EncodedMessage, error: unknown): RetainedReply {
-    if (this.#owner.record.tryReserve(message.length)) return { message };
-    const reply = encodeShortFailure(this.id, error, this.#owner.codec);
-    this.#owner.record.reserve(measureReply(reply));
-    return reply;
+    this.#retention?.endWithFailure(message, error);
+    this.#end();
   }
 
   get #figures(): OperationFigures {
-    const { stats, name } = this.#parts;
+    const { stats, name } = this.#options;
     return this.#ownFigures ?? stats.find(name);
   }
 
   #countView(level: number): void {
-    const { stats, name, receivedAt } = this.#parts;
+    const { stats, name, receivedAt } = this.#options;
     this.#ownFigures ??= stats.open(name);
     this.#ownFigures.countView(level, systemClock.now() - receivedAt);
   }
@@ -435,15 +371,15 @@ export class HostedOperation
   }
 
   #emit(view: ConfirmableView): void {
-    const row = this.#createMessage(view);
-    view.bytes = CONFIRMABLE_VIEW_BYTES + row.length;
+    const message = this.#createMessage(view);
+    view.bytes = CONFIRMABLE_VIEW_BYTES + message.length;
     if (this.#outlet === undefined) return;
     if (this.#outlet.isFull)
       return this.#outlet.push(
         toFailMessage(this.id, overfullError(), view.level),
       );
-    this.#outlet.pushEncoded(row);
-    // After a repetition nothing refers to an earlier row.
+    this.#outlet.pushEncoded(message);
+    // After a repetition nothing refers to an earlier message.
     if (this.#isRepeated) return;
     view.sentSeq = view.seq;
     view.sentDetails = view.details;
@@ -458,16 +394,16 @@ export class HostedOperation
     target: ConfirmableView,
     details: ViewDetails | undefined,
   ): void {
-    const row = createConfirmMessage(
+    const message = createConfirmMessage(
       this.id,
       view.level,
       target.sentSeq as number,
-      createTail(details, this.session),
+      createTail(details, this.context.session),
     );
-    const encoded = encodeMessageOf(confirm, row, this.#owner.codec);
+    const encoded = encodeMessageOf(confirm, message, this.#owner.codec);
     const isLast = view.level >= this.#strongest;
     const reply: RetainedReply | undefined =
-      isLast && this.#isRetained
+      isLast && this.#retention !== undefined
         ? { message: this.#createMessage(view) }
         : undefined;
     this.#outlet?.pushEncoded(encoded);
@@ -488,40 +424,31 @@ export class HostedOperation
     this.#deliver(message, { message });
   }
 
-  #deliver(row: EncodedMessage, reply?: RetainedReply): void {
-    if (
-      this.#outlet?.isFull === true &&
-      !(this.#isRetained && this.#canRetain(measureReply(reply)))
-    ) {
+  #deliver(message: EncodedMessage, reply?: RetainedReply): void {
+    if (this.#outlet?.isFull === true && !this.#canRetain(reply)) {
       const error = this.isWrite
         ? new CorrectableError('UNKNOWN', RESULT_NOT_SENT)
         : overfullError();
       return this.#fail(error, this.#strongest);
     }
-    this.#outlet?.pushEncoded(row);
+
+    this.#outlet?.pushEncoded(message);
     return this.#endAs(reply);
   }
 
-  #canRetain(bytes: number): boolean {
-    if (!this.#owner.record.tryReserve(bytes)) return false;
-    this.#owner.record.release(bytes);
-    return true;
+  #canRetain(reply: RetainedReply | undefined): boolean {
+    return reply !== undefined && this.#retention?.hasRoomFor(reply) === true;
   }
 
-  /** Ends with a view, whose reply is kept if there is room for it. */
+  /** Ends with a view. */
   #endAs(reply: RetainedReply | undefined): void {
     this.#release();
-    const bytes = measureReply(reply);
-    const isKept =
-      this.#isRetained && (bytes === 0 || this.#owner.record.tryReserve(bytes));
-    this.#end(isKept ? reply : undefined);
+    this.#retention?.endWithView(reply);
+    this.#end();
   }
 
-  /** Ends; what `reply` takes has been taken. */
-  #end(reply: RetainedReply | undefined): void {
+  #end(): void {
     this.#hasEnded = true;
-    if (this.#isRetained)
-      this.#owner.record.onEnded(this, new CompletedWrite(this.id, reply));
     this.#leave();
     const outlet = this.#outlet;
     this.#outlet = undefined;
@@ -529,25 +456,17 @@ export class HostedOperation
   }
 
   /**
-   * Handles an abort. A handler that takes the signal may stop without a reply;
-   * a promise is awaited until it ends.
+   * A store that has seen the abort may stop without an answer. If it returned
+   * a promise, the operation waits for that.
    */
-  #mayHaveStopped(): void {
+  #leaveUnlessAwaited(): void {
     if (!this.#isAwaited) this.#leave();
   }
 
-  /**
-   * The store is done with it: nothing that came with it is kept, nor what the
-   * store has made of that.
-   */
+  /** The store is done with the operation: frees what came with it. */
   #leave(): void {
-    this.#parts.slot.release();
-    const { session } = this;
-    this.session =
-      this.trace =
-      this.submissionStatus =
-      this.#controller =
-        undefined;
+    this.#options.slot.release();
+    const session = this.context.release();
     try {
       ignoreRejection(session?.close?.());
     } catch (error) {
@@ -556,31 +475,17 @@ export class HostedOperation
   }
 
   /** Keeps the view for a confirmation by the store, and for a repetition. */
-  #holdView(view: ConfirmableView): void {
-    if (this.#hasEnded) return;
-    const views = this.#makeRoomFor(view.seq);
-    const hasRoom = this.#owner.record.tryReserve(view.bytes);
-    if (hasRoom) this.#bytes += view.bytes;
-    views.set(hasRoom ? view : { seq: view.seq, error: overfullError() });
+  #hold(view: ConfirmableView): void {
+    if (!this.#hasEnded) this.#openViews().hold(view, overfullError);
   }
 
-  /**
-   * The views that are held, without the one that view `seq` takes the place
-   * of.
-   */
-  #makeRoomFor(seq: number): ConfirmableViews {
-    const views = (this.#views ??= new ConfirmableViews());
-    const freed = views.makeRoom(seq);
-    if (freed > 0) this.#owner.record.release(freed);
-    this.#bytes -= freed;
-    return views;
+  #openViews(): HeldViews {
+    return (this.#views ??= new HeldViews(this.#owner.record));
   }
 
   #release(): void {
-    this.#views?.clear();
+    this.#views?.release();
     this.#views = undefined;
-    if (this.#bytes > 0) this.#owner.record.release(this.#bytes);
-    this.#bytes = 0;
   }
 
   /**
@@ -595,7 +500,7 @@ export class HostedOperation
       const error = isTyped
         ? problem
         : new CorrectableError('FINAL_FAILED', reason);
-      if (seq !== undefined) this.#makeRoomFor(seq).set({ seq, error });
+      if (seq !== undefined) this.#openViews().drop(seq, error);
       return this.#fail(error, level);
     }
     if (!this.isWrite) return this.#fail(problem, this.#strongest);
@@ -637,7 +542,7 @@ export class HostedOperation
         level,
         seq,
         value,
-        createTail(details, this.session),
+        createTail(details, this.context.session),
       ),
       this.#owner,
     );
@@ -659,12 +564,13 @@ export class HostedOperation
       // Not even that can be written, as the connection will see, which ends
       // then.
       this.#outlet?.push(toFailMessage(this.id, reported));
-      this.#end(undefined);
+      this.#retention?.end(undefined);
+      this.#end();
     }
   }
 
   #reportAnomaly(description: string, error?: unknown): void {
-    this.#owner.onAnomaly(this.#parts.name, description, error);
+    this.#owner.onAnomaly(this.#options.name, description, error);
   }
 }
 

@@ -35,12 +35,12 @@ describe('an outcome that is kept', () => {
     const args = new WeakRef(
       (() => {
         const value = { text: 'x' };
-        submission.signal.addEventListener('abort', () => void value.text);
-        submission.submissionStatus = {
+        submission.context.signal.addEventListener('abort', () => void value.text);
+        submission.context.submissionStatus = {
           mayHaveBeenSent: true,
           blockedBy: undefined,
           given: value,
-        } as HostedOperation['submissionStatus'];
+        } as HostedOperation['context']['submissionStatus'];
         return value;
       })(),
     );
@@ -155,24 +155,24 @@ describe('the place of an operation', () => {
 
   test('the store has taken the signal → left when that is aborted: it need not say any more', () => {
     const { submission, load } = start(2, 'read');
-    expect(submission.signal.aborted).toBe(false);
+    expect(submission.context.signal.aborted).toBe(false);
     submission.abandon();
     expect(load.operations).toBe(0);
-    expect(submission.signal.aborted).toBe(true);
+    expect(submission.context.signal.aborted).toBe(true);
   });
 
   test('the store asks for the signal only later → left then', () => {
     const { submission, load } = start(2, 'read');
     submission.abandon();
     expect(load.operations).toBe(1);
-    expect(submission.signal.aborted).toBe(true);
+    expect(submission.context.signal.aborted).toBe(true);
     expect(load.operations).toBe(0);
   });
 
   test('the store has taken the signal, and given a promise → left when that ends', () => {
     const { submission, load } = start(2, 'read');
-    submission.awaits();
-    expect(submission.signal.aborted).toBe(false);
+    submission.awaitPromise();
+    expect(submission.context.signal.aborted).toBe(false);
     submission.abandon();
     expect(load.operations).toBe(1);
     submission.close();

@@ -1,0 +1,117 @@
+import type {
+  BindingSession,
+  InvocationContext,
+  Principal,
+  SubmissionOrigin,
+  SubmissionStatus,
+} from '../../../correctable/binding.ts';
+import { systemClock, getWallOffsetMs } from '../../../correctable/clock.ts';
+import { createGuardedController } from './call-hook.ts';
+import type { SubmissionOptions, SubmissionOwner } from './submission-types.ts';
+
+/** Receives what the store does with the signal of an operation. */
+export interface SignalEvents {
+  /** The store has read the signal after the operation was aborted. */
+  onAbortedSignalRead(): void;
+  /** A listener of the store threw when the operation was aborted. */
+  onListenerThrew(error: unknown): void;
+}
+
+/** What the hosted binding can read about one operation of a client. */
+export class HostedContext implements InvocationContext {
+  session: BindingSession | undefined;
+  trace: unknown;
+  /** The store sets it. */
+  submissionStatus: SubmissionStatus | undefined = undefined;
+  readonly #owner: SubmissionOwner;
+  readonly #options: SubmissionOptions;
+  readonly #events: SignalEvents;
+  #controller: AbortController | undefined;
+  #isAborted = false;
+
+  constructor(
+    owner: SubmissionOwner,
+    options: SubmissionOptions,
+    session: BindingSession | undefined,
+    trace: unknown,
+    events: SignalEvents,
+  ) {
+    this.session = session;
+    this.trace = trace;
+    this.#owner = owner;
+    this.#options = options;
+    this.#events = events;
+  }
+
+  get deadlineAt(): number | undefined {
+    const { deadlineAt } = this.#options;
+    return deadlineAt === undefined
+      ? undefined
+      : deadlineAt + getWallOffsetMs(systemClock);
+  }
+
+  get principal(): Principal {
+    return this.#options.principal;
+  }
+
+  get operationId(): string {
+    return `${this.#owner.record.key}/${this.#options.id}`;
+  }
+
+  /**
+   * The client's key behind its principal, so that no principal gets the reply
+   * of another. It begins with a zero character: no client in this process can
+   * use such a key.
+   */
+  get idempotencyKey(): string | undefined {
+    const { key } = this.#owner.record;
+    const { idempotencyKey } = this.#options;
+    return idempotencyKey === undefined
+      ? undefined
+      : `\0${key.slice(0, key.indexOf('/') + 1)}${idempotencyKey}`;
+  }
+
+  get origin(): SubmissionOrigin {
+    const { key, acknowledged } = this.#owner.record;
+    const { id, move } = this.#options;
+    return {
+      client: key,
+      sequence: id,
+      acknowledged,
+      home: move?.[0],
+      hop: move?.[1],
+    };
+  }
+
+  get signal(): AbortSignal {
+    if (this.#isAborted) {
+      this.#events.onAbortedSignalRead();
+      return AbortSignal.abort();
+    }
+    this.#controller ??= createGuardedController((error) =>
+      this.#events.onListenerThrew(error),
+    );
+    return this.#controller.signal;
+  }
+
+  /** Aborts the signal. Returns whether the store has read it before. */
+  abort(): boolean {
+    this.#isAborted = true;
+    if (this.#controller === undefined) return false;
+    this.#controller.abort();
+    return true;
+  }
+
+  /**
+   * Drops what came with the operation and what the store made of it: the store
+   * may keep the context for longer. Returns the session, which is to be closed.
+   */
+  release(): BindingSession | undefined {
+    const { session } = this;
+    this.session = undefined;
+    this.trace = undefined;
+    this.submissionStatus = undefined;
+    this.#controller = undefined;
+    return session;
+  }
+}
