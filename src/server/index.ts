@@ -123,7 +123,7 @@ export type {
   Tables,
   ValueOf,
 } from './service/tables.ts';
-export type { FieldKindName } from './service/fields/field-kinds.ts';
+export type { FieldKindName } from './service/fields/field.ts';
 export type { EffectTable, EffectTables } from './service/effect-builders.ts';
 export type {
   Color,

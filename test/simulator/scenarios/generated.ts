@@ -8,6 +8,7 @@ import { defineContract } from '../../../src/protocol/contract/contract.ts';
 import type { Effect } from '../../../src/server/records/effect.ts';
 import type { ScanOptions } from '../../../src/server/records/read-range.ts';
 import type { ChosenShadow } from '../../../src/server/records/reply.ts';
+import type { FieldKindName } from '../../../src/server/service/fields/field.ts';
 import { FIELD_KINDS } from '../../../src/server/service/fields/field-kinds.ts';
 import { defineService } from '../../../src/server/service/service.ts';
 import type { Service } from '../../../src/server/service/service.ts';
@@ -54,9 +55,30 @@ interface Part {
   readonly make: Make;
 }
 
-const FIELDS = { counter, register, set, log, cell, queue, stock } as const;
-const KINDS = Object.keys(FIELDS) as [keyof typeof FIELDS];
-const RED_ONLY: ReadonlySet<string> = new Set(['cell', 'queue', 'stock']);
+/** A bounded field has its own profiles: it needs a minimum, and its effects depend on rights. */
+type DrawnKind = Exclude<FieldKindName, 'bounded'>;
+type ValueOf = (input: Args) => unknown;
+type DrawnAction = readonly [action: string, valueOf: ValueOf];
+
+/** What a drawn service declares and does with each kind. The type asks for a kind that is new. */
+const FIELDS: Readonly<
+  Record<DrawnKind, { declare(): Field; drawAction(random: Random, value: ValueOf): DrawnAction }>
+> = {
+  counter: { declare: () => counter(), drawAction: () => ['add', (input) => input.number] },
+  register: { declare: () => register(), drawAction: (_, value) => ['write', value] },
+  set: { declare: () => set(), drawAction: (random, value) => [random.pick(['add', 'add', 'remove']), value] },
+  log: { declare: () => log(), drawAction: (_, value) => ['append', value] },
+  cell: { declare: () => cell(), drawAction: (_, value) => ['assign', value] },
+  queue: {
+    declare: () => queue(),
+    drawAction: (random, value) => (random.chance(0.6) ? ['push', value] : ['pop', () => undefined]),
+  },
+  stock: {
+    declare: () => stock(),
+    drawAction: (random) => [random.pick(['add', 'take']), (input) => Math.abs(input.number)],
+  },
+};
+const KINDS = Object.keys(FIELDS) as [DrawnKind];
 const KEYS = ['a', 'ab', 'b', 'c'] as const;
 const TEXTS = ['p', 'pq', 'q', 'r'] as const;
 const args = z.object({ key: z.string(), other: z.string(), text: z.string(), number: z.number() });
@@ -104,7 +126,7 @@ function generate(random: Random): { readonly service: Service; readonly operati
 function drawTable(random: Random): Table {
   const fields: Record<string, Field> = {};
   for (let index = random.between(1, 3); index > 0; index -= 1)
-    fields[`f${index}`] = (FIELDS[random.pick(KINDS)] as () => Field)();
+    fields[`f${index}`] = FIELDS[random.pick(KINDS)].declare();
   const canIndex = (name: string): boolean => FIELD_KINDS[(fields[name] as Field).kind].isIndexable === true;
   const indexes = Object.keys(fields).filter((name) => canIndex(name) && random.chance(0.7));
   return { fields, indexes, removable: random.chance(0.6) };
@@ -120,38 +142,24 @@ function drawPart(random: Random, tables: Readonly<Record<string, Table>>): Part
   const keyOf = random.chance(0.8) ? (value: Args) => value.key : (value: Args) => value.other;
   if (random.chance(0.25)) {
     const isRemoval = removable && random.chance(0.7);
-    const isRed = isRemoval && Object.values(fields).some(({ kind }) => RED_ONLY.has(kind));
+    const isRed = isRemoval && Object.values(fields).some(({ kind }) => FIELD_KINDS[kind].isRedOnly);
     const make: Make = (effects, value) => effects[table]?.[isRemoval ? 'remove' : 'insert'](keyOf(value)) as Effect;
     return { isRed, makesResult: false, make };
   }
   const field = random.pick(Object.keys(fields) as [string]);
-  const kind = fields[field]?.kind ?? '';
+  const kind = fields[field]?.kind as DrawnKind;
   const [action, valueOf] = drawAction(random, kind);
   const make: Make = (effects, input) => {
     const build = effects[table]?.row(keyOf(input))[field]?.[action] as (value: unknown) => Effect;
     return build(valueOf(input));
   };
-  return { isRed: RED_ONLY.has(kind), makesResult: RED_ONLY.has(kind), make };
+  const { isRedOnly } = FIELD_KINDS[kind];
+  return { isRed: isRedOnly, makesResult: isRedOnly, make };
 }
 
-function drawAction(random: Random, kind: string): readonly [action: string, valueOf: (input: Args) => unknown] {
+function drawAction(random: Random, kind: DrawnKind): DrawnAction {
   const value = random.chance(0.7) ? (input: Args) => input.text : (input: Args) => input.number;
-  switch (kind) {
-    case 'counter':
-      return ['add', (input) => input.number];
-    case 'register':
-      return ['write', value];
-    case 'set':
-      return [random.pick(['add', 'add', 'remove']), value];
-    case 'log':
-      return ['append', value];
-    case 'cell':
-      return ['assign', value];
-    case 'stock':
-      return [random.pick(['add', 'take']), (input) => Math.abs(input.number)];
-    default:
-      return random.chance(0.6) ? ['push', value] : ['pop', () => undefined];
-  }
+  return FIELDS[kind].drawAction(random, value);
 }
 
 /** Red where a part has to be, and now and then where none has to. */

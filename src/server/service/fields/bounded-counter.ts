@@ -3,7 +3,7 @@
  * asking: by rights that they hold (docs/spec/rights.md), those of the site
  * where the operation is blue, the pool where it is red.
  */
-import type { Effect, Stamp } from '../../records/effect.ts';
+import type { Effect, EffectByRights, Stamp } from '../../records/effect.ts';
 import { MAX_ORIGINS, type Origin } from '../../records/origin.ts';
 import {
   describeKind,
@@ -19,11 +19,58 @@ import type {
 import {
   LedgerOverlay,
   LedgerState,
+  type BoundedView,
   type Ledger,
   type SavedLedger,
 } from './ledger.ts';
 import { SummedEffects, type OwnedEffect } from './owned-effects.ts';
 import { addExact, isAmount, type ExactSum } from './exact-sum.ts';
+import { check } from '../../../correctable/errors.ts';
+import {
+  checkOptionNames,
+  type OptionNamesOf,
+} from '../../../correctable/validate.ts';
+import type { Field } from './field-declaration.ts';
+
+const BOUNDED_COUNTER_OPTIONS: OptionNamesOf<{ readonly min: number }> = {
+  min: true,
+};
+
+/**
+ * Declares a number that never falls below `min`, although sites take from it
+ * without coordination. Reads as a `BoundedView`. Initially `min`; `give` adds
+ * to it. Each site has rights to a share of the amount above `min`. Rights move
+ * to the sites that use them. A `take` in a blue shadow operation is blue, and
+ * final at once, if the site has enough rights. Otherwise it is red. So an
+ * operation that its contract declares blue cannot choose it.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` if `min` is missing or no
+ * integer.
+ * @example sell: blue((a: { event: string; seats: number }) =>
+ * [events.row(a.event).seats.take(a.seats)]), // … sell: (args, { tables, shadow }) =>
+ * tables.events.row(args.event).seats.left < args.seats ? { sold: false } : shadow.sell(args, {
+ * sold: true }),
+ */
+export function boundedCounter(options: { readonly min: number }): Field<
+  BoundedView,
+  {
+    give(amount: number): Effect<undefined, 'blue', false>;
+    take(amount: number): EffectByRights;
+  }
+> {
+  checkOptionNames(
+    options,
+    { call: 'boundedCounter({ min: 0 })' },
+    BOUNDED_COUNTER_OPTIONS,
+  );
+  const { min } = options;
+  check(
+    Number.isSafeInteger(min),
+    'min',
+    'must be an integer, as boundedCounter({ min: 0 })',
+  );
+  return { kind: 'bounded', min };
+}
 
 /** What the transfer of rights carries. */
 export interface Transfer {
@@ -135,6 +182,7 @@ function isValidValue(action: string, value: unknown): boolean {
 
 export const boundedCounterKind: FieldKind = {
   name: 'bounded',
+  builder: 'boundedCounter',
   isRedOnly: false,
   effects: {
     give: createAmountEffect('give'),

@@ -22,6 +22,21 @@ import {
 } from './field.ts';
 import { SummedEffects, type OwnedEffect } from './owned-effects.ts';
 import { addExact, toPlainSum, type ExactSum } from './exact-sum.ts';
+import { createPlainField, type Field } from './field-declaration.ts';
+
+/**
+ * Declares an integer that sites add to. Reads as a `number`, initially 0.
+ *
+ * @example
+ * blue((a: { account: string; cents: number }) => [accounts.row(a.account).balance.add(a.cents)])
+ */
+export function counter(): Field<
+  number,
+  { add(amount: number): Effect<undefined, 'blue', false> }
+>;
+export function counter(...options: readonly unknown[]): Field {
+  return createPlainField('counter', options);
+}
 
 /** One sum of all that was added. */
 export class CounterState implements FieldState {
@@ -141,6 +156,7 @@ const buildAddEffect: EffectBuilder = (name, key, amount) => {
 
 export const counterKind: FieldKind = {
   name: 'counter',
+  builder: 'counter',
   isRedOnly: false,
   effects: { add: buildAddEffect },
   accepts: (_action, value) => Number.isSafeInteger(value),

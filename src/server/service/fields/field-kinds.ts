@@ -1,23 +1,15 @@
-/** All kinds of fields by name. */
+/**
+ * The list of all kinds of fields. Checks, error texts and the drawn services of
+ * the simulator come from it, so that a new kind needs no second list.
+ */
 import { boundedCounterKind } from './bounded-counter.ts';
 import { counterKind } from './counter.ts';
-import type { FieldKind } from './field.ts';
+import type { FieldKind, FieldKindName } from './field.ts';
 import { logKind } from './log.ts';
 import { queueKind } from './queue.ts';
 import { registerKind, cellKind } from './register.ts';
 import { setKind } from './set.ts';
 import { stockKind } from './stock.ts';
-
-/** Names of the field kinds. */
-export type FieldKindName =
-  | 'counter'
-  | 'register'
-  | 'set'
-  | 'log'
-  | 'cell'
-  | 'queue'
-  | 'stock'
-  | 'bounded';
 
 export const FIELD_KINDS: Readonly<Record<FieldKindName, FieldKind>> = {
   counter: counterKind,
@@ -29,3 +21,19 @@ export const FIELD_KINDS: Readonly<Record<FieldKindName, FieldKind>> = {
   stock: stockKind,
   bounded: boundedCounterKind,
 };
+
+/** The functions that declare fields, as error texts list them. */
+export const FIELD_BUILDERS = listAlternatives(
+  Object.values(FIELD_KINDS).map(({ builder }) => builder),
+);
+
+/** The kinds that can be indexed, as error texts list them. */
+export const INDEXABLE_KINDS = listAlternatives(
+  Object.values(FIELD_KINDS)
+    .filter(({ isIndexable }) => isIndexable === true)
+    .map(({ name }) => name),
+);
+
+function listAlternatives(words: readonly string[]): string {
+  return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}

@@ -63,8 +63,21 @@ export interface FieldOptions {
   readonly min?: number | undefined;
 }
 
+/** Names of the field kinds. */
+export type FieldKindName =
+  | 'counter'
+  | 'register'
+  | 'set'
+  | 'log'
+  | 'cell'
+  | 'queue'
+  | 'stock'
+  | 'bounded';
+
 export interface FieldKind {
-  readonly name: string;
+  readonly name: FieldKindName;
+  /** The function that declares such a field, as error texts name it. */
+  readonly builder: string;
   /**
    * Whether only red shadow operations may change it: its effects may then read
    * it when applied.

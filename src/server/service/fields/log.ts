@@ -20,6 +20,21 @@ import {
   type FieldState,
 } from './field.ts';
 import { PendingList } from './pending-list.ts';
+import { createPlainField, type Field } from './field-declaration.ts';
+
+/**
+ * Declares lines in the order of their times. Reads as an array.
+ *
+ * @example
+ * blue((a: { note: string; text: string }) => [notes.row(a.note).comments.append(a.text)])
+ */
+export function log<T>(): Field<
+  readonly T[],
+  { append(line: T): Effect<undefined, 'blue', false> }
+>;
+export function log(...options: readonly unknown[]): Field {
+  return createPlainField('log', options);
+}
 
 interface LogLine {
   readonly stamp: OrderPosition;
@@ -97,6 +112,7 @@ class PendingLines extends PendingList {
 
 export const logKind: FieldKind = {
   name: 'log',
+  builder: 'log',
   isRedOnly: false,
   effects: { append: createEffectBuilder('append') },
   state: (saved) =>

@@ -18,6 +18,25 @@ import {
 } from './pending-queue.ts';
 import { Fifo } from '../../collections/fifo.ts';
 import { measurePlainData } from '../../../values/estimate-bytes.ts';
+import { createPlainField, type Field } from './field-declaration.ts';
+
+/**
+ * Declares a first-in first-out queue that only red shadow operations change.
+ * Reads as a `QueueView`.
+ *
+ * @example red((a: { queue: string }) => [queues.row(a.queue).items.pop()], ([popped]) =>
+ * (popped.found ? popped.item : null))
+ */
+export function queue<T>(): Field<
+  QueueView<T>,
+  {
+    push(item: T): Effect<PushResult, 'red'>;
+    pop(): Effect<PopResult<T>, 'red'>;
+  }
+>;
+export function queue(...options: readonly unknown[]): Field {
+  return createPlainField('queue', options);
+}
 
 /** A part that has so many bytes, or items, takes no more. */
 const MAX_PART_BYTES = 1 << 16;
@@ -228,6 +247,7 @@ class QueueState implements FieldState {
 
 export const queueKind: FieldKind = {
   name: 'queue',
+  builder: 'queue',
   isRedOnly: true,
   hasParts: true,
   effects: {

@@ -14,6 +14,36 @@ import {
   type FieldState,
 } from './field.ts';
 import { PendingWrites } from './pending-list.ts';
+import { createPlainField, type Field } from './field-declaration.ts';
+
+/**
+ * Declares a value of which the last write wins. Initially `undefined`.
+ *
+ * @example
+ * blue((a: { account: string; owner: string }) => [accounts.row(a.account).owner.write(a.owner)])
+ */
+export function register<T>(): Field<
+  T | undefined,
+  { write(value: T): Effect<undefined, 'blue', false> }
+>;
+export function register(...options: readonly unknown[]): Field {
+  return createPlainField('register', options);
+}
+
+/**
+ * Declares a value that only red shadow operations assign. Initially
+ * `undefined`. `assign` returns the previous value.
+ *
+ * @example red((a: { seat: string; guest: string }) => [seats.row(a.seat).guest.assign(a.guest)],
+ * ([previous]) => previous ?? null)
+ */
+export function cell<T>(): Field<
+  T | undefined,
+  { assign(value: T): Effect<T | undefined, 'red'> }
+>;
+export function cell(...options: readonly unknown[]): Field {
+  return createPlainField('cell', options);
+}
 
 /** The last write wins, by hybrid clock time and then by site. */
 class RegisterState implements FieldState {
@@ -55,6 +85,7 @@ class RegisterState implements FieldState {
 
 export const registerKind: FieldKind = {
   name: 'register',
+  builder: 'register',
   isRedOnly: false,
   isIndexable: true,
   effects: { write: createEffectBuilder('write') },
@@ -102,6 +133,7 @@ class PendingAssignments extends PendingWrites {
 
 export const cellKind: FieldKind = {
   name: 'cell',
+  builder: 'cell',
   isRedOnly: true,
   isIndexable: true,
   effects: { assign: createEffectBuilder('assign') },

@@ -26,6 +26,28 @@ import {
   type FieldState,
 } from './field.ts';
 import { PendingList } from './pending-list.ts';
+import { createPlainField, type Field } from './field-declaration.ts';
+
+/**
+ * Declares a set of strings or numbers. An addition wins over a concurrent
+ * removal. Reads as a `Set` in order: numbers by size, then strings by UTF-16
+ * code units. The first read after a change takes about 1 µs an element, later
+ * ones do not. If you only test for elements of a large set that changes often,
+ * use a table with a row for each.
+ *
+ * @example
+ * blue((a: { note: string; tag: string }) => [notes.row(a.note).tags.add(a.tag)])
+ */
+export function set<T extends string | number>(): Field<
+  ReadonlySet<T>,
+  {
+    add(element: T): Effect<undefined, 'blue', false>;
+    remove(element: T): Effect<undefined, 'blue', false>;
+  }
+>;
+export function set(...options: readonly unknown[]): Field {
+  return createPlainField('set', options);
+}
 
 function createRejectedMethod(action: string): PropertyDescriptor {
   const value = (): never => {
@@ -244,6 +266,7 @@ const buildAddEffect: EffectBuilder = (name, key, element) => {
 
 export const setKind: FieldKind = {
   name: 'set',
+  builder: 'set',
   isRedOnly: false,
   isIndexable: true,
   effects: { add: buildAddEffect, remove: createEffectBuilder('remove') },

@@ -11,6 +11,27 @@ import { CounterState } from './counter.ts';
 import type { EffectBuilder, FieldKind, FieldName } from './field.ts';
 import { addExact, isAmount, type ExactSum } from './exact-sum.ts';
 import { OwnedEffects, OwnedFifo, type OwnedEffect } from './owned-effects.ts';
+import { createPlainField, type Field } from './field-declaration.ts';
+
+/**
+ * Declares a number with a limit that only red shadow operations change. Reads
+ * as a `number`, initially 0. A `take` checks when it is applied whether there
+ * is enough, and returns the answer. So concurrent takes never reject each
+ * other, unlike generators that read a counter and add to it.
+ *
+ * @example red( (a: { event: string; seats: number }) => [events.row(a.event).seats.take(a.seats, {
+ * atLeast: 0 })], ([taken]) => withMeta(taken.took, { remaining: taken.remaining }), )
+ */
+export function stock(): Field<
+  number,
+  {
+    add(amount: number): Effect<AddResult, 'red'>;
+    take(amount: number, options?: TakeOptions): Effect<TakeResult, 'red'>;
+  }
+>;
+export function stock(...options: readonly unknown[]): Field {
+  return createPlainField('stock', options);
+}
 
 /** Result of a `take`. */
 export interface TakeResult {
@@ -110,6 +131,7 @@ function checkAmount(
 
 export const stockKind: FieldKind = {
   name: 'stock',
+  builder: 'stock',
   isRedOnly: true,
   effects: { add: buildAddEffect, take: buildTakeEffect },
   accepts: (action, value) =>

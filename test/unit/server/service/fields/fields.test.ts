@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Effect, Stamp } from '../../../../../src/server/records/effect.ts';
 import { FIELD_KINDS } from '../../../../../src/server/service/fields/field-kinds.ts';
-import type { FieldKindName } from '../../../../../src/server/service/fields/field-kinds.ts';
+import type { FieldKindName } from '../../../../../src/server/service/fields/field.ts';
 import { siteAt } from '../../../../support/origins.ts';
 import { RED } from '../../../../../src/server/records/origin.ts';
 

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Effect } from '../../../../../src/server/records/effect.ts';
 import type { OwnedEffects } from '../../../../../src/server/service/fields/owned-effects.ts';
-import { FIELD_KINDS, type FieldKindName } from '../../../../../src/server/service/fields/field-kinds.ts';
+import type { FieldKindName } from '../../../../../src/server/service/fields/field.ts';
+import { FIELD_KINDS } from '../../../../../src/server/service/fields/field-kinds.ts';
 import { PendingQueue, type QueueView } from '../../../../../src/server/service/fields/pending-queue.ts';
 
 interface Case {
