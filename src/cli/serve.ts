@@ -155,7 +155,7 @@ async function loadServerModules() {
     import('pino'),
     import('../server/serve.ts'),
     import('../server/serve-cluster.ts'),
-    import('../server/startup-color-check.ts'),
+    import('../server/deployment/startup-color-check.ts'),
     import('./server-info.ts'),
   ]);
   return { pino, serve, serveCluster, checkColorsAtStartup, getServerInfo, formatServerInfo };

@@ -1,7 +1,10 @@
 /** `correctables/server`: services and the sites that run them. */
-export { createEmbedded } from './embedded.ts';
-export type { Embedded } from './embedded.ts';
-export type { EmbeddedOptions, GeneratorSettings } from './embedded-options.ts';
+export { createEmbedded } from './deployment/embedded/embedded.ts';
+export type { Embedded } from './deployment/embedded/embedded.ts';
+export type {
+  EmbeddedOptions,
+  GeneratorSettings,
+} from './deployment/embedded/embedded-options.ts';
 export type { GeneratorLimits } from './generator/generator-budget.ts';
 export type { CertificationStats } from './site/certification-stats.ts';
 export type { Conflict } from './records/certification-result.ts';
@@ -15,7 +18,7 @@ export { serve } from './serve.ts';
 export type { RunningServer, ServeOptions } from './serve.ts';
 export { serveCluster } from './serve-cluster.ts';
 export type { RunningNode, ServeClusterOptions } from './serve-cluster.ts';
-export type { ClusterNodeOptions } from './cluster-options.ts';
+export type { ClusterNodeOptions } from './deployment/cluster/cluster-options.ts';
 export type { NodeStatus, RecentAlarm } from './cluster/node-status.ts';
 export type { LinkStatus } from './cluster/cluster-links.ts';
 export type { RedLogStatus } from './cluster/red-log/node-red-log.ts';

@@ -3,13 +3,16 @@ import {
   checkOptionNames,
   type OptionNamesOf,
 } from '../correctable/validate.ts';
-import { ClusterNode, type ClusterNodeEvents } from './cluster-node.ts';
+import {
+  ClusterNode,
+  type ClusterNodeEvents,
+} from './deployment/cluster/cluster-node.ts';
 import { formatWaiting } from './cluster/first-start.ts';
 import type { NodeStatus } from './cluster/node-status.ts';
 import {
   CLUSTER_NODE_OPTIONS,
   type ClusterNodeOptions,
-} from './cluster-options.ts';
+} from './deployment/cluster/cluster-options.ts';
 import { createGatewayWith, type Gateway } from './gateway/gateway.ts';
 import type { SiteAddress } from './gateway/listen/http-handler.ts';
 import {

@@ -7,8 +7,11 @@ import {
   checkOptionNames,
   type OptionNamesOf,
 } from '../correctable/validate.ts';
-import { openEmbedded } from './embedded.ts';
-import { EMBEDDED_OPTIONS, type EmbeddedOptions } from './embedded-options.ts';
+import { openEmbedded } from './deployment/embedded/embedded.ts';
+import {
+  EMBEDDED_OPTIONS,
+  type EmbeddedOptions,
+} from './deployment/embedded/embedded-options.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
 import type {
   Authenticate,

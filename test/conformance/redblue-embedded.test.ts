@@ -1,6 +1,6 @@
 /** A site of an embedded RedBlue deployment keeps the contract of every binding: reads and updates of both colors. */
 import { commit, enqueue, get, peek, put } from '../../src/operations/index.ts';
-import { createEmbedded } from '../../src/server/embedded.ts';
+import { createEmbedded } from '../../src/server/deployment/embedded/embedded.ts';
 import { keyValueService } from '../../src/server/key-value-service.ts';
 import type { SiteLatency } from '../../src/server/site/site-latency.ts';
 import type { Service } from '../../src/server/service/service.ts';

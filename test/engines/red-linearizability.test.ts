@@ -2,7 +2,7 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { buildPorcupine, checkQueues, type QueueOperation } from '../../engines/porcupine/porcupine.ts';
 import { createClient } from '../../src/correctable/client/client.ts';
-import { createEmbedded } from '../../src/server/embedded.ts';
+import { createEmbedded } from '../../src/server/deployment/embedded/embedded.ts';
 import type { ClientOperation } from '../../src/testing/simulator/history.ts';
 import { INJECTED_BUGS } from '../simulator/injected-bugs.ts';
 import { simulate } from '../simulator/simulate.ts';

@@ -7,7 +7,7 @@ import { createClient } from '../../src/correctable/client/client.ts';
 import { isCorrectableError } from '../../src/correctable/errors.ts';
 import type { Operation } from '../../src/correctable/operation.ts';
 import { defineContract } from '../../src/protocol/contract/contract.ts';
-import { createEmbedded } from '../../src/server/embedded.ts';
+import { createEmbedded } from '../../src/server/deployment/embedded/embedded.ts';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
 import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
 import { defineService } from '../../src/server/service/service.ts';

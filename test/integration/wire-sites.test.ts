@@ -6,7 +6,7 @@ import { exponentialBackoff, findSites, redblue } from '../../src/bindings/redbl
 import { remote } from '../../src/bindings/remote/index.ts';
 import { createClient } from '../../src/correctable/client/client.ts';
 import { defineContract } from '../../src/protocol/contract/contract.ts';
-import { createEmbedded } from '../../src/server/embedded.ts';
+import { createEmbedded } from '../../src/server/deployment/embedded/embedded.ts';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
 import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
 import { defineService } from '../../src/server/service/service.ts';

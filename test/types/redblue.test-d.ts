@@ -9,7 +9,7 @@ import { memory } from '../../src/bindings/memory/index.ts';
 import { redblue, type RedBlueLevels } from '../../src/bindings/redblue/index.ts';
 import { remote } from '../../src/bindings/remote/index.ts';
 import { defineContract, isDomainError } from '../../src/protocol/contract/contract.ts';
-import { createEmbedded } from '../../src/server/embedded.ts';
+import { createEmbedded } from '../../src/server/deployment/embedded/embedded.ts';
 import type { Effect } from '../../src/server/records/effect.ts';
 import type { QueueView } from '../../src/server/service/fields/pending-queue.ts';
 import { uncertified, withMeta } from '../../src/server/records/reply.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { InvocationContext, Sink } from '../../../src/correctable/binding.ts';
 import { createClient } from '../../../src/index.ts';
 import { defineContract } from '../../../src/protocol/contract/contract.ts';
-import { createEmbedded } from '../../../src/server/embedded.ts';
+import { createEmbedded } from '../../../src/server/deployment/embedded/embedded.ts';
 import {
   deepFreeze,
   freezeForUser,

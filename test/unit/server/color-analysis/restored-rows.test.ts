@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import { analyzeColors } from '../../../../src/server/color-analysis/analyze-colors.ts';
 import type { ColorWarning } from '../../../../src/server/color-analysis/color-report.ts';
-import { checkColorsAtStartup } from '../../../../src/server/startup-color-check.ts';
+import { checkColorsAtStartup } from '../../../../src/server/deployment/startup-color-check.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { shadow } from '../../../../src/server/service/shadow-operation.ts';
 import { cell, counter, log, queue, register, set, stock, table } from '../../../../src/server/service/tables.ts';

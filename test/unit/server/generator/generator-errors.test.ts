@@ -6,7 +6,7 @@ import type { Client } from '../../../../src/correctable/client/client.ts';
 import { CorrectableError } from '../../../../src/correctable/errors.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
-import { createEmbedded } from '../../../../src/server/embedded.ts';
+import { createEmbedded } from '../../../../src/server/deployment/embedded/embedded.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
 import type { RedBlueLevels } from '../../../../src/protocol/redblue-levels.ts';

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../../src/index.ts';
 import type { RedBlueLevels } from '../../../../src/protocol/redblue-levels.ts';
 import { get, put } from '../../../../src/operations/index.ts';
-import { createEmbedded, type Embedded } from '../../../../src/server/embedded.ts';
+import { createEmbedded, type Embedded } from '../../../../src/server/deployment/embedded/embedded.ts';
 import { checkOperationSize } from '../../../../src/server/generator/generator-budget.ts';
 import type { GeneratorOutcome } from '../../../../src/server/generator/generator-runner.ts';
 import { MAX_CLIENT_LENGTH, MAX_OPERATION_BYTES } from '../../../../src/server/records/retention-limits.ts';

@@ -5,7 +5,7 @@ import { cached } from '../../../../src/bindings/cache/index.ts';
 import { redblue } from '../../../../src/bindings/redblue/index.ts';
 import { createClient } from '../../../../src/correctable/client/client.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
-import { createEmbedded } from '../../../../src/server/embedded.ts';
+import { createEmbedded } from '../../../../src/server/deployment/embedded/embedded.ts';
 import { serve } from '../../../../src/server/serve.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { red } from '../../../../src/server/service/shadow-operation.ts';

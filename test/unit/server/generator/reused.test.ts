@@ -5,7 +5,7 @@ import type { InvocationContext, Sink } from '../../../../src/correctable/bindin
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { createClient } from '../../../../src/index.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
-import { createEmbedded, type Embedded } from '../../../../src/server/embedded.ts';
+import { createEmbedded, type Embedded } from '../../../../src/server/deployment/embedded/embedded.ts';
 import type { Effect } from '../../../../src/server/records/effect.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';

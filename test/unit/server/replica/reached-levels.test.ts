@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { createClient, type Client } from '../../../../src/correctable/client/client.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { defineContract, isDomainError } from '../../../../src/protocol/contract/contract.ts';
-import { createEmbedded } from '../../../../src/server/embedded.ts';
+import { createEmbedded } from '../../../../src/server/deployment/embedded/embedded.ts';
 import { uncertified } from '../../../../src/server/records/reply.ts';
 import { defineService, type Service } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { createClient } from '../../../../src/correctable/client/client.ts';
 import type { Client } from '../../../../src/correctable/client/client.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
-import { createEmbedded } from '../../../../src/server/embedded.ts';
+import { createEmbedded } from '../../../../src/server/deployment/embedded/embedded.ts';
 import { uncertified, withMeta } from '../../../../src/server/records/reply.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';

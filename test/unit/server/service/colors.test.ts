@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../src/correctable/client/client.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
-import { createEmbedded } from '../../../../src/server/embedded.ts';
+import { createEmbedded } from '../../../../src/server/deployment/embedded/embedded.ts';
 import { defineService, withColors, type Service } from '../../../../src/server/service/service.ts';
 import { blue, red, shadow, type ShadowOperations } from '../../../../src/server/service/shadow-operation.ts';
 import { counter, stock, table } from '../../../../src/server/service/tables.ts';

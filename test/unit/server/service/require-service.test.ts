@@ -1,7 +1,7 @@
 /** A service is run by the copy of the package that made it: what another one's generators choose looks like plain values. */
 import { beforeAll, expect, test, vi } from 'vitest';
 import { withColors, type Service } from '../../../../src/server/service/service.ts';
-import { createEmbedded } from '../../../../src/server/embedded.ts';
+import { createEmbedded } from '../../../../src/server/deployment/embedded/embedded.ts';
 import { simulateService, analyzeColors, singleSiteService } from '../../../../src/testing/index.ts';
 import { service as own } from '../../../../demo/bank/service.ts';
 

@@ -1,6 +1,6 @@
 /** What a site does with an operation whose time is over: it ends with `TIMEOUT`, whoever reports that first. */
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createEmbedded } from '../../../../src/server/embedded.ts';
+import { createEmbedded } from '../../../../src/server/deployment/embedded/embedded.ts';
 import { get } from '../../../../src/operations/index.ts';
 import { notesService } from '../storage/notes-service.ts';
 

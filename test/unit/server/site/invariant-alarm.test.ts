@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { createClient } from '../../../../src/correctable/client/client.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
-import { createEmbedded } from '../../../../src/server/embedded.ts';
+import { createEmbedded } from '../../../../src/server/deployment/embedded/embedded.ts';
 import type { Effect } from '../../../../src/server/records/effect.ts';
 import { SiteState } from '../../../../src/server/replica/core/site-state.ts';
 import type { TablesReader } from '../../../../src/server/service/readers.ts';

@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { InvocationContext } from '../../../../src/correctable/binding.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
-import { createEmbedded } from '../../../../src/server/embedded.ts';
-import type { Embedded } from '../../../../src/server/embedded.ts';
+import { createEmbedded } from '../../../../src/server/deployment/embedded/embedded.ts';
+import type { Embedded } from '../../../../src/server/deployment/embedded/embedded.ts';
 import * as z from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import { SiteBinding } from '../../../../src/server/site/site-binding.ts';

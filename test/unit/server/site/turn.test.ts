@@ -4,7 +4,7 @@ import type { InvocationContext, Sink } from '../../../../src/correctable/bindin
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { enqueue, get, put } from '../../../../src/operations/index.ts';
 import type { RedBlueLevel } from '../../../../src/protocol/redblue-levels.ts';
-import { createEmbedded } from '../../../../src/server/embedded.ts';
+import { createEmbedded } from '../../../../src/server/deployment/embedded/embedded.ts';
 import { notesService } from '../storage/notes-service.ts';
 
 test('a read, a red and a blue write of one turn → all views before a tick that the first view has queued', async () => {

@@ -9,7 +9,7 @@ import type { Binding } from '../../../../src/index.ts';
 import { CheckedOperation } from '../../../../src/protocol/contract/checked-operation.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import type { RedBlueLevel, RedBlueLevels } from '../../../../src/protocol/redblue-levels.ts';
-import { createEmbedded } from '../../../../src/server/embedded.ts';
+import { createEmbedded } from '../../../../src/server/deployment/embedded/embedded.ts';
 import { createGateway } from '../../../../src/server/gateway/gateway.ts';
 import { listenGateways, type GatewayListener } from '../../../../src/server/gateway/listen/listen.ts';
 import { defineService } from '../../../../src/server/service/service.ts';

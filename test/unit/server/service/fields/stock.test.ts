@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../../src/index.ts';
 import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
-import { createEmbedded } from '../../../../../src/server/embedded.ts';
+import { createEmbedded } from '../../../../../src/server/deployment/embedded/embedded.ts';
 import type { Effect } from '../../../../../src/server/records/effect.ts';
 import { PendingStock, stockKind } from '../../../../../src/server/service/fields/stock.ts';
 import { withMeta } from '../../../../../src/server/records/reply.ts';

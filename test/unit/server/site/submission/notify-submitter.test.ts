@@ -8,7 +8,7 @@ import type { InvocationContext, Sink } from '../../../../../src/correctable/bin
 import { createClient, isCorrectableError } from '../../../../../src/index.ts';
 import type { Binding } from '../../../../../src/index.ts';
 import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
-import { createEmbedded } from '../../../../../src/server/embedded.ts';
+import { createEmbedded } from '../../../../../src/server/deployment/embedded/embedded.ts';
 import { defineService } from '../../../../../src/server/service/service.ts';
 import { blue } from '../../../../../src/server/service/shadow-operation.ts';
 import { counter, table } from '../../../../../src/server/service/tables.ts';

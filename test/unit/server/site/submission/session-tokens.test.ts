@@ -1,7 +1,7 @@
 /** Session tokens: only the deployment that made one takes it. */
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../../../src/correctable/client/client.ts';
-import { createEmbedded } from '../../../../../src/server/embedded.ts';
+import { createEmbedded } from '../../../../../src/server/deployment/embedded/embedded.ts';
 import { SignedTokens } from '../../../../../src/bindings/shared/signed-tokens.ts';
 import { bank, bankService } from '../../replica/services.ts';
 import { siteAt } from '../../../../support/origins.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { createClient } from '../../../../../src/index.ts';
 import { get, put } from '../../../../../src/operations/index.ts';
-import { createEmbedded } from '../../../../../src/server/embedded.ts';
+import { createEmbedded } from '../../../../../src/server/deployment/embedded/embedded.ts';
 import { inspectDataDirectory } from '../../../../../src/server/storage/directory/inspect.ts';
 import { NodeFiles } from '../../../../../src/server/storage/disk/node-files.ts';
 import { valuesService } from '../notes-service.ts';

@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../../../../../src/correctable/client/client.ts';
 import { getSafeThreshold } from '../../../../../../src/operations/index.ts';
-import { createEmbedded } from '../../../../../../src/server/embedded.ts';
-import type { Embedded } from '../../../../../../src/server/embedded.ts';
+import { createEmbedded } from '../../../../../../src/server/deployment/embedded/embedded.ts';
+import type { Embedded } from '../../../../../../src/server/deployment/embedded/embedded.ts';
 import { defineService } from '../../../../../../src/server/service/service.ts';
 import type { Service } from '../../../../../../src/server/service/service.ts';
 import { ThrottledRequests } from '../../../../../../src/server/replica/red/requests/throttled-requests.ts';

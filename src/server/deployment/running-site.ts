@@ -1,42 +1,43 @@
-/**
- * One site of a deployment in this process: its driver, its inputs and its
- * outputs.
- */
 // Imported, because a global is looked up again at each call.
 import { performance } from 'node:perf_hooks';
-import { CorrectableError } from '../correctable/errors.ts';
-import { createSiteAlarms, type OnAlarm } from './alarms/site-alarm.ts';
-import type { EmbeddedOptions, GeneratorSettings } from './embedded-options.ts';
-import type { GeneratorOptions } from './generator/generator-runner.ts';
-import type { SiteStorage } from './log/site-storage.ts';
-import type { Envelope } from './messages/envelope.ts';
-import { NeedsNewerVersionError } from './records/failures.ts';
-import type { Origin, Origins } from './records/origin.ts';
-import { findStoredProblem } from './replica/activation.ts';
-import type { Service } from './service/service.ts';
-import { hashDeploymentName } from './site/deployment-name.ts';
-import { runWithTimeout } from './site/generator-timeout.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
+import { createSiteAlarms, type OnAlarm } from '../alarms/site-alarm.ts';
+import type {
+  EmbeddedOptions,
+  GeneratorSettings,
+} from './embedded/embedded-options.ts';
+import {
+  DEFAULT_ATTEMPTS,
+  DEFAULT_BACKLOG,
+  DEFAULT_CLOCK_SKEW_MS,
+  DEFAULT_IN_FLIGHT,
+  DEFAULT_SITE_TIMEOUT_MS,
+  RESEND_AFTER_MS,
+  TICK_INTERVAL_MS,
+} from './default-limits.ts';
+import type { NodePolicy } from './node-policy.ts';
+import type { GeneratorOptions } from '../generator/generator-runner.ts';
+import type { SiteStorage } from '../log/site-storage.ts';
+import type { Envelope } from '../messages/envelope.ts';
+import { NeedsNewerVersionError } from '../records/failures.ts';
+import type { Origin, Origins } from '../records/origin.ts';
+import { findStoredProblem } from '../replica/activation.ts';
+import type { Service } from '../service/service.ts';
+import { hashDeploymentName } from '../site/deployment-name.ts';
+import { runWithTimeout } from '../site/generator-timeout.ts';
 import {
   hasInvariants,
   createInvariantObserver,
-} from './site/invariant-alarm.ts';
-import { CertificationCounter } from './site/certification-stats.ts';
+} from '../site/invariant-alarm.ts';
+import { CertificationCounter } from '../site/certification-stats.ts';
 import {
   createClockObserver,
   createGeneratorAlarm,
   createRejectionAlarm,
-} from './site/replica-alarms.ts';
-import { SignedTokens } from '../bindings/shared/signed-tokens.ts';
-import { SiteDriver, type SiteDriverOptions } from './site/site-driver.ts';
-import { unusableDirectoryError } from './storage/directory/missing-history.ts';
-
-const DEFAULT_ATTEMPTS = 10;
-const DEFAULT_IN_FLIGHT = 100_000;
-const DEFAULT_BACKLOG = 1_000_000;
-const DEFAULT_SITE_TIMEOUT_MS = 5000;
-export const DEFAULT_CLOCK_SKEW_MS = 10_000;
-const TICK_INTERVAL_MS = 250;
-const RESEND_AFTER_MS = 1000;
+} from '../site/replica-alarms.ts';
+import { SignedTokens } from '../../bindings/shared/signed-tokens.ts';
+import { SiteDriver, type SiteDriverOptions } from '../site/site-driver.ts';
+import { unusableDirectoryError } from '../storage/directory/missing-history.ts';
 
 type LimitName =
   | 'maxAttempts'
@@ -71,40 +72,27 @@ export interface SitePlan {
   readonly onAlarm: OnAlarm;
 }
 
-/** What a site is given by the process that runs it. */
+/** What the process that runs a site lends it, and what it reports there. */
 export interface SiteResources extends Pick<
   SiteDriverOptions,
-  | 'directory'
-  | 'generation'
-  | 'redLogName'
-  | 'redLog'
-  | 'request'
-  | 'stopsOnUnknownStart'
-  | 'needsPeer'
-  | 'keepsReceivedReplies'
-  | 'absence'
-  | 'onMembership'
-  | 'version'
-  | 'onEnded'
+  'redLog' | 'request' | 'onMembership' | 'onEnded'
 > {
   readonly storage: SiteStorage;
-  /**
-   * Whether it reports a clock of this machine that was set: one of the sites
-   * of a process does.
-   */
-  readonly reportsClock: boolean;
   /** Another node of this site has gone on. Called before the alarm. */
   onForked?(problem: string): void;
   send(envelope: Envelope): void;
 }
 
-/** A site that has taken up what it has saved. */
-export interface EmbeddedSite {
+/**
+ * A site that has loaded what it saved. Its driver is started by the process
+ * that created it.
+ */
+export interface RunningSite {
   readonly driver: SiteDriver;
   readonly certificationStats: CertificationCounter;
 }
 
-/** What of the plan the options say, with what holds unless they do. */
+/** The part of the plan that follows from the options and their defaults. */
 export function createSitePlan(
   service: Service,
   options: EmbeddedOptions,
@@ -133,14 +121,15 @@ export function createSitePlan(
 }
 
 /**
- * Makes a site of what it has saved. Throws `UNAVAILABLE` if that does not fit
- * together or is of a newer version.
+ * Creates a site from what it has saved. Throws `UNAVAILABLE` if that does not
+ * fit together or is of a newer version.
  */
-export function makeSite(
+export function createRunningSite(
   plan: SitePlan,
   site: Origin,
-  { reportsClock, onForked, ...parts }: SiteResources,
-): EmbeddedSite {
+  { reportsClock, ...policy }: NodePolicy,
+  { onForked, ...resources }: SiteResources,
+): RunningSite {
   const {
     service,
     origins,
@@ -156,9 +145,9 @@ export function makeSite(
   const alarms = createSiteAlarms(name, origins, onAlarm);
   try {
     const problem = findStoredProblem(
-      parts.storage.stored,
+      resources.storage.stored,
       service.tables,
-      parts.version?.own,
+      policy.version?.own,
     );
     if (problem !== undefined) throw new NeedsNewerVersionError(problem);
     const driver = new SiteDriver({
@@ -179,7 +168,8 @@ export function makeSite(
         alarms.onForked(problem, peer);
       },
       ...limits,
-      ...parts,
+      ...policy,
+      ...resources,
     });
     return { driver, certificationStats };
   } catch (error) {

@@ -1,15 +1,18 @@
 /** The options of one site of a cluster, which is a process of its own. */
-import { check } from '../correctable/errors.ts';
+import { check } from '../../../correctable/errors.ts';
 import {
   isNonEmptyString,
   type OptionNamesOf,
-} from '../correctable/validate.ts';
-import { emitWarning } from './alarms/site-alarm.ts';
-import type { ClusterFile } from './cluster/cluster-file.ts';
-import { checkEmbeddedOptions } from './embedded-checks.ts';
-import { EMBEDDED_OPTIONS, type EmbeddedOptions } from './embedded-options.ts';
-import { checkColors } from './embedded.ts';
-import type { Service } from './service/service.ts';
+} from '../../../correctable/validate.ts';
+import { emitWarning } from '../../alarms/site-alarm.ts';
+import type { ClusterFile } from '../../cluster/cluster-file.ts';
+import { checkEmbeddedOptions } from '../embedded/check-embedded-options.ts';
+import {
+  EMBEDDED_OPTIONS,
+  type EmbeddedOptions,
+} from '../embedded/embedded-options.ts';
+import { checkColorsIfEnabled } from '../startup-color-check.ts';
+import type { Service } from '../../service/service.ts';
 
 /**
  * Options of `createEmbedded` that the cluster file sets, or that have no
@@ -98,7 +101,7 @@ export function checkSiteOptions(
     'rebuild',
     'must be true or false, or left out',
   );
-  checkColors(service, embedded, (message) =>
+  checkColorsIfEnabled(service, embedded, (message) =>
     (options.onAlarm ?? emitWarning)({
       kind: 'color-check-failed',
       site,

@@ -2,20 +2,20 @@
  * Checks of the options of a deployment: each names its field and says what to
  * give.
  */
-import { CorrectableError } from '../correctable/errors.ts';
+import { CorrectableError } from '../../../correctable/errors.ts';
 import {
   checkOptionNames,
   isNonEmptyString,
   isRecord,
-} from '../correctable/validate.ts';
-import { isBytes } from '../values/value-kinds.ts';
+} from '../../../correctable/validate.ts';
+import { isBytes } from '../../../values/value-kinds.ts';
 import {
   EMBEDDED_OPTIONS,
   GENERATOR_OPTIONS,
   type EmbeddedOptions,
 } from './embedded-options.ts';
-import { requireService } from './service/service.ts';
-import { MIN_KEY_BYTES } from './storage/directory/data-directory.ts';
+import { requireService } from '../../service/service.ts';
+import { MIN_KEY_BYTES } from '../../storage/directory/data-directory.ts';
 
 const COUNT_OPTIONS = [
   'maxAttempts',

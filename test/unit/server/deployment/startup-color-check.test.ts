@@ -1,12 +1,12 @@
 /** The short look at labels before a service starts. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { CorrectableError } from '../../../src/correctable/errors.ts';
-import { createEmbedded } from '../../../src/server/embedded.ts';
-import { checkColorsAtStartup } from '../../../src/server/startup-color-check.ts';
-import type { SiteAlarm } from '../../../src/server/alarms/site-alarm.ts';
-import type { Service } from '../../../src/server/service/service.ts';
-import { bankService } from './color-analysis/bank.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { CorrectableError } from '../../../../src/correctable/errors.ts';
+import { createEmbedded } from '../../../../src/server/deployment/embedded/embedded.ts';
+import { checkColorsAtStartup } from '../../../../src/server/deployment/startup-color-check.ts';
+import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
+import type { Service } from '../../../../src/server/service/service.ts';
+import { bankService } from '../color-analysis/bank.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 let dataDir = '';
 /** The clock moves only when a test moves it: the runs in a second depend on the machine. */

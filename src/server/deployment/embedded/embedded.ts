@@ -3,35 +3,42 @@
  * between them.
  */
 import { randomBytes } from 'node:crypto';
-import type { Binding } from '../correctable/binding.ts';
-import { bindMethods } from '../correctable/binding.ts';
-import type { RedBlueLevels } from '../protocol/redblue-levels.ts';
-import { checkEmbeddedOptions, invalidOptionError } from './embedded-checks.ts';
+import type { Binding } from '../../../correctable/binding.ts';
+import { bindMethods } from '../../../correctable/binding.ts';
+import type { RedBlueLevels } from '../../../protocol/redblue-levels.ts';
+import {
+  checkEmbeddedOptions,
+  invalidOptionError,
+} from './check-embedded-options.ts';
 import type { EmbeddedOptions } from './embedded-options.ts';
-import { makeSite, createSitePlan } from './embedded-site.ts';
-import type { EmbeddedSite, SitePlan } from './embedded-site.ts';
-import { computeMajorityLength } from './log/majority-commit.ts';
-import type { SiteStorage } from './log/site-storage.ts';
-import type { Envelope } from './messages/envelope.ts';
-import type { RetainedReplies } from './replica/exactly-once/id-table.ts';
-import type { Service } from './service/service.ts';
-import { isInDevelopment } from './site/is-in-development.ts';
-import { Link } from './site/link.ts';
-import { createLinkAlarm } from './site/replica-alarms.ts';
-import { SiteBinding } from './site/site-binding.ts';
-import { getOneWayDelayMs, type SiteLatency } from './site/site-latency.ts';
-import { Origins } from './records/origin.ts';
-import type { Origin } from './records/origin.ts';
-import type { CertificationStats } from './site/certification-stats.ts';
+import { createEmbeddedPolicy } from '../node-policy.ts';
+import {
+  createRunningSite,
+  createSitePlan,
+  type RunningSite,
+  type SitePlan,
+} from '../running-site.ts';
+import { computeMajorityLength } from '../../log/majority-commit.ts';
+import type { SiteStorage } from '../../log/site-storage.ts';
+import type { Envelope } from '../../messages/envelope.ts';
+import type { RetainedReplies } from '../../replica/exactly-once/id-table.ts';
+import type { Service } from '../../service/service.ts';
+import { Link } from '../../site/link.ts';
+import { createLinkAlarm } from '../../site/replica-alarms.ts';
+import { SiteBinding } from '../../site/site-binding.ts';
+import { getOneWayDelayMs, type SiteLatency } from '../../site/site-latency.ts';
+import { Origins } from '../../records/origin.ts';
+import type { Origin } from '../../records/origin.ts';
+import type { CertificationStats } from '../../site/certification-stats.ts';
 import {
   guardAlarmHandler,
   emitWarning,
   type OnAlarm,
-} from './alarms/site-alarm.ts';
-import type { RejectedMessageCounts } from './site/site-options.ts';
-import { checkColorsAtStartup } from './startup-color-check.ts';
-import { MIN_KEY_BYTES } from './storage/directory/data-directory.ts';
-import { openStorage } from './storage/directory/open-storage.ts';
+} from '../../alarms/site-alarm.ts';
+import type { RejectedMessageCounts } from '../../site/site-options.ts';
+import { checkColorsIfEnabled } from '../startup-color-check.ts';
+import { MIN_KEY_BYTES } from '../../storage/directory/data-directory.ts';
+import { openStorage } from '../../storage/directory/open-storage.ts';
 
 /** A running deployment. */
 export interface Embedded<N extends string = string> {
@@ -118,14 +125,14 @@ export function openEmbedded<const N extends string>(
   const origins = Origins.create(sites);
   const redLeader = findLeader(origins, options.redLeader ?? sites[0]);
   const onAlarm = guardAlarmHandler(options.onAlarm ?? emitWarning);
-  checkColors(service, options, (message) =>
+  checkColorsIfEnabled(service, options, (message) =>
     onAlarm({ kind: 'color-check-failed', site: sites[0], message }),
   );
-  const made = new Map<Origin, EmbeddedSite>();
+  const sitesByOrigin = new Map<Origin, RunningSite>();
   // Before the storage is opened: where delays are missing, nothing must stay
   // locked.
   const links = createLinks(origins, latency, onAlarm, (to, envelopes) =>
-    made.get(to)?.driver.receive(envelopes),
+    sitesByOrigin.get(to)?.driver.receive(envelopes),
   );
   const storage = openStorage(dataDir, {
     service,
@@ -137,7 +144,7 @@ export function openEmbedded<const N extends string>(
   const close = async (): Promise<void> => {
     for (const to of links.values())
       for (const link of to.values()) link.close();
-    for (const { driver } of made.values()) driver.close();
+    for (const { driver } of sitesByOrigin.values()) driver.close();
     await storage.close();
   };
   const clusterKey =
@@ -155,25 +162,22 @@ export function openEmbedded<const N extends string>(
     onAlarm,
   };
   closeOnError(close, () => {
-    for (const [place, site] of origins.sites.entries()) {
+    for (const [index, site] of origins.sites.entries()) {
       const outgoing = links.get(site);
-      made.set(
-        site,
-        makeSite(plan, site, {
-          storage: storage.sites[place] as SiteStorage,
-          // One clock for all sites of the process.
-          reportsClock: place === 0,
-          send: (envelope) => outgoing?.get(envelope.to.site)?.send(envelope),
-        }),
-      );
+      const policy = createEmbeddedPolicy(index === 0);
+      const running = createRunningSite(plan, site, policy, {
+        storage: storage.sites[index] as SiteStorage,
+        send: (envelope) => outgoing?.get(envelope.to.site)?.send(envelope),
+      });
+      sitesByOrigin.set(site, running);
     }
   });
   const begin = (): void => {
     closeOnError(close, () => storage.adopt());
-    for (const { driver } of made.values()) driver.start();
+    for (const { driver } of sitesByOrigin.values()) driver.start();
   };
-  const find = (name: N): EmbeddedSite => {
-    const site = made.get(origins.find(name) as Origin);
+  const find = (name: N): RunningSite => {
+    const site = sitesByOrigin.get(origins.find(name) as Origin);
     if (site === undefined)
       throw invalidOptionError(
         'site',
@@ -212,26 +216,10 @@ function createLinks(
   return new Map(origins.sites.map((from) => [from, linksOf(from)]));
 }
 
-export function checkColors(
-  service: Service,
-  {
-    dataDir,
-    checkColors = dataDir !== undefined && isInDevelopment(),
-  }: Pick<EmbeddedOptions, 'dataDir' | 'checkColors'>,
-  onTrouble: (message: string) => void,
-): void {
-  if (!checkColors) return;
-  const messages = {
-    source: 'service',
-    skipFlag: 'checkColors: false starts it all the same',
-  };
-  checkColorsAtStartup({ service, messages }, onTrouble);
-}
-
 /** What is asked of the sites, which are found by their names. */
 function createHandle<N extends string>(
   sites: readonly N[],
-  siteOf: (name: N) => EmbeddedSite,
+  siteOf: (name: N) => RunningSite,
   close: () => Promise<void>,
 ): Embedded<N> {
   const bindings = new Map<string, SiteBinding>();

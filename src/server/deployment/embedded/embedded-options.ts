@@ -1,8 +1,8 @@
 /** The options of a deployment in one process. */
-import type { OptionNamesOf } from '../correctable/validate.ts';
-import type { SiteAlarm } from './alarms/site-alarm.ts';
-import type { GeneratorLimits } from './generator/generator-budget.ts';
-import type { SiteLatency } from './site/site-latency.ts';
+import type { OptionNamesOf } from '../../../correctable/validate.ts';
+import type { SiteAlarm } from '../../alarms/site-alarm.ts';
+import type { GeneratorLimits } from '../../generator/generator-budget.ts';
+import type { SiteLatency } from '../../site/site-latency.ts';
 
 /** Options of `createEmbedded`. */
 export interface EmbeddedOptions<N extends string = string> {

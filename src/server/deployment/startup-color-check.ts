@@ -2,15 +2,19 @@
  * A short look at the labels of a service before it starts, while it is being
  * developed.
  */
-import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
-import type { Arbitraries } from './color-analysis/values/argument-generator.ts';
+import {
+  CorrectableError,
+  isCorrectableError,
+} from '../../correctable/errors.ts';
+import type { Arbitraries } from '../color-analysis/values/argument-generator.ts';
 import {
   ColorAnalysis,
   type ColorAnalysisOptions,
-} from './color-analysis/analyze-colors.ts';
-import type { ColorReport } from './color-analysis/color-report.ts';
-import type { Service } from './service/service.ts';
-import { runWithTimeout } from './site/generator-timeout.ts';
+} from '../color-analysis/analyze-colors.ts';
+import type { ColorReport } from '../color-analysis/color-report.ts';
+import type { Service } from '../service/service.ts';
+import { isInDevelopment } from '../site/is-in-development.ts';
+import { runWithTimeout } from '../site/generator-timeout.ts';
 
 /**
  * So many runs, or so many for each pair of updates, and no more once this time
@@ -35,16 +39,16 @@ interface StartingService {
 
 /**
  * Throws `INVALID_ARGUMENT` with the story of a wrong color. Other findings go
- * to `onTrouble`.
+ * to `onWarning`.
  */
 export function checkColorsAtStartup(
   { service, arbitraries, messages }: StartingService,
-  onTrouble: OnWarning,
+  onWarning: OnWarning,
 ): void {
   const report = runShortAnalysis(
     service,
     { runs: countRuns(service), ...(arbitraries && { arbitraries }) },
-    onTrouble,
+    onWarning,
   );
   for (const {
     name,
@@ -64,13 +68,35 @@ export function checkColorsAtStartup(
     });
   }
   for (const { message } of report?.warnings ?? [])
-    onTrouble(`${message} Run correctables label for details.`);
+    onWarning(`${message} Run correctables label for details.`);
   for (const { operation, isFault, problem } of report?.generators ?? []) {
     if (isFault)
-      onTrouble(
+      onWarning(
         `The generator of '${operation}' is wrong: ${problem}. Run correctables label for details.`,
       );
   }
+}
+
+/**
+ * Checks the colors if the option asks for it. By default it does so for a
+ * deployment with a data directory, while the service is being developed.
+ */
+export function checkColorsIfEnabled(
+  service: Service,
+  options: {
+    readonly dataDir?: string | undefined;
+    readonly checkColors?: boolean | undefined;
+  },
+  onWarning: OnWarning,
+): void {
+  const isDefault = options.dataDir !== undefined && isInDevelopment();
+  if (!(options.checkColors ?? isDefault)) return;
+
+  const messages = {
+    source: 'service',
+    skipFlag: 'checkColors: false starts it all the same',
+  };
+  checkColorsAtStartup({ service, messages }, onWarning);
 }
 
 type OnWarning = (message: string) => void;
@@ -82,7 +108,7 @@ type OnWarning = (message: string) => void;
 function runShortAnalysis(
   service: Service,
   options: ColorAnalysisOptions,
-  onTrouble: OnWarning,
+  onWarning: OnWarning,
 ): ColorReport | undefined {
   const untilMs = performance.now() + MAX_TIME_MS;
   const isOver = (): boolean => performance.now() >= untilMs;
@@ -107,7 +133,7 @@ function runShortAnalysis(
     const again =
       labeling &&
       ` correctables label --seed ${labeling.seed} --runs 1 shows the details.`;
-    onTrouble(`The labels of the service ${looked}: ${stop}${again ?? ''}`);
+    onWarning(`The labels of the service ${looked}: ${stop}${again ?? ''}`);
   }
   return report;
 }

@@ -1,22 +1,22 @@
 /** A deployment in one process, end to end through the client. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { cached } from '../../../src/bindings/cache/index.ts';
-import { memory } from '../../../src/bindings/memory/index.ts';
-import { createClient } from '../../../src/correctable/client/client.ts';
-import type { AnyClient, Client } from '../../../src/correctable/client/client.ts';
-import { defineContract } from '../../../src/protocol/contract/contract.ts';
-import { get, put } from '../../../src/operations/index.ts';
-import { createEmbedded } from '../../../src/server/embedded.ts';
-import type { Embedded } from '../../../src/server/embedded.ts';
-import type { EmbeddedOptions } from '../../../src/server/embedded-options.ts';
-import { defineService } from '../../../src/server/service/service.ts';
-import type { Service } from '../../../src/server/service/service.ts';
-import { blue } from '../../../src/server/service/shadow-operation.ts';
-import type { RedBlueLevels } from '../../../src/protocol/redblue-levels.ts';
-import { register, table } from '../../../src/server/service/tables.ts';
-import { notesService } from './storage/notes-service.ts';
-import { bank, bankService, ticketService, tickets } from './replica/services.ts';
+import { cached } from '../../../../../src/bindings/cache/index.ts';
+import { memory } from '../../../../../src/bindings/memory/index.ts';
+import { createClient } from '../../../../../src/correctable/client/client.ts';
+import type { AnyClient, Client } from '../../../../../src/correctable/client/client.ts';
+import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
+import { get, put } from '../../../../../src/operations/index.ts';
+import { createEmbedded } from '../../../../../src/server/deployment/embedded/embedded.ts';
+import type { Embedded } from '../../../../../src/server/deployment/embedded/embedded.ts';
+import type { EmbeddedOptions } from '../../../../../src/server/deployment/embedded/embedded-options.ts';
+import { defineService } from '../../../../../src/server/service/service.ts';
+import type { Service } from '../../../../../src/server/service/service.ts';
+import { blue } from '../../../../../src/server/service/shadow-operation.ts';
+import type { RedBlueLevels } from '../../../../../src/protocol/redblue-levels.ts';
+import { register, table } from '../../../../../src/server/service/tables.ts';
+import { notesService } from '../../storage/notes-service.ts';
+import { bank, bankService, ticketService, tickets } from '../../replica/services.ts';
 
 type Site = 'ireland' | 'frankfurt' | 'virginia';
 const deployments: Embedded[] = [];

@@ -1,0 +1,84 @@
+import type { OnAlarm } from '../../alarms/site-alarm.ts';
+import {
+  getFirstLeader,
+  readClusterFile,
+  type ClusterFile,
+} from '../../cluster/cluster-file.ts';
+import { DiskRoom } from '../../cluster/disk-room.ts';
+import { followKeyFile, type ClusterKeys } from '../../cluster/key-file.ts';
+import { NodeDirectory } from '../../cluster/node-directory.ts';
+import { RecentAlarms } from '../../cluster/node-status.ts';
+import { NodeRedLog } from '../../cluster/red-log/node-red-log.ts';
+import { SiteEnding } from '../../cluster/site-ending.ts';
+import { EnvelopeCodec } from '../../messages/envelope-codec.ts';
+import type { Service } from '../../service/service.ts';
+import { hashDeploymentName } from '../../site/deployment-name.ts';
+import {
+  checkSiteOptions,
+  type ClusterNodeOptions,
+} from './cluster-options.ts';
+
+/** What a node keeps open while its site is stopped and started again. */
+export class NodeResources {
+  readonly file: ClusterFile;
+  readonly keys: ClusterKeys;
+  /** How messages of this deployment are recognized. */
+  readonly deploymentName: string;
+  readonly redLog: NodeRedLog;
+  readonly codec: EnvelopeCodec;
+  readonly alarms = new RecentAlarms();
+  readonly onAlarm: OnAlarm;
+  readonly room: DiskRoom;
+  readonly directory: NodeDirectory;
+  readonly ending: SiteEnding;
+  readonly #aborted = new AbortController();
+
+  /** @throws CorrectableError as `openClusterNode` */
+  constructor(
+    service: Service,
+    options: ClusterNodeOptions,
+    onProgress: (message: string) => void,
+  ) {
+    const { site } = options;
+    this.file = readClusterFile(options.cluster);
+    checkSiteOptions(service, options, this.file);
+    this.keys = followKeyFile(this.file.keyFile, onProgress);
+    this.deploymentName = hashDeploymentName(
+      this.keys.sessionKey,
+      service.contract.name,
+    );
+    this.redLog = new NodeRedLog(this.file.redLog, this.keys.deployment);
+    this.codec = new EnvelopeCodec(this.redLog.messages);
+    this.onAlarm = this.alarms.noteBefore(options.onAlarm);
+
+    const { onAlarm, signal } = this;
+    this.room = new DiskRoom({ site, onAlarm, signal });
+    const { room } = this;
+    this.directory = new NodeDirectory({
+      dataDir: options.dataDir,
+      deploymentName: this.keys.deployment,
+      deployment: {
+        service,
+        sites: [...this.file.sites.keys()],
+        redLeader: getFirstLeader(this.file),
+        site,
+        hasOwnKey: true,
+        onAlarm,
+      },
+      rebuilds: options.rebuild === true,
+      room,
+    });
+    const { directory } = this;
+    this.ending = new SiteEnding({ site, onAlarm, signal, directory, room });
+  }
+
+  /** Aborted once the node is closed. */
+  get signal(): AbortSignal {
+    return this.#aborted.signal;
+  }
+
+  /** Ends all that waits for room on the disk or for another site. */
+  abort(): void {
+    this.#aborted.abort();
+  }
+}

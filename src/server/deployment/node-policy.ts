@@ -1,0 +1,71 @@
+/**
+ * How a site behaves depends on where the other sites run. The sites of one
+ * process start together, share a clock and never change. A site of a cluster
+ * must expect another node in its name, another leader of the red log, and
+ * sites that are away. These choices belong together, so both kinds of
+ * deployment make all of them here.
+ */
+import type { SiteDriverOptions } from '../site/site-driver.ts';
+import { DEFAULT_BACKLOG } from './default-limits.ts';
+
+/** A site without a choice keeps the default of `SiteOptions`. */
+export interface NodePolicy extends Pick<
+  SiteDriverOptions,
+  | 'directory'
+  | 'generation'
+  | 'redLogName'
+  | 'stopsOnUnknownStart'
+  | 'needsPeer'
+  | 'keepsReceivedReplies'
+  | 'absence'
+  | 'version'
+> {
+  /** Whether the site reports that the clock of this machine was set. */
+  readonly reportsClock: boolean;
+}
+
+/** @param isFirst one site of a process reports its clock for all of them */
+export function createEmbeddedPolicy(isFirst: boolean): NodePolicy {
+  return { reportsClock: isFirst };
+}
+
+export interface ClusterPolicyOptions {
+  readonly deploymentName: string;
+  /** Names the data directory of the node. */
+  readonly directory: string;
+  /** How often the red log was restored at another site. */
+  readonly generation: number;
+  readonly version: NodePolicy['version'];
+  /**
+   * Whether another site accepted an earlier start of this process. Then the
+   * process still has the directory of that start, and no other site is asked
+   * again.
+   */
+  readonly isConfirmed: boolean;
+  /** Default: 1 000 000 */
+  readonly maxBacklogEntries: number | undefined;
+  /** How long data is kept for a site that is away. Default: one day */
+  readonly keepForMs: number | undefined;
+}
+
+const DEFAULT_KEEP_FOR_MS = 86_400_000;
+
+export function createClusterPolicy(options: ClusterPolicyOptions): NodePolicy {
+  const {
+    maxBacklogEntries = DEFAULT_BACKLOG,
+    keepForMs = DEFAULT_KEEP_FOR_MS,
+  } = options;
+
+  return {
+    directory: options.directory,
+    generation: options.generation,
+    version: options.version,
+    reportsClock: true,
+    // The leader may change, so the log is not named after it.
+    redLogName: options.deploymentName,
+    stopsOnUnknownStart: true,
+    needsPeer: !options.isConfirmed,
+    keepsReceivedReplies: true,
+    absence: { maxBacklogEntries, keepForMs },
+  };
+}
