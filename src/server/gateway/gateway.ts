@@ -166,7 +166,10 @@ export interface Gateway {
 }
 
 const DEFAULT_DRAIN_MS = 5_000;
-/** How often to look for clients that have been gone for too long, at least. */
+/**
+ * The longest time between two sweeps for clients that have been gone for too
+ * long, in milliseconds.
+ */
 const MAX_SWEEP_INTERVAL_MS = 30_000;
 
 /**
@@ -184,24 +187,24 @@ export function createGateway<L extends Levels>(
   return new BindingGateway(options);
 }
 
-/** What a gateway asks of the site that it serves. */
+/** The state of the site that a gateway serves. */
 export interface HostedSite {
-  /** Why it accepts no clients, if so. */
+  /** Returns why the site accepts no clients, if so. */
   findWaiting(): string | undefined;
-  /** What some of its operations wait for, if so. */
+  /** Returns what some operations wait for, if so. */
   findProblem(): string | undefined;
 }
 
 /**
- * Creates a gateway with internal bounds that no option sets, for a site that
+ * Creates a gateway with internal limits that no option sets, for a site that
  * may not serve.
  */
 export function createGatewayWith<L extends Levels>(
-  bounds: Partial<InternalLimits>,
+  overrides: Partial<InternalLimits>,
   options: GatewayOptions<L>,
   site?: HostedSite,
 ): Gateway {
-  return new BindingGateway(options, bounds, site);
+  return new BindingGateway(options, overrides, site);
 }
 
 const CODECS: readonly Codec[] = [msgpackCodec, jsonCodec];
@@ -218,7 +221,7 @@ class BindingGateway implements Gateway, GatewayContext {
   readonly requiresAuthentication: boolean;
   readonly authorize: Authorize;
   readonly limits: GatewayLimits;
-  readonly bounds: InternalLimits;
+  readonly internalLimits: InternalLimits;
   readonly logger: Logger;
   readonly clients: ClientTable;
   readonly principals: Principals;
@@ -244,7 +247,7 @@ class BindingGateway implements Gateway, GatewayContext {
 
   constructor(
     options: GatewayOptions,
-    bounds: Partial<InternalLimits> = {},
+    overrides: Partial<InternalLimits> = {},
     hosted?: HostedSite,
   ) {
     checkGatewayOptions(options, OPTIONS);
@@ -267,19 +270,19 @@ class BindingGateway implements Gateway, GatewayContext {
           authorize(principal, borrowOperation(operation))
       : () => true;
     this.limits = fillLimits(options.limits);
-    this.bounds = {
+    this.internalLimits = {
       ...deriveLimits(this.limits, this.requiresAuthentication),
-      ...bounds,
+      ...overrides,
     };
     this.logger = guardLogger(options.logger ?? silentLogger);
-    this.load = new TotalLoad(this.bounds.budget);
-    this.principals = new Principals(this.bounds);
-    this.clients = new ClientTable(this.bounds.budget, (clients) =>
+    this.load = new TotalLoad(this.internalLimits.budget);
+    this.principals = new Principals(this.internalLimits);
+    this.clients = new ClientTable(this.internalLimits.budget, (clients) =>
       this.#onForgotten(clients),
     );
     const checkPeers = (fire: () => void, delayMs: number): (() => void) =>
       setPeerDeadline(peerClock, fire, delayMs);
-    const { heartbeatIntervalMs, clientIdleMs } = this.bounds;
+    const { heartbeatIntervalMs, clientIdleMs } = this.internalLimits;
     this.#stopTimers = [
       repeat(
         () => this.#connections.forEach((item) => item.checkAlive()),
@@ -309,8 +312,8 @@ class BindingGateway implements Gateway, GatewayContext {
   }
 
   /**
-   * A binding that has failed for good serves no client, even once its gateway
-   * is closed so that clients move on.
+   * If the binding has failed for good, the gateway is `stopped`, even if it is
+   * closed so that clients move on.
    */
   get #currentState(): GatewayStatus['state'] {
     if (this.binding.failure !== undefined) return 'stopped';
@@ -330,7 +333,7 @@ class BindingGateway implements Gateway, GatewayContext {
     return identify(this.#authenticate, {
       token,
       peer,
-      timeoutMs: this.bounds.hookTimeoutMs,
+      timeoutMs: this.internalLimits.hookTimeoutMs,
     });
   }
 
@@ -381,8 +384,8 @@ class BindingGateway implements Gateway, GatewayContext {
     } else if (isCorrectableError(error)) {
       this.logger.debug({ operation, code: error.code }, description);
     } else {
-      // The client learns only that it failed: what a store throws may name its
-      // tables and machines.
+      // The client gets only the fact that it failed: a store's error may name
+      // its tables and machines.
       this.logger.error({ operation, err: error }, description);
     }
   }
@@ -430,7 +433,7 @@ class BindingGateway implements Gateway, GatewayContext {
   #forgetGone(): void {
     this.principals.forgetIdle(systemClock.now());
     const forgotten = this.clients.forgetGone(
-      systemClock.now() - this.bounds.clientIdleMs,
+      systemClock.now() - this.internalLimits.clientIdleMs,
     );
     if (forgotten > 0) this.#onForgotten(forgotten);
   }
@@ -450,32 +453,35 @@ class BindingGateway implements Gateway, GatewayContext {
 const CLOSE_GRACE_MS = 1_000;
 
 /**
- * The longest time that is sent to clients, some 12 days: they wait a little
- * longer, and timers end at twice as much.
+ * The longest drain time that is sent to clients, about 12 days. Clients wait a
+ * little longer, and timers end at twice as much.
  */
 const MAX_GOAWAY_MS = 2 ** 30;
 
-/** A closing that has begun. */
+/** One closing of the gateway, which several calls may share. */
 class Shutdown {
   /**
-   * Fulfilled when all connections have gone, or when no more can be done about
-   * them.
+   * Fulfilled when all connections have gone, or cannot be closed in any other
+   * way.
    */
   readonly done: Promise<void>;
   readonly #connections: ReadonlySet<GatewayConnection>;
-  /** Until when what is in flight may end; `undefined` once that is over. */
+  /** Until when operations in flight may end; `undefined` once that is over. */
   #drainsUntil: number | undefined;
   #timer: Timer | undefined;
   #wake: (() => void) | undefined;
 
-  /** @param connections those that are there, each as long as it is */
+  /**
+   * @param connections the open ones; a connection leaves the set when it
+   * closes
+   */
   constructor(connections: ReadonlySet<GatewayConnection>, drainMs: number) {
     this.#connections = connections;
     this.#drainsUntil = systemClock.now() + drainMs;
     this.done = this.#run(drainMs);
   }
 
-  /** It is asked for again: in less time perhaps. */
+  /** Another call of `close` may allow less time. */
   shortenDrain(drainMs: number): void {
     const until = systemClock.now() + drainMs;
     if (this.#drainsUntil === undefined || until >= this.#drainsUntil) return;

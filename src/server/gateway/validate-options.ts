@@ -1,6 +1,4 @@
-/**
- * Checks of the options of gateways, but for those that are read with a check.
- */
+/** Checks the options of gateways that have no other check. */
 import { check } from '../../correctable/errors.ts';
 import {
   checkOptionNames,
@@ -30,8 +28,8 @@ export function checkLogger(value: unknown): void {
 }
 
 /**
- * Returns the levels of a hosted binding, which rows name by index. Throws
- * `INVALID_ARGUMENT` for odd names.
+ * Returns the levels of a hosted binding. Messages name them by index. Throws
+ * `INVALID_ARGUMENT` for invalid names.
  */
 export function getHostedLevels(binding: Binding): readonly string[] {
   const value: unknown = binding.consistencyLevels();
@@ -69,7 +67,8 @@ export function checkGatewayOptions(
   value: GatewayInput,
   names: Readonly<Record<string, true>>,
 ): void {
-  // Before its methods are reported as no options.
+  // A common mistake is to pass the binding itself: its methods must not be
+  // reported as unknown options.
   check(!isBinding(value), 'binding', `is an option: write ${CALL}`);
   checkOptionNames(value, { call: CALL }, names);
   const { binding, site, contract, logger } = value;

@@ -1,7 +1,8 @@
 /**
- * Keeps the replies of updates until their client acknowledges them. A resent
- * update gets its reply again. When it has forgotten a client, it reports
- * another name of its memory: then the store decides, or it is unknown.
+ * Keeps the replies of writes until their client acknowledges them, so that a
+ * resent write gets its reply again. A table that has forgotten a client
+ * reports another name of its memory. For a resent write the store then
+ * decides, or the outcome is unknown.
  */
 import { randomUUID } from 'node:crypto';
 import type { EncodedMessage } from '../../../protocol/codec/codec.ts';
@@ -10,24 +11,22 @@ import { SequenceMap } from '../../../protocol/sequence-map.ts';
 import type { BudgetOwner, ConnectionLoad } from '../limits/in-flight-load.ts';
 import { computeUsableTotal, type ByteBudget } from '../limits/limits.ts';
 
-/** Where the rows of a submission go: the client's present connection. */
+/** Sends the messages of a submission on the client's present connection. */
 export interface Outlet {
   /** Whether far too much waits to be sent already. */
   readonly isFull: boolean;
-  push(row: ServerMessage): void;
-  /** Pushes a row that the client's codec has encoded. */
-  pushEncoded(row: EncodedMessage): void;
-  /** The last row about the operation was pushed. */
+  push(message: ServerMessage): void;
+  /** Sends a message that the client's codec has encoded. */
+  pushEncoded(message: EncodedMessage): void;
+  /** The last message about the operation was sent. */
   onEnded(id: number): void;
 }
 
-/**
- * An update as it is remembered, for a repetition of it: in flight, or ended.
- */
+/** A write that is remembered for a repetition: in flight, or ended. */
 export interface RepeatableWrite {
   /**
-   * Sends the rows to a new connection, beginning with what is known already,
-   * in full.
+   * Sends its messages on a new connection, beginning with what is known
+   * already, in full.
    */
   repeat(outlet: Outlet, load: ConnectionLoad): void;
   /**
@@ -42,19 +41,19 @@ export interface ClientConnection {
   onReplaced(): void;
 }
 
-/** What it costs to remember an update, beside its reply. */
+/** Memory for a remembered write without its reply, in bytes. */
 export const ENTRY_BYTES = 192;
 
 /**
- * What it costs to remember updates whose numbers are far from each other, for
- * each such stretch of numbers.
+ * Memory for each page of the map that holds the writes of a client, in bytes.
+ * Writes whose numbers are far apart need several pages.
  */
 const PAGE_BYTES = 384;
 
-/** What it costs to remember a client, beside its name. */
+/** Memory for a remembered client without its name, in bytes. */
 const RECORD_BYTES = 1_024;
 
-/** What a client takes of which nothing else is kept. */
+/** Returns the memory for a client of which nothing else is kept, in bytes. */
 export function measureRecord({ key }: Pick<ClientRecord, 'key'>): number {
   return RECORD_BYTES + key.length;
 }
@@ -63,14 +62,14 @@ export class ClientTable {
   readonly #budget: ByteBudget;
   readonly #onForgotten: (clients: number) => void;
   readonly #instance = randomUUID();
-  /** Names what is remembered of clients that come now. */
+  /** The name of the memory, which clients that come now get. */
   #memory: string;
   readonly #clients = new Map<string, ClientRecord>();
   readonly #principals = new Map<string, RetainedClients>();
   readonly #all = new RetainedClients();
   /**
-   * Raised whenever something of a client is forgotten: it then gets another
-   * name of the memory.
+   * Raised whenever something of a client is forgotten. New clients then get
+   * another name of the memory.
    */
   #generation = 0;
 
@@ -87,21 +86,22 @@ export class ClientTable {
     return this.#clients.size;
   }
 
-  /** Updates, in flight or ended, of all clients. */
+  /** The number of writes of all clients, in flight or ended. */
   get replies(): number {
     let replies = 0;
     for (const record of this.#clients.values()) replies += record.size;
     return replies;
   }
 
-  /** What is kept of them, in bytes. */
+  /** The memory for all clients, in bytes. */
   get bytes(): number {
     return this.#all.bytes;
   }
 
   /**
-   * The record of a client, made on its first visit. A principal never sees the
-   * operations of another.
+   * Returns the record of a client, and creates it on the first visit.
+   * Principals have separate records: no principal gets the operations of
+   * another.
    */
   open(principal: string, client: string, subprotocol: string): ClientRecord {
     const owner = encodeURIComponent(principal);
@@ -132,8 +132,8 @@ export class ClientTable {
   }
 
   /**
-   * The client has no connection any more. One of which nothing is kept need
-   * not be remembered.
+   * The client has no connection any more. If nothing is kept of it, its record
+   * is dropped.
    */
   onDisconnected(record: ClientRecord, nowMs: number): void {
     record.connection = undefined;
@@ -145,7 +145,8 @@ export class ClientTable {
   }
 
   /**
-   * Forgets clients that have been gone since before then. Returns how many.
+   * Forgets clients that have had no connection since before `before`. Returns
+   * their number.
    */
   forgetGone(before: number): number {
     const forgotten = this.#all.findGoneSince(before);
@@ -189,8 +190,8 @@ export class ClientTable {
   }
 
   /**
-   * Whether there is room for so many bytes below `max`; forgets clients that
-   * are gone, if that makes it.
+   * Returns whether there is room for `bytes` below `max`. To make room, it
+   * forgets clients that are gone.
    */
   #makeRoom(
     retained: RetainedClients,
@@ -222,14 +223,16 @@ export class ClientTable {
   }
 }
 
-/** What is kept of several clients: of all, or of those of one principal. */
+/**
+ * Counts what is kept of several clients: of all, or of those of one principal.
+ */
 export class RetainedClients {
   clients = 0;
-  /** With what it costs to remember them. */
+  /** In bytes, with the records of the clients. */
   bytes = 0;
   /**
-   * Those without a connection of which something is kept, the one that has
-   * been gone for longest first.
+   * Clients without a connection of which something is kept. The one that has
+   * been gone for longest comes first.
    */
   readonly #gone = new Set<ClientRecord>();
   #goneBytes = 0;
@@ -256,8 +259,7 @@ export class RetainedClients {
   }
 
   /**
-   * What is kept of the client has become so much more, or less: its updates
-   * may end without it.
+   * A client may be gone while its writes end, so its bytes change then too.
    */
   onBytesChanged({ isGone }: ClientRecord, bytes: number): void {
     this.bytes += bytes;
@@ -265,8 +267,8 @@ export class RetainedClients {
   }
 
   /**
-   * The first ones to forget so that so many bytes become free: none if that is
-   * not enough.
+   * Returns the clients to forget so that `bytes` become free, those gone for
+   * longest first. Returns none if that is not enough.
    */
   findEvictions(bytes: number, except: ClientRecord): ClientRecord[] {
     const own = except.isGone ? except.bytes + measureRecord(except) : 0;
@@ -282,7 +284,7 @@ export class RetainedClients {
     return chosen;
   }
 
-  /** Those that have been gone since before then. */
+  /** Returns the clients that have been gone since before `before`. */
   findGoneSince(before: number): ClientRecord[] {
     const chosen: ClientRecord[] = [];
     for (const record of this.#gone) {
@@ -297,26 +299,26 @@ export class RetainedClients {
 export class ClientRecord {
   readonly #entries = new SequenceMap<RepeatableWrite>();
   readonly #table: ClientTable;
-  /** Unique among all clients: principal and client id. */
+  /** The principal and the id of the client: unique among all clients. */
   readonly key: string;
-  /** The codec in which replies are kept. */
+  /** The subprotocol whose codec encoded the kept replies. */
   readonly subprotocol: string;
   readonly memory: string;
   readonly principal: RetainedClients;
   connection: ClientConnection | undefined;
-  /** Whether it is among those that are gone, and since when. */
+  /** Whether the client has no connection but something is kept of it. */
   isGone = false;
   goneAt = 0;
-  /** What is kept of its updates, in bytes; the table's to change. */
+  /** Memory for its writes, in bytes. The table changes it. */
   bytes = 0;
   /**
-   * Nothing is kept of it any more; what it had was given back as a whole. The
-   * table's to set.
+   * Whether nothing is kept of the client any more, and its memory was
+   * released. The table sets it.
    */
   isForgotten = false;
-  /** Up to this number the client has acknowledged all updates. */
+  /** The client has acknowledged all writes up to this number. */
   acknowledged = 0;
-  /** Those that have been charged. */
+  /** The pages that are counted in `bytes`. */
   #pages = 0;
 
   constructor(
@@ -346,7 +348,10 @@ export class ClientRecord {
     this.#countPages();
   }
 
-  /** The update has ended, unless another one has taken its place. */
+  /**
+   * The write has ended. Its reply is dropped if another write has its number
+   * now.
+   */
   onEnded(
     update: RepeatableWrite & { readonly id: number },
     as: RepeatableWrite,
@@ -361,8 +366,8 @@ export class ClientRecord {
     this.acknowledged = upTo;
     let freed = 0;
     this.#entries.forEach((submission, id) => {
-      // Clients number upwards; of one that does not, a few replies stay until
-      // the next acknowledgement.
+      // Clients number upwards. If one does not, a few replies stay until the
+      // next acknowledgement.
       if (id > upTo) return false;
       this.#entries.delete(id);
       freed += ENTRY_BYTES + submission.forget();

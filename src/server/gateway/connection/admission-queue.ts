@@ -1,22 +1,22 @@
 /**
- * Submissions that wait for `authorize`. Operations of a client begin in the
- * order in which it submitted them.
+ * Holds submissions that wait for `authorize`. The operations of a client begin
+ * in the order in which the client submitted them.
  */
 import type { LoadSlot } from '../limits/in-flight-load.ts';
 
 /**
- * What to do with a submission once it is decided: it is allowed, or why it is
- * not.
+ * Called when a submission is decided: with `undefined` if it is allowed, else
+ * with the reason.
  */
 export type OnDecided = (rejection: unknown) => void;
 
 interface WaitingSubmission {
   /**
-   * Its own until it is decided, even if it does not wait any more: the hook is
-   * busy with it.
+   * Held until the decision, even if the client has canceled the submission:
+   * the hook is still busy with it.
    */
   readonly slot: LoadSlot;
-  /** None where it does not wait any more. */
+  /** `undefined` if the submission does not wait any more. */
   onDecided: OnDecided | undefined;
   isDecided: boolean;
   rejection: unknown;
@@ -26,7 +26,7 @@ export class AdmissionQueue {
   readonly #waiting = new Map<number, WaitingSubmission>();
   readonly #onEmpty: () => void;
 
-  /** @param onEmpty called when none waits any more */
+  /** @param onEmpty called when no submission waits any more */
   constructor(onEmpty: () => void) {
     this.#onEmpty = onEmpty;
   }
@@ -40,8 +40,8 @@ export class AdmissionQueue {
   }
 
   /**
-   * Waits for `decision`, and for the turn of this submission; `decided` is
-   * called then, unless it was removed.
+   * Waits for `decision` and for the turn of this submission, then calls
+   * `onDecided` unless the submission was removed.
    */
   add(
     id: number,
@@ -66,8 +66,8 @@ export class AdmissionQueue {
   }
 
   /**
-   * It does not wait any more: nothing is reported, and those behind it may
-   * have their turn.
+   * Removes a submission. Nothing is reported for it, and later ones may have
+   * their turn.
    */
   remove(id: number): void {
     const waiting = this.#waiting.get(id);

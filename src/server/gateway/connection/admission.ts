@@ -1,6 +1,6 @@
 /**
- * Whether a submission may be executed: what it asks for, how much is in
- * flight, and what the application says.
+ * Decides whether a submission may be executed: what it asks for, how much is
+ * in flight, and what the application allows.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { isThenable } from '../../../correctable/validate.ts';
@@ -42,16 +42,17 @@ export interface ConnectedClient {
   principal: Principal;
   readonly expiry: TokenExpiry;
   /**
-   * Of all connections of its principal; its own if everybody is the same one.
+   * Shared by all connections of its principal. Without `authenticate`, each
+   * connection has its own.
    */
   readonly rate: RateLimit;
   readonly owner: SubmissionOwner;
-  readonly host: GatewayContext;
+  readonly context: GatewayContext;
   readonly outlet: ClientOutlet;
   readonly load: ConnectionLoad;
   /** The operations that this connection waits for, by number. */
   readonly running: SequenceMap<HostedOperation>;
-  /** Those of which it is not known yet whether they are allowed. */
+  /** Submissions for which `authorize` has not decided yet. */
   readonly admissions: AdmissionQueue;
 }
 
@@ -62,67 +63,73 @@ export interface ClientOutlet extends Outlet {
 const { at } = submit;
 
 /**
- * How much a client may hand on with an operation: a W3C `traceparent` and
- * `tracestate` take a tenth of it.
+ * Maximum size of the trace of an operation, in bytes. A W3C `traceparent` with
+ * `tracestate` takes a tenth of it.
  */
 const MAX_TRACE_BYTES = 4_096;
 
 /**
- * The operation that the row asks for, if there is nothing against it. Throws
- * why it is refused.
+ * Returns the operation that the message asks for. Throws the reason if it is
+ * refused.
  */
 export function admit(
-  row: SubmitMessage,
+  message: SubmitMessage,
   client: ConnectedClient,
   frame: ReceivedFrame,
 ): Operation {
-  const { record, host, admissions } = client;
-  const levels = row[at.levels];
-  if (row[at.access] === 'write') rejectRepetition(row, client);
+  const { record, context, admissions } = client;
+  const levels = message[at.levels];
+  if (message[at.access] === 'write') rejectRepetition(message, client);
   rejectOverLoad(frame, client);
   rejectOverRate(frame.servedAt, client);
-  if (getStrongestIndex(levels) >= host.levels.length) {
+  if (getStrongestIndex(levels) >= context.levels.length) {
     throw new CorrectableError(
       'UNKNOWN_LEVEL',
-      `levels: only ${host.levels.join(', ')} exist`,
+      `levels: only ${context.levels.join(', ')} exist`,
       {
         field: 'levels',
       },
     );
   }
-  if (row[at.access] === 'write' && host.binding.isExactlyOnce !== true) {
-    // Those that wait to be allowed are kept as well, if they are.
-    const fullBy = host.clients.findFullBudget(
+  if (
+    message[at.access] === 'write' &&
+    context.binding.isExactlyOnce !== true
+  ) {
+    // Submissions that wait for `authorize` will need memory too.
+    const fullBy = context.clients.findFullBudget(
       record,
       ENTRY_BYTES * (admissions.size + 1),
     );
     if (fullBy !== undefined)
-      throw budgetFullError(host, fullBy, {
+      throw budgetFullError(context, fullBy, {
         unit: 'replies kept',
         advice: 'acknowledge those that have come',
       });
   }
-  checkTrace(row[at.trace], client);
-  if (row[at.access] === 'write' && typeof row[at.idempotencyKey] === 'string')
-    requireKeys(host);
-  return checkOperation(row, host);
+  checkTrace(message[at.trace], client);
+  if (
+    message[at.access] === 'write' &&
+    typeof message[at.idempotencyKey] === 'string'
+  )
+    requireKeys(context);
+  return checkOperation(message, context);
 }
 
 /**
- * Calls `authorize`: only `true` allows the operation. Throws, or rejects, with
- * the reason of a rejection.
+ * Calls `authorize`. Only `true` allows the operation. Throws, or rejects, with
+ * the reason if it is refused.
  */
 export function authorize(
   operation: Operation,
   client: ConnectedClient,
 ): Promise<void> | undefined {
-  const { host, principal } = client;
+  const { context, principal } = client;
   let value: unknown;
   try {
-    value = host.authorize(principal, operation);
-    if (isThenable(value)) return awaitAuthorization(value, operation, host);
+    value = context.authorize(principal, operation);
+    if (isThenable(value)) return awaitAuthorization(value, operation, context);
   } catch (error) {
-    throw logHookError(error, operation, host);
+    throw logHookError(error, operation, context);
   }
   assertAllowed(value, operation);
   return undefined;
@@ -131,17 +138,17 @@ export function authorize(
 async function awaitAuthorization(
   value: PromiseLike<unknown>,
   operation: Operation,
-  host: GatewayContext,
+  context: GatewayContext,
 ): Promise<void> {
   let allowed: unknown;
   try {
     allowed = await callHook(
       'authorize',
-      host.bounds.hookTimeoutMs,
+      context.internalLimits.hookTimeoutMs,
       () => value,
     );
   } catch (error) {
-    throw logHookError(error, operation, host);
+    throw logHookError(error, operation, context);
   }
   assertAllowed(allowed, operation);
 }
@@ -162,7 +169,7 @@ function logHookError(
       'authorize failed to decide whether an operation is allowed',
     );
     if (error instanceof HookTimeoutError) return error;
-    // In words of ours: those of the hook may name what it asks.
+    // The gateway's own text: the text of the hook may name what it asks.
     const message = `authorize failed to decide whether this client may call ${operation.name}; nothing was done`;
     return new CorrectableError('UNAVAILABLE', message);
   }
@@ -178,32 +185,36 @@ function forbiddenError({ name }: Operation): CorrectableError {
 }
 
 /**
- * Rejects an update that was answered already, and one that may have been
- * executed when that is unknown.
+ * Rejects a write that was answered already, and one of which it is unknown
+ * whether it was executed.
  */
 function rejectRepetition(
-  row: SubmitMessage,
-  { record, host }: ConnectedClient,
+  message: SubmitMessage,
+  { record, context }: ConnectedClient,
 ): void {
-  const id = row[at.id];
+  const id = message[at.id];
   if (id <= record.acknowledged) {
     throw new CorrectableError(
       'REPLY_EXPIRED',
       `operation ${id} was acknowledged already; its reply is gone`,
     );
   }
-  if (row[at.isResend] !== true || host.binding.isExactlyOnce === true) return;
-  const message =
+  if (message[at.isResend] !== true || context.binding.isExactlyOnce === true)
+    return;
+  const text =
     'the write was sent before, to a server that is gone or has forgotten it: it may have taken effect';
-  throw new CorrectableError('UNKNOWN', message);
+  throw new CorrectableError('UNKNOWN', text);
 }
 
-function rejectOverRate(nowMs: number, { host, rate }: ConnectedClient): void {
+function rejectOverRate(
+  nowMs: number,
+  { context, rate }: ConnectedClient,
+): void {
   const retryAfterMs = rate.tryTake(nowMs);
   if (retryAfterMs === 0) return;
-  throw overloadedError(host, {
+  throw overloadedError(context, {
     limit: 'maxOperationsPerSecond',
-    unit: `operations a second ${host.requiresAuthentication ? 'of this principal' : 'on this connection'}`,
+    unit: `operations a second ${context.requiresAuthentication ? 'of this principal' : 'on this connection'}`,
     advice: 'wait for retryAfterMs',
     retryAfterMs,
   });
@@ -211,11 +222,11 @@ function rejectOverRate(nowMs: number, { host, rate }: ConnectedClient): void {
 
 function rejectOverLoad(
   frame: ReceivedFrame,
-  { host, load, outlet }: ConnectedClient,
+  { context, load, outlet }: ConnectedClient,
 ): void {
-  const { maxSendBufferBytes, maxInFlight } = host.bounds;
+  const { maxSendBufferBytes, maxInFlight } = context.internalLimits;
   if (outlet.waitingBytes > maxSendBufferBytes) {
-    throw overloadedError(host, {
+    throw overloadedError(context, {
       limit: 'maxMemoryBytes',
       max: maxSendBufferBytes,
       unit: 'bytes that wait to be sent on this connection',
@@ -223,7 +234,7 @@ function rejectOverLoad(
     });
   }
   if (load.operations >= maxInFlight) {
-    throw overloadedError(host, {
+    throw overloadedError(context, {
       limit: 'maxInFlight',
       unit: 'operations in flight on this connection',
       advice: 'wait for an answer before the next one',
@@ -231,7 +242,7 @@ function rejectOverLoad(
   }
   const fullBy = load.total.findFullBudget(load, frame.addedBytes);
   if (fullBy === undefined) return;
-  throw budgetFullError(host, fullBy, {
+  throw budgetFullError(context, fullBy, {
     unit: 'requests in flight',
     advice: 'wait for answers, or ask for less at a time',
   });
@@ -245,7 +256,7 @@ function requireKeys({ binding }: GatewayContext): void {
   });
 }
 
-/** It is handed on, and kept while the operation is in flight. */
+/** The trace is passed on, and kept while the operation is in flight. */
 function checkTrace(trace: unknown, { owner }: ConnectedClient): void {
   if (trace === undefined || trace === null) return;
   const size =
@@ -258,8 +269,8 @@ function checkTrace(trace: unknown, { owner }: ConnectedClient): void {
 }
 
 /**
- * Refusals for want of room: each names the limit to raise, how much it allows,
- * of what, and what to do.
+ * A refusal for want of room. It names the limit to raise, what it counts, and
+ * what to do.
  */
 interface LimitExceeded {
   readonly limit: keyof GatewayLimits;
@@ -271,11 +282,11 @@ interface LimitExceeded {
 }
 
 function overloadedError(
-  { stats, bounds }: GatewayContext,
+  { stats, internalLimits }: GatewayContext,
   { limit, max, unit, advice, ...more }: LimitExceeded,
 ): CorrectableError {
   stats.overloaded++;
-  const message = `limits.${limit}: at most ${max ?? bounds[limit]} ${unit}; nothing was done: ${advice}`;
+  const message = `limits.${limit}: at most ${max ?? internalLimits[limit]} ${unit}; nothing was done: ${advice}`;
   return new CorrectableError('OVERLOADED', message, {
     retryAfterMs: OVERLOADED_RETRY_MS,
     ...more,
@@ -289,29 +300,29 @@ const BUDGET_OWNERS: Readonly<Record<BudgetOwner, string>> = {
 };
 
 function budgetFullError(
-  host: GatewayContext,
+  context: GatewayContext,
   whose: BudgetOwner,
   { unit, advice }: Pick<LimitExceeded, 'unit' | 'advice'>,
 ): CorrectableError {
-  return overloadedError(host, {
+  return overloadedError(context, {
     limit: 'maxMemoryBytes',
-    max: host.bounds.budget[whose],
+    max: context.internalLimits.budget[whose],
     unit: `bytes of ${unit} of ${BUDGET_OWNERS[whose]}`,
     advice,
   });
 }
 
 function checkOperation(
-  row: SubmitMessage,
+  message: SubmitMessage,
   { registry, binding }: GatewayContext,
 ): Operation {
-  const name = row[at.name];
-  const effect = row[at.access];
-  const args = row[at.args];
+  const name = message[at.name];
+  const access = message[at.access];
+  const args = message[at.args];
   const operation =
     registry === undefined
-      ? createOperation(name, effect, args, row[at.key])
-      : new CheckedOperation(name, effect, args, registry, registry.originals);
+      ? createOperation(name, access, args, message[at.key])
+      : new CheckedOperation(name, access, args, registry, registry.originals);
   const isSupported: unknown = binding.supports(operation);
   if (isSupported === true) return operation;
   ignoreRejection(isSupported);

@@ -1,4 +1,4 @@
-/** One client's connection, from `hello` to the close. */
+/** One connection of a client, from `hello` to its close. */
 import { systemClock } from '../../../correctable/clock.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { CloseCode } from '../../../protocol/close-codes.ts';
@@ -54,18 +54,15 @@ import { isRepetition, submit } from './submit-operation.ts';
 const GOAWAY_PING = 1;
 
 /**
- * The answer to what crosses the `goaway`: its client submits it elsewhere, as
- * if for the first time.
+ * Answers submissions that were sent before the client read `goaway`. The
+ * client submits them elsewhere, as if for the first time.
  */
 const GOING_AWAY_ERROR = new CorrectableError(
   'UNAVAILABLE',
   'the server goes away and has not begun with this operation',
 );
 
-/**
- * The answer to the cancellation of an update: the client need not submit it
- * again.
- */
+/** Answers the cancellation of a write: the client need not submit it again. */
 const WRITE_CONTINUES_ERROR = new CorrectableError(
   'UNKNOWN',
   'no more views; the write runs to its end',
@@ -82,7 +79,7 @@ export class GatewayConnection
   readonly #socket: ServerSocket;
   readonly #codec: Codec;
   readonly #peer: Peer;
-  readonly #host: GatewayContext;
+  readonly #context: GatewayContext;
   readonly #inboundQueue: InboundQueue;
   readonly #sender: Sender;
   readonly #running = new SequenceMap<HostedOperation>();
@@ -90,8 +87,8 @@ export class GatewayConnection
   readonly #load: ConnectionLoad;
   readonly #handshake: Handshake;
   /**
-   * Whether the client was sent, and has read, that the server goes away: until
-   * then its messages may cross.
+   * `sent` until the client has read that the server goes away. Until then its
+   * messages may cross `goaway`.
    */
   #goaway: 'sent' | 'seen' | undefined;
   readonly #expiry: TokenExpiry;
@@ -99,13 +96,13 @@ export class GatewayConnection
   #isOver = false;
   #isPaused = false;
   /**
-   * What is kept of the client, from when this is its connection: also where it
-   * is not let in after all.
+   * The record of the client, from when this is its connection. It is set even
+   * if the client is refused later.
    */
   #record: ClientRecord | undefined;
-  /** The client, once it was let in. */
+  /** The client, once it was accepted. */
   #client: ConnectedClient | undefined;
-  /** The principal of which it is counted as a connection. */
+  /** The principal for whom this connection is counted. */
   #countedPrincipal: string | undefined;
   #malformed = 0;
   #hasHeard = true;
@@ -115,14 +112,15 @@ export class GatewayConnection
     socket: ServerSocket,
     codec: Codec,
     peer: Peer,
-    host: GatewayContext,
+    context: GatewayContext,
   ) {
     this.#socket = socket;
     this.#codec = codec;
     this.#peer = peer;
-    this.#host = host;
-    this.#load = new ConnectionLoad(host.load);
-    const { maxFrameBytes, stallTimeoutMs, maxSendBufferBytes } = host.bounds;
+    this.#context = context;
+    this.#load = new ConnectionLoad(context.load);
+    const { maxFrameBytes, stallTimeoutMs, maxSendBufferBytes } =
+      context.internalLimits;
     this.#inboundQueue = new InboundQueue(codec, this);
     this.#sender = new Sender({
       codec,
@@ -137,11 +135,11 @@ export class GatewayConnection
     });
     this.#expiry = new TokenExpiry(() => this.#expire());
     this.#tokenRenewals = new TokenRenewals(
-      (token) => checkToken(host, token, peer),
+      (token) => checkToken(context, token, peer),
       (verdict) => this.#runGuarded(() => this.#renew(verdict)),
       systemClock,
     );
-    this.#handshake = new Handshake(host, peer, {
+    this.#handshake = new Handshake(context, peer, {
       onAdmitted: (hello, principal) =>
         this.#runGuarded(() => this.#admitClient(hello, principal)),
       onRejected: (code, reason, cause) =>
@@ -161,7 +159,7 @@ export class GatewayConnection
   get isFull(): boolean {
     return (
       this.#sender.waitingBytes >
-      SEND_BUFFER_OVERRUN * this.#host.bounds.maxSendBufferBytes
+      SEND_BUFFER_OVERRUN * this.#context.internalLimits.maxSendBufferBytes
     );
   }
 
@@ -170,16 +168,16 @@ export class GatewayConnection
   }
 
   /**
-   * Closes with a code from `CloseCode`, after what was said has been sent, as
-   * far as the client takes it.
+   * Closes with a code from `CloseCode`, once the client has taken what was
+   * sent before. A client that reads nothing is cut off.
    */
   close(code: number, reason: string): void {
     if (this.#isOver) return;
     this.#sender.flush();
-    // What could not be sent has closed it by now.
+    // A failed send has closed the connection by now.
     if (this.#isClosed()) return;
     this.#socket.close(code, reason);
-    // Or its own close would never be seen.
+    // Resume, or the client's own close would never be seen.
     if (this.#isPaused) this.#resume();
     this.#abandonReads();
   }
@@ -192,8 +190,8 @@ export class GatewayConnection
   }
 
   /**
-   * Cuts a connection that said nothing since the last call; asks the others
-   * for a sign of life.
+   * Cuts the connection if the client has shown no sign of life since the last
+   * call. Otherwise asks for one.
    */
   checkAlive(): void {
     if (!this.#hasHeard && !this.#sender.isBlocked)
@@ -204,7 +202,7 @@ export class GatewayConnection
 
   /**
    * Takes no more submissions, and closes once those in flight have ended and
-   * were sent.
+   * their answers were sent.
    */
   drain(drainMs: number): void {
     if (this.#client === undefined)
@@ -220,27 +218,29 @@ export class GatewayConnection
     this.#socket.terminate();
   }
 
-  push(row: ServerMessage): void {
+  push(message: ServerMessage): void {
     let encoded: EncodedMessage;
     try {
-      encoded = this.#codec.encodeMessage(row, getFields(row));
+      encoded = this.#codec.encodeMessage(message, getFields(message));
     } catch (error) {
-      this.#host.logger.error(
-        { err: error, kind: row[KIND_AT] },
+      this.#context.logger.error(
+        { err: error, kind: message[KIND_AT] },
         'a row cannot be encoded',
       );
       return this.#runGuarded(() =>
         this.pushEncoded(
-          this.#codec.encodeMessage(toFailMessage(row[NUMBER_AT], undefined)),
+          this.#codec.encodeMessage(
+            toFailMessage(message[NUMBER_AT], undefined),
+          ),
         ),
       );
     }
     return this.pushEncoded(encoded);
   }
 
-  pushEncoded(row: EncodedMessage): void {
+  pushEncoded(message: EncodedMessage): void {
     try {
-      if (!this.#isClosed()) this.#sender.push(row);
+      if (!this.#isClosed()) this.#sender.push(message);
     } catch (error) {
       this.#onFailed(error);
     }
@@ -251,22 +251,25 @@ export class GatewayConnection
     this.#closeIfDrained();
   }
 
-  onMessage(row: ClientMessage, frame: ReceivedFrame): void {
+  onMessage(message: ClientMessage, frame: ReceivedFrame): void {
     if (this.#client !== undefined)
-      return this.#serve(row, frame, this.#client);
-    return this.#handshake.onMessage(row);
+      return this.#serve(message, frame, this.#client);
+    return this.#handshake.onMessage(message);
   }
 
   onMalformed(id: number, error: unknown): void {
-    this.#host.stats.malformed++;
+    this.#context.stats.malformed++;
     this.push(toFailMessage(id, error));
-    if (++this.#malformed >= this.#host.bounds.maxMalformedMessages) {
+    if (
+      ++this.#malformed >= this.#context.internalLimits.maxMalformedMessages
+    ) {
       this.close(CloseCode.malformed, `${this.#malformed} malformed rows`);
     }
   }
 
   /**
-   * A mistake of ours, or of a hook, costs this connection, never the process.
+   * Runs code so that an error of the gateway or of a hook costs this
+   * connection, and never the process.
    */
   #runGuarded(act: () => void): void {
     try {
@@ -277,14 +280,14 @@ export class GatewayConnection
   }
 
   #onFailed(error: unknown): void {
-    this.#host.logger.error(
+    this.#context.logger.error(
       { err: error, ...this.#peer },
       'a connection failed',
     );
     this.close(CloseCode.internal, 'the server made a mistake');
   }
 
-  /** Guarded without a closure for each frame. */
+  /** Guarded by hand: `#runGuarded` would need a closure for each frame. */
   #onReceived(frame: EncodedData): void {
     try {
       this.#receive(frame);
@@ -297,8 +300,8 @@ export class GatewayConnection
     this.#hasHeard = true;
     if (this.#isOver) return;
     this.#inboundQueue.receive(frame);
-    // One that was closed meanwhile goes on being read, or its own close would
-    // never be seen.
+    // Keep reading a closed connection, or the client's close would never be
+    // seen.
     if (this.#isClosed()) this.#inboundQueue.clear();
     else if (this.#inboundQueue.isWaiting) {
       this.#isPaused = true;
@@ -312,17 +315,17 @@ export class GatewayConnection
   }
 
   onHalf(): void {
-    this.#host.binding.flush?.();
+    this.#context.binding.flush?.();
     this.#sender.flush();
   }
 
-  /** The client has taken some of what waited for it. */
+  /** The client has taken some of the messages that waited for it. */
   #onMoved(): void {
     this.#hasHeard = true;
     if (this.#isOver) return;
     if (
       this.#inboundQueue.isWaiting &&
-      this.waitingBytes <= this.#host.bounds.maxSendBufferBytes
+      this.waitingBytes <= this.#context.internalLimits.maxSendBufferBytes
     ) {
       this.#inboundQueue.resume();
       if (!this.#inboundQueue.isWaiting) this.#resume();
@@ -336,7 +339,7 @@ export class GatewayConnection
   }
 
   #onStalled(): void {
-    this.#host.logger.warn(
+    this.#context.logger.warn(
       { ...this.#peer, waitingBytes: this.waitingBytes },
       'cut off a client that takes nothing',
     );
@@ -344,37 +347,37 @@ export class GatewayConnection
       CloseCode.slowReader,
       'the client takes nothing of what waits for it',
     );
-    // It may still learn why, if it begins to read again.
+    // The client may still read the reason, if it begins to read again.
     systemClock
       .setTimer(
         () => this.#socket.terminate(),
-        this.#host.bounds.stallTimeoutMs,
+        this.#context.internalLimits.stallTimeoutMs,
       )
       .setRef?.(false);
   }
 
-  // A method, since the checker believes that `#isOver` cannot change during a
-  // call.
+  // A method, because the type checker assumes that `#isOver` cannot change
+  // during a call.
   #isClosed(): boolean {
     return this.#isOver;
   }
 
   #serve(
-    row: ClientMessage,
+    message: ClientMessage,
     frame: ReceivedFrame,
     client: ConnectedClient,
   ): void {
-    switch (row[KIND_AT]) {
+    switch (message[KIND_AT]) {
       case 'submit':
-        return this.#submit(row, frame, client);
+        return this.#submit(message, frame, client);
       case 'renew':
-        return this.#tokenRenewals.renew(row[BODY_AT]);
+        return this.#tokenRenewals.renew(message[BODY_AT]);
       case 'cancel':
-        return this.#cancel(row[NUMBER_AT]);
+        return this.#cancel(message[NUMBER_AT]);
       case 'ack':
-        return client.record.acknowledge(row[NUMBER_AT]);
+        return client.record.acknowledge(message[NUMBER_AT]);
       case 'ping':
-        return this.push([row[NUMBER_AT], 'pong']);
+        return this.push([message[NUMBER_AT], 'pong']);
       case 'pong':
         if (this.#goaway !== undefined) this.#goaway = 'seen';
         return this.#closeIfDrained();
@@ -384,20 +387,20 @@ export class GatewayConnection
   }
 
   #submit(
-    row: SubmitMessage,
+    message: SubmitMessage,
     frame: ReceivedFrame,
     client: ConnectedClient,
   ): void {
-    if (this.#goaway !== undefined && !isRepetition(row[NUMBER_AT], client))
-      return this.push(toFailMessage(row[NUMBER_AT], GOING_AWAY_ERROR));
+    if (this.#goaway !== undefined && !isRepetition(message[NUMBER_AT], client))
+      return this.push(toFailMessage(message[NUMBER_AT], GOING_AWAY_ERROR));
     if (this.#expiry.hasEnded) return this.#expire();
-    submit(row, client, frame);
+    submit(message, client, frame);
   }
 
   #cancel(id: number): void {
     if (this.#admissions.has(id)) {
-      // Said first: a connection that drains is closed when none waits any
-      // more.
+      // Send this first: a connection that drains is closed when no submission
+      // waits any more.
       this.push(toFailMessage(id, NOT_STARTED_ERROR));
       return this.#admissions.remove(id);
     }
@@ -419,16 +422,16 @@ export class GatewayConnection
   }
 
   #admitClient(hello: Hello, principal: Principal): void {
-    const record = this.#host.clients.open(
+    const record = this.#context.clients.open(
       principal.id,
       hello.client,
       this.#codec.subprotocol,
     );
     if (!this.#takeOver(record, hello.attempt)) return this.onReplaced();
     this.#handshake.end();
-    const host = this.#host;
+    const context = this.#context;
     const nowMs = systemClock.now();
-    const share = host.principals.acquire(principal.id, nowMs);
+    const share = context.principals.acquire(principal.id, nowMs);
     if (share === undefined)
       return this.close(
         CloseCode.tryLater,
@@ -440,18 +443,18 @@ export class GatewayConnection
       record,
       principal,
       expiry: this.#expiry,
-      rate: host.requiresAuthentication
+      rate: context.requiresAuthentication
         ? share.rate
-        : new RateLimit(host.bounds.maxOperationsPerSecond, nowMs),
+        : new RateLimit(context.internalLimits.maxOperationsPerSecond, nowMs),
       owner: {
         record,
         codec: this.#codec,
-        levels: host.levels,
-        maxResultBytes: host.bounds.maxResultBytes,
+        levels: context.levels,
+        maxResultBytes: context.internalLimits.maxResultBytes,
         onAnomaly: (operation, description, error) =>
-          host.report(operation, description, error),
+          context.report(operation, description, error),
       },
-      host,
+      context,
       load: this.#load,
       outlet: this,
       running: this.#running,
@@ -461,14 +464,14 @@ export class GatewayConnection
     this.push([
       0,
       'welcome',
-      createWelcome(host, record, hello, principal, expiresInMs),
+      createWelcome(context, record, hello, principal, expiresInMs),
     ]);
-    if (host.isDraining) this.drain(0);
+    if (context.isDraining) this.drain(0);
   }
 
   /**
-   * Becomes the client's connection, unless a newer one is, or its replies are
-   * kept in another codec.
+   * Becomes the client's connection. It does not if the client has a newer one,
+   * or if its replies are kept in another codec.
    */
   #takeOver(record: ClientRecord, attempt: number): boolean {
     const older = record.connection;
@@ -480,7 +483,7 @@ export class GatewayConnection
     }
     this.attempt = attempt;
     this.#record = record;
-    this.#host.clients.onConnected(record, this);
+    this.#context.clients.onConnected(record, this);
     older?.onReplaced();
     return true;
   }
@@ -489,14 +492,14 @@ export class GatewayConnection
     const client = this.#client;
     if (this.#isClosed() || client === undefined) return;
     if (!('principal' in verdict)) {
-      // Until the token that it has ends, nothing is lost.
+      // If the check could not decide, the present token holds until it ends.
       if (!verdict.isUndecided) this.close(verdict.code, verdict.reason);
       return;
     }
     const { principal } = verdict;
     if (principal.id !== client.principal.id) {
-      // The client greets again, and learns there that its principal has
-      // changed.
+      // The client connects again, and learns from the handshake that its
+      // principal has changed.
       return this.close(
         CloseCode.expired,
         'the new token belongs to another principal: send hello with it',
@@ -524,10 +527,10 @@ export class GatewayConnection
 
   #onClosed(): void {
     this.#abandonReads();
-    this.#host.onConnectionClosed(this);
+    this.#context.onConnectionClosed(this);
   }
 
-  /** Stops the reads of a client that is gone. Its updates go on. */
+  /** Stops the reads of a client that is gone. Its writes go on. */
   #abandonReads(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -535,7 +538,7 @@ export class GatewayConnection
     this.#expiry.stop();
     this.#tokenRenewals.stop();
     if (this.#countedPrincipal !== undefined)
-      this.#host.principals.release(this.#countedPrincipal);
+      this.#context.principals.release(this.#countedPrincipal);
     this.#admissions.clear();
     this.#inboundQueue.clear();
     this.#sender.clear();
@@ -546,6 +549,6 @@ export class GatewayConnection
     });
     this.#running.clear();
     if (record?.connection === this)
-      this.#host.clients.onDisconnected(record, systemClock.now());
+      this.#context.clients.onDisconnected(record, systemClock.now());
   }
 }

@@ -1,6 +1,6 @@
 /**
- * From the opening of a connection to its client's coming in: `hello`, in time,
- * and what its token is good for.
+ * Takes a connection from its opening to an accepted client: `hello` must come
+ * in time, and its token must be valid.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { CloseCode } from '../../../protocol/close-codes.ts';
@@ -24,29 +24,30 @@ import type { ClientRecord } from '../clients/client-table.ts';
 import { hashPrincipal } from '../context/principal.ts';
 
 export function createWelcome(
-  host: GatewayContext,
+  context: GatewayContext,
   { memory }: ClientRecord,
   hello: Hello,
   principal: Principal,
   expiresInMs: number | undefined,
 ): Welcome {
-  const { maxFrameBytes, maxInFlight } = host.bounds;
+  const { maxFrameBytes, maxInFlight } = context.internalLimits;
   return {
     version: PROTOCOL_VERSION,
-    levels: host.levels,
-    site: host.site,
+    levels: context.levels,
+    site: context.site,
     expiresInMs,
-    principal: host.requiresAuthentication
+    principal: context.requiresAuthentication
       ? hashPrincipal(principal)
       : undefined,
-    // A store that remembers updates itself: the gateway keeps nothing from one
-    // connection to the next. So each connection has another name, and the
-    // client never takes a refusal for proof that its update was not executed.
+    // A store that is exactly once remembers writes itself, so the gateway
+    // keeps nothing between connections. Each connection reports another
+    // memory, so that a client never takes a refusal as proof that its write
+    // was not executed.
     memoryId:
-      host.binding.isExactlyOnce === true
+      context.binding.isExactlyOnce === true
         ? `${memory}.${hello.attempt}`
         : memory,
-    contract: describeContract(hello, host),
+    contract: describeContract(hello, context),
     limits: {
       maxFrameBytes,
       maxInFlight: Math.min(maxInFlight, Number.MAX_SAFE_INTEGER),
@@ -54,7 +55,10 @@ export function createWelcome(
   };
 }
 
-/** Where the two ends differ, they compare operation by operation. */
+/**
+ * If the contracts differ, client and server compare them operation by
+ * operation.
+ */
 function describeContract(
   { contract }: Hello,
   { registry }: GatewayContext,
@@ -65,7 +69,7 @@ function describeContract(
   return { name, hash, operations: registry.operationHashes };
 }
 
-/** Why this client cannot be served, if so. */
+/** Returns why this client cannot be served, if so. */
 function validateHello(
   hello: Hello,
   { levels, registry }: GatewayContext,
@@ -95,25 +99,29 @@ function validateHello(
 export interface HandshakeListener {
   onAdmitted(hello: Hello, principal: Principal): void;
   /**
-   * The connection is to be closed with this code, after the client was sent
-   * the reason, if there is more to report.
+   * The connection is to be closed with this code. If there is a cause, the
+   * client gets it first.
    */
   onRejected(code: number, reason: string, cause?: CorrectableError): void;
 }
 
 export class Handshake {
-  readonly #host: GatewayContext;
+  readonly #context: GatewayContext;
   readonly #peer: Peer;
   readonly #listener: HandshakeListener;
   readonly #cancelTimer: () => void;
   #hasHello = false;
   #isOver = false;
 
-  constructor(host: GatewayContext, peer: Peer, listener: HandshakeListener) {
-    this.#host = host;
+  constructor(
+    context: GatewayContext,
+    peer: Peer,
+    listener: HandshakeListener,
+  ) {
+    this.#context = context;
     this.#peer = peer;
     this.#listener = listener;
-    const { helloTimeoutMs } = host.bounds;
+    const { helloTimeoutMs } = context.internalLimits;
     const onExpired = (): void =>
       listener.onRejected(
         CloseCode.helloTimeout,
@@ -122,16 +130,16 @@ export class Handshake {
     this.#cancelTimer = setPeerDeadline(peerClock, onExpired, helloTimeoutMs);
   }
 
-  /** What the client says before it was let in. */
-  onMessage(row: ClientMessage): void {
-    if (row[KIND_AT] === 'hello' && !this.#hasHello)
-      return this.#onHello(row[BODY_AT]);
+  /** Handles what the client sends before it is accepted. */
+  onMessage(message: ClientMessage): void {
+    if (message[KIND_AT] === 'hello' && !this.#hasHello)
+      return this.#onHello(message[BODY_AT]);
     const reason =
       'the first message must be hello, and the next one wait for welcome';
     return this.#listener.onRejected(CloseCode.malformed, reason);
   }
 
-  /** The client is in, or the connection has closed. */
+  /** The client is accepted, or the connection has closed. */
   end(): void {
     this.#isOver = true;
     this.#cancelTimer();
@@ -139,9 +147,9 @@ export class Handshake {
 
   #onHello(hello: Hello): void {
     this.#hasHello = true;
-    // What follows has a time limit of its own.
+    // The check of the token has a time limit of its own.
     this.#cancelTimer();
-    const rejection = validateHello(hello, this.#host);
+    const rejection = validateHello(hello, this.#context);
     if (rejection !== undefined) {
       return this.#listener.onRejected(
         CloseCode.mismatch,
@@ -149,7 +157,7 @@ export class Handshake {
         rejection,
       );
     }
-    void checkToken(this.#host, hello.token, this.#peer).then((verdict) => {
+    void checkToken(this.#context, hello.token, this.#peer).then((verdict) => {
       if (this.#isOver) return;
       if ('principal' in verdict)
         this.#listener.onAdmitted(hello, verdict.principal);

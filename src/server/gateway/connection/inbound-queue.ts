@@ -1,6 +1,6 @@
 /**
- * The rows that a client sends. They wait while far too much waits to be sent
- * to it.
+ * The messages that a client sends. They wait while far too much waits to be
+ * sent to the client.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import {
@@ -25,30 +25,35 @@ const checkMessage = createMessageCheck(clientMessageKinds, {
   isSimple: isSimpleSubmit,
 });
 
-/** Serves the rows. */
+/** Serves the messages of one connection. */
 export interface MessageHandler {
-  /** Whether the next row may be served now; if not, `resume` follows. */
+  /**
+   * Whether the next message may be served now. If not, `resume` is called
+   * later.
+   */
   readonly canRead: boolean;
-  onMessage(row: ClientMessage, frame: ReceivedFrame): void;
+  onMessage(message: ClientMessage, frame: ReceivedFrame): void;
   /**
    * Half of a large frame is handled: its replies can leave now, so that the
    * client works while the rest is handled.
    */
   onHalf(): void;
   /**
-   * A row, of the operation `id` if that can be known, or a whole frame is
-   * none.
+   * A message could not be decoded; `id` is its operation if that is known.
+   * Called once if a whole frame could not be decoded.
    */
   onMalformed(id: number, error: unknown): void;
 }
 
-/** The way in of one connection. */
+/** Decodes the frames of one connection and serves their messages in order. */
 export class InboundQueue {
   readonly #codec: Codec;
   readonly #handler: MessageHandler;
-  /** What could not be served yet: rows, and frames that came after them. */
+  /**
+   * What could not be served yet: messages, and frames that came after them.
+   */
   #messages: unknown[] = [];
-  /** The one whose rows are being served. */
+  /** The frame whose messages are being served. */
   #frame = new ReceivedFrame(0);
   #frames: EncodedData[] = [];
 
@@ -66,7 +71,7 @@ export class InboundQueue {
     else this.#read(frame);
   }
 
-  /** Goes on with what waits, as far as that may be. */
+  /** Serves waiting messages, as long as the handler can read. */
   resume(): void {
     this.#frame.servedAt = systemClock.now();
     this.#handleAll(this.#messages);
@@ -77,40 +82,40 @@ export class InboundQueue {
     }
   }
 
-  /** Forgets what waits. */
+  /** Drops waiting messages. */
   clear(): void {
     this.#messages = [];
     this.#frames = [];
   }
 
   #read(frame: EncodedData): void {
-    let rows: unknown[];
+    let messages: unknown[];
     this.#frame = new ReceivedFrame(frame.length);
     try {
-      rows = this.#codec.decode(frame);
+      messages = this.#codec.decode(frame);
     } catch (error) {
       return this.#handler.onMalformed(0, error);
     }
-    return this.#handleAll(rows);
+    return this.#handleAll(messages);
   }
 
-  #handleAll(rows: unknown[]): void {
+  #handleAll(messages: unknown[]): void {
     this.#messages = [];
-    const half = rows.length < MIN_SPLIT_ROWS ? -1 : rows.length >> 1;
-    for (let at = 0; at < rows.length; at++) {
+    const half = messages.length < MIN_SPLIT_ROWS ? -1 : messages.length >> 1;
+    for (let at = 0; at < messages.length; at++) {
       if (at === half) this.#handler.onHalf();
       if (!this.#handler.canRead) {
-        this.#messages = rows.slice(at);
+        this.#messages = messages.slice(at);
         return;
       }
-      this.#handleMessage(rows[at]);
+      this.#handleMessage(messages[at]);
     }
   }
 
-  #handleMessage(row: unknown): void {
-    const problem = checkMessage(row);
+  #handleMessage(message: unknown): void {
+    const problem = checkMessage(message);
     if (problem === undefined)
-      return this.#handler.onMessage(row as ClientMessage, this.#frame);
+      return this.#handler.onMessage(message as ClientMessage, this.#frame);
     const { id, field, reason } = problem;
     return this.#handler.onMalformed(
       id,

@@ -1,6 +1,6 @@
 /**
- * Sends rows as fast as the client takes them. One that takes nothing is given
- * up, however slow others are.
+ * Sends messages as fast as the client takes them. A client that takes nothing
+ * is cut off, no matter how slow others are.
  */
 import { systemClock } from '../../../correctable/clock.ts';
 import type {
@@ -14,24 +14,24 @@ import { setPeerDeadline } from '../../../protocol/peer-deadline.ts';
 import { peerClock } from '../limits/repeat.ts';
 import type { ServerSocket } from './socket.ts';
 
-/** The socket is given no more while so many bytes wait in it. */
+/** The socket gets no more while this many bytes wait in it. */
 const WINDOW_BYTES = 1 << 17;
 
 /**
- * Larger frames are given to the socket in parts of this size, so that it can
- * be seen whether they move.
+ * Larger frames go to the socket in parts of this size, to see whether they
+ * move.
  */
 const PART_BYTES = 1 << 16;
 
 /**
- * Asks the client for acknowledgments: buffers of the system report room only
- * when a third of some MiB is free.
+ * How often the client is asked to acknowledge, in bytes sent. The buffers of
+ * the system report room only when a third of some MiB is free.
  */
 const ACK_INTERVAL_BYTES = 1 << 16;
 
 /**
- * Clients give up on servers that ask on and on (`ws` after 60). After a third
- * of these, it asks half as often.
+ * Clients close a connection that asks too often (`ws` after 60 open
+ * questions). From a third of this on, it asks half as often.
  */
 const MAX_PENDING_ACKS = 48;
 
@@ -41,32 +41,34 @@ export interface SenderOptions {
   readonly maxFrameBytes: number;
   readonly stallTimeoutMs: number;
   /**
-   * The socket is given no more than this without `onMoved` when it has gone.
-   * At most 128 KiB.
+   * The socket gets no more than this without a call of `onMoved`. At most 128
+   * KiB.
    */
   readonly windowBytes: number;
-  /** Whether a caller waits for `onMoved`: then it follows every send. */
+  /**
+   * Whether a caller waits for `onMoved`. Then it is called after every send.
+   */
   isAwaited(): boolean;
-  /** The client has taken some of what waited. */
+  /** The client has taken some of the messages that waited. */
   onMoved(): void;
-  /** The client has taken nothing for the time. */
+  /** The client has taken nothing for the time allowed. */
   onStalled(): void;
-  /** A frame could not be made, and its rows are lost. */
+  /** A frame could not be encoded, and its messages are lost. */
   onFailed(error: unknown): void;
 }
 
 /**
- * A small frame keeps all of the block that it was written in: more than this
- * is copied for a slow client.
+ * For a slow client, frames up to this size are copied: a small frame would
+ * keep the whole block that it was written in.
  */
 const MAX_SHARED_BYTES = 1 << 12;
 
-/** Flushes of all connections that have rows to send. */
+/** Flushes of all connections with messages to send. */
 const flushes: (() => void)[] = [];
 
 /**
- * Flushes before anything else is read: what has come together is answered by
- * one frame a connection.
+ * Flushes before the next frame is read, so that messages that came together
+ * are answered in one frame a connection.
  */
 function scheduleFlush(flush: () => void): void {
   if (flushes.push(flush) === 1) process.nextTick(flushAll);
@@ -82,7 +84,7 @@ function flushAll(): void {
   }
 }
 
-/** The end of a websocket message that the socket has not got yet. */
+/** The end of a websocket message that the socket has not taken yet. */
 interface WaitingMessage {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isText: boolean;
@@ -94,17 +96,14 @@ export class Sender {
   readonly #batcher: FrameBatcher;
   readonly #windowBytes: number;
   readonly #queue: WaitingMessage[] = [];
-  /** Bytes in the queue, and of rows that have not been made a frame yet. */
+  /** Bytes in the queue, and of messages that are not in a frame yet. */
   #queuedBytes = 0;
   #messageBytes = 0;
-  /**
-   * Bytes given to the socket since the client was last asked for a sign of
-   * life.
-   */
+  /** Bytes sent since the client was last asked for a sign of life. */
   #unacknowledgedBytes = 0;
   /**
-   * How often it was asked, and up to which time it has answered: of several it
-   * may answer the last alone.
+   * How often the client was asked, and the latest question that it has
+   * answered. A client may answer only the last of several.
    */
   #askedCount = 0;
   #answeredAt = 0;
@@ -125,11 +124,11 @@ export class Sender {
     this.#batcher.maxFrameBytes = parts.maxFrameBytes;
   }
 
-  /** Bytes that wait to be sent, wherever they wait. */
+  /** Bytes that wait to be sent, in this sender or in the socket. */
   get waitingBytes(): number {
     const { bufferedBytes } = this.#parts.socket;
-    // The bytes beyond the window are this sender's own messages, which no
-    // callback reports when they leave.
+    // The bytes beyond the window are this sender's own messages. No callback
+    // reports when they leave.
     const inSocket =
       this.#partsInSocket > 0
         ? bufferedBytes
@@ -142,10 +141,7 @@ export class Sender {
     return this.#queue.length > 0;
   }
 
-  /**
-   * Whether the client has been asked for a sign of life that it has not given
-   * yet.
-   */
+  /** Whether the client has not answered the latest question yet. */
   get isAwaitingPing(): boolean {
     return this.#askedCount > this.#answeredAt;
   }
@@ -154,12 +150,12 @@ export class Sender {
     this.#parts.socket.ping(String(++this.#askedCount));
   }
 
-  push(row: EncodedMessage): void {
-    this.#messageBytes += row.length;
-    this.#batcher.push(row);
+  push(message: EncodedMessage): void {
+    this.#messageBytes += message.length;
+    this.#batcher.push(message);
   }
 
-  /** Sends at once what was collected, as far as the socket takes it. */
+  /** Sends collected messages now, as far as the socket takes them. */
   flush(): void {
     try {
       this.#batcher.flush();
@@ -169,8 +165,8 @@ export class Sender {
   }
 
   /**
-   * The client has shown that it reads: all that was sent before the question
-   * which it answers, if it says which.
+   * The client has shown that it reads. With an `answer`, it has read all that
+   * was sent before that question.
    */
   onAlive(answer?: string): void {
     this.#movedAt = systemClock.now();
@@ -192,7 +188,7 @@ export class Sender {
   #send(frame: EncodedData): void {
     this.#messageBytes = Math.max(0, this.#messageBytes - frame.length);
     if (frame.length >= MIN_ANNOUNCED_BYTES) {
-      // A client sees nothing of a frame until all of it has come: it must not
+      // A client sees nothing of a frame until all of it has come. It must not
       // take that for silence.
       const { codec } = this.#parts;
       this.#enqueue(
@@ -220,8 +216,8 @@ export class Sender {
   }
 
   /**
-   * Whether it can be sent at once, because nothing has to be called when it
-   * has gone.
+   * Whether it can be sent at once, because no callback is needed when it has
+   * left.
    */
   #canSendNow({ length }: EncodedData): boolean {
     const { socket, isAwaited } = this.#parts;
@@ -306,7 +302,7 @@ export class Sender {
   }
 }
 
-/** The same in memory of its own. */
+/** Copies a frame into memory of its own. */
 function copyFrame<F extends EncodedData>(
   frame: F,
 ): F | Uint8Array<ArrayBuffer> {

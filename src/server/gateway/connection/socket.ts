@@ -1,5 +1,5 @@
 /**
- * The socket as the gateway sees it, and the adapter that makes one of a `ws`
+ * The socket that the gateway uses, and the adapter that makes one from a `ws`
  * socket.
  */
 import type { Duplex } from 'node:stream';
@@ -53,18 +53,18 @@ export interface ServerSocket {
 /** Longest payload, in bytes, whose header takes two bytes. */
 const MAX_SHORT_PAYLOAD_BYTES = 125;
 /**
- * Longest message that is copied behind its header. For longer ones `ws` writes
- * header and payload apart.
+ * Longest message that is copied behind its header, in bytes. For longer ones
+ * `ws` writes header and payload apart.
  */
 const MAX_JOINED_BYTES = 1024;
 
 /**
- * A socket of `ws`. It writes a short message in one piece: the two of `ws`
- * cost a third of the time of a write.
+ * A socket of `ws`. It writes a short message in one piece: the two writes of
+ * `ws` cost a third more time.
  */
 export class WsSocket implements ServerSocket {
   readonly #socket: WebSocket;
-  /** What `ws` writes to. */
+  /** The stream to which `ws` writes. */
   readonly #stream: Duplex;
 
   constructor(socket: WebSocket, stream: Duplex) {
@@ -123,8 +123,8 @@ export class WsSocket implements ServerSocket {
     });
     this.#socket.on('pong', (data) => events.onPong(data.toString('latin1')));
     this.#socket.on('close', () => events.onClose());
-    // `ws` closes the socket itself after an error (an oversize or broken
-    // frame); without a listener it would throw.
+    // `ws` closes the socket itself after an error, such as a broken frame.
+    // Without a listener it would throw.
     this.#socket.on('error', () => {});
   }
 }

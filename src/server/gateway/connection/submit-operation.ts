@@ -1,6 +1,6 @@
 /**
- * From a `submit` row to a submission in the hands of the binding, or to the
- * reason why not.
+ * Takes a `submit` message to the hosted binding, or answers with the reason
+ * why not.
  */
 import type {
   Binding,
@@ -37,17 +37,16 @@ interface AdmittedSubmission {
   readonly client: ConnectedClient;
   readonly operation: Operation;
   /**
-   * The one that `authorize` was asked about: a token may be renewed while that
-   * decides.
+   * The principal that `authorize` has decided about. The token may be renewed
+   * meanwhile.
    */
   readonly principal: Principal;
-  readonly place: LoadSlot;
-  /** When it was received. */
+  readonly slot: LoadSlot;
   readonly receivedAt: number;
 }
 
 /**
- * Executes what the row asks for, once: a repetition is answered from the
+ * Executes the operation of the message once. A repetition is answered from the
  * record or by the store.
  */
 export function submit(
@@ -55,14 +54,14 @@ export function submit(
   client: ConnectedClient,
   frame: ReceivedFrame,
 ): void {
-  const { record, outlet, running, admissions, host, load } = client;
+  const { record, outlet, running, admissions, context, load } = client;
   const id = message[at.id];
-  // It is answered when its turn comes.
+  // The waiting submission is answered when its turn comes.
   if (admissions.has(id)) return;
   const requested = running.get(id);
-  if (requested?.isWrite === true && host.binding.isExactlyOnce === true) {
-    // The store answers the resent request. Its answer to the earlier request
-    // has no receiver.
+  if (requested?.isWrite === true && context.binding.isExactlyOnce === true) {
+    // The store answers the resent request, and the earlier request gets no
+    // answer.
     requested.detach();
   } else {
     const known = requested ?? record.find(id);
@@ -80,7 +79,7 @@ export function submit(
       client,
       operation,
       principal,
-      place: new LoadSlot(load, frame),
+      slot: new LoadSlot(load, frame),
       receivedAt: frame.servedAt,
     };
     if (decision === undefined && admissions.size === 0)
@@ -88,7 +87,7 @@ export function submit(
     admissions.add(
       id,
       decision ?? Promise.resolve(),
-      admitted.place,
+      admitted.slot,
       (rejection) => onDecided(admitted, rejection),
     );
   } catch (error) {
@@ -97,9 +96,7 @@ export function submit(
   return undefined;
 }
 
-/**
- * Whether a submission with this number is a repetition of one that has begun.
- */
+/** Returns whether a submission with this number has begun already. */
 export function isRepetition(
   id: number,
   { record, running, admissions }: ConnectedClient,
@@ -112,29 +109,31 @@ export function isRepetition(
 }
 
 function sendRejection(
-  row: SubmitMessage,
-  { host, outlet }: ConnectedClient,
+  message: SubmitMessage,
+  { context, outlet }: ConnectedClient,
   error: unknown,
 ): void {
   if (!isCorrectableError(error)) {
-    host.logger.error(
-      { operation: row[at.name], err: error },
+    context.logger.error(
+      { operation: message[at.name], err: error },
       'a check of the gateway failed',
     );
   }
   const reported = sanitizeError(error);
-  // It may have asked for a level that does not exist.
+  // The client may have asked for a level that does not exist.
   const strongest = Math.min(
-    getStrongestIndex(row[at.levels]),
-    host.levels.length - 1,
+    getStrongestIndex(message[at.levels]),
+    context.levels.length - 1,
   );
-  host.operationStats.find(row[at.name]).countFailure(strongest, reported);
-  outlet.push(toFailMessage(row[at.id], reported));
+  context.operationStats
+    .find(message[at.name])
+    .countFailure(strongest, reported);
+  outlet.push(toFailMessage(message[at.id], reported));
 }
 
-/** What was decided late may have lost its right by then. */
+/** The token may have ended before the decision. */
 function onDecided(admitted: AdmittedSubmission, rejection: unknown): void {
-  const { message, client, place } = admitted;
+  const { message, client, slot } = admitted;
   try {
     if (rejection !== undefined) throw rejection;
     if (client.expiry.hasEnded)
@@ -144,7 +143,7 @@ function onDecided(admitted: AdmittedSubmission, rejection: unknown): void {
       );
     startOperation(admitted);
   } catch (error) {
-    place.release();
+    slot.release();
     sendRejection(message, client, error);
   }
 }
@@ -154,10 +153,10 @@ function startOperation({
   client,
   operation,
   principal,
-  place: slot,
+  slot,
   receivedAt,
 }: AdmittedSubmission): void {
-  const { record, owner, host, outlet, running } = client;
+  const { record, owner, context, outlet, running } = client;
   const id = message[at.id];
   const levels = message[at.levels];
   const timeoutMs = message[at.timeoutMs];
@@ -165,9 +164,9 @@ function startOperation({
   const deadlineAt =
     typeof timeoutMs === 'number' ? receivedAt + timeoutMs : undefined;
   const strongest = getStrongestIndex(levels);
-  const session = openMessageSession(message, host);
+  const session = openMessageSession(message, context);
   const move = message[at.move] ?? undefined;
-  const isRetained = isWrite && host.binding.isExactlyOnce !== true;
+  const isRetained = isWrite && context.binding.isExactlyOnce !== true;
   const idempotencyKey = isWrite
     ? (message[at.idempotencyKey] ?? undefined)
     : undefined;
@@ -184,7 +183,7 @@ function startOperation({
     principal,
     slot,
     receivedAt,
-    stats: host.operationStats,
+    stats: context.operationStats,
   };
   const submission = new HostedOperation(
     owner,
@@ -195,23 +194,23 @@ function startOperation({
   );
   running.set(id, submission);
   if (isRetained) record.record(submission);
-  host.stats.submitted++;
-  execute(host.binding, operation, host.getLevels(levels), submission);
+  context.stats.submitted++;
+  execute(context.binding, operation, context.getLevels(levels), submission);
 }
 
-/** Goes on with the session that the row has tokens of. */
+/** Opens the session that the tokens of the message continue. */
 function openMessageSession(
-  row: SubmitMessage,
+  message: SubmitMessage,
   { binding }: GatewayContext,
 ): BindingSession | undefined {
-  const tokens = row[at.session];
+  const tokens = message[at.session];
   if (tokens === undefined || tokens === null) return undefined;
   const session = binding.openSession?.(tokens);
   if (session?.tokens !== undefined) return session;
   ignoreRejection(session);
   ignoreRejection(session?.close?.());
-  const message = `The ${binding.name} binding keeps no sessions that can travel; submit without one, at its strongest level`;
-  throw new CorrectableError('UNSUPPORTED', message, { field: 'session' });
+  const text = `The ${binding.name} binding keeps no sessions that can travel; submit without one, at its strongest level`;
+  throw new CorrectableError('UNSUPPORTED', text, { field: 'session' });
 }
 
 function execute(

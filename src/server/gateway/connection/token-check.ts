@@ -1,6 +1,6 @@
 /**
- * The tokens of a connection: what one is good for, how fresh ones are checked,
- * and the end of the connection with it.
+ * The tokens of a connection: checks new ones, and ends the connection when its
+ * token ends.
  */
 import { CloseCode } from '../../../protocol/close-codes.ts';
 import { isUndecided } from '../operations/call-hook.ts';
@@ -17,7 +17,7 @@ import {
 } from '../../../correctable/clock.ts';
 import { RateLimit } from '../limits/rate-limit.ts';
 
-/** Ends a connection when its token does, unless that was renewed. */
+/** Ends a connection when its token ends, unless the token was renewed. */
 export class TokenExpiry {
   readonly #onExpired: () => void;
   #principal: Principal | undefined;
@@ -29,8 +29,8 @@ export class TokenExpiry {
   }
 
   /**
-   * Waits for the end of this principal's token; returns how long that is,
-   * `undefined` if for ever.
+   * Waits for the end of this principal's token. Returns how long that is in
+   * milliseconds, `undefined` if it never ends.
    */
   schedule(principal: Principal): number | undefined {
     this.stop();
@@ -62,12 +62,12 @@ export class TokenExpiry {
   }
 }
 
-/** Each check may cost the server a signature, or a call elsewhere. */
+/** A check may cost the server a signature, or a call elsewhere. */
 const MAX_CHECKS_PER_SECOND = 4;
 
 /**
- * The fresh tokens of one connection: checked one at a time and not too often,
- * the newest last.
+ * The new tokens of one connection. They are checked one at a time and not too
+ * often, and the newest counts.
  */
 export class TokenRenewals {
   readonly #check: (token: string) => Promise<TokenVerdict>;
@@ -89,7 +89,9 @@ export class TokenRenewals {
     this.#rate = new RateLimit(MAX_CHECKS_PER_SECOND, clock.now());
   }
 
-  /** Of several that come before one can be checked, only the last counts. */
+  /**
+   * If several tokens come before one can be checked, only the last is checked.
+   */
   renew(token: string): void {
     if (this.#isOver) return;
     if (this.#isBusy) {
@@ -109,7 +111,7 @@ export class TokenRenewals {
     });
   }
 
-  /** The connection has ended: what waits is not checked any more. */
+  /** The connection has ended. Waiting tokens are not checked any more. */
   stop(): void {
     this.#isOver = true;
     this.#next = undefined;
@@ -125,33 +127,35 @@ export class TokenRenewals {
 
 export type TokenVerdict = { readonly principal: Principal } | TokenRejection;
 
-/** With which code, and why, the connection is to be closed. */
+/** The code with which the connection is closed, and the reason. */
 export interface TokenRejection {
   readonly code: number;
   readonly reason: string;
-  /** The check could not decide, which does not reject the token. */
+  /** Whether the check could not decide. That does not reject the token. */
   readonly isUndecided: boolean;
 }
 
-/** The verdict on a token whose time is over: another may help. */
+/**
+ * The verdict on a token that has expired. The client may come with another.
+ */
 export const EXPIRED_TOKEN: TokenRejection = {
   code: CloseCode.expired,
   reason: 'the token has expired',
   isUndecided: false,
 };
 
-/** Checks a token; what refuses it is logged, never thrown. */
+/** Checks a token. The reason of a rejection is logged, never thrown. */
 export async function checkToken(
-  host: GatewayContext,
+  context: GatewayContext,
   token: string | undefined,
   peer: Peer,
 ): Promise<TokenVerdict> {
   try {
-    const principal = await host.identify(token, peer);
+    const principal = await context.identify(token, peer);
     return hasEnded(principal) ? EXPIRED_TOKEN : { principal };
   } catch (error) {
     if (isUndecided(error)) {
-      host.logger.warn(
+      context.logger.warn(
         { err: error, ...peer },
         'authenticate failed to identify a client',
       );
@@ -161,7 +165,10 @@ export async function checkToken(
         isUndecided: true,
       };
     }
-    host.logger.info({ err: error, ...peer }, 'a client was not authenticated');
+    context.logger.info(
+      { err: error, ...peer },
+      'a client was not authenticated',
+    );
     return {
       code: CloseCode.unauthenticated,
       reason: 'the token was refused',

@@ -1,6 +1,6 @@
 /**
- * Schemas as generated code: validation at a small share of a server's time,
- * with one schema as the truth.
+ * Schemas compiled to code, which validate in a small part of the time. There
+ * is still only one schema for each message.
  */
 import * as z from 'zod/v4-mini';
 import type {
@@ -14,24 +14,24 @@ import {
 import { hashOperations } from '../../../protocol/contract/schema-hash.ts';
 
 /**
- * Compiles a schema if the process may evaluate code. Strict, so that a mistake
- * is seen at the start.
+ * Compiles a schema if the process may evaluate code. It is strict, so that a
+ * mistake is seen at the start.
  */
 export function compileSchema(schema: z.ZodMiniType): z.ZodMiniType {
   return canCompile() ? z.compile(schema, { strict: true }) : schema;
 }
 
-/** A catalogue with compiled schemas. */
+/** A registry with compiled schemas. */
 export interface CompiledRegistry extends OperationRegistry {
-  /** The operations as they were given. */
+  /** The operations with their own schemas. */
   readonly originals: OperationRegistry['operations'];
   /** The fingerprint of each operation. */
   readonly operationHashes: Readonly<Record<string, string>>;
 }
 
 /**
- * The same catalogue, with schemas compiled where they can be: those of
- * applications may hold what cannot.
+ * Compiles the schemas of a registry where that is possible. Schemas of
+ * applications may contain parts that cannot be compiled.
  */
 export function compileRegistry({
   name,

@@ -1,4 +1,3 @@
-/** What all connections of one gateway share. */
 import type { Binding, Principal } from '../../../correctable/binding.ts';
 import type { Operation } from '../../../correctable/operation.ts';
 import type { ClientTable } from '../clients/client-table.ts';
@@ -56,7 +55,7 @@ export interface GatewayStats {
   bindingViolations: number;
 }
 
-/** The shared part of a gateway. */
+/** What all connections of one gateway share. */
 export interface GatewayContext {
   /** Name of the site. */
   readonly site: string | undefined;
@@ -71,18 +70,18 @@ export interface GatewayContext {
    */
   identify(token: string | undefined, peer: Peer): Promise<Principal>;
   readonly authorize: Authorize;
-  readonly bounds: InternalLimits;
+  readonly internalLimits: InternalLimits;
   readonly logger: Logger;
   readonly clients: ClientTable;
   readonly principals: Principals;
-  /** What is in flight in the store. */
+  /** The operations in flight in the store. */
   readonly load: TotalLoad;
   readonly stats: GatewayStats;
   readonly operationStats: OperationStats;
   readonly isDraining: boolean;
   /** The names of a set of levels, given as bits. */
   getLevels(bits: number): readonly string[];
-  /** What a binding did against its interface, or an operation's failure. */
+  /** Logs a violation of the binding's interface, or an operation's failure. */
   report(operation: string, description: string, error: unknown): void;
   /** The connection has closed. */
   onConnectionClosed(connection: object): void;

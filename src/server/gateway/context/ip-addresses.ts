@@ -1,6 +1,6 @@
 /**
- * One way of writing each IP address: servers see `::ffff:10.0.0.7` and
- * `10.0.0.7` for one client.
+ * One way of writing each IP address: `::ffff:10.0.0.7` and `10.0.0.7` are the
+ * same client.
  */
 import type { IncomingMessage } from 'node:http';
 

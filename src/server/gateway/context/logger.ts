@@ -1,4 +1,4 @@
-/** Where the gateway reports to. A `pino` logger is one. */
+/** The logger of a gateway, for example one of `pino`. */
 import { ignoreRejection } from '../operations/call-hook.ts';
 
 /** A structured logger. It never receives the arguments of operations. */
@@ -11,7 +11,7 @@ export interface Logger {
 
 const ignore = (): void => {};
 
-/** Reports nothing. */
+/** Logs nothing. */
 export const silentLogger: Logger = {
   debug: ignore,
   info: ignore,
@@ -20,8 +20,8 @@ export const silentLogger: Logger = {
 };
 
 /**
- * The same logger, whose failures go unheard: there is nowhere left to report
- * them to.
+ * Returns the same logger without its failures: there is no place left to
+ * report them.
  */
 export function guardLogger(value: Logger): Logger {
   const guarded = (level: keyof Logger): Logger[keyof Logger] => {
@@ -29,7 +29,7 @@ export function guardLogger(value: Logger): Logger {
       try {
         ignoreRejection(value[level](fields, message));
       } catch {
-        // What was to be reported matters more than that it could not be.
+        // The caller's own work matters more than a lost log message.
       }
     };
   };

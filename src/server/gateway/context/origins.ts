@@ -1,6 +1,6 @@
 /**
- * Which pages may talk to a server, and under which names it answers: against
- * hostile pages and DNS rebinding.
+ * Decides which pages may connect to a server, and under which names it
+ * answers. This protects against hostile pages and DNS rebinding.
  */
 import { createInvalidArgumentError } from '../../../correctable/errors.ts';
 import { normalizeHost } from './ip-addresses.ts';
@@ -13,8 +13,8 @@ export function isLoopbackHost(host: string): boolean {
 }
 
 /**
- * A copy of the origins that may connect. Throws `INVALID_ARGUMENT` for what
- * browsers never send.
+ * Returns a copy of the origins that may connect. Throws `INVALID_ARGUMENT` for
+ * what browsers never send.
  */
 export function checkOrigins(value: unknown): readonly string[] {
   if (value === undefined) return [];
@@ -36,16 +36,16 @@ export function checkOrigins(value: unknown): readonly string[] {
 }
 
 /**
- * Why this is no origin as browsers say it, to end a sentence that says how one
- * looks; `undefined` if it is one.
+ * Returns why a value is not an origin as browsers send it, as the end of a
+ * sentence; `undefined` if it is one.
  */
 export function describeOriginError(value: unknown): string | undefined {
   if (typeof value !== 'string') return `not one of type ${typeof value}`;
   if (value.includes('*'))
     return `not "${value}": name each of them, there are no patterns`;
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  // Other schemes than those of the web have an origin too, although not for
-  // `URL`.
+  // Schemes other than those of the web have an origin too, although `URL`
+  // reports none.
   const reported =
     url?.origin === 'null' ? `${url.protocol}//${url.host}` : url?.origin;
   if (reported === value) return undefined;
@@ -53,8 +53,8 @@ export function describeOriginError(value: unknown): string | undefined {
 }
 
 /**
- * Whether a page of `origin` may connect to a server that it calls `host`: a
- * listed one, or one that it has served.
+ * Returns whether a page of `origin` may connect to a server that it calls
+ * `host`. The origin must be listed, or the page was served by this server.
  */
 export function isAllowedOrigin(
   origin: string | undefined,
@@ -71,8 +71,8 @@ export function isAllowedOrigin(
 }
 
 /**
- * Whether a server bound to `boundTo` may be called `host`: one on loopback
- * only by a loopback name.
+ * Returns whether a server bound to `boundTo` may be called `host`. A server on
+ * loopback answers only to a loopback name.
  */
 export function isAllowedHost(
   host: string | undefined,

@@ -1,4 +1,3 @@
-/** The principal behind a connection: the checked result of `authenticate`. */
 import { createHash } from 'node:crypto';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { isWellFormed } from '../../../protocol/codec/tagged-values.ts';
@@ -8,8 +7,8 @@ import { callHook } from '../operations/call-hook.ts';
 const TAG_LENGTH = 22;
 
 /**
- * Calls `authenticate`. Throws its error, `UNAUTHENTICATED` without a
- * principal, `UNAVAILABLE` if too slow.
+ * Calls `authenticate` and checks its result. Throws its error,
+ * `UNAUTHENTICATED` without a principal, `UNAVAILABLE` if it is too slow.
  */
 export async function identify(
   authenticate: Authenticate,
@@ -25,16 +24,16 @@ export async function identify(
 }
 
 /**
- * Whether the token has ended: nothing may be done with it any more. Clocks of
- * this kind are set from outside.
+ * Whether the token has ended, so that nothing may be done with it any more.
+ * The clock of the machine may be set at any time.
  */
 export function hasEnded({ expiresAt }: Principal): boolean {
   return expiresAt !== undefined && expiresAt <= Date.now();
 }
 
 /**
- * Stands for a principal without telling who it is: the same at every site and
- * after every restart.
+ * Returns a name for a principal that does not reveal it: the same at every
+ * site and after every restart.
  */
 export function hashPrincipal({ id }: Principal): string {
   return createHash('sha256')

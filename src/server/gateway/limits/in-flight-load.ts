@@ -1,25 +1,25 @@
 /**
- * What operations take up until the store is done with them, even if their
- * client has canceled them or left.
+ * Counts operations and their frames until the store is done with them, even if
+ * their client has canceled them or left.
  */
 import { systemClock } from '../../../correctable/clock.ts';
 import { computeUsableTotal, type ByteBudget } from './limits.ts';
 
 /**
- * What an operation takes beside its part of the frame: so it counts, however
- * small, until the store is done with it.
+ * Memory for an operation without its frame, in bytes. So even a small
+ * operation counts until the store is done with it.
  */
 export const OPERATION_BYTES = 512;
 
-/** Of whom there is too much. */
+/** The owner of a budget that is full. */
 export type BudgetOwner = 'client' | 'principal' | 'total';
 
-/** What all connections of one principal take up, also those that are gone. */
+/** The load of all connections of one principal, closed ones included. */
 export interface PrincipalLoad {
   bytes: number;
 }
 
-/** What all connections of a gateway take up, also those that are gone. */
+/** The load of all connections of a gateway, closed ones included. */
 export class TotalLoad {
   readonly #budget: ByteBudget;
   operations = 0;
@@ -30,8 +30,8 @@ export class TotalLoad {
   }
 
   /**
-   * Returns the owner that would have too much with one more operation. One may
-   * always be in flight.
+   * Returns the owner whose budget one more operation would exceed. An owner
+   * may always have one operation in flight.
    */
   findFullBudget(
     { operations, bytes, principal }: ConnectionLoad,
@@ -48,10 +48,13 @@ export class TotalLoad {
   }
 }
 
-/** What the operations of one connection take up. */
+/** The load of one connection. */
 export class ConnectionLoad {
   readonly total: TotalLoad;
-  /** Of its principal, once that is known: nothing is in flight before. */
+  /**
+   * Shared by the connections of its principal, once that is known. Before,
+   * nothing is in flight.
+   */
   principal: PrincipalLoad = { bytes: 0 };
   operations = 0;
   bytes = 0;
@@ -76,7 +79,7 @@ export class ConnectionLoad {
  */
 export class ReceivedFrame {
   readonly bytes: number;
-  /** When its rows are served: their time limits count from then. */
+  /** When its messages are served. Their time limits begin then. */
   servedAt: number = systemClock.now();
   #load: ConnectionLoad | undefined;
   #slots = 0;
@@ -85,7 +88,7 @@ export class ReceivedFrame {
     this.bytes = bytes;
   }
 
-  /** What one more operation of it adds to what is in flight. */
+  /** The bytes that one more operation of this frame adds to the load. */
   get addedBytes(): number {
     return this.#slots === 0 ? this.bytes : 0;
   }
@@ -112,7 +115,7 @@ export class LoadSlot {
     frame.onOperationStarted(load);
   }
 
-  /** Another connection waits for it now. */
+  /** Another connection waits for the operation now. */
   moveTo(load: ConnectionLoad): void {
     if (this.#load === undefined) return;
     this.#load.change(-1, 0);

@@ -1,6 +1,6 @@
 /**
- * The bounds within which a gateway works; what goes beyond is refused, never
- * queued without end.
+ * The limits of a gateway. What exceeds them is refused, and never queued
+ * without end.
  */
 import { describeUnknownOption } from '../../../correctable/unknown-option.ts';
 import {
@@ -61,43 +61,45 @@ export interface ByteBudget {
   readonly principal: number;
   readonly total: number;
   /**
-   * A client with no more than this gets it, while others may have only what is
-   * not set aside.
+   * A client that uses no more than this may use all of `total`. Others leave
+   * the reserved part free.
    */
   readonly share: number;
 }
 
 /**
- * What a gateway works within: its limits, what follows from them, and what no
- * option changes.
+ * The limits of a gateway with what follows from them, and with limits that no
+ * option sets.
  */
 export interface InternalLimits extends GatewayLimits {
   readonly maxConnectionsPerPrincipal: number;
-  /** Of requests in flight, and the same again of replies kept. */
+  /** For requests in flight. Kept replies have the same budget again. */
   readonly budget: ByteBudget;
   /**
-   * Bytes waiting to be sent on one connection from which on operations fail
-   * with `OVERLOADED`. At four times as many the views of reads do as well, and
-   * no more is read from the connection.
+   * From this many waiting bytes on, operations of a connection fail with
+   * `OVERLOADED`. At four times as many, views of reads fail too, and nothing
+   * more is read from the connection.
    */
   readonly maxSendBufferBytes: number;
-  /** Largest view sent, in bytes; larger ones fail their operation. */
+  /**
+   * Largest view that is sent, in bytes. An operation with a larger one fails.
+   */
   readonly maxResultBytes: number;
-  /** Malformed rows or frames of one connection before it is closed. */
+  /** Malformed messages or frames of one connection before it is closed. */
   readonly maxMalformedMessages: number;
   /**
-   * How long a connection may take to say `hello`; what `authenticate` takes is
-   * `hookTimeoutMs`.
+   * How long a connection may take to send `hello`. The time for `authenticate`
+   * is `hookTimeoutMs`.
    */
   readonly helloTimeoutMs: number;
   /** How long `authenticate` and `authorize` may take. */
   readonly hookTimeoutMs: number;
   /**
-   * How long a client may take nothing of what waits for it before its
-   * connection is closed.
+   * How long a client may take none of the waiting bytes before its connection
+   * is closed.
    */
   readonly stallTimeoutMs: number;
-  /** How long the replies of a client that is gone are kept. */
+  /** How long the replies of a client without a connection are kept. */
   readonly clientIdleMs: number;
 }
 
@@ -120,32 +122,32 @@ const FIXED_LIMITS = {
   clientIdleMs: 600_000,
 };
 
-/**
- * Frames are read into memory as a whole, and the welcome names the largest.
- */
+/** A frame is read into memory as a whole. */
 const MAX_FRAME_BYTES = 2 ** 31 - 1;
 
 /** Times and rates may have a fraction, counts may not. */
 const FRACTIONAL_LIMITS = /(Ms|PerSecond)$/;
 
-/** How long a client should wait before it asks an overloaded gateway again. */
+/** How long a client should wait before it retries at an overloaded gateway. */
 export const OVERLOADED_RETRY_MS = 100;
 
 /**
- * How much more than `maxSendBufferBytes` may wait before even what was
- * admitted is refused.
+ * How many times `maxSendBufferBytes` may wait before even admitted operations
+ * fail.
  */
 export const SEND_BUFFER_OVERRUN = 4;
 
 /**
- * Which part of all is set aside, so that each client has a share whatever the
- * others have.
+ * The part of the total that is reserved, so that each client can have its
+ * share no matter what others use.
  */
 const RESERVED_SHARE = 1 / 4;
-/** The least share. */
+/** The smallest share of a client. */
 const MIN_SHARE_BYTES = 4_096;
 
-/** Fills in the defaults. Throws `INVALID_ARGUMENT`, naming the limit. */
+/**
+ * Fills in the defaults. Throws `INVALID_ARGUMENT` with the name of the limit.
+ */
 export function fillLimits(input: Partial<GatewayLimits> = {}): GatewayLimits {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     throw createInvalidArgumentError(
@@ -168,8 +170,8 @@ export function fillLimits(input: Partial<GatewayLimits> = {}): GatewayLimits {
 }
 
 /**
- * What follows from limits. If everybody is the same principal, that one may
- * have what all may.
+ * Derives the internal limits. Without `authenticate` all clients are one
+ * principal, so that one may use everything.
  */
 export function deriveLimits(
   limits: GatewayLimits,
@@ -196,7 +198,7 @@ export function deriveLimits(
   };
 }
 
-/** How much of all may be in use for a client to have so much itself. */
+/** Returns how many bytes all clients may use if one client uses `own`. */
 export function computeUsableTotal(
   { total, share }: ByteBudget,
   own: number,

@@ -1,32 +1,31 @@
-/** What each principal takes up at one gateway, over all its connections. */
-import type { InternalLimits } from './limits.ts';
 import type { PrincipalLoad } from './in-flight-load.ts';
 import { RateLimit } from './rate-limit.ts';
 
-type Bounds = Pick<
-  InternalLimits,
-  'maxConnectionsPerPrincipal' | 'maxOperationsPerSecond'
->;
+/** The limits of one principal, over all its connections. */
+export interface PrincipalLimits {
+  readonly maxConnectionsPerPrincipal: number;
+  readonly maxOperationsPerSecond: number;
+}
 
-/** What all connections of a principal have in common. */
+/** What all connections of a principal share. */
 export interface PrincipalShare {
   readonly rate: RateLimit;
   readonly load: PrincipalLoad;
 }
 
 /**
- * Principals with connections or load, or with some a moment ago: one that
- * returns finds its bucket as it was.
+ * Principals with connections or load, or with some a moment ago. A principal
+ * that returns soon finds its rate limit as it was.
  */
 export class Principals {
-  readonly #bounds: Bounds;
+  readonly #limits: PrincipalLimits;
   readonly #shares = new Map<
     string,
     PrincipalShare & { connections: number }
   >();
 
-  constructor(bounds: Bounds) {
-    this.#bounds = bounds;
+  constructor(limits: PrincipalLimits) {
+    this.#limits = limits;
   }
 
   get size(): number {
@@ -34,19 +33,19 @@ export class Principals {
   }
 
   /**
-   * Takes a connection for the principal and gives its share; `undefined` if it
-   * has as many connections as it may.
+   * Counts a connection of the principal and returns its share; `undefined` if
+   * it has all the connections that it may have.
    */
   acquire(id: string, nowMs: number): PrincipalShare | undefined {
     let share = this.#shares.get(id);
     if (share === undefined) {
-      const rate = new RateLimit(this.#bounds.maxOperationsPerSecond, nowMs);
+      const rate = new RateLimit(this.#limits.maxOperationsPerSecond, nowMs);
       this.#shares.set(
         id,
         (share = { connections: 0, rate, load: { bytes: 0 } }),
       );
     }
-    if (share.connections >= this.#bounds.maxConnectionsPerPrincipal)
+    if (share.connections >= this.#limits.maxConnectionsPerPrincipal)
       return undefined;
     share.connections += 1;
     return share;
@@ -58,8 +57,8 @@ export class Principals {
   }
 
   /**
-   * Forgets those without connections that would find their bucket full, and
-   * have nothing in flight.
+   * Forgets principals without connections and load whose rate limit has
+   * recovered.
    */
   forgetIdle(nowMs: number): void {
     for (const [id, { connections, rate, load }] of this.#shares) {

@@ -1,11 +1,14 @@
 /**
- * How many operations a second a connection may submit: a bucket that holds
- * those of one second.
+ * Limits the operations a second by a token bucket that holds those of one
+ * second.
  */
 
 export class RateLimit {
   readonly #perSecond: number;
-  /** Permits that can be saved: one at least, or there would never be any. */
+  /**
+   * Capacity of the bucket. It is at least one, or there would never be a
+   * permit.
+   */
   readonly #size: number;
   #permits: number;
   #filledAt: number;
@@ -18,8 +21,8 @@ export class RateLimit {
   }
 
   /**
-   * Takes a permit and returns 0, or how long to wait until there will be one,
-   * in milliseconds.
+   * Takes a permit and returns 0. If there is none, returns how long to wait
+   * for one, in milliseconds.
    */
   tryTake(nowMs: number): number {
     this.#fill(nowMs);
@@ -29,7 +32,7 @@ export class RateLimit {
     return 0;
   }
 
-  /** Whether it is as a new one would be. */
+  /** Whether the bucket is full, as a new one would be. */
   isFull(nowMs: number): boolean {
     this.#fill(nowMs);
     return this.#permits === this.#size;

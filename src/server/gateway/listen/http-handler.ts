@@ -15,7 +15,7 @@ import {
 import { hasOperatorToken } from './operator-token.ts';
 import type { RequestGuard } from './request-guard.ts';
 
-/** First parts of the paths that are not sites. */
+/** First segments of paths that no site can have as its name. */
 export const HTTP_PATHS: readonly string[] = [
   'health',
   'ready',
@@ -45,7 +45,7 @@ const SERVER_ERROR: HttpResponse = {
   body: { error: 'the server made a mistake' },
 };
 
-/** Makes the handler; it returns false for paths that are not its own. */
+/** Creates the handler. It returns `false` for paths that are not its own. */
 export function createHttpHandler(
   sites: GatewaysBySite,
   guard: RequestGuard,
@@ -115,8 +115,8 @@ export function createHttpHandler(
 }
 
 /**
- * The answer may come late: by then another handler of the same server may have
- * given its own.
+ * Sends the answer unless another handler of the same server has answered
+ * meanwhile.
  */
 function sendResponse(
   response: ServerResponse,
@@ -135,9 +135,9 @@ function sendResponse(
 }
 
 /**
- * Whether the request may see what the sites are doing; `undefined` if that
- * cannot be found out. Without a token of operators only sites show it that let
- * everybody in anyway.
+ * Returns whether the request may see what the sites are doing; `undefined` if
+ * that cannot be found out. Without an operator token, only sites that accept
+ * every client show it.
  */
 function checkOperator(
   request: IncomingMessage,
@@ -177,8 +177,8 @@ function getHealth(sites: GatewaysBySite, isOperator: boolean): HttpResponse {
 }
 
 /**
- * Whether new clients should come: to one site, or to all. The reason is that
- * of a site that does not serve yet, or that refuses updates.
+ * Returns whether new clients should come, to one site or to all. The reason is
+ * that of a site that does not serve yet, or that refuses writes.
  */
 function getReadiness(
   sites: GatewaysBySite,
@@ -198,8 +198,8 @@ function getReadiness(
 }
 
 /**
- * The sites, each with its websocket path on the same host and port, or at its
- * own address.
+ * Returns the sites, each with its websocket path on this host and port, or
+ * with its own address.
  */
 function listSites(
   sites: GatewaysBySite,
@@ -215,7 +215,7 @@ function listSites(
     return Object.entries(sites).map(([name, gateway]) =>
       describe(name, gateway),
     );
-  // All sites of a deployment serve the same.
+  // All sites of a deployment serve the same contract.
   const [gateway] = Object.values(sites) as [Gateway];
   return addresses.map(({ name, url, isConnected }) => ({
     ...describe(name, gateway),

@@ -1,7 +1,4 @@
-/**
- * The HTTP server under the gateways, and what every HTTP answer of theirs has
- * in common.
- */
+/** The HTTP server under the gateways, and what all its HTTP answers share. */
 import {
   createServer,
   type IncomingMessage,
@@ -18,32 +15,34 @@ import fs from 'node:fs';
 import type { Gateway } from '../gateway.ts';
 
 /**
- * Requests for `/health`, pages and the like, beside the clients of the sites.
+ * Connections for `/health`, pages and other requests, beside those of clients.
  */
 const MAX_OTHER_REQUESTS = 256;
 /**
- * Of those, from one address: what a browser opens at a time, and as much
- * again.
+ * Such connections from one address: twice as many as a browser opens at a
+ * time.
  */
 const MAX_OTHER_REQUESTS_PER_ADDRESS = 16;
-/** Of the descriptors of the process; the others are for files. */
+/**
+ * Part of the process's file descriptors for connections. The others are for
+ * files.
+ */
 const MAX_DESCRIPTOR_SHARE = 0.75;
 /**
- * So many at least are no connections: Node takes some 30, in the two threads
- * of the command, before any file.
+ * At least this many descriptors are not for connections: Node uses about 30,
+ * in the two threads of the command, before it opens any file.
  */
 const MIN_OTHER_DESCRIPTORS = 48;
 
 /**
- * A client that takes longer to say what it wants holds a socket for nothing.
+ * A client that takes longer to send its request holds a socket for nothing.
  */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 const CHECK_INTERVAL_MS = 2_000;
 
 /**
- * An answer must not be kept, nor be taken for something that it does not say
- * it is.
+ * An answer must not be cached, nor be taken for another type than it names.
  */
 export const RESPONSE_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
@@ -58,12 +57,12 @@ const STATUS = {
   503: 'Service Unavailable',
 } as const;
 
-/** A status with which an upgrade is refused. */
+/** The statuses with which an upgrade is refused. */
 export type RejectionStatus = keyof typeof STATUS;
 
 /**
- * A server whose connections cannot wait for ever, and of which there are no
- * more than the sites may have.
+ * Creates a server that closes idle connections, and accepts no more of them
+ * than the sites may have.
  */
 export function createHttpServer(
   sites: Readonly<Record<string, Gateway>>,
@@ -81,8 +80,7 @@ export function createHttpServer(
 }
 
 /**
- * Counts them from when they are there: what they want is known later, or
- * never.
+ * Counts connections from their beginning: their request comes later, or never.
  */
 function limitConnectionsPerAddress(
   server: Server,
@@ -100,8 +98,8 @@ function limitConnectionsPerAddress(
 }
 
 /**
- * The path of a request, without its query; also where the whole address was
- * given, as to a proxy.
+ * Returns the path of a request without its query. A proxy may have sent the
+ * whole address.
  */
 export function parsePath({ url = '/' }: IncomingMessage): string {
   const path = url.startsWith('/')
@@ -111,8 +109,7 @@ export function parsePath({ url = '/' }: IncomingMessage): string {
 }
 
 /**
- * Answers an upgrade with a refusal, and lets go of the socket once that has
- * been written.
+ * Refuses an upgrade, and destroys the socket once the answer has been written.
  */
 export function rejectUpgrade(
   socket: Duplex,
@@ -135,8 +132,8 @@ export function rejectUpgrade(
 }
 
 /**
- * Whether an answer may still be given: another handler of the same server may
- * have given one, or the client be gone.
+ * Whether an answer may still be given: another handler may have answered, or
+ * the client may be gone.
  */
 export function canRespond(response: ServerResponse): boolean {
   return !response.headersSent && !response.destroyed;
@@ -151,7 +148,10 @@ export function respondEmpty(
     response.writeHead(status, { ...RESPONSE_HEADERS, ...headers }).end();
 }
 
-/** The same handler, whose failures cost one answer, never the process. */
+/**
+ * Returns the same handler, whose failures cost one answer and never the
+ * process.
+ */
 export function guardPage(
   page: RequestListener,
   logger: Logger,
@@ -172,22 +172,21 @@ export function guardPage(
 }
 
 /**
- * Puts a failure in the place of what the page has begun to say; an answer that
- * is whole stays as it is.
+ * Answers with an error instead of what the page has begun to send. A complete
+ * answer stays.
  */
 function respondFailed(response: ServerResponse): void {
   if (response.writableEnded) return;
   if (response.headersSent) return void response.destroy();
-  // What it said of the length or the form of its answer does not hold for
-  // ours.
+  // The length and type that the page has set do not fit the error.
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   response.statusMessage = '';
   respondEmpty(response, 500, { connection: 'close', 'content-length': '0' });
 }
 
 /**
- * How many connections a port takes. Each is a descriptor, and the process
- * needs some for its files.
+ * Returns how many connections a port takes. Each is a file descriptor, and the
+ * process needs some for its files.
  */
 export function computeMaxConnections(
   sites: Readonly<Record<string, Gateway>>,
@@ -205,8 +204,8 @@ export function computeMaxConnections(
 }
 
 /**
- * From one address: its clients, and a part for requests, so that silent
- * clients cannot take the whole port.
+ * Returns the maximum from one address: its clients and some requests. So
+ * silent clients cannot take the whole port.
  */
 export function computeMaxConnectionsPerAddress(
   sites: Readonly<Record<string, Gateway>>,
@@ -218,7 +217,7 @@ export function computeMaxConnectionsPerAddress(
   return maxClients + MAX_OTHER_REQUESTS_PER_ADDRESS;
 }
 
-/** Where the system does not say: no bound. */
+/** If the system does not report a maximum, there is no limit. */
 function readMaxDescriptors(): number {
   try {
     const limits = fs.readFileSync('/proc/self/limits', 'utf8');

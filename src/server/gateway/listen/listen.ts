@@ -1,6 +1,6 @@
 /**
- * Puts gateways on a port: one HTTP server, one websocket path a site, health
- * and site directory beside them.
+ * Serves gateways on a port: one HTTP server, with a websocket path for each
+ * site.
  */
 import type {
   IncomingMessage,
@@ -218,7 +218,7 @@ export async function listenGateways(
   };
 }
 
-/** The scheme with which a server is reached. */
+/** Returns the scheme of the server's addresses. */
 function getScheme(server: Server, plain: 'http' | 'ws'): string {
   return server instanceof TlsServer ? `${plain}s` : plain;
 }
@@ -281,7 +281,7 @@ function checkOptions(
   const { sites, host, port, page, server, logger } = options;
   checkSites(sites);
   checkOptionTypes(options, 'boolean', 'allowUnauthenticated');
-  // Neither a URL nor with a port.
+  // A host is neither a URL nor has a port.
   const isHost =
     host === undefined ||
     (isNonEmptyString(host) && !/[\s/]|^[^:]*:\d*$|\]:/.test(host));

@@ -1,5 +1,5 @@
 /**
- * Where a server listens: which clients can reach it there, and its address.
+ * Where a server listens: its address, and which clients can reach it there.
  */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,12 +8,12 @@ import { normalizeHost } from '../context/ip-addresses.ts';
 import { isLoopbackHost } from '../context/origins.ts';
 
 /**
- * Where a server really listens, also if the application made it listen; once
- * it is closed, where it last did.
+ * Where a server really listens, even if the application made it listen. After
+ * it is closed, the last address stays.
  */
 export class ServerLocation {
   readonly #server: Server;
-  /** The sites that let everybody in, unless that is meant to be so. */
+  /** The sites that accept every client, unless that is allowed explicitly. */
   readonly #openSites: readonly string[];
   #address: AddressInfo | string | null = null;
   readonly #refresh = (): void => {
@@ -27,7 +27,7 @@ export class ServerLocation {
     server.on('listening', this.#refresh);
   }
 
-  /** Looks no more whether the server goes elsewhere. */
+  /** Stops watching whether the server listens elsewhere. */
   stop(): void {
     this.#server.off('listening', this.#refresh);
   }
@@ -53,7 +53,7 @@ export class ServerLocation {
   }
 
   /**
-   * Throws `INVALID_ARGUMENT`, which names `field`, where it would be exposed
+   * Throws `INVALID_ARGUMENT`, which names `field`, if a site would be exposed
    * at `host`.
    */
   assertNotExposed(host: string, field: string): void {
@@ -63,13 +63,13 @@ export class ServerLocation {
   }
 
   /**
-   * Addresses on this server by scheme, for example `ws`; `host` is what it was
-   * asked to listen on, if it was.
+   * Returns the address of this server with a scheme, for example `ws`. `host`
+   * is what it was asked to listen on, if it was.
    */
   getBaseUrl(scheme: string, host: string | undefined): string {
     this.#refresh();
     const address = this.#address;
-    // As the package `ws` has it: the path on the server follows after a colon.
+    // The package `ws` expects the path on the server after a colon.
     if (typeof address === 'string' || address === null)
       return `${scheme}+unix:${address ?? ''}:`;
     const name = normalizeHost(host ?? address.address);

@@ -1,5 +1,5 @@
 /**
- * What the gateways are doing, for Prometheus. Names and meanings are listed in
+ * The metrics of gateways, for Prometheus. Names and meanings are listed in
  * docs/operate/metrics-and-alarms.md.
  */
 import {
@@ -24,8 +24,8 @@ type StatusField = {
 }[keyof GatewayStatus];
 
 /**
- * What is shown of each site: the field of its status, and what it means.
- * Counters count since the gateway was made.
+ * The metrics of each site: the field of its status, and its meaning. Counters
+ * count since the gateway was created.
  */
 const SITE_METRICS: readonly (readonly [
   StoreMetric['kind'],
@@ -88,8 +88,8 @@ const SITE_METRICS: readonly (readonly [
 let processRegistry: Registry | undefined;
 
 /**
- * The figures of the process and of Node: once, since what observes them cannot
- * be stopped again.
+ * The metrics of the process and of Node. They are created once, because their
+ * observers cannot be stopped again.
  */
 function getProcessMetrics(): Registry {
   if (processRegistry === undefined) {

@@ -1,6 +1,6 @@
 /**
- * What operations did, in the form of Prometheus: for each site, operation and
- * level.
+ * Durations and outcomes of operations as Prometheus metrics: for each site,
+ * operation and level.
  */
 import type { Gateway } from '../gateway.ts';
 import { DURATION_BOUNDS_MS } from '../operations/operation-stats.ts';
@@ -79,8 +79,8 @@ function readOutcomes(site: string, { operations }: Gateway): Values {
 }
 
 /**
- * Returns the values of the histogram of durations: buckets count what is in
- * smaller ones too.
+ * Returns the values of the histogram of durations. A bucket also counts what
+ * is in smaller buckets.
  */
 export function readDurations(sites: Sites): HistogramValue[] {
   return readSites(sites, (site, { operations, levels }) =>
@@ -89,8 +89,8 @@ export function readDurations(sites: Sites): HistogramValue[] {
         if (counted === undefined) return [];
         const labels = { site, operation, level: levels[level] as string };
         let value = 0;
-        const buckets = counted.counts.map((count, place) => {
-          const boundMs = DURATION_BOUNDS_MS[place];
+        const buckets = counted.counts.map((count, bucket) => {
+          const boundMs = DURATION_BOUNDS_MS[bucket];
           const le = boundMs === undefined ? '+Inf' : boundMs / MS_PER_S;
           value += count;
           return {

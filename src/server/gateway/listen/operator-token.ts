@@ -1,6 +1,6 @@
 /**
- * Who may see the figures of a server: operators, not every client. The figures
- * show how much others do, and clients are signed-in users of anybody.
+ * Decides who may see the metrics of a server: operators, not every client. The
+ * metrics show what other clients do.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -13,10 +13,11 @@ import type { Logger } from '../context/logger.ts';
  */
 export type OperatorToken = string | (() => string);
 
-/** A shorter one can be guessed. */
+/** A shorter token could be guessed. */
 const MIN_TOKEN_LENGTH = 16;
 /**
- * What a header carries as it is: others would never match what a client sends.
+ * What a header carries unchanged. Another token would never match what a
+ * client sends.
  */
 const SENDABLE = /^[!-~]([ -~]*[!-~])?$/;
 const RULE =
@@ -42,9 +43,9 @@ function isUsableToken(value: unknown): value is string {
 }
 
 /**
- * Returns a function for the token that logs why there is none: operators are
- * locked out then. It logs once until there is a token again, since anybody can
- * send requests.
+ * Wraps a token function so that a failure is logged: operators are locked out
+ * then. It logs once until there is a token again, since any client can send
+ * requests.
  */
 export function reportMissingToken(
   token: OperatorToken,
@@ -67,8 +68,8 @@ export function reportMissingToken(
 }
 
 /**
- * Returns whether a request has the operator's token. Throws if there is none
- * that can be used.
+ * Returns whether a request has the operator's token. Throws if no usable token
+ * is configured.
  */
 export function hasOperatorToken(
   { headers }: IncomingMessage,
@@ -79,7 +80,7 @@ export function hasOperatorToken(
   return sent !== undefined && timingSafeEqual(hash(sent), hash(expected));
 }
 
-/** Texts of any length can be compared in constant time by their hashes. */
+/** Hashes make texts of any length comparable in constant time. */
 function hash(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -1,6 +1,6 @@
 /**
- * Which requests are refused, with a warning: the client of a refused request
- * is not shown why.
+ * Decides which requests are refused, with a warning. The client does not get
+ * the reason.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from '../context/logger.ts';
@@ -52,7 +52,7 @@ export class RequestGuard {
     return 'the origin is not listed';
   }
 
-  /** Reports a websocket to a path that is none of `paths`. */
+  /** Reports a websocket to a path that is not one of `paths`. */
   reportUnknownPath(path: string, paths: Iterable<string>): void {
     this.#warn(
       'path',

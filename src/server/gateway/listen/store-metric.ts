@@ -4,7 +4,7 @@ export interface StoreMetric {
   readonly name: string;
   readonly help: string;
   readonly labels: readonly string[];
-  /** Returns the current values, by labels. */
+  /** Returns the current values with their labels. */
   read(): readonly {
     readonly labels: Readonly<Record<string, string>>;
     readonly value: number;

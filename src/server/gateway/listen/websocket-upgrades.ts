@@ -18,10 +18,10 @@ import { Server as SecureServer } from 'node:tls';
 type Accept = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /**
- * The websocket standard allows so many bytes. The names of sites are ASCII.
+ * The websocket standard allows this many bytes. The names of sites are ASCII.
  */
 const MAX_REASON_LENGTH = 123;
-/** Nobody reads what a refused client sends. */
+/** Messages of a refused client are not read. */
 const MAX_REFUSED_BYTES = 1024;
 
 const UPGRADE_HEADERS = /^(upgrade|http2-settings)$/i;
@@ -32,29 +32,30 @@ const UPGRADE_HEADERS = /^(upgrade|http2-settings)$/i;
 const UNHANDLED_TIMEOUT_MS = 30_000;
 
 /**
- * How long to wait for the other end's close: a socket that is not read does
- * not notice that its other end is gone.
+ * How long to wait for the peer's close. A socket that is not read does not
+ * notice that its peer is gone.
  */
 const CLOSE_TIMEOUT_MS = 5_000;
 /**
- * The same for a client that is refused: it has nothing here but the reason.
+ * The same for a refused client, which has nothing to read here but the reason.
  */
 const REFUSED_CLOSE_TIMEOUT_MS = 1_000;
 
 /**
- * The listeners of all gateways: other listeners for upgrades may know what to
- * do with those that are not theirs.
+ * The listeners of all gateways. A listener of another kind may handle upgrades
+ * that are not theirs.
  */
 const OWN_LISTENERS = new WeakSet<object>();
 
 /**
- * Requests that have been handed back to their server: where several gateways
- * listen there, by the first.
+ * Requests that were handed back to their server. If several gateways listen
+ * there, the first one hands them back.
  */
 const RETURNED_REQUESTS = new WeakSet<IncomingMessage>();
 
 /**
- * Takes the upgrades of a server from now on; returns how to leave them again.
+ * Handles the upgrades of a server from now on. Returns a function that stops
+ * that.
  */
 export function attachUpgrades(
   server: Server,
@@ -84,7 +85,7 @@ export function attachUpgrades(
       RETURNED_REQUESTS.add(request);
       return handOverAsPlainRequest(server, request, socket, head);
     }
-    // Node has taken its own listener off the socket: without another, a client
+    // Node has taken its own listener off the socket. Without another, a client
     // that resets it ends the process.
     socket.on('error', () => socket.destroy());
     const path = parsePath(request);
@@ -93,8 +94,8 @@ export function attachUpgrades(
       if (accept !== undefined && isWebsocketRequest(request))
         return accept(request, socket, head);
     } catch {
-      // Another listener has taken it already. If there is none, it broke on
-      // the way.
+      // Another listener has taken the socket already. If there is none, the
+      // socket broke on the way.
       return others.length > 0 ? undefined : void socket.destroy();
     }
     if (others.length > 0) return leaveToOthers(socket as Socket);
@@ -113,14 +114,14 @@ function createWebSocketServer(
   maxPayload: number,
   closeTimeout: number,
 ): WebSocketServer {
-  // Not in the types of `ws` yet.
+  // The types of `ws` lack this option.
   const closing = { closeTimeout };
   return new WebSocketServer({
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    // All frames that came together are read in one iteration of the event
-    // loop, and answered together.
+    // Frames that came together are read in one iteration of the event loop,
+    // and answered together.
     allowSynchronousEvents: true,
     maxPayload,
     ...closing,
@@ -130,9 +131,9 @@ function createWebSocketServer(
 }
 
 /**
- * Refuses websockets to a path that is no site. A client of this package is let
- * in to be refused: browsers show nothing of a refused upgrade, and the code
- * and the reason of a close.
+ * Refuses websockets to a path that is no site. A client of this package is
+ * accepted first: browsers show the code and reason of a close, and nothing of
+ * a refused upgrade.
  */
 function createPathRejection(
   sites: Readonly<Record<string, Gateway>>,
@@ -153,7 +154,7 @@ function createPathRejection(
     if (!offersSubprotocol(subprotocols, request))
       return rejectUpgrade(socket, 404, 'no such site');
     websockets.handleUpgrade(request, socket, head, (websocket) => {
-      // What it sends meanwhile does not matter.
+      // An error of a refused client does not matter.
       websocket.on('error', () => websocket.terminate());
       websocket.close(CloseCode.noSite, reason);
     });
@@ -161,7 +162,7 @@ function createPathRejection(
   };
 }
 
-/** Names as many sites as fit the reason of a close. */
+/** Lists as many sites as fit the reason of a close. */
 function describeSites(names: readonly string[]): string {
   const text = `the path of the address is no site. Sites: ${names.map((name) => `/${name}`).join(', ')}`;
   return text.length <= MAX_REASON_LENGTH
@@ -214,13 +215,13 @@ function offersSubprotocol(
 }
 
 /**
- * Refuses an upgrade that none of the server's other listeners has answered: it
- * would stay for ever, unread.
+ * Refuses an upgrade that none of the server's other listeners has answered.
+ * Otherwise the socket would stay open and unread.
  */
 function leaveToOthers(socket: Socket): void {
   const writtenBefore = socket.bytesWritten;
   const timer = systemClock.setTimer(() => {
-    // `null`: no listener has begun to read it, or has paused it.
+    // `null`: no listener has begun to read the socket, or one has paused it.
     const isTaken =
       socket.destroyed ||
       socket.readableFlowing !== null ||
@@ -236,7 +237,7 @@ function isWebsocketRequest({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Hands the socket to the server again: clients of HTTP/2 ask for an upgrade by
+ * Hands the socket back to the server: clients of HTTP/2 ask for an upgrade by
  * habit.
  */
 function handOverAsPlainRequest(
@@ -246,7 +247,7 @@ function handOverAsPlainRequest(
   head: Buffer,
 ): void {
   socket.unshift(Buffer.concat([formatPlainHead(request), head]));
-  // Of a server with TLS, the other event is about bytes that are still to be
+  // On a server with TLS, `connection` is about bytes that are still to be
   // decrypted.
   server.emit(
     server instanceof SecureServer ? 'secureConnection' : 'connection',
@@ -255,8 +256,8 @@ function handOverAsPlainRequest(
 }
 
 /**
- * The head as it came, in the encoding of the wire, without what belongs to the
- * upgrade.
+ * Formats the request head as it came, in the encoding of the wire, without the
+ * headers of the upgrade.
  */
 function formatPlainHead({
   method,

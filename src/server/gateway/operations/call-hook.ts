@@ -1,6 +1,6 @@
 /**
- * Calls of hooks and of the hosted binding: whatever they do, the process goes
- * on.
+ * Calls hooks and the hosted binding so that the process goes on, no matter
+ * what they do.
  */
 import { systemClock } from '../../../correctable/clock.ts';
 import {
@@ -29,21 +29,21 @@ export class HookTimeoutError extends CorrectableError {
 }
 
 /**
- * Whether a hook could not decide, rather than rejected: no answer in time, or
- * a retryable error of this package.
+ * Returns whether a hook failed to decide, rather than rejected: it gave no
+ * answer in time, or a retryable error of this package.
  */
 export function isUndecided(error: unknown): boolean {
   try {
     return isCorrectableError(error) && error.retryable;
   } catch {
-    // A getter of what was thrown.
+    // Reading the thrown value may call a getter of its author.
     return false;
   }
 }
 
 /**
- * Calls a hook and waits for what it gives. Rejects with what it throws, and
- * with `HookTimeoutError`.
+ * Calls a hook and waits for its result. Rejects with its error, or with
+ * `HookTimeoutError`.
  */
 export function callHook(
   name: string,
@@ -65,9 +65,9 @@ export type OnListenerThrew = (error: unknown) => void;
 type Listener = EventListenerOrEventListenerObject;
 
 /**
- * A controller whose signal reports what its listeners throw: with a plain one,
- * that would end the process. Signals made of that one by `AbortSignal.any` do
- * not.
+ * Creates a controller whose signal reports errors of its listeners. With a
+ * plain one, such an error would end the process. Signals derived by
+ * `AbortSignal.any` are not guarded.
  */
 export function createGuardedController(
   onThrown: OnListenerThrew,
@@ -120,7 +120,7 @@ function guardProperty(signal: AbortSignal): void {
   });
 }
 
-/** What is none is passed over, as the platform does. */
+/** Other values are ignored, as the platform does. */
 function isListener(listener: unknown): listener is Listener {
   return (
     typeof listener === 'function' ||

@@ -1,38 +1,36 @@
 /**
  * The views of an operation in flight that may be confirmed: by the store, or
- * because a later one is the same.
+ * because a later view is equal.
  */
 import type { ViewDetails } from '../../../correctable/binding.ts';
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { EncodedData } from '../../../protocol/codec/codec.ts';
 import { coversDetails } from './view-messages.ts';
 
-/**
- * How many views of one operation can be confirmed: as many as clients keep.
- */
+/** How many views of one operation can be confirmed. Clients keep as many. */
 const MAX_CONFIRMABLE_VIEWS = 1024;
 
 export interface ConfirmableView {
-  /** The number that the store knows it by. */
+  /** The number by which the store knows the view. */
   readonly seq: number;
   level: number;
   value: EncodedData;
   details: ViewDetails | undefined;
   /**
-   * The number under which the client has the value; `undefined` if it has not
-   * got it.
+   * The number under which the client has the value; `undefined` if it does not
+   * have it.
    */
   sentSeq: number | undefined;
   /**
-   * The details that the client has under that number, which confirmations add
-   * to.
+   * The details that the client has under that number. Confirmations add to
+   * them.
    */
   sentDetails: ViewDetails | undefined;
-  /** What it takes, with its details. */
+  /** Memory for the view with its details. */
   bytes: number;
 }
 
-/** Why there is no view of this number that could be confirmed. */
+/** Why the view of this number cannot be confirmed. */
 export interface DroppedView {
   readonly seq: number;
   readonly error: CorrectableError;
@@ -45,8 +43,8 @@ export function isConfirmable(
 }
 
 /**
- * By the number given to the store. A later one takes the place of that which
- * came so many before it.
+ * The views by number, in a ring: a view replaces the one that came
+ * `MAX_CONFIRMABLE_VIEWS` earlier.
  */
 export class ConfirmableViews {
   #entries: (ConfirmableView | DroppedView | undefined)[] = [];
@@ -59,14 +57,14 @@ export class ConfirmableViews {
 
   set(entry: ConfirmableView | DroppedView): void {
     this.#entries[entry.seq % MAX_CONFIRMABLE_VIEWS] = entry;
-    // One that was confirmed comes again.
+    // A confirmed view is set again, with its earlier number.
     this.#last = Math.max(this.#last, entry.seq);
     if (isConfirmable(entry)) entry.value = copyOutOfBlock(entry.value);
   }
 
   /**
-   * Whether the latest view has this value; `undefined` if there is none to
-   * compare with.
+   * Returns whether the latest view has this value; `undefined` if there is no
+   * view to compare with.
    */
   isLatest(value: EncodedData): boolean | undefined {
     const latest = this.get(this.#last);
@@ -75,17 +73,14 @@ export class ConfirmableViews {
       : undefined;
   }
 
-  /**
-   * Forgets what view `seq` takes the place of. Returns the bytes that this
-   * took.
-   */
+  /** Drops the view that view `seq` replaces. Returns its bytes. */
   makeRoom(seq: number): number {
     const entry = this.#entries[seq % MAX_CONFIRMABLE_VIEWS];
     this.#entries[seq % MAX_CONFIRMABLE_VIEWS] = undefined;
     return isConfirmable(entry) ? entry.bytes : 0;
   }
 
-  /** From the first to the last. */
+  /** Visits the views from the first to the last. */
   forEach(use: (view: ConfirmableView) => void): void {
     const { length } = this.#entries;
     for (let n = 1; n <= length; n++) {
@@ -95,7 +90,8 @@ export class ConfirmableViews {
   }
 
   /**
-   * The view under whose number the client has the value of `view`, if it has.
+   * Returns the view under whose number the client has the value of `view`, if
+   * it has it.
    */
   findSentTarget({ sentSeq }: ConfirmableView): ConfirmableView | undefined {
     const target = sentSeq === undefined ? undefined : this.get(sentSeq);
@@ -107,8 +103,8 @@ export class ConfirmableViews {
    */
   findSame(view: ConfirmableView): ConfirmableView | undefined {
     for (const retained of this.#entries) {
-      // Views that were sent as a confirmation stand for the view that they
-      // confirmed.
+      // A view that was sent as a confirmation has the number of the view that
+      // it confirmed.
       if (
         !isConfirmable(retained) ||
         retained.sentSeq !== retained.seq ||
@@ -131,8 +127,8 @@ export class ConfirmableViews {
 }
 
 /**
- * The value in memory of its own: 20 bytes would keep all of the block that
- * they were written in, and count as 20.
+ * Copies the value into memory of its own. Otherwise a value of 20 bytes would
+ * keep the whole block that it was written in.
  */
 function copyOutOfBlock(value: EncodedData): EncodedData {
   return typeof value !== 'string' && value.buffer.byteLength > value.length

@@ -39,14 +39,11 @@ import {
   createViewMessage,
 } from './view-messages.ts';
 
-/**
- * The ending of an update whose result can neither be sent now nor asked for
- * later.
- */
+/** The failure of a write whose result can neither be sent now nor retained. */
 const RESULT_NOT_SENT =
   'the write took effect; its result was not sent, since too much waits to be sent to this client';
 
-/** What a view that is held takes beside what is written of it, in bytes. */
+/** Memory for a held view beside its message, in bytes. */
 const CONFIRMABLE_VIEW_BYTES = 128;
 
 export class HostedOperation
@@ -55,7 +52,7 @@ export class HostedOperation
 {
   readonly id: number;
   readonly isWrite: boolean;
-  /** What the store gets about the operation. */
+  /** What the hosted binding reads about the operation. */
   readonly context: HostedContext;
   readonly #owner: SubmissionOwner;
   readonly #options: SubmissionOptions;
@@ -72,13 +69,13 @@ export class HostedOperation
   #isAwaited = false;
   #viewCount = 0;
   /**
-   * After a repetition every view carries its payload: the client may have
-   * missed the view that a confirmation refers to.
+   * After a repetition, every view carries its payload: the client may have
+   * missed the view to which a confirmation would refer.
    */
   #isRepeated = false;
   /** The figures that count the operation. Known from its first view on. */
   #ownFigures: OperationFigures | undefined;
-  /** Whether all clients have left it. */
+  /** Whether no client waits for it any more. */
   #isAbandoned = false;
 
   constructor(
@@ -273,8 +270,8 @@ export class HostedOperation
       if (details?.final === true && level < this.#strongest)
         return this.#conclude(view);
       const target = this.#views?.findSentTarget(known);
-      // Where the client has just what the store means, what is new is all
-      // there is to say.
+      // If the client has exactly the store's view, the new details are all
+      // that is sent.
       if (target === known && known.sentDetails === known.details)
         this.#emitConfirm(view, target, details);
       else if (
@@ -291,8 +288,7 @@ export class HostedOperation
   }
 
   /**
-   * Ends the operation as a whole, unless it failed only at a level below the
-   * strongest.
+   * Ends the operation, unless it failed only at a level below the strongest.
    */
   #fail(error: unknown, level: number): void {
     if (this.#hasEnded)
@@ -345,7 +341,7 @@ export class HostedOperation
     return this.#isAbandoned && !this.isWrite;
   }
 
-  /** Whether no view can follow such a view. */
+  /** Whether no view can follow this one. */
   #isLast(level: number, details: ViewDetails | undefined): boolean {
     return level >= this.#strongest || details?.final === true;
   }
@@ -360,7 +356,9 @@ export class HostedOperation
     return true;
   }
 
-  /** The index of the level, if a call of the sink still counts. */
+  /**
+   * Returns the index of the level, or `undefined` if the call comes too late.
+   */
   #accept(level: string): number | undefined {
     const index = this.#owner.levels.indexOf(level);
     if (!this.#hasEnded && index >= 0) return index;
@@ -386,7 +384,7 @@ export class HostedOperation
   }
 
   /**
-   * Says that the value of `target` holds at the level of `view` too, with
+   * Sends that the value of `target` holds at the level of `view` too, with
    * these details.
    */
   #emitConfirm(
@@ -489,7 +487,7 @@ export class HostedOperation
   }
 
   /**
-   * Handles a view that cannot be sent: its level fails. An update stays done,
+   * Handles a view that cannot be sent: its level fails. A write stays done,
    * and the failure says so.
    */
   #onUnsendable(problem: unknown, level: number, seq?: number): void {
@@ -512,7 +510,7 @@ export class HostedOperation
     );
   }
 
-  /** What the details of the view take, in bytes. */
+  /** Returns the size of the view's details, in bytes. */
   #measureDetails({ level, details }: ConfirmableView): number {
     return encodeMessageOf(
       confirm,
@@ -548,7 +546,7 @@ export class HostedOperation
     );
   }
 
-  /** Nothing that happens here may reach the store. */
+  /** The gateway has failed. Its error must not reach the store. */
   #onBroken(error: unknown): void {
     this.#reportAnomaly('the gateway failed at a view', error);
     if (this.#hasEnded) return;
@@ -561,8 +559,8 @@ export class HostedOperation
     try {
       this.#endWith(reported);
     } catch {
-      // Not even that can be written, as the connection will see, which ends
-      // then.
+      // Even the failure cannot be encoded. The connection will notice that,
+      // and end.
       this.#outlet?.push(toFailMessage(this.id, reported));
       this.#retention?.end(undefined);
       this.#end();

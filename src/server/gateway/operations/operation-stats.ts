@@ -1,7 +1,7 @@
 /**
- * What operations did: how long their views took, how they ended, and whether
- * preliminary views were right. Counting costs an operation some additions:
- * texts are made only when they are read.
+ * Counts how long views took, how operations ended, and whether preliminary
+ * views were right. Counting must be cheap, so texts are formatted only when
+ * the figures are read.
  */
 import {
   isCorrectableError,
@@ -17,19 +17,18 @@ export const DURATION_BOUNDS_MS: readonly number[] = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000,
 ];
 /**
- * Without a contract, clients choose the names: so many at most are counted
- * each on its own.
+ * Without a contract, clients choose the names. At most this many have figures
+ * of their own.
  */
 const MAX_NAMES = 100;
-/**
- * The name under which the others are counted. No operation has such a name.
- */
+/** The name for all other operations. No operation has such a name. */
 const OTHER_OPERATIONS = '(other)';
 
 /** How long views at one level took, since the operation arrived. */
 export class DurationCounts {
   /**
-   * By the first bound that is not below the time; behind the last one: longer.
+   * By the first bound that is not below the time. The last count is for longer
+   * times.
    */
   readonly counts: number[] = Array.from(
     { length: DURATION_BOUNDS_MS.length + 1 },
@@ -38,9 +37,9 @@ export class DurationCounts {
   sumMs = 0;
 
   add(ms: number): void {
-    let place = 0;
-    while (ms > (DURATION_BOUNDS_MS[place] ?? Infinity)) place += 1;
-    (this.counts[place] as number) += 1;
+    let bucket = 0;
+    while (ms > (DURATION_BOUNDS_MS[bucket] ?? Infinity)) bucket += 1;
+    (this.counts[bucket] as number) += 1;
     this.sumMs += ms;
   }
 }
@@ -80,30 +79,33 @@ export class OperationFigures {
 export class OperationStats {
   readonly #byName = new Map<string, OperationFigures>();
   readonly #others = new OperationFigures(OTHER_OPERATIONS);
-  /** Whether all names are known: those of a contract. */
+  /** Whether all names are known, from a contract. */
   readonly #isClosed: boolean;
 
-  /** @param names those of the contract, if there is one */
+  /** @param names the operations of the contract, if there is one */
   constructor(names: readonly string[] | undefined) {
     this.#isClosed = names !== undefined;
     for (const name of names ?? [])
       this.#byName.set(name, new OperationFigures(name));
   }
 
-  /** The figures of all names that have any. */
+  /** The figures of all operations. */
   get all(): readonly OperationFigures[] {
     return [...this.#byName.values(), this.#others];
   }
 
   /**
-   * For an operation that fails: its name may be made up, so it is not
-   * remembered.
+   * Returns the figures for an operation that fails. A client may have made up
+   * its name, so no new figures are created.
    */
   find(name: string): OperationFigures {
     return this.#byName.get(name) ?? this.#others;
   }
 
-  /** For an operation that has a view: so the store knows its name. */
+  /**
+   * Returns the figures for an operation that has a view, so the store knows
+   * its name.
+   */
   open(name: string): OperationFigures {
     const known = this.#byName.get(name);
     if (known !== undefined) return known;

@@ -1,6 +1,6 @@
 /**
- * How an update ended, kept for a repetition of it: without its arguments, its
- * context, or the memory of its row.
+ * Retains how a write ended, for a repetition of it. Its arguments, its context
+ * and the block of its message are not kept.
  */
 import {
   CorrectableError,
@@ -12,20 +12,17 @@ import { toFailMessage } from '../../../protocol/errors.ts';
 import type { Outlet, RepeatableWrite } from '../clients/client-table.ts';
 import { createViewMessage } from './view-messages.ts';
 
-/** What is sent of an update whose result there was no room to keep. */
+/** The answer to a repetition if there was no room to retain the result. */
 const RESULT_NOT_RETAINED =
   'the write took effect; its result is not kept, since too much waits for an ack of this client';
 
 /** An update that ended with a view or a failure. */
 export class CompletedWrite implements RepeatableWrite {
   readonly #id: number;
-  /**
-   * What was taken for it; none where it ended with a view for which there was
-   * no room.
-   */
+  /** `undefined` if the write ended with a view for which there was no room. */
   #reply: RetainedReply | undefined;
 
-  /** @param reply for which there is room, and which counts already */
+  /** @param reply memory for it is reserved already */
   constructor(id: number, reply: RetainedReply | undefined) {
     this.#id = id;
     this.#reply = reply && copyReply(reply);
@@ -60,7 +57,7 @@ export class CompletedWrite implements RepeatableWrite {
 
 export type RetainedReply =
   | { readonly message: EncodedMessage }
-  /** What takes no memory of its own need not be kept in its encoded form. */
+  /** A value of fixed size is kept unencoded: it takes no memory of its own. */
   | {
       readonly value: SizedValue;
       readonly level: number;
@@ -69,14 +66,14 @@ export type RetainedReply =
     };
 
 /**
- * Values of a fixed size. A string may be a part of a large one, and keep all
- * of that.
+ * Values of a fixed size. A string is not one: it may be a part of a large
+ * string, and keep all of it.
  */
 export type SizedValue = null | undefined | boolean | number;
 
-/** How much is kept of the message of a failure for which there is no room. */
+/** The length of a shortened failure's text. */
 const MAX_SHORT_TEXT_LENGTH = 96;
-/** How long such a row may be where it says more than a message. */
+/** The longest encoded failure that keeps the data of its domain error. */
 const MAX_SHORT_FAILURE_LENGTH = 256;
 
 export function hasFixedSize(value: unknown): value is SizedValue {
@@ -88,21 +85,21 @@ export function hasFixedSize(value: unknown): value is SizedValue {
   );
 }
 
-/** The memory that the reply takes, in bytes. */
+/** Returns the memory that the reply takes, in bytes. */
 export function measureReply(reply: RetainedReply | undefined): number {
   return reply !== undefined && 'message' in reply ? reply.message.length : 0;
 }
 
 /**
- * The same reply in memory of its own: a small one would keep all of the block
- * that it was written in.
+ * Copies the reply into memory of its own: a small one would keep the whole
+ * block that it was written in.
  */
 function copyReply(reply: RetainedReply): RetainedReply {
   if (!('message' in reply)) return reply;
   const { message } = reply;
   if (typeof message === 'string') {
-    // Text that was put together keeps its parts, and what those are parts of,
-    // until one of its characters is read.
+    // A concatenated string keeps its parts, and the strings that those are
+    // parts of, until one of its characters is read.
     message.charCodeAt(0);
     return reply;
   }
@@ -118,23 +115,24 @@ function copyReply(reply: RetainedReply): RetainedReply {
     : reply;
 }
 
-/** A failure in few bytes, whatever it says. */
+/** Encodes a failure in few bytes. */
 export function encodeShortFailure(
   id: number,
   error: unknown,
   codec: Codec,
 ): RetainedReply {
   const short = isCorrectableError(error) ? shortenError(error) : error;
-  const row = codec.encodeMessage(toFailMessage(id, short));
+  const encoded = codec.encodeMessage(toFailMessage(id, short));
   if (
     !isCorrectableError(short) ||
     short.domain === undefined ||
-    row.length <= MAX_SHORT_FAILURE_LENGTH
+    encoded.length <= MAX_SHORT_FAILURE_LENGTH
   ) {
-    return { message: row };
+    return { message: encoded };
   }
   const { name } = short.domain;
-  // A client that gets `DOMAIN` reads its data: another code if that is gone.
+  // A client that gets `DOMAIN` reads its data. Without the data, the failure
+  // has another code.
   const message = `${short.message}: refused with '${name.slice(0, MAX_SHORT_TEXT_LENGTH)}', of which the rest was not kept`;
   const without = new CorrectableError('FINAL_FAILED', toWellFormed(message));
   return { message: codec.encodeMessage(toFailMessage(id, without)) };

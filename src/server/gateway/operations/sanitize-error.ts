@@ -1,6 +1,6 @@
 /**
- * What is sent to a client of an error of the hosted binding, however that was
- * made.
+ * Prepares an error of the hosted binding for a client, no matter how its
+ * author made it.
  */
 import {
   CorrectableError,
@@ -18,14 +18,14 @@ const MAX_MESSAGE_LENGTH = 4_096;
 const ERROR_CODE = /^[A-Z_]{1,64}$/;
 
 /**
- * The error without what a row could not carry. Errors that are not of this
- * package stay: they are not sent.
+ * Returns the error without what a message cannot carry. Errors that are not of
+ * this package are returned as they are: they are never sent.
  */
 export function sanitizeError(error: unknown): unknown {
   try {
     if (!isCorrectableError(error)) return error;
     const { code, message, retryAfterMs, field, domain } = error;
-    // Its author may have put anything there.
+    // The author of the error may have put any value there.
     const retryable: unknown = error.retryable;
     if (typeof code !== 'string' || !ERROR_CODE.test(code)) return undefined;
     return new CorrectableError(code, toSafeText(message), {
@@ -40,30 +40,30 @@ export function sanitizeError(error: unknown): unknown {
       domain: domain === undefined ? undefined : sanitizeDomain(domain),
     });
   } catch {
-    // Reading it runs code of its author.
+    // Reading the error may run code of its author.
     return undefined;
   }
 }
 
 /**
- * The same, unless what it says of the domain is larger than a view may be: an
- * error is no way around that.
+ * Replaces an error whose domain data is larger than a view may be: an error
+ * must not get around that limit.
  */
 export function truncateError(
   error: unknown,
   { codec, maxResultBytes }: Pick<SubmissionOwner, 'codec' | 'maxResultBytes'>,
 ): unknown {
   if (!isCorrectableError(error) || error.domain === undefined) return error;
-  const row = codec.encodeMessage(toFailMessage(0, error));
-  if (canFitFrame(codec, row, maxResultBytes)) return error;
-  const bytes = codec.byteLength(row);
+  const encoded = codec.encodeMessage(toFailMessage(0, error));
+  if (canFitFrame(codec, encoded, maxResultBytes)) return error;
+  const bytes = codec.byteLength(encoded);
   const message = `${error.message}: its details take ${bytes} bytes, the server sends ${maxResultBytes} at most`;
   return new CorrectableError('INVALID_VALUE', message, {
     field: 'domain.data',
   });
 }
 
-/** Throws for data that no row could carry. */
+/** Throws for data that no message can carry. */
 function sanitizeDomain({ name, data }: DomainErrorInfo): DomainErrorInfo {
   checkPortable(data, 'domain.data');
   return { name: toSafeText(name).slice(0, MAX_NAME_LENGTH), data };

@@ -1,4 +1,3 @@
-/** What a submission is made from, and what it needs of its surroundings. */
 import type { Principal } from '../../../correctable/binding.ts';
 import type { Codec } from '../../../protocol/codec/codec.ts';
 import type { SiteMove } from '../../../protocol/messages/submit.ts';
@@ -15,9 +14,9 @@ export interface SubmissionOwner {
   readonly codec: Codec;
   /** The levels of the hosted binding. */
   readonly levels: readonly string[];
-  /** The largest row of a view, in bytes. */
+  /** The size of the largest view, in bytes. */
   readonly maxResultBytes: number;
-  /** Reports failures, and what a binding does against its interface. */
+  /** Reports failures, and violations of the binding's interface. */
   onAnomaly(operation: string, description: string, error?: unknown): void;
 }
 
@@ -25,33 +24,34 @@ export interface SubmissionOptions {
   readonly id: number;
   /** Name of the operation, for reports. */
   readonly name: string;
-  /** That the result of an update cannot be sent does not undo it. */
+  /**
+   * Whether it is a write. If its result cannot be sent, it still took effect.
+   */
   readonly isWrite: boolean;
   /**
-   * Whether its reply is kept for a repetition: that of an update, unless the
-   * store remembers it itself.
+   * Whether its reply is retained for a repetition. It is for a write, unless
+   * the store remembers writes itself.
    */
   readonly isRetained: boolean;
   /**
-   * Index of the strongest requested level: a view at it or above is the last.
+   * Index of the strongest requested level. A view at this level or above is
+   * the last one.
    */
   readonly strongest: number;
-  /** When it arrived, by `now` of the clock of the process. */
+  /** When the operation arrived, by `now` of the process's clock. */
   readonly receivedAt: number;
   /** Where its views and failures are counted. */
   readonly stats: OperationStats;
-  /** When its time is up, by `now` of the clock of the process. */
+  /** When its time is up, by `now` of the process's clock. */
   readonly deadlineAt: number | undefined;
-  /** Where it was sent first, if it has moved. */
+  /** The site to which it was sent first, if it has moved. */
   readonly move?: SiteMove | undefined;
   /**
-   * The client's name for it, the same for every connection of its principal.
+   * The client's key for it. All connections of its principal share their keys.
    */
   readonly idempotencyKey?: string | undefined;
-  /**
-   * The user that it is executed for: the one that `authorize` has decided on.
-   */
+  /** The principal that `authorize` has decided about. */
   readonly principal: Principal;
-  /** Its own until the store is done with it. */
+  /** Held until the store is done with the operation. */
   readonly slot: LoadSlot;
 }

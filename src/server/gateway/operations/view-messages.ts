@@ -1,4 +1,7 @@
-/** Views as rows, and whether one may take the place of another. */
+/**
+ * Creates and encodes the messages of views, and tells whether one confirms
+ * another.
+ */
 import type {
   BindingSession,
   ViewDetails,
@@ -14,17 +17,17 @@ import { isPlain } from '../../../values/value-kinds.ts';
 import { view, type ViewMessage } from '../../../protocol/messages/view.ts';
 import type { SubmissionOwner } from './submission-types.ts';
 
-/** What follows the value in a row. */
+/** What follows the value in a message. */
 export interface MessageTail extends ViewDetails {
-  /** In a session: what it has seen with this view. */
+  /** In a session: the token for what the session has seen with this view. */
   readonly token?: string;
 }
 
-/** Longest token of a session that clients take. */
+/** Longest session token that clients accept. */
 const MAX_TOKEN_LENGTH = 4_096;
 
-// Spelt out, since a row is made for every view: spreading what is there costs
-// more than all the rest.
+// The messages are written out by hand: one is created for every view, and
+// spreading optional parts costs more than all the rest.
 export function createViewMessage(
   id: number,
   level: number,
@@ -62,8 +65,8 @@ export function createConfirmMessage(
 }
 
 /**
- * Whether merging `details` into `reported`, key by key, replaces all of
- * `reported`.
+ * Returns whether merging `details` into `reported`, key by key, replaces all
+ * of `reported`.
  */
 export function coversDetails(
   details: ViewDetails | undefined,
@@ -78,20 +81,20 @@ export function coversDetails(
   );
 }
 
-/** What a row can leave out stands for nothing at all. */
+/** A message may leave out both `undefined` and `null`. */
 function isPresent<T>(part: T | null | undefined): part is T {
   return part !== undefined && part !== null;
 }
 
 /**
- * The row of a view as it is sent. Throws `INVALID_VALUE` for one that cannot
- * be, or is too large.
+ * Encodes a view. Throws `INVALID_VALUE` if it cannot be encoded or is too
+ * large.
  */
 export function encodeView(
-  row: ViewMessage,
+  viewMessage: ViewMessage,
   { codec, maxResultBytes }: SubmissionOwner,
 ): EncodedMessage {
-  const encoded = encodeMessageOf(view, row, codec);
+  const encoded = encodeMessageOf(view, viewMessage, codec);
   if (canFitFrame(codec, encoded, maxResultBytes)) return encoded;
   const bytes = codec.byteLength(encoded);
   const message = `value: the view takes ${bytes} bytes, the server sends ${maxResultBytes} at most`;
@@ -99,8 +102,8 @@ export function encodeView(
 }
 
 /**
- * What follows the value: in a session, the token that goes with it as well.
- * Throws what clients would not take.
+ * Returns what follows the value, with the token if there is a session. Throws
+ * for what clients would not accept.
  */
 export function createTail(
   details: ViewDetails | undefined,
