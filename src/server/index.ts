@@ -1,4 +1,3 @@
-/** `correctables/server`: services and the sites that run them. */
 export { createEmbedded } from './deployment/embedded/embedded.ts';
 export type { Embedded } from './deployment/embedded/embedded.ts';
 export type {

@@ -25,7 +25,7 @@ const NEVER_WRITTEN = '';
  * each.
  */
 interface Entry {
-  /** Unique to the write, as a counter is not once a log is restored. */
+  /** Unique for each write. A counter would repeat after a log is restored. */
   readonly version: string;
   readonly value?: unknown;
 }
@@ -81,8 +81,8 @@ export const keyValueService: Service = defineService(keyValue, {
         return { committed: false, changed: [...new Set(changed)] };
 
       const committed = { committed: true, changed: [] };
-      // Nothing to write: what was read is certified all the same, since a red
-      // update is.
+      // Nothing to write. Since the operation is red, its reads are certified
+      // even so.
       if (writes.length === 0) return committed;
       return shadow.write({ version: uniqueId(), writes }, committed);
     },

@@ -1,4 +1,6 @@
-/** One site of a cluster behind its gateway, in a process of its own. */
+/**
+ * Serves one site of a cluster through its gateway, in a process of its own.
+ */
 import {
   checkOptionNames,
   type OptionNamesOf,
@@ -57,9 +59,9 @@ const CALL =
 
 const PROGRESS_INTERVAL_MS = 1000;
 /**
- * How long clients may end what is in flight before a site that is stopped and
- * started again cuts them off. They go on at another site, or here. What waits
- * for the red order would not end in any time.
+ * How long clients may finish operations in flight before a site is stopped and
+ * started again. They go on at another site, or here later. Operations that
+ * wait for the red order might never finish.
  */
 const STOPPING_DRAIN_MS = 500;
 
@@ -153,8 +155,8 @@ export async function serveCluster(
 }
 
 /**
- * Opens the one site of a cluster that this process is, and starts it. Throws
- * as `serveCluster`.
+ * Opens the site of a cluster that this process runs, and starts it. Throws as
+ * `serveCluster`.
  */
 export async function openClusterNode(
   service: Service,
@@ -188,8 +190,8 @@ class ClientListener {
   }
 
   /**
-   * Listens for a site that runs, or does not; again where it did before, so
-   * that clients come back.
+   * Listens for a site that runs or waits. A later call listens at the same
+   * address, so that clients come back.
    */
   async open(node: ClusterNode, driver?: SiteDriver): Promise<void> {
     await this.close({ drainMs: STOPPING_DRAIN_MS });
@@ -205,13 +207,13 @@ class ClientListener {
     const { name: site } = node;
     const { contract } = service;
     const address = getListenAddress(node.addresses.get(site) as string);
-    // No client submits anything as long as there is no driver.
+    // Clients submit nothing as long as there is no driver.
     const binding = new SiteBinding(
       site,
       driver ?? ({ contract } as unknown as SiteDriver),
     );
-    // Clients name it as the home of what they send: a later incarnation has
-    // done nothing of what an earlier one has.
+    // Clients name it as the home of their operations: a later incarnation has
+    // executed nothing that an earlier one received.
     const home = driver && formatHome(driver.origins.get(driver.site));
     const common = {
       binding,
@@ -270,8 +272,8 @@ class ClientListener {
 }
 
 /**
- * Why a node accepts no clients, if so. Without a driver its site does not run,
- * or is about to be stopped.
+ * Returns why a node accepts no clients, if so. Without a driver, its site does
+ * not run, or is about to be stopped.
  */
 function findWaiting(
   { state, problem }: ClusterNode['state'],
@@ -282,7 +284,7 @@ function findWaiting(
     : (problem ?? state);
 }
 
-/** What operations wait for at a site that serves. */
+/** Returns what some operations wait for at a site that serves. */
 function describeRedProblem(
   driver: SiteDriver | undefined,
 ): string | undefined {
@@ -293,7 +295,7 @@ function describeRedProblem(
 }
 
 /**
- * Where a node listens unless that is set. A `wss:` address is that of a proxy,
+ * Returns the default listen address. A `wss:` address is that of a proxy,
  * which ends TLS.
  */
 function getListenAddress(url: string): {
@@ -305,7 +307,10 @@ function getListenAddress(url: string): {
   return { host: hostname, port: port === '' ? 80 : Number(port) };
 }
 
-/** Logs what is new, at most once in `PROGRESS_INTERVAL_MS`. */
+/**
+ * Creates a logger that skips repeated messages, and logs at most once in
+ * `PROGRESS_INTERVAL_MS`.
+ */
 function createProgressLog(
   log: (message: string) => void,
 ): (message: string) => void {

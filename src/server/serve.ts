@@ -1,6 +1,6 @@
 /**
- * The composition root: a service at several sites, each behind a gateway, on
- * one port.
+ * Serves a service at several sites of one process: each site has a gateway,
+ * and all share a port.
  */
 import type { RequestListener } from 'node:http';
 import {
@@ -172,8 +172,8 @@ export async function serve<const N extends string>(
       operatorToken,
       metrics: createSiteMetrics({ ...embedded, rejectedMessages }),
     }));
-    // Only now, so that whatever is refused leaves the data as it was; and at
-    // once, before anybody is let in.
+    // The data stays unchanged if a step before this one fails. The sites start
+    // before a client can connect.
     begin();
     return {
       sites: embedded.sites,

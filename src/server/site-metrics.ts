@@ -1,5 +1,5 @@
 /**
- * What the sites of a process count, for Prometheus. Names and meanings are
+ * Metrics of the sites in a process, for Prometheus. Names and meanings are
  * listed in docs/operate/metrics-and-alarms.md.
  */
 import type { LinkStatus } from './cluster/cluster-links.ts';
@@ -68,7 +68,7 @@ export function createSiteMetrics(backend: ObservedSites): StoreMetric[] {
   ];
 }
 
-/** What is shown of each link. Counters count since the process started. */
+/** The metrics of each link. Counters count since the process started. */
 const LINK_METRICS: readonly (readonly [
   StoreMetric['kind'],
   string,
@@ -142,7 +142,7 @@ export function createLinkMetrics(
   }));
 }
 
-/** Connections to the cluster address that were refused. */
+/** Counts refused connections to the cluster address. */
 export function createRefusedMetric(
   site: string,
   readCount: () => number,
@@ -156,7 +156,7 @@ export function createRefusedMetric(
   };
 }
 
-/** What is shown of etcd, if that keeps the red log. */
+/** The metrics of etcd, if it keeps the red log. */
 const RED_LOG_METRICS: readonly (readonly [
   string,
   string,

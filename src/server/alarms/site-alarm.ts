@@ -1,4 +1,4 @@
-/** What an operator must know, and how it is noticed. */
+/** Alarms for the operator of a site, and the functions that raise them. */
 import { isThenable } from '../../correctable/validate.ts';
 import { toWellFormed } from '../../protocol/codec/tagged-values.ts';
 import { formatThrown } from '../records/failures.ts';
@@ -181,8 +181,8 @@ export interface SiteAlarm {
 }
 
 /**
- * A change at the servers that keep the red log. `full` without a message:
- * there is room again.
+ * A change at the servers that keep the red log. `full` without a message means
+ * that there is room again.
  */
 interface RedLogServerState {
   readonly kind: 'unavailable' | 'available' | 'full';
@@ -193,8 +193,8 @@ interface RedLogServerState {
 export type OnAlarm = (alarm: SiteAlarm) => unknown;
 
 /**
- * Alarms are raised in the middle of other work: that goes on if `onAlarm`
- * throws, and the alarm becomes a warning.
+ * Guards the handler: alarms are raised in the middle of other work, which must
+ * go on. If `onAlarm` throws, the alarm becomes a warning.
  */
 export function guardAlarmHandler(onAlarm: OnAlarm): OnAlarm {
   return (alarm) => {
@@ -212,7 +212,7 @@ export function guardAlarmHandler(onAlarm: OnAlarm): OnAlarm {
   };
 }
 
-/** Returns what raises the alarms of a site. */
+/** Creates the function that raises the alarms of a site. */
 export function createAlarmRaiser(
   site: string,
   onAlarm: OnAlarm,
@@ -221,7 +221,10 @@ export function createAlarmRaiser(
     void onAlarm({ kind, site, message: `Site ${site}: ${text}` });
 }
 
-/** How much of an error's text is in an alarm: clients choose much of it. */
+/**
+ * How much of an error's text an alarm contains. Clients choose much of that
+ * text.
+ */
 const MAX_TEXT_LENGTH = 500;
 const MAX_STACK_LENGTH = 4000;
 /** Returns the beginning of a text that clients chose, safe to print. */
@@ -231,7 +234,7 @@ export function shortenText(text: string, max = MAX_TEXT_LENGTH): string {
     : `${toWellFormed(text.slice(0, max))}… (${text.length} characters)`;
 }
 
-/** Returns what raises the alarms of a site's disk. */
+/** Creates the functions that raise the alarms of a site's disk. */
 export function createStorageAlarms(
   site: string,
   onAlarm: OnAlarm,
@@ -281,20 +284,20 @@ const HALT_REASONS: Readonly<Record<RedHalt['reason'], string>> = {
   differs: 'the red log of another site is not the same',
 };
 
-/** What raises the alarms of a site that runs. */
+/** Raises the alarms of a site that runs. */
 export interface SiteAlarms {
-  /** The clock of this machine was set by so many milliseconds. */
+  /** The clock of this machine was set by this many milliseconds. */
   onClockSet(byMs: number): void;
   /** The site takes no more of the red log. */
   onRedHalted(halt: RedHalt): void;
   onRedLogServer(state: RedLogServerState): void;
   /** Two nodes run as this site, or as `peer`. */
   onForked(problem: string, peer?: Origin): void;
-  /** A newer version is in force than the one that the site runs. */
+  /** The version in force is newer than the one that the site runs. */
   onOutdated(problem: string): void;
   /** The rights of a closed site to bounded fields are lost. */
   onRightsLost(origin: Origin, lost: readonly LostRight[]): void;
-  /** The site has heard no other one since its start. */
+  /** The site has received nothing from another site since its start. */
   onAlone(): void;
 }
 
@@ -368,7 +371,7 @@ export function createSiteAlarms(
 /** How many rows a message names. */
 const MAX_NAMED_ROWS = 10;
 
-/** The sum of each field, with the rows that have most of it. */
+/** Formats the sum of each field, with the rows that have most of it. */
 function formatLostRights(lost: readonly LostRight[]): string {
   const fields = new Map<string, LostRight[]>();
   for (const right of lost) {
@@ -390,7 +393,7 @@ function formatLostRights(lost: readonly LostRight[]): string {
   return parts.join('; ');
 }
 
-/** Where alarms go by default. */
+/** Handles alarms by default: each becomes a process warning. */
 export function emitWarning({ message, kind, cause }: SiteAlarm): void {
   process.emitWarning(message, { code: kind, detail: formatStack(cause) });
 }

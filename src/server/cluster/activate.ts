@@ -1,6 +1,6 @@
 /**
- * Brings a newer version into force: one node asks all others what they run,
- * and proposes it to the red log.
+ * Activates a newer version: one node asks all others what they run, and
+ * proposes the version to the red log.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isRecord } from '../../correctable/validate.ts';
@@ -17,7 +17,7 @@ export interface VersionName {
   readonly service: string;
 }
 
-/** What a node runs, and what is in force there. */
+/** The version that a node runs, and the one in force there. */
 export interface NodeVersion extends VersionName {
   readonly inForce: VersionName;
 }
@@ -26,14 +26,17 @@ function getName({ rules, service }: DeploymentVersion): VersionName {
   return { rules, service: service.hash };
 }
 
-/** The outcome of a request to activate. */
+/** The outcome of a request to activate a version. */
 export interface ActivateReply {
   readonly version?: VersionName;
   /** Whether another version was in force before. */
   readonly isNew?: boolean;
   /** Why nothing was activated, if so. */
   readonly problem?: string | undefined;
-  /** Whether it may still be activated; `problem` is why that is not known. */
+  /**
+   * Whether the version may still be activated. Then `problem` is why that is
+   * unknown.
+   */
   readonly isUnknown?: boolean | undefined;
 }
 
@@ -48,7 +51,10 @@ export interface VersionHost {
    * Default: 5000
    */
   readonly connectTimeoutMs?: number;
-  /** Proposes the own version; resolves with why it is not in force, if so. */
+  /**
+   * Proposes the version of this node. Resolves with why it is not in force, if
+   * so.
+   */
   propose(): Promise<Pick<ActivateReply, 'problem' | 'isUnknown'>>;
 }
 
@@ -56,7 +62,9 @@ export function getNodeVersion({ own, getInForce }: VersionHost): NodeVersion {
   return { ...getName(own), inForce: getName(getInForce()) };
 }
 
-/** Answers a request, if it is about versions; `undefined` if not. */
+/**
+ * Answers a request about versions; returns `undefined` for another request.
+ */
 export function answerVersion(
   kind: string,
   host: VersionHost,
@@ -96,7 +104,7 @@ async function activateVersion(host: VersionHost): Promise<ActivateReply> {
 }
 
 /**
- * Asks a site again until it answers: the last one to be upgraded has often
+ * Asks a site again until it answers: the site that was upgraded last has often
  * just started.
  */
 async function requestVersion(
@@ -115,8 +123,8 @@ async function requestVersion(
 }
 
 /**
- * Names the sites that do not run the new version; `undefined` if all run the
- * same.
+ * Names the sites that do not run the new version. Returns `undefined` if all
+ * run the same.
  */
 function describeDifference(
   running: ReadonlyMap<string, VersionName>,

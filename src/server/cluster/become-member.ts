@@ -1,6 +1,6 @@
 /**
- * Begins on an empty directory in a deployment that runs: as a new site, or in
- * place of one whose data is lost.
+ * Starts a site on an empty directory in a running deployment: a new site, or
+ * one whose data is lost.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { isNonEmptyString, isRecord } from '../../correctable/validate.ts';
@@ -26,13 +26,15 @@ import {
 import type { MemberOutput } from '../records/replica-output.ts';
 import type { StateTransfers } from './state-transfers.ts';
 
-/** The sites that get the request for a change. */
+/** Where the request for a change is sent. */
 export interface ChangeTargets {
-  /** One of its other sites is enough. */
+  /**
+   * The request goes to the sites of the file, and one that answers is enough.
+   */
   readonly file: ClusterFile;
   readonly keys: ClusterKeys;
   readonly signal: AbortSignal;
-  /** Why it has not been made so far. */
+  /** Receives why the change has not been made so far. */
   onProblem(message: string): void;
 }
 
@@ -45,12 +47,12 @@ export const CHANGE = 'change';
 export const CHANGE_TIMEOUT_MS = 40_000;
 const RETRY_MS = 500;
 const CHECK_MS = 10;
-/** Another change may be under way: it soon ends unless a site is away. */
+/** Another change may be pending. It soon ends unless a site is away. */
 const REFUSED_FOR_MS = 30_000;
 
 /**
- * Returns the ordinal of the site. Throws `UNAVAILABLE` if refused for long, or
- * if the site leads the red log.
+ * Requests the change and returns the ordinal of the site. Throws `UNAVAILABLE`
+ * if it is refused for long, or if the site leads the red log.
  */
 export async function requestChange(
   change: MemberChange,
@@ -60,7 +62,7 @@ export async function requestChange(
   let refusedSinceMs = Infinity;
   for (;;) {
     const { redLeader, away } = await askOthers(change.name, targets);
-    // No site can deliver the change while the log has no leader.
+    // Without a leader of the log, no site can deliver the change.
     if (redLeader === change.name) throw redLeaderError(change.name, file.path);
     const absent = [...away].map(
       ([site, problem]) => `; ${site} cannot be reached (${problem})`,
@@ -107,7 +109,8 @@ export async function requestChange(
 
 interface OtherSites {
   /**
-   * The leader of the built-in red log, as those follow it that have answered.
+   * The leader of the built-in red log, according to the sites that have
+   * answered.
    */
   readonly redLeader: string | null | undefined;
   /** The sites that have not answered, and why. */
@@ -143,7 +146,7 @@ async function askOthers(
   return { redLeader: followed?.leader, away };
 }
 
-/** @throws Error if it is no change */
+/** @throws Error if the body is not a change */
 export function parseChange(body: unknown): MemberChange {
   const { name, directory, address } = isRecord(body) ? body : {};
   const { url, cluster } = isRecord(address) ? address : {};
@@ -176,8 +179,8 @@ export async function waitWhileJoining(
 }
 
 /**
- * What a site that has become a member waits for before it takes writes;
- * `undefined` once it takes them.
+ * Returns what a new member waits for before it accepts writes; `undefined`
+ * once it accepts them.
  */
 export function describeJoining(
   site: number | null,
@@ -205,8 +208,8 @@ export interface BecomeMemberOptions extends ChangeTargets {
 }
 
 /**
- * Has the directory added as a member, and takes the state of another site.
- * Returns the origin.
+ * Requests that the directory is added as a member, and receives the state of
+ * another site. Returns the origin.
  */
 export async function becomeMember(
   options: BecomeMemberOptions,
@@ -227,8 +230,8 @@ export async function becomeMember(
 }
 
 /**
- * Writes what another site has sent as the directory of a site that has nothing
- * of its own.
+ * Creates the directory of a site that has no data of its own from the state of
+ * another site.
  */
 function installShared(
   shared: Checkpoint,
@@ -282,18 +285,19 @@ function redLeaderError(name: string, path: string): CorrectableError {
   });
 }
 
-/** What became of a proposed change. */
+/** The outcome of a proposed change. */
 export type ChangeOutcome = Extract<MemberOutput, { kind: 'changed' }>;
 
 /**
- * A reply to a request for a change: what became of it, or that this is not
- * known.
+ * The reply to a request for a change: its outcome, or that the outcome is
+ * unknown.
  */
 export interface ChangeReply extends Partial<
   Pick<ChangeOutcome, 'origin' | 'problem'>
 > {
   /**
-   * Whether it may still be carried out; `problem` is why that is not known.
+   * Whether the change may still be made. Then `problem` is why that is
+   * unknown.
    */
   readonly isUnknown?: boolean;
 }
@@ -302,21 +306,21 @@ export interface ChangeReply extends Partial<
 const OUTCOME_TIMEOUT_MS = 30_000;
 
 /**
- * Changes of the members that a node has proposed, until it is known what
- * became of them: by their names.
+ * The changes that a node has proposed and whose outcome is still unknown, by
+ * name.
  */
 export class PendingChanges {
   readonly #waiting = new Map<string, (outcome: ChangeOutcome) => void>();
   readonly #findCause: () => string | undefined;
 
-  /** @param findCause says why the red log may not answer */
+  /** @param findCause returns why the red log may not answer */
   constructor(findCause: () => string | undefined) {
     this.#findCause = findCause;
   }
 
   /**
-   * Resolves with what became of the change of this name, or that this is not
-   * known.
+   * Resolves with the outcome of the change of this name, or with the fact that
+   * it is unknown.
    */
   wait(name: string): Promise<ChangeReply> {
     return new Promise((resolve) => {

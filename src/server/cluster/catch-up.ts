@@ -1,6 +1,6 @@
 /**
- * Takes the state of another site if that does not keep what this one lacks
- * (docs/spec/cluster.md, A4, A6, T8).
+ * Takes the state of another site if that site no longer keeps the records that
+ * this one lacks (docs/spec/cluster.md, A4, A6, T8).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isCorrectableError } from '../../correctable/errors.ts';
@@ -13,12 +13,12 @@ import type { ReceivedState } from './state-transfers.ts';
 
 export interface CatchUpHost {
   readonly origin: Origin;
-  /** Whether the own end of the red log counts. */
+  /** Whether the end of the site's own red log is kept. */
   readonly keepsRed: boolean;
   readonly signal: AbortSignal;
   getPeers(): readonly string[];
   /**
-   * Takes the state of one of the donors. Calls `onClosed` if a donor knows
+   * Receives the state of one of the donors. Calls `onClosed` if a donor knows
    * this directory as one of a closed site.
    */
   receive(
@@ -37,8 +37,8 @@ export interface CatchUpHost {
    */
   onRefused(problems: ReadonlyMap<string, string>): void;
   /**
-   * The state that has come cannot be written, why, and about how much room
-   * that takes; or it can be again.
+   * The received state cannot be written: with the reason, and about how much
+   * room it needs. Or it can be written again.
    */
   onFullChanged(because: Error | undefined, neededBytes?: number): void;
   /** Default: 2000 */
@@ -48,8 +48,8 @@ export interface CatchUpHost {
 }
 
 /**
- * The site was closed meanwhile: operations of its own that it holds, and which
- * other sites may lack.
+ * The site was closed meanwhile. Holds its own operations that other sites may
+ * lack.
  */
 export interface ClosedMeanwhile {
   readonly message: string;
@@ -58,25 +58,25 @@ export interface ClosedMeanwhile {
 
 const RETRY_AFTER_MS = 2000;
 /**
- * Each attempt takes the whole state: without room for it, the next one is
- * later each time.
+ * Each attempt transfers the whole state. While the disk is full, the next
+ * attempt comes later each time.
  */
 const MAX_FULL_RETRY_AFTER_MS = 300_000;
 /**
- * How often each donor is tried without an alarm: it may lack something for a
+ * How many rounds of attempts raise no alarm: a donor may lack something for a
  * moment only.
  */
 const MAX_SILENT_ROUNDS = 3;
 
 /**
- * Returns once the state is on the disk, or what to do with the end of a site
- * that was closed.
+ * Resolves once the state is on the disk, or with the remaining operations of a
+ * site that was closed.
  */
 export async function catchUp(
   host: CatchUpHost,
 ): Promise<ClosedMeanwhile | undefined> {
   const { signal, retryAfterMs = RETRY_AFTER_MS } = host;
-  // Ended with the signal: the next attempt then fails with its reason.
+  // The wait ends with the signal. The next attempt then fails with its reason.
   const wait =
     host.wait ??
     ((delayMs: number) =>

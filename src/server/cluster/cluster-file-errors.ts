@@ -1,10 +1,10 @@
-/** What is wrong with a `cluster.json`: the field, and what to write. */
+/** Errors of a `cluster.json`: each names the field, and what to write. */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { describeUnknownOption } from '../../correctable/unknown-option.ts';
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` if the object at that place has a
- * field of another name
+ * @throws CorrectableError `INVALID_ARGUMENT` if the object at `field` has a
+ * field with an unknown name
  */
 export function checkFields(
   place: string,
@@ -37,7 +37,7 @@ export function checkField(
   if (!isRight) throw invalidFieldError(field, problem);
 }
 
-/** The error of an option `cluster` that does not fit. */
+/** Creates the error for an invalid option `cluster`. */
 export function clusterFileError(
   message: string,
   cause?: unknown,

@@ -19,7 +19,7 @@ import {
 } from './red-log/red-log-settings.ts';
 import { readTextFile } from './text-file.ts';
 
-/** Where a node listens for the other sites. */
+/** The address at which a node listens for the other sites. */
 export interface ClusterAddress {
   readonly host: string;
   readonly port: number;
@@ -48,11 +48,11 @@ export interface ClusterFile {
 }
 
 /**
- * Numbers as names would change the order of the sites, since JavaScript sorts
- * them.
+ * A number as a name would change the order of the sites, since JavaScript
+ * sorts such keys.
  */
 const SITE_NAME = /^[A-Za-z][\w-]{0,63}$/;
-/** Paths of a gateway that are no sites. */
+/** Paths of a gateway that cannot be names of sites. */
 const RESERVED_NAMES: readonly string[] = [
   'health',
   'ready',
@@ -115,8 +115,8 @@ export function parseClusterFile(value: unknown, path: string): ClusterFile {
 }
 
 /**
- * The site that leads the red log of a new deployment. With etcd no site leads:
- * then it is the first site of the file.
+ * Returns the site that leads the red log of a new deployment. With etcd no
+ * site leads, and this is the first site of the file.
  */
 export function getFirstLeader({ sites, redLog }: ClusterFile): string {
   return redLog.engine === 'built-in'
@@ -129,8 +129,8 @@ export function formatAddress({ host, port }: ClusterAddress): string {
 }
 
 /**
- * The addresses for clients, by name: as the file has them, or as the sites
- * have joined.
+ * Returns the addresses for clients, by name: from the file, or with which
+ * sites have joined.
  */
 export function listClientAddresses(
   names: readonly string[],
@@ -146,8 +146,8 @@ export function listClientAddresses(
 }
 
 /**
- * Calls back with the address for links of each site that there has been, and
- * whether it is a member.
+ * Calls back with the address for links of each site that ever was a member,
+ * and whether it still is one.
  */
 export function forEachLinkAddress(
   file: ClusterFile,
@@ -166,7 +166,7 @@ export function forEachLinkAddress(
   }
 }
 
-/** The address with which a site has joined. */
+/** Returns the address with which a site has joined. */
 function findJoined(name: string, origins: Origins): SiteAddress | undefined {
   const origin = origins.sites.findLast(
     (item) => origins.getName(item) === name,
@@ -238,7 +238,7 @@ function parseSite(name: string, value: unknown): ClusterSite {
   };
 }
 
-/** Two sites at one address would be one site. */
+/** Throws if two sites have the same address. */
 function rejectRepeats(
   sites: ReadonlyMap<string, ClusterSite>,
   field: string,

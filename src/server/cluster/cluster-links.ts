@@ -1,5 +1,5 @@
 /**
- * All links of a node: it dials every other site, listens for them, and reports
+ * All links of a node. It dials every other site, listens for them, and reports
  * to operators which links are down.
  */
 import type { Server, Socket } from 'node:net';
@@ -34,7 +34,7 @@ import {
 
 /** A request of another site, or of an operator's command. */
 export interface ControlRequest {
-  /** The site; `null` for a command. */
+  /** The site that asks; `null` for a command. */
   readonly from: string | null;
   readonly kind: string;
   readonly body: unknown;
@@ -46,11 +46,11 @@ export interface ClusterLinksOptions {
   readonly peers: ReadonlyMap<string, ClusterAddress>;
   readonly keys: ClusterKeys;
   readonly onAlarm: OnAlarm;
-  /** Receives what keeps this process from listening, if that may pass. */
+  /** Receives why this process cannot listen yet, if that may pass. */
   onWaiting?(message: string): void;
-  /** Envelopes of a site, as bytes of `EnvelopeCodec`. */
+  /** Receives envelopes of a site, as bytes of `EnvelopeCodec`. */
   onEnvelopes(from: string, contents: readonly Uint8Array[]): void;
-  /** A slice of a state transfer. */
+  /** Receives a slice of a state transfer. */
   onSlice?(from: string, content: Uint8Array): void;
   /**
    * Returns the reply to a request, or a promise of it. An error becomes the
@@ -60,17 +60,18 @@ export interface ClusterLinksOptions {
   onConnected?(site: string): void;
   onDisconnected?(site: string): void;
   /**
-   * Whether the own site is about to become a member: others refuse it until
+   * Whether this site is about to become a member. Other sites refuse it until
    * then, without alarms. Default: it is not
    */
   isJoining?(): boolean;
   /**
-   * What the own site takes the deployment for. Default: nothing is compared
+   * Returns the setup that this site has for the deployment. Default: nothing
+   * is compared
    */
   getSetup?(): DeploymentSetup | undefined;
-  /** Whether the own site takes operations. Default: it does */
+  /** Whether this site accepts operations. Default: it does */
   isServing?(): boolean;
-  /** The site that leads the red log, if a site does. Default: none */
+  /** Returns the site that leads the red log, if a site does. Default: none */
   getRedLeader?(): string | null;
   readonly limits?: LinkLimits;
   readonly heartbeatIntervalMs?: number;
@@ -110,33 +111,31 @@ const LISTEN_ADVICE: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'Give an address of this machine, or let it reach its name server',
 };
 const DOWN_ALARM_MS = 5000;
-/**
- * Of peers that have the key and are refused, so many different problems are
- * reported.
- */
+/** How many different problems of refused peers with the key are reported. */
 const MAX_REPORTED_PROBLEMS = 100;
 
 export class ClusterLinks {
   readonly #options: ClusterLinksOptions;
   readonly #peers = new Map<string, Peer>();
   /**
-   * Accepted connections with the site that has dialed: `null` for a command,
+   * Accepted connections with the site that dialed: `null` for a command,
    * `undefined` before the first request.
    */
   readonly #incoming = new Map<LinkConnection, string | null | undefined>();
   /**
-   * All that this server has accepted, also before the end of their handshake.
+   * All sockets that this server has accepted, before and after their
+   * handshake.
    */
   readonly #sockets = new Set<Socket>();
   readonly #server: Server;
   /**
-   * Problems that are reported: of this site at a peer by its name, until they
-   * have passed.
+   * Reported problems of this site at a peer, by its name, until they have
+   * passed.
    */
   readonly #reported = new Set<string>();
-  /** Problems of peers that have the key, and are refused here. */
+  /** Reported problems of peers that have the key and are refused here. */
   readonly #reportedProblems = new Set<string>();
-  /** What strangers without the key were reported for. */
+  /** Kinds of connections without the key that were reported. */
   readonly #reportedStrangers = new Set<StrangerKind>();
   #refusedConnections = 0;
   #isClosed = false;
@@ -167,8 +166,8 @@ export class ClusterLinks {
   }
 
   /**
-   * Adds a peer, or gives it another address. One that is not expected to be
-   * there causes no alarm while it is away.
+   * Adds a peer, or changes its address. A peer that is not expected causes no
+   * alarm while it is away.
    */
   setPeer(name: string, address: ClusterAddress, isExpected = true): void {
     const known = this.#peers.get(name);
@@ -222,7 +221,7 @@ export class ClusterLinks {
     this.#onDown(name, formatAddress(address), undefined);
   }
 
-  /** Closes the link to a site that is no peer any more. */
+  /** Closes the link to a site that is not a peer any more. */
   removePeer(name: string): void {
     const peer = this.#peers.get(name);
     this.#peers.delete(name);
@@ -246,19 +245,19 @@ export class ClusterLinks {
     return this.#peers.get(peer)?.link.isConnected === true;
   }
 
-  /** The version in which a peer reads envelopes. */
+  /** Returns the version of envelopes that a peer reads. */
   getVersion(peer: string): number {
     return this.#peers.get(peer)?.link.version ?? LINK_VERSIONS.version;
   }
 
-  /** Sends an envelope, unless there is no such peer. */
+  /** Sends an envelope. Does nothing if there is no such peer. */
   send(peer: string, content: Uint8Array): void {
     this.#peers.get(peer)?.link.send(content);
   }
 
   /**
-   * Sends back on each connection dialed as that site: of two nodes that run as
-   * one site, one listens.
+   * Answers on each connection that was dialed as that site. If two nodes run
+   * as one site, both must get the message, and only one of them listens.
    */
   sendBack(peer: string, content: Uint8Array): void {
     for (const [connection, from] of this.#incoming)
@@ -266,7 +265,7 @@ export class ClusterLinks {
   }
 
   /**
-   * Sends a slice of a state transfer behind everything else. Rejects if the
+   * Sends a slice of a state transfer after everything else. Rejects if the
    * link is lost before.
    */
   async sendSlice(peer: string, content: Uint8Array): Promise<void> {
@@ -340,14 +339,13 @@ export class ClusterLinks {
         cause,
       });
     }
-    // Running out of descriptors is no reason to end: connections are accepted
+    // Without free descriptors, the server goes on: it accepts connections
     // again later.
     this.#server.on('error', () => {});
   }
 
   /**
-   * A connection is unknown until its first request has said from whom it
-   * comes.
+   * A connection is unknown until its first request names the site that dialed.
    */
   #accept(socket: TLSSocket): void {
     if (this.#isClosed) return void socket.destroy();
@@ -386,7 +384,7 @@ export class ClusterLinks {
     connection.startHeartbeats(false, heartbeatIntervalMs);
   }
 
-  /** Why a peer that has the key is not accepted. */
+  /** Returns why a peer that has the key is not accepted. */
   #findProblem(body: unknown): string | undefined {
     const { site, keys, getSetup } = this.#options;
     const { deployment, from, to, setup } = isRecord(body) ? body : {};
@@ -415,7 +413,7 @@ export class ClusterLinks {
     return `it is the site ${shortenText(String(from))}, which ${site} does not know: ${advice}`;
   }
 
-  /** A peer that has the key is refused. */
+  /** Reports a refused peer that has the key. */
   #reportProblem(address: string | undefined, problem: string): void {
     if (this.#reportedProblems.size >= MAX_REPORTED_PROBLEMS) return;
     const origin = address === undefined ? '' : ` from ${address}`;
@@ -423,7 +421,10 @@ export class ClusterLinks {
     this.#reportOnce(this.#reportedProblems, problem, description);
   }
 
-  /** Others of the kind are only counted: what they claim may be made up. */
+  /**
+   * Reports the first connection of each kind without the key, and only counts
+   * others: what they claim may be made up.
+   */
   #reportStranger(kind: StrangerKind, problem: string): void {
     const description = `a connection without the key to its cluster address was refused: ${problem}`;
     this.#reportOnce(this.#reportedStrangers, kind, description);

@@ -1,7 +1,8 @@
 /**
- * What all nodes of a deployment have to agree on. It comes from their cluster
- * files when the deployment is created, so one file that differs would make a
- * node that no message of the others fits. Nodes compare it when they connect.
+ * The settings on which all nodes of a deployment must agree. They come from
+ * the cluster files when the deployment is created. If one file differed,
+ * messages of its node would fit no other node. So nodes compare their settings
+ * when they connect.
  */
 import { isRecord } from '../../correctable/validate.ts';
 import { shortenText } from '../alarms/site-alarm.ts';
@@ -14,20 +15,20 @@ export interface DeploymentSetup {
   /** The engine of the red log. */
   readonly engine: string;
   /**
-   * The generation of the built-in red log, and its leader; `null` while it is
-   * being restored.
+   * The generation of the built-in red log, and its leader; `null` while the
+   * log is being restored.
    */
   readonly red?:
     | { readonly generation: number; readonly leader: string | null }
     | undefined;
   /**
-   * The sites that the deployment was created with, in order; `undefined` if
-   * not known yet.
+   * The sites with which the deployment was created, in order; `undefined` if
+   * they are not known yet.
    */
   readonly founders?: readonly string[] | undefined;
 }
 
-/** A site and its setup; another site may have sent anything. */
+/** A site and its setup. Another site may have sent any value. */
 export interface SetupOfSite {
   readonly site: string;
   readonly setup: unknown;
@@ -54,7 +55,10 @@ export function describeSetup(
   };
 }
 
-/** Describes what two sites do not agree on, by the field of `cluster.json`. */
+/**
+ * Describes the first setting on which two sites do not agree, by the field of
+ * `cluster.json`.
+ */
 export function findSetupProblem(
   own: SetupOfSite,
   other: SetupOfSite,
@@ -94,8 +98,8 @@ function formatSites(
 }
 
 /**
- * Of one generation. A site that has missed a later one follows it once it is
- * connected.
+ * Returns both leaders of one generation. A site that has missed a later
+ * generation follows it once it is connected.
  */
 function getLeaders(own: unknown, other: unknown): [unknown, unknown] {
   if (

@@ -1,6 +1,6 @@
 /**
- * What a node writes beside its logs, on a disk that may be full: it says so,
- * and tries again.
+ * Writes what a node stores beside its logs. If the disk is full, it raises an
+ * alarm and retries.
  */
 import type { OnAlarm } from '../alarms/site-alarm.ts';
 import { isNoSpace } from '../storage/disk/files.ts';
@@ -8,7 +8,7 @@ import { isNoSpace } from '../storage/disk/files.ts';
 export interface DiskRoomOptions {
   readonly site: string;
   readonly onAlarm: OnAlarm;
-  /** Ends the repetitions. */
+  /** Ends the retries. */
   readonly signal: AbortSignal;
   /** Default: 1000 */
   readonly retryAfterMs?: number;
@@ -24,14 +24,16 @@ export class DiskRoom {
     this.#options = options;
   }
 
-  /** What could not be written last; `undefined` if all was. */
+  /**
+   * The last write that failed for want of room; `undefined` if there is room.
+   */
   get problem(): string | undefined {
     return this.#problem;
   }
 
   /**
-   * Writes, and raises an alarm if there is no room. The error is thrown all
-   * the same.
+   * Runs a step that writes, and raises an alarm if there is no room. Rethrows
+   * its error.
    */
   write<T>(step: () => T): T {
     try {
@@ -45,7 +47,8 @@ export class DiskRoom {
   }
 
   /**
-   * Repeats a step until there is room for what it writes. Other errors end it.
+   * Repeats a step until there is room for what it writes. Another error ends
+   * it.
    */
   async repeat<T>(step: () => T | Promise<T>): Promise<T> {
     const { signal, retryAfterMs = RETRY_AFTER_MS } = this.#options;
@@ -81,7 +84,7 @@ export class DiskRoom {
   }
 }
 
-/** Whether it says that the disk is full, or is caused by that. */
+/** Whether the error, or its cause, is that the disk is full. */
 function isFullDisk(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   return (

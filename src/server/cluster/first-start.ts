@@ -12,18 +12,21 @@ import type { ClusterLinks } from './cluster-links.ts';
 export const IDENTIFY = 'identify';
 
 export interface IdentifyReply {
-  /** Whether something of that site was ever received, at any start. */
+  /** Whether anything of that site was ever received, at any start. */
   readonly isKnown: boolean;
   /**
-   * The sites that the deployment was created with; `null` if this one has not
-   * begun either.
+   * The sites with which the deployment was created; `null` if this site has
+   * not started either.
    */
   readonly founders: readonly string[] | null;
-  /** The hash of the service with which it was, or would be, created. */
+  /**
+   * The hash of the service with which the deployment was, or would be,
+   * created.
+   */
   readonly service?: string;
 }
 
-/** What a node knows when another one asks whether its site is known. */
+/** What a node knows when another one asks whether it knows its site. */
 export interface IdentifyingNode {
   readonly name: string;
   /** `undefined` while its site does not run. */
@@ -38,8 +41,8 @@ export interface IdentifyingNode {
 }
 
 /**
- * Answers another site that asks whether it is known. Throws while this site is
- * starting.
+ * Answers another site that asks whether this one knows it. Throws while this
+ * site is starting.
  */
 export function identifySite(
   site: string,
@@ -81,8 +84,8 @@ export function formatWaiting(sites: readonly string[]): string {
 }
 
 /**
- * Resolves once every other site does not know this one. Rejects with
- * `UNAVAILABLE` if one does, or does not fit.
+ * Resolves once every other site has answered that it does not know this one.
+ * Rejects with `UNAVAILABLE` if one knows it, or if the deployments differ.
  */
 export async function waitUntilUnknown(
   options: FirstStartOptions,

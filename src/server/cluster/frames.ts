@@ -1,6 +1,6 @@
 /**
- * Frames on a link: four bytes with the length of what follows, one byte with
- * the type, the content.
+ * Frames on a link: four bytes with the length of the rest, one byte with the
+ * type, and the content.
  */
 
 export const FRAME = {
@@ -11,7 +11,7 @@ export const FRAME = {
   /** A slice of a state transfer. */
   slice: 2,
   /**
-   * A part of an envelope, which ends with the next frame of the type
+   * A part of an envelope. The envelope ends with the next frame of type
    * `envelope`.
    */
   part: 3,
@@ -24,7 +24,7 @@ const LENGTH_BYTES = 4;
 export const FRAME_OVERHEAD_BYTES: number = LENGTH_BYTES + 1;
 const LAST_TYPE = FRAME.part;
 /**
- * A larger envelope travels in parts, so that a heartbeat or a request comes
+ * A larger envelope is sent in parts, so that heartbeats and requests can come
  * between them.
  */
 export const MAX_PART_BYTES: number = 1 << 16;
@@ -34,12 +34,12 @@ export interface Frame {
   readonly content: Uint8Array;
 }
 
-/** Bytes that are no frames: the connection cannot go on. */
+/** The bytes are not a frame, so the connection cannot go on. */
 export class FrameError extends Error {
   override readonly name = 'FrameError';
 }
 
-/** The bytes before the content of a frame. */
+/** Encodes the bytes before the content of a frame. */
 export function encodeFrameHead(type: FrameType, length: number): Uint8Array {
   const head = Buffer.allocUnsafe(FRAME_OVERHEAD_BYTES);
   head.writeUInt32BE(length + 1, 0);
@@ -47,29 +47,27 @@ export function encodeFrameHead(type: FrameType, length: number): Uint8Array {
   return head;
 }
 
-/** Takes bytes as they come, and returns whole frames. */
+/** Receives bytes as they come, and returns whole frames. */
 export class FrameReader {
   readonly #maxBytes: () => number;
   #chunks: Buffer[] = [];
   #size = 0;
-  /**
-   * Bytes that the frame which has begun needs in all, as far as that is known.
-   */
+  /** Total bytes of the frame that has begun, as far as its length is known. */
   #needed = LENGTH_BYTES;
 
-  /** Whether a frame has begun to come, and has not ended. */
+  /** Whether a frame has begun and not ended yet. */
   get isInFrame(): boolean {
     return this.#size > 0;
   }
 
-  /** @param maxBytes what a frame may have now */
+  /** @param maxBytes returns the maximum size of a frame now */
   constructor(maxBytes: () => number) {
     this.#maxBytes = maxBytes;
   }
 
   /**
-   * Returns whole frames, parts of a chunk: copy what is kept. Throws
-   * `FrameError` for a wrong type or size.
+   * Returns whole frames as parts of a chunk: copy what is kept. Throws
+   * `FrameError` for an invalid type or size.
    */
   read(chunk: Buffer): Frame[] {
     this.#chunks.push(chunk);

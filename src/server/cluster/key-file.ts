@@ -1,6 +1,6 @@
 /**
- * The key file of a deployment, made once by `correctables cluster init` and
- * copied to every node.
+ * The key file of a deployment. `correctables cluster init` creates it once,
+ * and it is copied to every node.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
@@ -13,24 +13,24 @@ import { getFileVersion, readTextFile } from './text-file.ts';
 export interface ClusterKeys {
   /** The random id of the deployment. */
   readonly deployment: string;
-  /** One or two. The first is used to connect, each is accepted. */
+  /** One or two keys. The first is used to dial, and each is accepted. */
   readonly keys: readonly LinkKey[];
   /**
-   * Authenticates session tokens. It stays when the keys of links are changed,
-   * so that sessions go on.
+   * Authenticates session tokens. It stays the same when link keys change, so
+   * that sessions go on.
    */
   readonly sessionKey: Uint8Array;
 }
 
-/** A key of links. */
+/** A key for links. */
 export interface LinkKey {
-  /** Names the key without saying anything of it. */
+  /** Names the key without revealing it. */
   readonly id: string;
   readonly bytes: Uint8Array;
 }
 
 const KEY_BYTES = 32;
-/** Accepted by every version of TLS libraries. */
+/** Every version of the TLS libraries accepts this length. */
 const MAX_KEY_BYTES = 64;
 const MAX_KEYS = 2;
 const DEPLOYMENT_BYTES = 12;
@@ -40,8 +40,8 @@ const READABLE_BY_OTHERS = 0o007;
 const DEPLOYMENT = /^[0-9a-f]{24}$/;
 
 /**
- * Makes the key file of a new deployment. Returns `undefined` and changes
- * nothing if there is a file.
+ * Creates the key file of a new deployment. Returns `undefined` and changes
+ * nothing if the file exists.
  */
 export function createKeyFile(path: string): ClusterKeys | undefined {
   if (existsSync(path)) return undefined;
@@ -127,7 +127,8 @@ export function followKeyFile(
         seen = version;
         reported = undefined;
       } catch (error) {
-        // What kept it from being read may pass, and leave the file as it is.
+        // The cause may pass without a change of the file, so the file is read
+        // again.
         seen = undefined;
         const { message } = error as Error;
         if (message !== reported)
@@ -139,7 +140,7 @@ export function followKeyFile(
   };
 }
 
-/** `undefined` if the file cannot be seen. */
+/** Returns `undefined` if the file cannot be found. */
 function getVersion(path: string): string | undefined {
   try {
     return getFileVersion(path);

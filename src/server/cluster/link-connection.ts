@@ -31,10 +31,7 @@ export interface ConnectionEvents {
    * reply's error.
    */
   onRequest(kind: string, body: unknown): unknown;
-  /**
-   * The peer has taken some of what was written, so that there may be room for
-   * more.
-   */
+  /** The peer has confirmed bytes, so there may be room for more. */
   onConfirmed?(): void;
   /** Called once. */
   onClosed(error: Error | undefined): void;
@@ -45,11 +42,11 @@ const MAX_SILENT_BEATS = 5;
 export const HEARTBEAT_INTERVAL_MS = 1000;
 const REQUEST_TIMEOUT_MS = 5000;
 /**
- * So much is taken until the other end hears of it, or until the next
- * heartbeat.
+ * After this many received bytes the peer gets a confirmation, at the latest
+ * with the next heartbeat.
  */
 const MAX_UNREPORTED_BYTES = 1 << 16;
-/** A peer that has not said who it is sends no more than this. */
+/** Maximum size of a frame of a peer that has not identified itself. */
 const MAX_UNKNOWN_FRAME_BYTES = 1 << 16;
 const PING = 'ping';
 
@@ -60,17 +57,18 @@ interface PendingRequest {
 }
 
 /**
- * A connection. Each end may send requests. The end that has dialed sends
- * envelopes, the other one only answers to them.
+ * A connection. Each end may send requests. The end that dialed sends
+ * envelopes, and the other end only answers them.
  */
 export class LinkConnection {
-  /** Counts what goes over it; another one once it is known whose it is. */
+  /** Counts the traffic. It is replaced once the peer is known. */
   traffic: LinkTraffic = createTraffic();
   /**
-   * Whether frames of any size are accepted: once the peer has said who it is.
+   * Whether frames of any size are accepted, because the peer has identified
+   * itself.
    */
   isKnown = false;
-  /** The last round trip, in milliseconds. */
+  /** The last round trip in milliseconds. */
   roundTripMs: number | undefined;
   readonly #socket: TLSSocket;
   readonly #events: ConnectionEvents;
@@ -78,12 +76,12 @@ export class LinkConnection {
     this.isKnown ? MAX_ENVELOPE_BYTES : MAX_UNKNOWN_FRAME_BYTES,
   );
   readonly #window = new LinkWindow();
-  /** The parts of an envelope that has begun to come. */
+  /** The parts of an envelope that has begun. */
   #parts: Uint8Array[] = [];
   #partBytes = 0;
   /**
-   * Bytes that were taken in frames other than control messages, and what the
-   * peer knows of it.
+   * Received bytes in frames other than control messages, and how many of them
+   * were confirmed to the peer.
    */
   #takenBytes = 0;
   #reportedBytes = 0;
@@ -102,14 +100,12 @@ export class LinkConnection {
     socket.on('close', () => this.#onClosed());
   }
 
-  /** Bytes that the socket has not passed on yet. */
+  /** Bytes that the socket has not sent yet. */
   get pendingBytes(): number {
     return this.#socket.writableLength;
   }
 
-  /**
-   * How much may be written before the peer has taken what was written before.
-   */
+  /** How many bytes may be written now, before the peer confirms more. */
   get room(): number {
     return this.#window.room;
   }
@@ -120,17 +116,17 @@ export class LinkConnection {
   }
 
   /**
-   * Watches that the peer is there; `sends` asks it every interval, otherwise
-   * it is expected to. An end that is busy with a large message hears meanwhile
-   * how much of it was taken.
+   * Sends and expects heartbeats. If `sends` is set, this end asks the peer
+   * every interval. Otherwise it expects to be asked. An end that receives a
+   * large message confirms meanwhile how much of it has come.
    */
   startHeartbeats(
     sends: boolean,
     intervalMs: number = HEARTBEAT_INTERVAL_MS,
   ): void {
     this.#heartbeat = setInterval(() => {
-      // Counted in beats: if this process was stopped for long, the peer's
-      // answers come with the next beat.
+      // Counted in heartbeats: if this process was stopped for long, the peer's
+      // answers come with the next heartbeat.
       if ((this.#silentBeats += 1) > MAX_SILENT_BEATS)
         return this.close(
           new Error(
@@ -150,7 +146,7 @@ export class LinkConnection {
     }, intervalMs).unref();
   }
 
-  /** Writes frames at once. */
+  /** Writes frames now. */
   write(frames: readonly Frame[]): void {
     const { traffic } = this;
     this.#socket.cork();
@@ -166,7 +162,7 @@ export class LinkConnection {
 
   /**
    * Sends a request and resolves with the reply. Rejects if there is none in
-   * time, or the peer refuses it.
+   * time, or if the peer refuses the request.
    */
   request(
     kind: string,
@@ -192,7 +188,7 @@ export class LinkConnection {
     this.#socket.destroy();
   }
 
-  /** Closes once what was written has gone. */
+  /** Closes the connection once all that was written has left. */
   end(): void {
     this.#socket.end();
   }
@@ -330,7 +326,7 @@ function parseControl(content: Uint8Array): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(Buffer.from(content).toString());
     if (isRecord(value)) return value;
   } catch {
-    // Reported below, as every other content that is no message.
+    // Reported below, like other content that is not a message.
   }
   throw new FrameError('a control message is not a JSON object');
 }

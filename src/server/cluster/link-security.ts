@@ -1,5 +1,5 @@
 /**
- * TLS with a pre-shared key, so that links are encrypted and both ends are
+ * TLS with a pre-shared key: links are encrypted and both ends are
  * authenticated without certificates.
  */
 import { createServer, type Server } from 'node:net';
@@ -13,8 +13,8 @@ import type { ClusterKeys, LinkKey } from './key-file.ts';
 import { UnknownConnections } from './unknown-connections.ts';
 
 /**
- * A peer can only be authenticated by the key: no other cipher is offered, and
- * none falls back to certificates.
+ * Only the key can authenticate a peer: no other cipher is offered, and none
+ * falls back to certificates.
  */
 const TLS_OPTIONS = {
   ciphers: 'ECDHE-PSK-CHACHA20-POLY1305',
@@ -23,12 +23,12 @@ const TLS_OPTIONS = {
 } as const;
 const HANDSHAKE_TIMEOUT_MS = 5000;
 
-/** What a stranger claims to be, shortened. */
+/** Maximum length of an identity that an unknown peer claims. */
 const MAX_CLAIM_LENGTH = 64;
 
 /**
- * Dials a peer. The identity names the deployment and the key, so that the
- * other end can say what differs.
+ * Dials a peer. The TLS identity names the deployment and the key, so that the
+ * peer can report which of them differs.
  */
 export function dialSecurely(
   { host, port }: ClusterAddress,
@@ -43,8 +43,8 @@ export function dialSecurely(
       port,
       ...TLS_OPTIONS,
       pskCallback: () => ({ identity, psk: key.bytes }),
-      // The key authenticates the peer; there is no certificate whose name
-      // could be checked.
+      // The key authenticates the peer, and there is no certificate with a name
+      // to check.
       checkServerIdentity: () => undefined,
     },
     () => {
@@ -60,7 +60,7 @@ export function dialSecurely(
 }
 
 /**
- * The peer does not accept this end, or is none: to dial it again does not help
+ * The peer refuses this end, or is another program. Dialing again does not help
  * by itself.
  */
 export class RefusedError extends Error {
@@ -68,14 +68,14 @@ export class RefusedError extends Error {
 }
 
 /**
- * How a peer ends a handshake if it does not know the key, or has another one
+ * How a peer ends a handshake if it does not know the key, or has another key
  * of that name.
  */
 const KEY_ALERTS = ['UNKNOWN_PSK_IDENTITY', 'BAD_RECORD_MAC', 'DECRYPT_ERROR'];
 
 /**
- * Returns why a dialed peer has ended the handshake, in plain words. Other
- * errors stay as they are.
+ * Explains why a dialed peer ended the handshake. Other errors stay as they
+ * are.
  */
 export function explainDialError(error: Error): Error {
   const code = 'code' in error ? String(error.code) : '';
@@ -88,7 +88,7 @@ export function explainDialError(error: Error): Error {
 }
 
 /**
- * What a stranger claims: this deployment with an unknown key, or another
+ * What an unknown peer claims: this deployment with an unknown key, or another
  * deployment.
  */
 export type StrangerKind = 'key' | 'deployment';
@@ -97,15 +97,15 @@ export interface SecureServerOptions {
   readonly keys: ClusterKeys;
   onConnection(socket: TLSSocket): void;
   /**
-   * A stranger is refused, since it has not shown that it has the key. Anybody
-   * can claim anything, so there are two kinds of them only.
+   * A connection was refused since it does not have the key. Any program can
+   * claim anything, so there are only two kinds.
    */
   onRefused(kind: StrangerKind, problem: string): void;
   /** A handshake has failed, for any reason. */
   onFailed(): void;
 }
 
-/** Makes a server that accepts peers with one of the keys. */
+/** Creates a server that accepts peers with one of the keys. */
 export function createSecureServer({
   keys: source,
   onConnection,
@@ -142,7 +142,7 @@ export function createSecureServer({
     },
   );
   // Only connections that claim to be a peer are reported: port scanners and
-  // health checks also end here.
+  // health checks end here too.
   tlsServer.on('tlsClientError', (_error, socket) => {
     onFailed();
     socket.destroy();

@@ -1,17 +1,19 @@
 /**
- * How much an end of a link sends before the other one has confirmed any of it.
+ * Decides how much one end of a link sends before the other end has confirmed
+ * any of it.
  *
- * Sockets and the network take megabytes before they hold a sender up, and a
- * heartbeat or a request stands behind all of that. So the window is about what
- * the link carries in two heartbeats.
+ * Sockets and the network buffer megabytes before they hold a sender back, and
+ * a heartbeat or a request would wait behind all of that. So the window is
+ * about as large as what the link carries in two heartbeats.
  */
 
-/** It begins with this: a link of 1 Mbit/s carries it in two seconds. */
+/** The window at first: a link of 1 Mbit/s carries it in two seconds. */
 const START_BYTES = 1 << 18;
 const MIN_BYTES = 1 << 17;
 const MAX_BYTES = 1 << 24;
 /**
- * In heartbeats. A link whose round trip takes longer is not used to its full.
+ * In heartbeats. If the round trip of a link takes longer, its bandwidth is not
+ * fully used.
  */
 const MAX_DELAY_BEATS = 2;
 
@@ -23,15 +25,12 @@ export class LinkWindow {
   /** Whether more could have been sent since the last heartbeat. */
   #wasFull = false;
 
-  /**
-   * How much may be sent now. What has begun to be sent may go beyond it by one
-   * frame.
-   */
+  /** How many bytes may be sent now. A frame that has begun may exceed it. */
   get room(): number {
     return Math.max(0, this.#size - this.unconfirmed);
   }
 
-  /** Bytes that were sent and may be on their way. */
+  /** Bytes that were sent and are not confirmed. */
   get unconfirmed(): number {
     return this.#sent - this.#confirmed;
   }
@@ -41,7 +40,9 @@ export class LinkWindow {
     if (this.room === 0) this.#wasFull = true;
   }
 
-  /** @param total what the peer has taken since the connection was made */
+  /**
+   * @param total bytes that the peer has received since the connection was made
+   */
   onConfirmed(total: number): void {
     this.#confirmed = Math.min(this.#sent, Math.max(this.#confirmed, total));
   }

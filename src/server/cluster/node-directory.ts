@@ -1,6 +1,6 @@
 /**
- * The data directory of a node: whose it is, and what the deployment began
- * with.
+ * The data directory of a node: the identity of its owner, and how the
+ * deployment began.
  */
 import type { DeploymentVersion } from '../records/deployment-version.ts';
 import { Origins, type Origin } from '../records/origin.ts';
@@ -34,8 +34,7 @@ export interface NodeDirectoryOptions {
   readonly deploymentName: string;
   readonly deployment: DurableDeployment & { readonly site: string };
   /**
-   * Whether a directory that is new, or was forked, begins with the state of
-   * another site.
+   * Whether a new or forked directory begins with the state of another site.
    */
   readonly rebuilds: boolean;
   readonly room: DiskRoom;
@@ -46,7 +45,7 @@ export interface NodeDirectoryOptions {
  * again.
  */
 export class NodeDirectory {
-  /** The sites that the deployment was created with. */
+  /** The sites with which the deployment was created. */
   readonly founders: readonly string[];
   readonly #deployment: NodeDirectoryOptions['deployment'];
   readonly #directory: DataDirectory;
@@ -116,8 +115,8 @@ export class NodeDirectory {
   }
 
   /**
-   * Returns what was in force when the deployment was created: `own` if this is
-   * its creation.
+   * Returns the version in force when the deployment was created: `own` if this
+   * is its creation.
    */
   getFoundingVersion(own: DeploymentVersion): DeploymentVersion {
     const { manifest } = this.#directory;
@@ -127,8 +126,8 @@ export class NodeDirectory {
   /** @throws CorrectableError `UNAVAILABLE` if the directory was taken over */
   saveIdentity(change: Partial<NodeIdentity>): void {
     const identity = { ...this.#identity, ...change };
-    // First: if there is no room for it, the node goes by what the next start
-    // will find.
+    // Write first: if there is no room, the node must act on what the next
+    // start will find.
     this.#room.write(() => writeNodeIdentity(this.files, identity));
     this.#identity = identity;
   }
@@ -142,7 +141,7 @@ export class NodeDirectory {
     return openSites(this.#directory, this.#deployment);
   }
 
-  /** Takes the data that was installed as that of the site. */
+  /** Uses the installed data as the data of the site. */
   adopt(): void {
     this.#directory.adopt();
   }

@@ -1,6 +1,6 @@
 /**
- * `node.json` in the data directory of a node: whose directory it is. Written
- * before the node says anything to others.
+ * `node.json` in the data directory of a node: the identity of its owner. It is
+ * written before the node sends anything.
  */
 import { randomBytes } from 'node:crypto';
 import { CorrectableError } from '../../correctable/errors.ts';
@@ -17,7 +17,7 @@ import type { StoredGeneration } from './red-log/red-generation.ts';
 
 export interface NodeIdentity extends StoredIdentity {
   /**
-   * The generation of the red log that it follows, once that was restored at
+   * The generation of the red log that it follows, if the log was restored at
    * another site.
    */
   readonly red?: StoredGeneration;
@@ -57,19 +57,16 @@ export function writeNodeIdentity(files: Files, identity: NodeIdentity): void {
 
 interface DirectoryClaim extends Pick<NodeIdentity, 'deployment' | 'site'> {
   readonly dataDir: string;
-  /**
-   * The origin of the site on a new directory: of a deployment that is created.
-   */
+  /** The origin of the site in a deployment that is being created. */
   readonly origin: number;
   /**
-   * Whether a directory that is new, or was forked, begins with the state of
-   * another site.
+   * Whether a new or forked directory begins with the state of another site.
    */
   readonly rebuilds: boolean;
 }
 
 /**
- * Returns the identity of a directory, a new one if it has none. Throws as
+ * Returns the identity of a directory, and creates it for a new one. Throws as
  * `readNodeIdentity`.
  */
 export function claimDirectory(
@@ -77,7 +74,8 @@ export function claimDirectory(
   { dataDir, deployment, site, origin, rebuilds }: DirectoryClaim,
 ): NodeIdentity {
   const found = readNodeIdentity(files, dataDir, { deployment, site });
-  // A start without the flag may have been refused before anything was written.
+  // An earlier start without the flag may have been refused before it wrote
+  // anything.
   const isUnused = rebuilds && found?.origin !== null && manifest === undefined;
   if (found !== undefined && found.forked === undefined && !isUnused)
     return found;
@@ -99,7 +97,7 @@ export function claimDirectory(
   return identity;
 }
 
-/** Moves the previous content aside, and removes the remains of a transfer. */
+/** Moves the previous content aside, and removes the rest of a transfer. */
 function moveAside(files: Files, found: NodeIdentity | undefined): void {
   for (const name of ['incoming', 'arrived']) files.removeNow(name);
   if (found === undefined || files.list('sites').length === 0) return;
@@ -110,8 +108,8 @@ function moveAside(files: Files, found: NodeIdentity | undefined): void {
 }
 
 /**
- * The site of a directory was retired, or has gone on elsewhere. The field
- * names the option that allows a start on it.
+ * Creates the error for a directory whose site was retired, or has gone on
+ * elsewhere. Its field names the option that allows a start.
  */
 export function closedDirectoryError(
   site: string,

@@ -11,10 +11,7 @@ import type { LinkStatus } from './cluster-links.ts';
 import type { RedLogStatus } from './red-log/node-red-log.ts';
 import type { TransferProgress } from './state-transfers.ts';
 
-/**
- * The kind of request by which an operator's command asks for the status of a
- * node.
- */
+/** The kind of request by which a command asks for the status of a node. */
 export const STATUS = 'status';
 
 /** The state of a node, for operators. */
@@ -59,7 +56,7 @@ export interface NodeStatus {
   readonly alarms: readonly RecentAlarm[];
 }
 
-/** What a node calls. */
+/** Callbacks of a node. */
 export interface NodeEvents<Node> {
   /**
    * The links are open, and the site does not run yet. No other site has got a
@@ -91,11 +88,11 @@ export interface RecentAlarm {
   readonly message: string;
 }
 
-/** What is known of a site that may not run. */
+/** What `describeState` needs to know about a site that may not run. */
 export interface NodeSituation {
   readonly driver: { readonly failure?: Error | undefined } | undefined;
   readonly transfer: TransferProgress | undefined;
-  /** What it waits for, by itself. */
+  /** What it waits for without an operator's help. */
   readonly waitingFor: string | undefined;
   /** Why its process has to be started again. */
   readonly cannotStart: string | undefined;
@@ -103,7 +100,7 @@ export interface NodeSituation {
   readonly sealed: string | undefined;
 }
 
-/** What a site does, and why it does not serve. */
+/** Returns what a site does, and why it does not serve. */
 export function describeState({
   driver,
   transfer,
@@ -133,8 +130,8 @@ export class RecentAlarms {
   readonly #alarms: RecentAlarm[] = [];
 
   /**
-   * Returns a handler that notes each alarm before it calls this one, of the
-   * application.
+   * Returns a handler that records each alarm before it calls `onAlarm`, the
+   * handler of the application.
    */
   noteBefore(onAlarm: OnAlarm = emitWarning): OnAlarm {
     const guarded = guardAlarmHandler(onAlarm);

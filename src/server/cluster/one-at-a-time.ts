@@ -9,7 +9,7 @@ export class OneAtATime {
     return this.#count > 0;
   }
 
-  /** Runs a task after those before it, whatever became of them. */
+  /** Runs a task after the earlier ones, even if they failed. */
   async run(task: () => Promise<void>): Promise<void> {
     this.#count += 1;
     const running = this.#last.then(task).finally(() => (this.#count -= 1));

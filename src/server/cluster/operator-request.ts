@@ -1,6 +1,6 @@
 /**
- * One request of an operator's command to a node, over its cluster address and
- * with the key of the deployment.
+ * Sends one request of a command to a node, over its cluster address and with
+ * the key of the deployment.
  */
 import type { ClusterAddress } from './cluster-file.ts';
 import type { ClusterKeys } from './key-file.ts';
@@ -10,22 +10,22 @@ import { introduce } from './outgoing-link.ts';
 
 export interface OperatorTarget {
   readonly address: ClusterAddress;
-  /** The site that should be there. */
+  /** The site that is expected at the address. */
   readonly to: string;
   readonly keys: ClusterKeys;
 }
 
 const REPLY_TIMEOUT_MS = 5000;
-/** The time limit here ends first: it says that there was no reply. */
+/**
+ * The time limit of this request must end first: its error says that there was
+ * no reply.
+ */
 const SPARE_MS = 1000;
 
-/** The node could not be asked: nothing was done. */
+/** The node could not be reached, so nothing was done. */
 export class NotReachedError extends Error {}
 
-/**
- * The node was asked and did not reply: what it was asked for may have been
- * done, or not.
- */
+/** The node got the request and did not reply: it may have done it, or not. */
 export class NoReplyError extends Error {}
 
 /**
@@ -88,9 +88,9 @@ export function requestOfOperator(
 }
 
 /**
- * A node closes a connection on which nothing comes, and its reply may take
- * longer. How long it is silent itself does not matter: while it reads its data
- * it answers nothing.
+ * Keeps the connection open: a node closes one on which nothing comes, and its
+ * reply may take longer. The node itself may be silent for any time, since it
+ * answers nothing while it reads its data.
  */
 function ping(connection: LinkConnection, timeoutMs: number): void {
   connection.request('ping', null, timeoutMs).catch(() => {});

@@ -23,15 +23,15 @@ import {
 /** The first request on a connection. */
 interface ConnectRequest extends LinkVersions {
   readonly deployment: string;
-  /** The site that has dialed; `null` for an operator's command. */
+  /** The site that dialed; `null` for a command. */
   readonly from: string | null;
   readonly to: string;
   /**
-   * Whether the site that has dialed is about to become a member: then it is
+   * Whether the site that dialed is about to become a member. Then it is
    * refused without an alarm.
    */
   readonly isJoining?: boolean;
-  /** What the site that has dialed takes the deployment for. */
+  /** The setup that the dialing site has for the deployment. */
   readonly setup?: DeploymentSetup | undefined;
 }
 
@@ -43,19 +43,19 @@ export interface OutgoingLinkOptions {
   readonly traffic: LinkTraffic;
   readonly limits?: LinkLimits | undefined;
   readonly heartbeatIntervalMs?: number | undefined;
-  /** Envelopes that the peer has sent back on this connection. */
+  /** Receives envelopes that the peer answers on this connection. */
   onEnvelopes(contents: readonly Uint8Array[]): void;
-  /** Returns the reply to a request of the peer on this connection. */
+  /** Returns the reply to a request of the peer. */
   onRequest(kind: string, body: unknown): unknown;
   onConnected(): void;
-  /** What this site takes the deployment for. */
+  /** Returns the setup that this site has for the deployment. */
   getSetup?(): DeploymentSetup | undefined;
-  /** Whether this site is no member yet. Default: it is */
+  /** Whether this site is not a member yet. Default: it is a member */
   isJoining?(): boolean;
   /** The connection was lost, or could not be made. */
   onDisconnected(error: Error | undefined): void;
   /**
-   * The peer, or this site, refuses the other: trying again does not help by
+   * The peer or this site refuses the other. Dialing again does not help by
    * itself.
    */
   onRefused(problem: string): void;
@@ -66,11 +66,11 @@ export interface OutgoingLinkOptions {
 const MIN_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 1000;
 /**
- * What waits for a connection longer than this is dropped: sites send again
- * what matters of it.
+ * Messages that wait longer than this for a connection are dropped. Sites
+ * resend the ones that matter.
  */
 const MAX_OUTAGE_MS = 1000;
-/** Slices are sent while less than this is on its way. */
+/** Slices are sent while fewer bytes than this are unconfirmed. */
 const MAX_UNCONFIRMED_BYTES_FOR_SLICES = 1 << 20;
 
 interface QueuedSlice {
@@ -79,14 +79,14 @@ interface QueuedSlice {
   reject(error: Error): void;
 }
 
-/** A link. It connects as soon as it is made. */
+/** A link. It connects as soon as it is created. */
 export class OutgoingLink {
   readonly #options: OutgoingLinkOptions;
   readonly #limits: LinkLimits;
   readonly #queue = new Fifo<Uint8Array>();
   readonly #slices = new Fifo<QueuedSlice>();
   #queuedBytes = 0;
-  /** How much of the first message in the queue was written. */
+  /** Bytes of the first message in the queue that were written. */
   #writtenOfFirst = 0;
   #droppedMessages = 0;
   #connection: LinkConnection | undefined;
@@ -108,7 +108,7 @@ export class OutgoingLink {
     return this.#isConnected;
   }
 
-  /** The version in which the peer was last found to read envelopes. */
+  /** The version of envelopes that the peer reads, as it last reported. */
   get version(): number {
     return this.#version;
   }
@@ -130,7 +130,7 @@ export class OutgoingLink {
   }
 
   /**
-   * Sends an envelope after those before it. Drops it if too many wait, as a
+   * Sends an envelope after the earlier ones. Drops it if too many wait, as a
    * network does.
    */
   send(content: Uint8Array): void {
@@ -142,7 +142,7 @@ export class OutgoingLink {
       return this.#dropQueue();
     const { maxMessages, maxBytes } = this.#limits;
     const { size } = this.#queue;
-    // One message goes, however large it is.
+    // One message is always accepted, however large it is.
     if (
       size >= maxMessages ||
       (size > 0 && this.#queuedBytes + content.length > maxBytes)
@@ -153,7 +153,7 @@ export class OutgoingLink {
     this.#queue.push(content);
     this.#queuedBytes += content.length;
     if (!this.#isConnected || this.#isFlushing) return;
-    // All that is sent in one turn is written at once.
+    // All that is sent in one turn is written together.
     this.#isFlushing = true;
     queueMicrotask(() => this.#flush());
   }
@@ -208,8 +208,7 @@ export class OutgoingLink {
       onClosed: (error) => this.#onClosed(error),
     });
     connection.traffic = traffic;
-    // No reply of a peer is larger than what it may send once it is known: it
-    // has the key.
+    // Replies of a peer may be large. It is known, since it has the key.
     connection.isKnown = true;
     this.#connection = connection;
   }
@@ -245,7 +244,7 @@ export class OutgoingLink {
     if (this.#isConnected) this.#downSinceMs = performance.now();
     this.#isConnected = false;
     this.#connection = undefined;
-    // What has begun to be sent is sent from its beginning again.
+    // A message that was partly written is sent again from its beginning.
     this.#queuedBytes += this.#writtenOfFirst;
     this.#writtenOfFirst = 0;
     const lost = error ?? new Error(`the link to ${this.#options.to} is down`);
@@ -312,7 +311,7 @@ export class OutgoingLink {
 }
 
 /**
- * Names both ends, and gives the version that both use. @throws Error if the
+ * Names both ends, and returns the version that both use. @throws Error if the
  * other end refuses the connection
  */
 export async function introduce(
@@ -355,7 +354,7 @@ export function parseVersions(value: unknown): LinkVersions | undefined {
   return { version: version as number, oldest: oldest as number };
 }
 
-/** The version that both ends use; `undefined` if there is none. */
+/** Returns the version that both ends use; `undefined` if there is none. */
 export function agreeOnVersion(
   own: LinkVersions,
   other: LinkVersions,
@@ -365,8 +364,8 @@ export function agreeOnVersion(
 }
 
 /**
- * Describes that two ends have no version in common, and which to upgrade.
- * `site` is this end, `from` the other one.
+ * Describes that two ends have no version in common, and which one to upgrade.
+ * `site` is this end, `from` the other.
  */
 export function describeMismatch(
   site: string,

@@ -1,6 +1,6 @@
 /**
- * What a node does before its site ends, and once it cannot go on in this
- * process.
+ * Ends a site: it saves what other sites lack, marks the directory, and reports
+ * why the site does not start again.
  */
 import type { OnAlarm } from '../alarms/site-alarm.ts';
 import type { Origin } from '../records/origin.ts';
@@ -12,13 +12,13 @@ import { STATUS } from './node-status.ts';
 import { saveUnsent } from './unsent-operations.ts';
 
 /**
- * How often to look whether everything has reached the other sites, and how
- * long at most, before a site ends.
+ * How often to check whether the other sites have everything, and for how long
+ * at most, in milliseconds.
  */
 const DRAIN_CHECK_MS = 10;
 const MAX_DRAIN_MS = 2000;
 
-/** Resolves once the other sites have everything, or after a little while. */
+/** Resolves once the other sites have everything, or after `MAX_DRAIN_MS`. */
 export async function waitWhileSending(
   isSending: () => boolean,
 ): Promise<void> {
@@ -39,8 +39,8 @@ export interface SiteEndingOptions {
 export class SiteEnding {
   readonly #options: SiteEndingOptions;
   /**
-   * The site was closed. It raises `site-retired`, and no other alarm after
-   * that.
+   * Whether the site was closed. Then it has raised `site-retired`, and raises
+   * no other alarm.
    */
   #isRetired = false;
   #failedStart: string | undefined;
@@ -49,10 +49,7 @@ export class SiteEnding {
     this.#options = options;
   }
 
-  /**
-   * Why the site does not run, and will not before its process is started
-   * again.
-   */
+  /** Why the site does not run, and needs a restart of its process. */
   get failedStart(): string | undefined {
     return this.#failedStart;
   }
@@ -62,19 +59,19 @@ export class SiteEnding {
   }
 
   /**
-   * Has the next start on this directory refused, unless it replaces the
-   * directory.
+   * Marks the directory as closed: the next start on it is refused, unless it
+   * replaces the directory.
    */
   markClosed(forked: string): void {
     const { directory, room } = this.#options;
-    // The site has ended, and that is known here: the mark is made once there
-    // is room for it.
+    // The site has ended in any case, so its end does not wait for room on the
+    // disk.
     room.repeat(() => directory.saveIdentity({ forked })).catch(() => {});
   }
 
   /**
-   * Saves what no other site is known to have, and reports that the site was
-   * closed.
+   * Saves the operations that no other site is known to have, and reports that
+   * the site was closed.
    */
   async retire(
     { message, unsent }: ClosedMeanwhile,

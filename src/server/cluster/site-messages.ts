@@ -1,6 +1,6 @@
 /**
- * What the site of a node sends to other sites, as bytes over its links, and
- * what comes over them.
+ * Sends the envelopes of a site as bytes over its links, and receives those of
+ * other sites.
  */
 import type { EnvelopeCodec } from '../messages/envelope-codec.ts';
 import {
@@ -14,7 +14,7 @@ import type { ClusterLinks } from './cluster-links.ts';
 
 export interface SiteMessagesHost {
   readonly codec: EnvelopeCodec;
-  /** How messages of this deployment are recognized. */
+  /** Identifies messages of this deployment. */
   readonly deployment: string;
   readonly origins: Origins;
   /** `undefined` while the site does not run. */
@@ -29,7 +29,7 @@ export function sendEnvelope(
 ): void {
   try {
     const name = origins.getName(envelope.to.site);
-    // Its clock is another than the receiver's.
+    // The sender's clock differs from the receiver's.
     const parts = codec.encode(
       { ...envelope, sentAtMs: Date.now() },
       undefined,
@@ -46,7 +46,7 @@ export function sendEnvelope(
   }
 }
 
-/** Takes what has come over the link of a site. */
+/** Receives what came over the link of a site. */
 export function receiveEnvelopes(
   from: string,
   contents: readonly Uint8Array[],
@@ -59,7 +59,7 @@ export function receiveEnvelopes(
       const envelope = codec.decode(content, origins, deployment);
       const { site } = envelope.from;
       if (origins.getName(site) !== from) {
-        // The sender may have joined in a record of the red log that is not
+        // The sender may have joined by a record of the red log that is not
         // here yet.
         const reason = site < origins.size ? 'address' : 'origin';
         throw new RejectedMessageError(

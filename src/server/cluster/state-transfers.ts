@@ -1,6 +1,5 @@
 /**
- * State transfers over the links of a node: as the donor of other sites, and as
- * a receiver.
+ * Runs state transfers over the links of a node, as a donor and as a receiver.
  */
 import { randomBytes } from 'node:crypto';
 import { isRecord } from '../../correctable/validate.ts';
@@ -20,15 +19,15 @@ import {
   type TransferSourceOptions,
 } from '../storage/transfer/transfer-source.ts';
 
-/** The kind of the requests by which sites send each other what is no slice. */
+/** The kind of the requests about transfers. Slices are no requests. */
 export const TRANSFER = 'transfer';
 
 export interface StateTransfersOptions {
   readonly site: string;
-  /** The identity of the own data directory. */
+  /** The identity of this data directory. */
   readonly directory: string;
   readonly files: Files;
-  /** How far the clock of a donor may be ahead of the one here. */
+  /** How far the clock of a donor may be ahead of this one, in milliseconds. */
   readonly maxClockSkewMs: number;
   readonly links: {
     request(peer: string, kind: string, body: unknown): Promise<unknown>;
@@ -36,19 +35,19 @@ export interface StateTransfersOptions {
     isConnected(peer: string): boolean;
   };
   /**
-   * Returns why the receiver cannot be sent the state now; if it can, what it
+   * Returns why the receiver cannot get the state now. If it can, all that it
    * needs is kept from then on.
    */
   admit(site: string, receiver: TransferIdentity): TransferRefusal | undefined;
   onProgress?(progress: TransferProgress): void;
   /**
-   * Nothing has come for `STALLED_AFTER_MS`, whatever donor was asked. Called
-   * once until something comes.
+   * Nothing has come for `STALLED_AFTER_MS` from any donor. Called once until
+   * something comes.
    */
   onStalled?(problem: string): void;
   /**
-   * What has come cannot be written, why, and about how much more room it
-   * takes; or it can be again.
+   * The received state cannot be written: with the reason, and about how much
+   * more room it needs. Or it can be written again.
    */
   onFullChanged?(because: Error | undefined, neededBytes?: number): void;
 }
@@ -62,12 +61,11 @@ export interface TransferIdentity {
   readonly directory: string;
 }
 
-/** Why a site is not sent the state. */
+/** Why a site does not get the state. */
 export interface TransferRefusal {
   readonly reason: string;
   /**
-   * Whether its directory is of a site that was closed, so that it never will
-   * be.
+   * Whether its directory is of a closed site. Then it never gets the state.
    */
   readonly isClosed?: boolean;
 }
@@ -75,7 +73,7 @@ export interface TransferRefusal {
 export interface ReceivedState {
   readonly donor: string;
   readonly shared: Checkpoint;
-  /** How much was received. */
+  /** How many bytes were received. */
   readonly bytes: number;
 }
 
@@ -84,11 +82,11 @@ export interface TransferProgress {
   readonly donor: string;
   readonly bytes: number;
   readonly expectedBytes: number | undefined;
-  /** What did not go as it should, last. */
+  /** The last problem of the transfer. */
   readonly problem: string | undefined;
 }
 
-/** A donor of which nothing comes for so long is left for another one. */
+/** If a donor sends nothing for this long, another donor is asked. */
 const STALL_MS = 20_000;
 const STALLED_AFTER_MS = 60_000;
 const CHECK_MS = 1000;
@@ -102,7 +100,7 @@ export class StateTransfers {
   #progress: TransferProgress | undefined;
   /** Leaves the donor for another one. */
   #leaveDonor: (() => void) | undefined;
-  /** When something came last, and what has gone wrong since. */
+  /** When something last came, and which problems there were since. */
   #movedAtMs = 0;
   #problem: string | undefined;
   #isStalled = false;
@@ -119,7 +117,7 @@ export class StateTransfers {
     return this.#progress;
   }
 
-  /** Serves other sites from this storage from now on, or not any more. */
+  /** Serves other sites from this storage; `undefined` stops that. */
   setStorage(storage: TransferSourceOptions['storage'] | undefined): void {
     const { files, site } = this.#options;
     this.#source?.close();
@@ -161,8 +159,8 @@ export class StateTransfers {
   }
 
   /**
-   * Takes the state of a donor, or goes on. Calls `onClosed` if a donor knows
-   * that the own origin was closed.
+   * Receives the state of a donor, or continues a transfer. Calls `onClosed` if
+   * a donor knows that the origin of this site was closed.
    */
   async receive(
     origin: Origin,
@@ -201,7 +199,7 @@ export class StateTransfers {
     this.#receiver?.close();
   }
 
-  /** `undefined` if nothing came for too long. */
+  /** Resolves with `undefined` if nothing came for too long. */
   async #receiveFrom(
     donor: string,
     origin: Origin,
@@ -240,7 +238,7 @@ export class StateTransfers {
         timer = setInterval(() => {
           if (signal.aborted) return reject(signal.reason as Error);
           this.#checkStalled();
-          // What does not fit from this donor fits from none.
+          // What does not fit on the disk from this donor fits from no other.
           if (this.#isFull) return;
           if (performance.now() - Math.max(this.#movedAtMs, sinceMs) > STALL_MS)
             resolve(undefined);
@@ -263,13 +261,14 @@ export class StateTransfers {
   }
 
   /**
-   * The state of another site cannot be written, and why, or it can be again.
+   * The received state cannot be written, with the reason, or it can be written
+   * again.
    */
   #setFull(because: Error | undefined): void {
     if (this.#isFull === (because !== undefined)) return;
     this.#isFull = because !== undefined;
     if (because === undefined) return this.#options.onFullChanged?.(undefined);
-    // The directory of the site is made beside what has come.
+    // The directory of the site is created beside the received files.
     const { bytes, expectedBytes = 0 } = this.#progress ?? { bytes: 0 };
     this.#options.onFullChanged?.(
       because,
@@ -306,7 +305,7 @@ export class StateTransfers {
     else this.#reply(from, { kind: 'transfer.refused', transfer, ...refusal });
   }
 
-  /** What is lost with the link is asked for again. */
+  /** What is lost with the link is requested again. */
   #reply(receiver: string, reply: TransferReply): void {
     if (reply.kind === 'transfer.slice')
       this.#options.links.sendSlice(receiver, encodeSlice(reply)).catch(ignore);
@@ -319,8 +318,8 @@ export class StateTransfers {
 }
 
 /**
- * Returns why a site is not sent the state. `origins`: `undefined` if the donor
- * is not running.
+ * Returns why a site does not get the state. `origins` is `undefined` if the
+ * donor does not run.
  */
 export function findRefusal(
   origins: Origins | undefined,
@@ -333,7 +332,7 @@ export function findRefusal(
 ): TransferRefusal | undefined {
   const known =
     origins?.isSite(origin) === true ? origins.get(origin) : undefined;
-  // The directories of the first sites are in no table.
+  // The directories of the founding sites are in no table.
   const isKnown =
     known?.site === site && (known.directory ?? directory) === directory;
   if (!isKnown || known.state === 'closing')
@@ -368,8 +367,8 @@ function encodeSlice({ bytes, ...head }: TransferSlice): Uint8Array {
 }
 
 /**
- * Returns `undefined` if it is no slice. The bytes are a copy, since those of a
- * link are a part of what it has read.
+ * Returns `undefined` if the bytes are not a slice. The bytes are copied, since
+ * the link reuses its buffer.
  */
 function decodeSlice(content: Uint8Array): TransferSlice | undefined {
   const buffer = Buffer.from(content);
@@ -401,7 +400,7 @@ type ControlMessage =
   | (TransferRequest & TransferIdentity)
   | Exclude<TransferReply, { kind: 'transfer.slice' }>;
 
-/** @throws Error if it is none */
+/** @throws Error if the body is not a message */
 function parseMessage(body: unknown): ControlMessage {
   const { kind, transfer, offset = 0 } = isRecord(body) ? body : {};
   const isMessage =

@@ -1,6 +1,6 @@
 /**
- * Reads files that people write, some with editors and shells that mark the
- * encoding.
+ * Reads files that people write. Some editors and shells begin a file with a
+ * mark of its encoding.
  */
 import { readFileSync, statSync } from 'node:fs';
 
@@ -19,8 +19,8 @@ function detectEncoding([first, second]: Uint8Array): string {
 }
 
 /**
- * Returns a text that changes whenever the file is written or replaced, or gets
- * other permissions. Throws if the file cannot be found.
+ * Returns a text that changes whenever the file is written or replaced, or its
+ * permissions change. Throws if the file cannot be found.
  */
 export function getFileVersion(path: string): string {
   const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });

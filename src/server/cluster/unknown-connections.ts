@@ -21,7 +21,7 @@ export class UnknownConnections {
   /** Calls `onSpeaking` once the peer has sent something. */
   add(socket: Socket, onSpeaking: () => void): void {
     this.#silent.add(socket);
-    // What it says before it is refused is of no interest.
+    // An error of a connection that is going to be refused does not matter.
     socket.on('error', () => {});
     socket.setTimeout(SILENT_TIMEOUT_MS, () => socket.destroy());
     socket.once('readable', () => {
@@ -34,16 +34,16 @@ export class UnknownConnections {
     });
   }
 
-  /** The peer of this connection has the key. */
+  /** The peer of this connection has shown that it has the key. */
   remove(connection: Socket): void {
     this.#inHandshake.remove(connection);
   }
 }
 
-/** So many connections at most: another one takes the place of the oldest. */
+/** Holds a limited number of connections. A new one replaces the oldest. */
 class Places {
   readonly #max: number;
-  /** By their remote address, in the order in which they came. */
+  /** By remote address, in the order in which they came. */
   readonly #sockets = new Map<string, Socket>();
 
   constructor(max: number) {
@@ -68,7 +68,7 @@ class Places {
   }
 }
 
-/** A connection over TLS and the socket below it have the same one. */
+/** A TLS connection and the socket below it have the same remote address. */
 function formatRemote({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

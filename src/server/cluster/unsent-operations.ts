@@ -1,6 +1,6 @@
 /**
- * What a site that was retired had alone: kept for people, who may want to do
- * it again.
+ * Saves the operations that only a retired site had. An operator may want to
+ * repeat them.
  */
 import { isRecord } from '../../correctable/validate.ts';
 import type { Origin, StreamEnd } from '../records/origin.ts';
@@ -11,7 +11,7 @@ interface UnsentOperation {
   readonly sequence: number;
 }
 
-/** What it takes to find out which of them another site has. */
+/** What is needed to find out which operations another site has. */
 export interface UnsentOptions {
   readonly files: Pick<Files, 'replace' | 'removeNow'>;
   readonly origin: Origin;
@@ -37,8 +37,8 @@ const NOTES = {
 } as const;
 
 /**
- * Writes down the operations that no other site has, asking them first. Returns
- * what to report, if anything.
+ * Writes the operations that no other site has to a file, after asking the
+ * other sites. Returns what to report, if anything.
  */
 export async function saveUnsent(
   unsent: readonly UnsentOperation[],
@@ -71,8 +71,8 @@ function formatUnsent(content: object): string {
 }
 
 /**
- * The end of the own stream as another site knows it; `undefined` if none
- * reports it in time.
+ * Returns the end of this site's stream as another site knows it; `undefined`
+ * if none reports it in time.
  */
 async function findEnd(options: UnsentOptions): Promise<StreamEnd | undefined> {
   const { peers, origin, request, signal, maxWaitMs = MAX_WAIT_MS } = options;

@@ -1,4 +1,4 @@
-/** Limits that hold unless the options of a deployment set them. */
+/** Defaults of the options of a deployment. */
 export const DEFAULT_ATTEMPTS = 10;
 export const DEFAULT_IN_FLIGHT = 100_000;
 export const DEFAULT_BACKLOG = 1_000_000;

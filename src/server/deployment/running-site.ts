@@ -1,4 +1,4 @@
-// Imported, because a global is looked up again at each call.
+// Imported, because the global is looked up again at each call.
 import { performance } from 'node:perf_hooks';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { createSiteAlarms, type OnAlarm } from '../alarms/site-alarm.ts';
@@ -56,15 +56,15 @@ export interface SitePlan {
   readonly origins: Origins;
   readonly redLeader: Origin;
   /**
-   * So many entries of the red log a majority of them has found at its start.
+   * How many entries of the red log a majority of the sites had at the start.
    */
   readonly committedRedEntries: number;
   /**
-   * The same at all sites: authenticates their tokens, and tells their messages
-   * from those of others.
+   * The same at all sites. It authenticates session tokens, and identifies the
+   * messages of the deployment.
    */
   readonly clusterKey: string | Uint8Array;
-  /** What its session tokens hold for: see `SignedTokensOptions`. */
+  /** The scope in which session tokens are valid: see `SignedTokensOptions`. */
   readonly tokenScope: string | readonly string[];
   readonly limits: Pick<SiteDriverOptions, LimitName>;
   readonly generators: GeneratorSettings;

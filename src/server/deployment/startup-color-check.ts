@@ -1,5 +1,5 @@
 /**
- * A short look at the labels of a service before it starts, while it is being
+ * Checks the colors of a service briefly before it starts, while it is being
  * developed.
  */
 import {
@@ -17,29 +17,29 @@ import { isInDevelopment } from '../site/is-in-development.ts';
 import { runWithTimeout } from '../site/generator-timeout.ts';
 
 /**
- * So many runs, or so many for each pair of updates, and no more once this time
- * is over.
+ * The check runs at least `MIN_RUNS` times, and more often for many writes, but
+ * not longer than `MAX_TIME_MS`.
  */
 const MIN_RUNS = 200;
 const RUNS_PER_PAIR = 5;
 const MAX_TIME_MS = 500;
-/** Then a generator does not return. */
+/** After this time a generator is assumed never to return. */
 const RUN_TIMEOUT_MS = 3000;
 
 interface StartingService {
   readonly service: Service;
-  /** How its authors draw arguments, where they say. */
+  /** Draws the arguments of operations, if the service's module exports it. */
   readonly arbitraries?: Arbitraries | undefined;
   /**
-   * How it was given, and what starts it all the same, as who has started it
-   * says it.
+   * Names the service and the way to skip the check, in the words of the
+   * command or call that starts it.
    */
   readonly messages: { readonly source: string; readonly skipFlag: string };
 }
 
 /**
- * Throws `INVALID_ARGUMENT` with the story of a wrong color. Other findings go
- * to `onWarning`.
+ * Throws `INVALID_ARGUMENT` with a counterexample if a color is wrong. Other
+ * findings go to `onWarning`.
  */
 export function checkColorsAtStartup(
   { service, arbitraries, messages }: StartingService,
@@ -102,8 +102,8 @@ export function checkColorsIfEnabled(
 type OnWarning = (message: string) => void;
 
 /**
- * The report, up to where it was stopped; none if not even a first run could
- * begin.
+ * Returns the report, up to where the check was stopped; `undefined` if not
+ * even the first run could begin.
  */
 function runShortAnalysis(
   service: Service,

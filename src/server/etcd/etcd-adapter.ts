@@ -35,13 +35,13 @@ export interface EtcdConnectionStatus {
 }
 
 /**
- * A write in flight to a leader that dies is lost, and the server in between
- * reports that only after seconds.
+ * etcd loses a write that is in flight to a leader that dies, and the server in
+ * between reports that only after seconds. So a write is repeated.
  */
 const REPEAT_WRITE_MS = 1000;
-/** After each server has been tried in vain. */
+/** The pause after every server was tried in vain. */
 const PAUSE_MS = 500;
-/** The default of etcd, for one before 3.6: it does not report its quota. */
+/** The default quota of etcd. Versions before 3.6 do not report theirs. */
 const DEFAULT_QUOTA_BYTES = 2 * 1024 ** 3;
 
 type KeyRequest = Extract<EtcdRequest, { readonly id: EtcdRequestId }>;
@@ -52,7 +52,7 @@ export class EtcdAdapter {
   readonly #servers: EtcdServers;
   readonly #onReply: (reply: EtcdReply) => void;
   #place = 0;
-  /** None if the secrets could not be read or used. */
+  /** `undefined` if the secrets could not be read or used. */
   #channel: EtcdChannel | undefined;
   #isConnected = false;
   #problem: string | undefined;
@@ -60,7 +60,7 @@ export class EtcdAdapter {
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;
   #watch: Watch | undefined;
-  /** Requests for progress that are not answered. */
+  /** Requests for progress that are not answered yet. */
   #progressIds: EtcdRequestId[] = [];
   #isClosed = false;
 
@@ -84,7 +84,7 @@ export class EtcdAdapter {
     };
   }
 
-  /** What is sent while there is no connection is lost. */
+  /** Sends a request. It is lost if there is no connection. */
   send(request: EtcdRequest): void {
     if (this.#isClosed) return;
     if (request.kind === 'etcd.reconnect') this.#moveOn();
@@ -108,7 +108,7 @@ export class EtcdAdapter {
       secrets = this.#servers.readSecrets?.() ?? secrets;
       channel = new EtcdChannel(this.#grpc, this.#endpoint, secrets);
     } catch (error) {
-      // A file may be half replaced: it is read again before the next try.
+      // A file may be replaced just now. It is read again before the next try.
       this.#problem = `${this.#endpoint}: ${(error as Error).message}`;
       this.#timer = setTimeout(() => this.#moveOn(), PAUSE_MS);
       return undefined;
@@ -214,7 +214,7 @@ export class EtcdAdapter {
     }
   }
 
-  /** A key that exists has this value: no other request writes it. */
+  /** If the key exists, it has this value: no other request writes it. */
   #create(request: Extract<EtcdRequest, { kind: 'etcd.create' }>): void {
     const { id, value } = request;
     const key = Buffer.from(request.key);
@@ -247,8 +247,8 @@ export class EtcdAdapter {
   }
 
   #onFailed(id: EtcdRequestId, error: CallError): void {
-    // A server that was started again has forgotten its logins: a new
-    // connection logs in again.
+    // A restarted server has forgotten its logins. A new connection logs in
+    // again.
     if (
       error.code === 'UNAUTHENTICATED' ||
       error.message.includes('auth store is old')
@@ -282,8 +282,8 @@ export class EtcdAdapter {
     const revision = header?.revision ?? 0;
     if (events.length === 0) {
       if (created) return;
-      // etcd drops requests for progress while the watch is behind: this reply
-      // is for all that were sent before.
+      // etcd drops requests for progress while the watch is behind, so this
+      // reply answers all earlier ones.
       const ids = this.#progressIds;
       this.#progressIds = [];
       for (const asked of ids)

@@ -20,18 +20,18 @@ import {
 import type { GrpcModule } from './load-grpc.ts';
 import type { Decoded, Encodable, Fields } from './protobuf.ts';
 
-/** Where the servers are, and what they require of their clients. */
+/** The addresses of the servers, and what they require of clients. */
 export interface EtcdServers extends EtcdSecrets {
   /** `http://host:port` or `https://host:port`. */
   readonly endpoints: readonly string[];
   /**
-   * Reads them again, before each connection: certificates and passwords are
-   * replaced on disk.
+   * Reads the secrets again before each connection: certificates and passwords
+   * are replaced on disk.
    */
   readSecrets?(): EtcdSecrets;
 }
 
-/** How a client shows that it may connect. */
+/** Certificates and login of a client. */
 export interface EtcdSecrets {
   /** In PEM form. Without `ca`, the authorities that Node knows are trusted. */
   readonly tls?:
@@ -62,32 +62,30 @@ export interface WatchListener {
   onEnd(message: string): void;
 }
 
-/**
- * A watch that runs. After it is canceled or has ended, it calls no callback.
- */
+/** A running watch. After it is canceled or has ended, it calls no callback. */
 export interface Watch {
-  /** Requests how far it has come: the reply is one without events. */
+  /** Asks how far the watch has come. The reply is one without events. */
   askProgress(): void;
   cancel(): void;
 }
 
 /**
- * A fragment of events has at most one request of 1.5 MiB more than the 1.5 MiB
- * at which etcd cuts.
+ * etcd cuts fragments of events at 1.5 MiB, and a fragment may contain one more
+ * request of 1.5 MiB.
  */
 const MAX_RECEIVED_BYTES = 16 * 1024 * 1024;
 /**
- * A server that is up answers in a round trip; a login hashes a password, which
- * is slow by design.
+ * A server that is up answers in one round trip. A login takes longer, since it
+ * hashes a password.
  */
 const CONNECT_TIMEOUT_MS = 5000;
 /**
- * No pings: etcd disconnects clients that ping more often than each 5 s, and
- * silence is noticed by asking for progress.
+ * No pings: etcd disconnects clients that ping more often than every 5 s. A
+ * silent server is noticed by asking for progress.
  */
 const CHANNEL_OPTIONS = {
   'grpc.max_receive_message_length': MAX_RECEIVED_BYTES,
-  // A shared one would keep sockets open for others that may need them.
+  // A shared pool would keep sockets open for other channels.
   'grpc.use_local_subchannel_pool': 1,
   'grpc.enable_http_proxy': 0,
   'grpc.enable_retries': 0,
@@ -97,7 +95,7 @@ export class EtcdChannel {
   readonly #grpc: GrpcModule;
   readonly #client: Client;
   /**
-   * Requires a leader: without that, requests to a server that is cut off from
+   * Requires a leader. Without that, requests to a server that is cut off from
    * the others wait without an error.
    */
   readonly #metadata: Metadata;
@@ -130,8 +128,8 @@ export class EtcdChannel {
   }
 
   /**
-   * Connects, and logs in. Rejects with what keeps it from that. `onLost` is
-   * called when the connection is lost.
+   * Connects, and logs in. Rejects with the cause if it cannot. Calls `onLost`
+   * when the connection is lost.
    */
   async open({ user }: EtcdSecrets, onLost: () => void): Promise<void> {
     const channel = this.#client.getChannel();
@@ -154,7 +152,7 @@ export class EtcdChannel {
     channel.watchConnectivityState(READY, Infinity, () => {
       if (!this.#isClosed) onLost();
     });
-    // It may have been lost meanwhile, and be there again.
+    // The connection may have been lost and restored meanwhile.
     if (channel.getConnectivityState(false) !== READY)
       throw new Error('the connection was lost');
   }
@@ -258,9 +256,9 @@ export class EtcdChannel {
 }
 
 /**
- * A handshake names the server, and the name must not be an address (RFC 6066,
- * §3): Node warns about one. The certificate is checked against the address all
- * the same.
+ * The TLS handshake names the server, and that name must not be an IP address
+ * (RFC 6066, §3): Node warns about one. The certificate is still checked against
+ * the address.
  */
 function nameServer(host: string): {
   readonly options: ChannelOptions;
@@ -276,9 +274,9 @@ function nameServer(host: string): {
 }
 
 /**
- * Passes each new socket on, so that it can be destroyed: a closed client waits
- * for the server to close its side. A server that stands still never does, and
- * such sockets would add up. The package has no other way to get them.
+ * Passes each new socket to a callback, so that it can be destroyed. A closed
+ * client waits for the server to close its side. A server that hangs never does,
+ * and its sockets would add up. The package offers no other way to get them.
  */
 function observeSockets(
   credentials: ChannelCredentials,

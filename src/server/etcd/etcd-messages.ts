@@ -1,5 +1,5 @@
 /**
- * The messages of etcd that a site sends and takes: the fields that it uses,
+ * The messages of etcd that a site sends and receives: the fields that it uses,
  * with their numbers in `rpc.proto`.
  */
 import {
@@ -45,7 +45,7 @@ const action = define({ put: [2, put] });
 const txn = define({ compare: [1, [compare]], success: [2, [action]] });
 
 const compact = define({ revision: [1, 'integer'] });
-/** What a site needs of most replies. */
+/** The part that a site reads of most replies. */
 const headerReply = define({ header: [1, header] });
 
 const status = define({});
@@ -74,7 +74,9 @@ const watchReply = define({
   events: [11, [event]],
 });
 
-/** A method: its path, and what it takes and replies. */
+/**
+ * A method of etcd: its path, and the messages that it receives and returns.
+ */
 export interface Method<
   Request extends Fields = Fields,
   Reply extends Fields = Fields,

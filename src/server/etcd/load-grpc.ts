@@ -1,6 +1,6 @@
 /**
- * The package that speaks gRPC: only deployments with their red log on etcd
- * need it.
+ * Loads the package for gRPC. Only deployments with their red log on etcd need
+ * it.
  */
 import type * as Grpc from '@grpc/grpc-js';
 import { CorrectableError } from '../../correctable/errors.ts';
@@ -8,8 +8,8 @@ import { CorrectableError } from '../../correctable/errors.ts';
 export type GrpcModule = typeof Grpc;
 
 /**
- * Not a literal, so that neither compilers nor bundlers look for a package that
- * need not be there.
+ * Not a literal, so that compilers and bundlers do not look for a package that
+ * may be missing.
  */
 const PACKAGE: string = '@grpc/grpc-js';
 

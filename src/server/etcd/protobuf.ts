@@ -1,9 +1,9 @@
 /**
- * As much of Protocol Buffers as the messages of etcd need: a table of fields
- * gives the encoder, the decoder and the type.
+ * The part of Protocol Buffers that the messages of etcd need. A table of
+ * fields gives the encoder, the decoder and the type.
  */
 
-/** What a field holds. An `integer` is exact up to 2^53. */
+/** The type of a field's value. An `integer` is exact up to 2^53. */
 export type FieldType =
   | 'integer'
   | 'flag'
@@ -11,7 +11,7 @@ export type FieldType =
   | 'text'
   | MessageFormat
   | readonly [MessageFormat];
-/** By name: the number of a field, and what it holds. */
+/** By name: the number of a field, and the type of its value. */
 export type Fields = Readonly<Record<string, readonly [number, FieldType]>>;
 
 type FieldValue<T extends FieldType> = T extends 'integer'
@@ -29,8 +29,8 @@ type FieldValue<T extends FieldType> = T extends 'integer'
             : never;
 
 /**
- * A message that was received: what was not sent is 0, empty, or `undefined`
- * for a message.
+ * A received message. A field that was not sent is 0, empty, or `undefined` if
+ * it is a message.
  */
 export type Decoded<F extends Fields = Fields> = {
   readonly [K in keyof F]: FieldValue<F[K][1]>;
@@ -40,7 +40,7 @@ type ToEncode<T extends FieldType> = T extends readonly [MessageFormat<infer F>]
   : T extends MessageFormat<infer F>
     ? Encodable<F>
     : FieldValue<T>;
-/** A message to send: what is not set is not sent. */
+/** A message to send. Fields that are not set are not sent. */
 export type Encodable<F extends Fields = Fields> = {
   readonly [K in keyof F]?: ToEncode<F[K][1]> | undefined;
 };
@@ -83,7 +83,7 @@ export class MessageFormat<F extends Fields = Fields> {
     return Buffer.concat(parts);
   }
 
-  /** @throws Error if the bytes are no message */
+  /** @throws Error if the bytes are not a message */
   decode(bytes: Buffer): Decoded<F> {
     const decoded: Record<string, unknown> = {};
     for (const [name, [, type]] of Object.entries(this.#fields))

@@ -5,7 +5,7 @@
  */
 import type { Server } from 'node:net';
 
-/** The place, and what to call while it is not there. */
+/** The address to listen on, and what to call while it is missing. */
 export interface ListenPlace {
   readonly host: string;
   readonly port: number;
@@ -19,7 +19,7 @@ const MAX_WAIT_MS = 30_000;
 const RETRY_INTERVAL_MS = 500;
 const MS_PER_S = 1000;
 
-/** What may be right a little later, by the code of the system's error. */
+/** Problems that may pass a little later, by the code of the system's error. */
 const PASSING_PROBLEMS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine does not have the address yet',
   ENOTFOUND: 'its name is not known yet',
@@ -27,8 +27,8 @@ const PASSING_PROBLEMS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Rejects with the system's error: at once, or after `maxWaitMs` if it may be
- * right later.
+ * Listens on the address. Rejects with the system's error: at once, or after
+ * `maxWaitMs` if the problem may pass.
  */
 export async function listenOnAddress(
   server: Server,
@@ -58,7 +58,7 @@ export async function listenOnAddress(
   }
 }
 
-/** Leaves no listener behind: a server may be tried many times. */
+/** Leaves no listener behind: one server may be tried many times. */
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const onListening = (): void => {

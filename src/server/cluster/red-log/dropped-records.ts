@@ -1,7 +1,6 @@
 /**
- * What a returning site has of the red log beyond the end of the copy with
- * which the log went on elsewhere: the site drops it, so it is kept for people,
- * who may want to do it again.
+ * Saves the records that a returning site drops: its red log went on elsewhere
+ * from an earlier record. An operator may want to repeat them.
  */
 import { createAlarmRaiser, type OnAlarm } from '../../alarms/site-alarm.ts';
 import type { RecoveredState } from '../../log/recovered-state.ts';
@@ -23,8 +22,8 @@ export interface DroppedRecordsOptions {
 }
 
 /**
- * Writes down the records that are about to be dropped, and raises an alarm
- * that names it.
+ * Writes the records that are about to be dropped to a file, and raises an
+ * alarm that names the file.
  */
 export function saveDroppedRecords(
   { red }: Pick<RecoveredState, 'red'>,

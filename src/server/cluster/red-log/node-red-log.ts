@@ -1,6 +1,6 @@
 /**
- * The engine of the red log of a node, as `cluster.json` has it, and the way to
- * the servers of etcd.
+ * The engine of the red log that `cluster.json` names, and the connection to
+ * etcd.
  */
 import { EtcdAdapter } from '../../etcd/etcd-adapter.ts';
 import type { EtcdServers } from '../../etcd/etcd-channel.ts';
@@ -18,20 +18,20 @@ import { describeRecordProblem } from '../../messages/message-schemas.ts';
 import type { RedGeneration } from './red-generation.ts';
 import { readEtcdServers, type RedLogSettings } from './red-log-settings.ts';
 
-/** The server of the red log as a node sees it, for operators. */
+/** The red log's server as a node sees it, for operators. */
 export interface RedLogStatus {
   readonly engine: 'built-in' | 'etcd';
   /**
-   * The server that is asked, and whether it can be reached. Of etcd, as all
-   * that follows.
+   * The server that is asked, and whether it can be reached. This field and the
+   * following ones exist for etcd only.
    */
   readonly endpoint?: string;
   readonly isConnected?: boolean;
   /** Why it is not connected, if it is not. */
   readonly problem?: string | undefined;
   /**
-   * The size of the database, the part of it that is used, and its quota, as
-   * etcd has last reported.
+   * The size of the database, its used part and its quota, as etcd last
+   * reported them.
    */
   readonly sizeBytes?: number | undefined;
   readonly usedBytes?: number | undefined;
@@ -72,8 +72,8 @@ export class NodeRedLog {
   }
 
   /**
-   * Returns the site or engine that orders red operations: a site, or etcd;
-   * `null` while the log is sealed.
+   * Returns what orders red operations: a site, or `etcd`; `null` while the log
+   * is sealed.
    */
   getLeader({ leader }: RedGeneration): string | null {
     return this.#settings.engine === 'etcd' && leader !== null
@@ -90,7 +90,7 @@ export class NodeRedLog {
     this.#grpc = await loadGrpc();
   }
 
-  /** What a site needs for its node of the log. */
+  /** Returns the parts that a site needs for its node of the log. */
   createParts({ generation, base }: RedGeneration): RedLogParts {
     if (this.#settings.engine !== 'etcd')
       return { generation, redLog: SEQUENCED_ENGINE };
@@ -111,8 +111,7 @@ export class NodeRedLog {
   }
 
   /**
-   * Connects to the servers, if there are any, for a site that has started.
-   * `onReply` gets what they reply.
+   * Connects to the servers, if there are any. `onReply` gets their replies.
    */
   connect(onReply: (reply: ServerReply) => void): void {
     if (this.#grpc === undefined || this.#servers === undefined) return;

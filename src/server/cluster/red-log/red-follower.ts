@@ -1,6 +1,6 @@
 /**
- * Which generation of the red log a node follows, as operators and other sites
- * change it.
+ * Follows the generations of the red log, as operators and other sites change
+ * them.
  */
 import { isRecord } from '../../../correctable/validate.ts';
 import {
@@ -17,37 +17,36 @@ import {
   type StoredGeneration,
 } from './red-generation.ts';
 
-/** What following another generation takes. */
+/** Acts for the follower when the generation changes. */
 export interface RedFollowerHost {
   save(red: StoredGeneration): void;
   readonly isRunning: boolean;
   /**
-   * Whether the site takes the state of another one, or has none yet: then its
-   * copy of the log says nothing.
+   * Whether the site takes the state of another one, or has none yet. Then its
+   * copy of the log must not be used.
    */
   readonly isTransferring: boolean;
-  /** Sends clients to other sites, and stops the site. */
+  /** Lets clients move to other sites, and stops the site. */
   stop(): Promise<void>;
   start(): Promise<void>;
   /** The site cannot start. */
   onFailed(error: Error): void;
   /**
-   * Takes the room on the disk that the site needs to start again;
-   * `releaseRoom` gives it back. Throws if there is none.
+   * Reserves the room on the disk that the site needs to start again.
+   * `releaseRoom` frees it. Throws if there is none.
    */
   reserveRoom(): void;
   releaseRoom(): void;
   /**
-   * The site is down until the log is opened. Called when that begins, and if
-   * it lasts.
+   * The site is down until the log is opened. Called when that begins, and
+   * again if it lasts.
    */
   onSealed(message: string, isLasting: boolean): void;
-  /** Entries of the red log on the disk of a site that is stopped. */
+  /** Returns how many entries of the red log a stopped site has on its disk. */
   countEntries(): number;
   /**
    * Takes the state of another site, calls `onCopied` once it is on the disk,
-   * and starts. `to` is the generation that takes the place of the one of the
-   * own copy.
+   * and starts. The site's copy of the log is replaced by the generation `to`.
    */
   catchUp(
     message: string,
@@ -65,8 +64,8 @@ export interface FollowedLog extends RedGeneration {
 
 const RETRY_MS = 200;
 /**
- * To restore the log takes a moment: a site that is sealed for longer reports
- * it.
+ * Restoring the log takes a moment. A site that is sealed for longer raises an
+ * alarm.
  */
 const SEALED_ALARM_MS = 3000;
 /**
@@ -80,15 +79,15 @@ export class RedFollower {
   readonly #signal: AbortSignal;
   #red: RedGeneration;
   /**
-   * The generation of the copy of the log on the disk. Before the state was
-   * taken it is an earlier one.
+   * The generation of the log copy on the disk. Until a new state was taken, it
+   * is an earlier one.
    */
   #copy: number;
-  /** Whether the site was to run once: before that, no other code starts it. */
+  /** Whether `begin` was called. Before that, only `begin` starts the site. */
   #hasBegun = false;
-  /** Ends when the site runs again. */
+  /** Settles when the site runs again. */
   #starting: Promise<void> | undefined;
-  /** What was reported of being sealed. */
+  /** The last report that the log is sealed. */
   #reported: string | undefined;
   #sealCount = 0;
 
@@ -111,13 +110,13 @@ export class RedFollower {
 
   /**
    * Whether the site is being stopped to seal the log. It is started again
-   * after that, so nothing else may restart it.
+   * after that, so no other code may restart it.
    */
   get isSealing(): boolean {
     return this.#sealCount > 0;
   }
 
-  /** What keeps the site from running, as long as the log is sealed. */
+  /** Why the site does not run while the log is sealed. */
   get sealedProblem(): string | undefined {
     if (this.#red.leader !== null) return undefined;
     return (
@@ -130,7 +129,10 @@ export class RedFollower {
     return !this.#host.isRunning || this.#host.isTransferring || this.isSealing;
   }
 
-  /** Answers a request, if it is about generations; `undefined` if not. */
+  /**
+   * Answers a request about generations; returns `undefined` for another
+   * request.
+   */
   answer(
     kind: string,
     body: unknown,
@@ -142,8 +144,8 @@ export class RedFollower {
   }
 
   /**
-   * Begins with the generation that the other sites follow. The copy on the
-   * disk is what one of them has sent.
+   * Follows the generation of the other sites. The copy on the disk came from
+   * one of them.
    */
   async adopt(): Promise<void> {
     await this.#askEach();
@@ -151,8 +153,8 @@ export class RedFollower {
   }
 
   /**
-   * Starts the site once the log is open. A copy that may have other entries
-   * than the log is replaced before.
+   * Starts the site once the log is open. Before that, it replaces a copy that
+   * may differ from the log.
    */
   begin(): Promise<void> {
     this.#hasBegun = true;
@@ -189,12 +191,15 @@ export class RedFollower {
     this.#host.onSealed(problem, isLasting);
   }
 
-  /** The link to a peer is up: it may have gone on without this site. */
+  /**
+   * The link to a peer is up. The peer may follow a generation that this site
+   * does not know.
+   */
   onConnected(peer: string): void {
     this.#followPeer(peer).catch((error: Error) => this.#host.onFailed(error));
   }
 
-  /** Asks all peers, as if their links had just come up. */
+  /** Asks all connected peers for their generation. */
   askAll(): void {
     for (const peer of this.#host.getConnectedPeers()) this.onConnected(peer);
   }
@@ -214,7 +219,7 @@ export class RedFollower {
     );
   }
 
-  /** Whether the copy on the disk is a beginning of the log. */
+  /** Whether the copy on the disk is a prefix of the log. */
   #isCurrent(): boolean {
     if (this.#copy === this.#red.generation) return true;
     return isPrefix(
@@ -227,14 +232,16 @@ export class RedFollower {
     for (const peer of this.#host.getConnectedPeers()) await this.#ask(peer);
   }
 
-  /** Whether the peer follows a generation that this node did not know. */
+  /**
+   * Returns whether the peer follows a generation that this node did not know.
+   */
   async #ask(peer: string): Promise<boolean> {
     const isRestarting = this.#isRestarting;
     try {
       const red = parseRedGeneration(
         await this.#host.request(peer, READ_RED, null),
       );
-      // One that was stopped meanwhile asks again when it starts.
+      // A site that was stopped meanwhile asks again when it starts.
       if (this.#isRestarting !== isRestarting || !isSuperseded(this.#red, red))
         return false;
       this.#follow(red);
@@ -251,15 +258,15 @@ export class RedFollower {
       leader,
       ...(base !== undefined && { base }),
     };
-    // First on the disk: without room for it, the site goes on as before.
+    // Write first: without room for it, the site goes on as before.
     this.#host.save({ ...followed, copy });
     this.#red = followed;
     this.#copy = copy;
   }
 
   /**
-   * To count the entries takes long, and so does to look for room: only
-   * operators ask for that.
+   * Counting entries and looking for room take long, so they are done only for
+   * operators.
    */
   #read(isCopyAsked: boolean): ReadReply {
     const { isTransferring } = this.#host;
@@ -273,7 +280,7 @@ export class RedFollower {
     };
   }
 
-  /** Why the site could not start again once it is sealed, if so. */
+  /** Returns why the site could not start again once it is sealed, if so. */
   #findProblem(): string | undefined {
     try {
       this.#host.reserveRoom();
@@ -288,8 +295,8 @@ export class RedFollower {
   async #seal({ generation }: RedGeneration): Promise<SealReply> {
     if (this.#host.isTransferring)
       throw new Error('it is taking the state of another site');
-    // Each attempt has a number of its own: of two at once, none goes on where
-    // the other has been.
+    // Each attempt has a number of its own. So of two attempts at once, each
+    // one stops where the other has been.
     if (generation <= this.#red.generation)
       throw new Error(`generation ${this.#red.generation} is known already`);
     this.#host.reserveRoom();
@@ -303,7 +310,7 @@ export class RedFollower {
         copy: this.#copy,
       };
     } finally {
-      // Whatever has failed: only a site that asks the others goes on again.
+      // Even after an error: only a site that asks the others goes on again.
       if (this.#hasBegun)
         this.begin().catch((error: Error) => this.#host.onFailed(error));
     }
@@ -331,7 +338,7 @@ export class RedFollower {
       throw new Error(
         `it follows generation ${this.#red.generation} already: restore the log again`,
       );
-    // A state may take long.
+    // Taking a state may take long, so it is not awaited.
     if (this.#isOpenSoon()) await this.#starting;
     return this.#red;
   }

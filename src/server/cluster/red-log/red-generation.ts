@@ -1,8 +1,8 @@
 /**
- * The generation of the red log. If the site of its leader is lost, an operator
- * restores it at the site that has most of it: first all sites left are
- * *sealed*, so that none gets further, then it goes on under the next
- * generation.
+ * The generation of the red log. If the leader's site is lost, an operator
+ * restores the log at the site that has most of it. First all remaining sites
+ * are *sealed*, so that none of them adds records. Then the log goes on under
+ * the next generation.
  */
 import { isRecord } from '../../../correctable/validate.ts';
 
@@ -10,21 +10,21 @@ export const SEAL_RED = 'red.seal';
 export const OPEN_RED = 'red.open';
 export const READ_RED = 'red.read';
 
-/** What a node follows. */
+/** The generation that a node follows. */
 export interface RedGeneration {
   /** 0 when the deployment is created. */
   readonly generation: number;
   /** The site that leads the log; `null` while the log is sealed. */
   readonly leader: string | null;
-  /** What its leader began with; none of the first generation. */
+  /** What its leader began with. The first generation has none. */
   readonly base?: LogCopy;
 }
 
 /** A copy of the log on a disk. */
 export interface LogCopy {
   /**
-   * The generation whose log it is a copy of. Of two copies of one generation,
-   * the shorter one is a beginning of the other.
+   * The generation of which it is a copy. Of two copies of one generation, the
+   * shorter one is a prefix of the longer one.
    */
   readonly copy: number;
   readonly length: number;
@@ -32,19 +32,24 @@ export interface LogCopy {
 
 export interface StoredGeneration extends RedGeneration {
   /**
-   * The generation of the copy on the disk, if that is not the one that is
-   * followed.
+   * The generation of the copy on the disk, if it is not the one that the node
+   * follows.
    */
   readonly copy?: number | undefined;
 }
 
-/** The reply of a site that is asked what it follows. */
+/** The reply of a site that is asked for its generation. */
 export interface ReadReply extends RedGeneration {
-  /** Whether it takes the state of another site: then it cannot be sealed. */
+  /** Whether it takes the state of another site. Then it cannot be sealed. */
   readonly isTransferring?: boolean;
-  /** Its copy of the log, if it takes a state and was asked for that. */
+  /**
+   * Its copy of the log, if it takes a state and the request asks for the copy.
+   */
   readonly own?: LogCopy | undefined;
-  /** Why it cannot be sealed and opened again, if it was asked for that. */
+  /**
+   * Why it could not be opened again after sealing, if the request asks for
+   * that.
+   */
   readonly problem?: string | undefined;
 }
 
@@ -59,7 +64,7 @@ export function getCopyGeneration({
   return copy ?? (leader === null ? generation - 1 : generation);
 }
 
-/** Whether a copy is a beginning of the log of a generation. */
+/** Returns whether a copy is a prefix of the log of a generation. */
 export function isPrefix(
   { copy, length }: LogCopy,
   { base }: RedGeneration,
@@ -67,7 +72,7 @@ export function isPrefix(
   return base !== undefined && copy === base.copy && length <= base.length;
 }
 
-/** @throws Error if it is none */
+/** @throws Error if the value is not a generation */
 export function parseRedGeneration(value: unknown): RedGeneration {
   const { generation, leader, base } = isRecord(value) ? value : {};
   const isLeader = leader === null || typeof leader === 'string';
@@ -84,7 +89,9 @@ export function parseRedGeneration(value: unknown): RedGeneration {
   );
 }
 
-/** Whether a node that follows `own` must follow `other` from now on. */
+/**
+ * Returns whether a node that follows `own` must follow `other` from now on.
+ */
 export function isSuperseded(
   own: RedGeneration,
   other: RedGeneration,

@@ -1,6 +1,6 @@
 /**
- * The part of `cluster.json` that says which engine orders red operations, and
- * where it is.
+ * The part of `cluster.json` that names the engine of the red log, and its
+ * servers.
  */
 import { dirname, resolve } from 'node:path';
 import { isNonEmptyString, isRecord } from '../../../correctable/validate.ts';
@@ -13,7 +13,7 @@ import {
 } from '../cluster-file-errors.ts';
 import { readTextFile } from '../text-file.ts';
 
-/** Servers of their own. Paths are absolute. */
+/** Settings for etcd. Paths are absolute. */
 export interface EtcdRedLog {
   readonly engine: 'etcd';
   readonly endpoints: readonly string[];
@@ -39,8 +39,8 @@ const DEFAULT_PORT = 2379;
 const ENGINES = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
 
 /**
- * Throws `INVALID_ARGUMENT` that names the field. `path`: of the cluster file,
- * beside which the other files are.
+ * Throws `INVALID_ARGUMENT` that names the field. Relative files are beside the
+ * cluster file, whose path is `path`.
  */
 export function parseRedLog(
   value: unknown,
@@ -134,8 +134,8 @@ function parseEndpoint(field: string, value: unknown): string {
     url.pathname === '/' &&
     url.search === '' &&
     url.username === '';
-  // A URL leaves out the port that is usual for its protocol, which is not that
-  // of etcd.
+  // A URL leaves out the default port of its protocol, which is not the one of
+  // etcd.
   const port =
     /:(?<port>\d+)\/?$/.exec(String(value))?.groups?.['port'] ?? DEFAULT_PORT;
   if (isPlain && (url.protocol === 'http:' || url.protocol === 'https:'))

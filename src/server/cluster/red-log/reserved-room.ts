@@ -1,11 +1,11 @@
 /**
- * Room on the disk of a site that is sealed: it needs a new log file to start
- * again, and must not find the disk full then.
+ * Reserves room on the disk of a sealed site. The site needs a new log file to
+ * start again, and must not find the disk full then.
  */
 import type { Files } from '../../storage/disk/files.ts';
 
 const RESERVED_FILE = 'reserved-room';
-/** The first file of a start, and some more for small files. */
+/** Enough for the first log file of a start and some small files. */
 const RESERVED_BYTES = 2 * 1024 * 1024;
 
 /** @throws Error of the system if there is no room */

@@ -1,6 +1,6 @@
 /**
- * What an operator's command does to restore the red log: it looks at all sites
- * that are left, seals them, and opens the log at its new leader.
+ * Restores the red log for an operator: it asks all remaining sites, seals
+ * them, and opens the log at its new leader.
  */
 import {
   OPEN_RED,
@@ -13,39 +13,42 @@ import {
   type SealReply,
 } from './red-generation.ts';
 
-/** What happens to the sites of a log that is restored. */
+/** The sites of a log that is restored, and how to ask them. */
 export interface RestoreTargets {
   /** Sends a request to a site. */
   request(site: string, kind: string, body: unknown): Promise<unknown>;
   /** All sites that are not lost. */
   readonly sites: readonly string[];
   /**
-   * The sites that count for what was confirmed. There are several such lists
-   * if a change of the members may be under way.
+   * The sites whose majority confirms records. There are several lists if a
+   * change of the members may be pending.
    */
   readonly voters: readonly (readonly string[])[];
   /**
-   * Whether a record is confirmed once one site has it, as with etcd. Default:
-   * once a majority of the voters has it
+   * Whether one site can confirm a record alone, as with etcd. Default: a
+   * majority of the voters confirms it
    */
   readonly isConfirmedByOne?: boolean;
-  /** The site that is to lead; the one with the longest log unless given. */
+  /** The site that is to lead. Default: the one with the longest log */
   readonly leader: string | undefined;
-  /** Goes on although records that were confirmed may be lost. */
+  /** Goes on even if confirmed records may be lost. */
   readonly acceptsLoss?: boolean;
 }
 
-/** A log that was restored. */
+/** The result of restoring the log. */
 export interface RestoredLog {
   readonly generation: number;
   readonly leader: string;
   /** How many records it begins with. */
   readonly length: number;
-  /** Sites that may have confirmed more than these. It is lost. */
+  /**
+   * Sites that may have confirmed more records than these. Such records are
+   * lost.
+   */
   readonly losing: readonly string[];
   /**
-   * Sites that have not confirmed that they follow it: they ask the others
-   * until they do.
+   * Sites that have not confirmed yet that they follow the log. They ask the
+   * others until they do.
    */
   readonly late: readonly { readonly site: string; readonly problem: string }[];
 }
@@ -53,10 +56,10 @@ export interface RestoredLog {
 type SiteCopy = LogCopy & { readonly site: string };
 
 /**
- * Seals the log at all sites, and opens it at its new leader. May be repeated.
- * A minority may be taking the state of others. Throws an error with the site
- * that cannot be reached or sealed, that may have confirmed what no sealed site
- * has, or that has more of the log than the new leader.
+ * Seals the log at all sites, and opens it at its new leader. It may be
+ * repeated. A minority may be taking the state of others. Throws an error that
+ * names the site if one cannot be reached or sealed, may have confirmed what no
+ * sealed site has, or has more of the log than the new leader.
  */
 export async function restoreRedLog(
   targets: RestoreTargets,
@@ -136,14 +139,14 @@ function rejectTransferring(
 
 /**
  * Returns the sites that may have confirmed a record which no sealed site has:
- * those that make a majority of the voters among themselves.
+ * together they are a majority of the voters.
  */
 function findLosing(
   { voters, isConfirmedByOne = false }: RestoreTargets,
   sealed: readonly string[],
   transferring: readonly string[],
 ): readonly string[] {
-  // One that takes a state may end that at any time, and confirm what the old
+  // A site that takes a state may finish at any time, and confirm what the old
   // leader sends.
   const known = isConfirmedByOne ? [...sealed, ...transferring] : sealed;
   for (const list of voters) {
@@ -174,8 +177,8 @@ function lossError(
 }
 
 /**
- * Seals all of them, also if one fails: a site that is sealed goes on once this
- * is repeated.
+ * Seals all sites, even if one fails: a sealed site goes on once the
+ * restoration is repeated.
  */
 async function seal(
   sites: readonly string[],
@@ -207,8 +210,8 @@ async function seal(
 }
 
 /**
- * What a site has of an earlier generation was confirmed, or does not count,
- * however much.
+ * Records of an earlier generation were confirmed, or do not count, no matter
+ * how many there are.
  */
 function isLonger(a: LogCopy, b: LogCopy): boolean {
   return a.copy > b.copy || (a.copy === b.copy && a.length > b.length);

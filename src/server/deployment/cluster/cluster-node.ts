@@ -1,6 +1,6 @@
 /**
- * One site of a cluster in this process: its directory, its links to the other
- * sites, and its state machine.
+ * One site of a cluster in this process. The node owns its directory and its
+ * links to the other sites. The site between them starts and stops.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { createTransferAlarms } from '../../alarms/site-alarm.ts';
@@ -68,10 +68,9 @@ import { describeService } from '../../service/describe-service.ts';
 import type { Service } from '../../service/service.ts';
 import type { DurableStorage } from '../../storage/durable-storage.ts';
 
-/** What a node calls. */
+/** Callbacks of a node. */
 export type ClusterNodeEvents = NodeEvents<ClusterNode>;
 
-/** A node. Its links stay open while its site is stopped and started again. */
 export class ClusterNode {
   readonly name: string;
   readonly file: ClusterFile;
@@ -87,7 +86,7 @@ export class ClusterNode {
   readonly #requests: NodeRequests;
   #links: ClusterLinks | undefined;
   #transfers: StateTransfers | undefined;
-  /** What the site has last waited for before it ran. */
+  /** What the site was last waiting for before it ran. */
   #waitingFor: string | undefined;
 
   /** @throws CorrectableError as `openClusterNode` */
@@ -213,7 +212,10 @@ export class ClusterNode {
     });
   }
 
-  /** An empty directory needs the state of a member, or no site that knows it. */
+  /**
+   * A node with an empty directory takes the state of a member, or waits until
+   * no other site knows it.
+   */
   async #prepareFirstStart(
     links: ClusterLinks,
     transfers: StateTransfers,
@@ -302,9 +304,7 @@ export class ClusterNode {
     );
   }
 
-  /**
-   * Becomes a member, and takes the state of another site as that of this one.
-   */
+  /** Becomes a member, and installs the state of another site. */
   async #becomeMember(
     transfers: StateTransfers,
     { url, cluster }: ClusterSite,
@@ -329,7 +329,7 @@ export class ClusterNode {
 
   /**
    * Takes the state of another site. If the red log was restored without this
-   * one, the own end of it does not count.
+   * site, the end of the site's own log is dropped.
    */
   async #catchUp(
     message: string,
@@ -460,8 +460,8 @@ export class ClusterNode {
   }
 
   /**
-   * Waits until the other sites have what this one has, or a little while; then
-   * ends everything.
+   * Waits up to 2 s until the other sites have what this one has. Then stops
+   * the site and closes everything.
    */
   async close(): Promise<void> {
     this.#resources.abort();
@@ -490,7 +490,7 @@ export class ClusterNode {
   }
 
   /**
-   * The sites with their addresses for clients: those of the file, and those
+   * The addresses for clients, by site: of the sites in the file, and of those
    * that have joined.
    */
   get addresses(): ReadonlyMap<string, string> {
@@ -502,8 +502,8 @@ export class ClusterNode {
   }
 
   /**
-   * Links go to all sites that there have been: one that was retired and is
-   * still there has to hear of it.
+   * Links go to every site that ever was a member: a retired site that still
+   * runs must learn that it was retired.
    */
   #updateLinks(): void {
     forEachLinkAddress(this.file, this.origins, (name, address, isMember) => {
@@ -514,8 +514,8 @@ export class ClusterNode {
   #onMembership(output: MemberOutput): void {
     if (output.kind === 'members') return this.#updateLinks();
     if (output.kind === 'behind') {
-      // Not while the site acts. A site that is being stopped finds it again
-      // once it is started.
+      // Not while the site acts. If the site is being stopped, it finds out
+      // again after the next start.
       const catchUp = async (): Promise<void> =>
         this.#follower.isSealing ? undefined : this.#catchUp(output.message);
       setImmediate(
@@ -534,8 +534,8 @@ export class ClusterNode {
   }
 
   /**
-   * What was in force when the deployment was created, as far as no checkpoint
-   * says more.
+   * The version in force when the deployment was created. A checkpoint may have
+   * a newer one.
    */
   get #foundingVersion(): DeploymentVersion {
     return this.#directory.getFoundingVersion(this.#ownVersion);

@@ -57,8 +57,8 @@ export const CLUSTER_NODE_OPTIONS: OptionNamesOf<ClusterNodeOptions> = {
 };
 
 /**
- * The options that a node shares with `createEmbedded`, and the sites of the
- * file.
+ * Returns the options that a node shares with `createEmbedded`, with the sites
+ * of the file.
  */
 export function toEmbeddedOptions(
   options: ClusterNodeOptions,
@@ -73,10 +73,7 @@ export function toEmbeddedOptions(
   return { ...shared, sites: names as [string, ...string[]] };
 }
 
-/**
- * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not
- * fit
- */
+/** @throws CorrectableError `INVALID_ARGUMENT` naming the invalid option */
 export function checkSiteOptions(
   service: Service,
   options: ClusterNodeOptions,

@@ -22,7 +22,7 @@ import {
 export class NodeResources {
   readonly file: ClusterFile;
   readonly keys: ClusterKeys;
-  /** How messages of this deployment are recognized. */
+  /** Identifies messages of this deployment. */
   readonly deploymentName: string;
   readonly redLog: NodeRedLog;
   readonly codec: EnvelopeCodec;

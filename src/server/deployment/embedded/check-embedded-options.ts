@@ -1,6 +1,6 @@
 /**
- * Checks of the options of a deployment: each names its field and says what to
- * give.
+ * Checks the options of a deployment. Each error names its field and what to
+ * write.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import {
@@ -30,7 +30,7 @@ const GENERATOR_COUNTS = ['maxSteps', 'maxEffects', 'timeoutMs'] as const;
 
 const CALL = "createEmbedded(service, { sites: ['ireland', 'frankfurt'] })";
 
-/** @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit */
+/** @throws CorrectableError `INVALID_ARGUMENT` naming the invalid option */
 export function checkEmbeddedOptions(
   service: unknown,
   value: Partial<Record<keyof EmbeddedOptions, unknown>>,
@@ -91,8 +91,8 @@ function checkLatency(latency: unknown, sites: readonly string[]): void {
 }
 
 /**
- * Site names contain dashes too: a text may name two pairs, and one that names
- * no known pair names unknown sites.
+ * Names of sites may contain dashes, so a key of `latency` may name two pairs.
+ * A key that names no known pair names unknown sites, and is ignored.
  */
 function checkPair(
   text: string,
@@ -119,7 +119,7 @@ function checkPair(
   );
 }
 
-/** The names of a pair, from either end. */
+/** Returns both names of a pair, from either end. */
 function getPairNames([item, other]: readonly [string, string]): readonly [
   string,
   string,
@@ -171,7 +171,7 @@ function checkClusterKey(key: unknown): void {
   );
 }
 
-/** The error for an option `field` that is not as it should be. */
+/** Creates the error for an invalid option `field`. */
 export function invalidOptionError(
   field: string,
   problem: string,

@@ -96,18 +96,20 @@ export function createEmbedded<const N extends string>(
   return embedded;
 }
 
-/** A deployment that has taken up what it saved, and could begin. */
+/** A deployment that has loaded what it saved, and can begin. */
 export interface OpenedDeployment<N extends string = string> {
   /**
-   * Takes no operations yet. Closed before it begins, it leaves its directory
-   * for whatever that was for before.
+   * Takes no operations yet. If it is closed before it begins, its directory
+   * stays as it was.
    */
   readonly embedded: Embedded<N>;
-  /** How many messages of other sites a site has not taken, by reason. */
+  /**
+   * Returns how many messages of other sites a site has rejected, by reason.
+   */
   rejectedMessages(site: N): RejectedMessageCounts;
   /**
-   * Writes down what the directory is for, and starts all sites. Throws
-   * `UNAVAILABLE` where it cannot be written.
+   * Writes the manifest of the directory and starts all sites. Throws
+   * `UNAVAILABLE` if the directory cannot be written.
    */
   begin(): void;
 }
@@ -129,8 +131,8 @@ export function openEmbedded<const N extends string>(
     onAlarm({ kind: 'color-check-failed', site: sites[0], message }),
   );
   const sitesByOrigin = new Map<Origin, RunningSite>();
-  // Before the storage is opened: where delays are missing, nothing must stay
-  // locked.
+  // Before the storage is opened: if a delay is missing, no lock must stay
+  // behind.
   const links = createLinks(origins, latency, onAlarm, (to, envelopes) =>
     sitesByOrigin.get(to)?.driver.receive(envelopes),
   );
@@ -194,8 +196,8 @@ export function openEmbedded<const N extends string>(
 }
 
 /**
- * A link for each pair, by sender and receiver. Throws `INVALID_ARGUMENT`
- * naming a pair without a delay.
+ * Creates a link for each pair, by sender and receiver. Throws
+ * `INVALID_ARGUMENT` naming a pair without a delay.
  */
 function createLinks(
   origins: Origins,
@@ -216,7 +218,7 @@ function createLinks(
   return new Map(origins.sites.map((from) => [from, linksOf(from)]));
 }
 
-/** What is asked of the sites, which are found by their names. */
+/** Creates the public handle, which finds sites by name. */
 function createHandle<N extends string>(
   sites: readonly N[],
   siteOf: (name: N) => RunningSite,
@@ -230,7 +232,7 @@ function createHandle<N extends string>(
     site: (name) => {
       const { driver } = siteOf(name);
       let binding = bindings.get(name);
-      // The same one while it is open.
+      // The binding stays the same while it is open.
       if (binding === undefined || binding.isClosed)
         bindings.set(
           name,
@@ -242,7 +244,7 @@ function createHandle<N extends string>(
   };
 }
 
-/** Closes all where the step throws. */
+/** Runs the step, and closes everything if it throws. */
 function closeOnError(close: () => Promise<void>, step: () => void): void {
   try {
     step();
