@@ -1,6 +1,6 @@
 /**
- * What one run of a generator may take: steps, effects and time, by a clock and
- * guard from outside.
+ * Limits one run of a generator: its steps, its effects and its time. The clock
+ * and the guard come from outside, since this code is pure.
  */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { ReadListener } from './table-readers.ts';
@@ -47,10 +47,10 @@ export const GENERATOR_LIMITS: GeneratorLimits = {
   determinismCheckRate: 0.01,
 };
 
-/** `who` threw, in words. */
+/** Receives an error that the code named `caller` threw. */
 export type OnGeneratorError = (caller: string, thrown: unknown) => void;
 
-/** What limits need of the world outside. */
+/** The limits' connections to the outside. */
 export interface GeneratorPorts {
   /**
    * Receives errors that a generator threw and its contract does not declare,
@@ -62,13 +62,13 @@ export interface GeneratorPorts {
     | ((shadow: string, effects: readonly Effect[]) => void)
     | undefined;
   /**
-   * A clock that never goes back, in milliseconds. Without one time is not
-   * measured.
+   * Returns a time in milliseconds that never goes back. Without it, time is
+   * not measured.
    */
   readonly elapsedMs?: (() => number) | undefined;
   /**
-   * Calls `run` and stops it after so many milliseconds by throwing. Without
-   * one it is just called.
+   * Calls `run`, and stops it after `timeoutMs` by throwing. Without it, `run`
+   * is only called.
    */
   readonly guard?:
     | ((run: () => unknown, timeMaxMs: number) => unknown)
@@ -77,10 +77,10 @@ export interface GeneratorPorts {
 
 const NOTHING_READ: ReadSet = { names: new Set(), ranges: [] };
 
-/** Steps between two looks at the clock. */
+/** Steps between two readings of the clock. */
 const STEPS_PER_CLOCK_CHECK = 64;
 
-/** Counts one run at a time, and notes what it reads. */
+/** Counts the steps of one run at a time, and notes what it reads. */
 export class GeneratorBudget implements ReadListener {
   #names: Set<string> | undefined;
   #ranges: ReadRange[] | undefined;
@@ -97,10 +97,7 @@ export class GeneratorBudget implements ReadListener {
     this.#elapsedMs = elapsedMs;
   }
 
-  /**
-   * Begins a run. Pass `isNoting: false` if the list of its reads will not be
-   * used.
-   */
+  /** Begins a run. With `isNoting: false`, its reads are not listed. */
   begin(operation: string, isNoting: boolean): void {
     this.#isRecording = isNoting;
     this.#names = undefined;
@@ -112,8 +109,8 @@ export class GeneratorBudget implements ReadListener {
   }
 
   /**
-   * Whether the last run that began may change something, so that what it has
-   * read counts.
+   * Whether the last run that began is of a write, so that its reads are
+   * certified.
    */
   get isWrite(): boolean {
     return this.#isRecording;
@@ -163,7 +160,7 @@ export class GeneratorBudget implements ReadListener {
     if (this.#steps % STEPS_PER_CLOCK_CHECK === 0) this.checkTime();
   }
 
-  /** @throws CorrectableError when the run has taken too long. */
+  /** @throws CorrectableError if the run has taken too long */
   checkTime(): void {
     if (this.#elapsedMs === undefined) return;
     const tookMs = this.#elapsedMs() - this.#startedAtMs;
@@ -172,7 +169,7 @@ export class GeneratorBudget implements ReadListener {
     throw this.timeoutError(`ran for more than ${this.#limits.timeoutMs} ms`);
   }
 
-  /** @throws CorrectableError when there are too many. */
+  /** @throws CorrectableError if there are too many */
   checkEffects(count: number): void {
     if (count > this.#limits.maxEffects)
       throw this.timeoutError(
@@ -202,20 +199,20 @@ interface SizedOutcome {
 }
 
 /**
- * An effect is an object of five fields at most, with the key once more where a
- * red one brings its row in.
+ * Estimated memory for an effect: an object of up to five fields. A red one may
+ * name its key once more, where it creates a row.
  */
 const EFFECT_BYTES = 12 * VALUE_BYTES;
 
 interface SizeLimits {
   readonly maxBytes: number;
-  /** Of one that goes by the red log. */
+  /** Maximum size of an operation in the red log, in bytes. */
   readonly maxRedBytes: number;
   readonly maxParts: number;
 }
 
 /**
- * Throws `INVALID_VALUE` if an update is too large, with the bound, and the
+ * Throws `INVALID_VALUE` if a write is too large, with the limit, and with its
  * largest part as the field.
  */
 export function checkOperationSize(
@@ -252,8 +249,8 @@ export function checkOperationSize(
 }
 
 /**
- * Effects are bounded by their bytes, and rows that come into being by the
- * effects.
+ * Limits the parts that were read. Effects have a limit of bytes, and the
+ * effects limit the rows that they create.
  */
 function checkReadParts({ names, ranges }: ReadSet, maxParts: number): void {
   const parts = Math.max(names.size, ranges.length);

@@ -1,4 +1,4 @@
-/** What a generator is given. */
+/** The context that a generator receives. */
 import type { Principal } from '../../correctable/binding.ts';
 import type { OperationSpec } from '../../protocol/contract/contract.ts';
 import { Random } from '../collections/random.ts';
@@ -15,25 +15,26 @@ import type {
 } from '../service/shadow-operation.ts';
 import type { Tables } from '../service/tables.ts';
 
-/** What a generator run is a function of, beside the state. */
+/** The input of a generator run. With the state, it determines the result. */
 export interface GeneratorInput {
-  /**
-   * Unique to the submission among those with the same `RunnerContext.name`.
-   */
+  /** Unique among the submissions with the same `RunnerContext.name`. */
   readonly serial: number;
   readonly operation: string;
   readonly args: unknown;
   /** In milliseconds since the epoch. */
   readonly submittedAtMs: number;
-  /** Seeds `random`: an unsigned 32-bit number. */
+  /** The seed of `random`: an unsigned 32-bit number. */
   readonly seed: number;
-  /** The user that it is executed for. */
+  /** The principal for whom it is executed. */
   readonly principal?: Principal | undefined;
 }
 
-/** What all runs on one state have in common. */
+/** What all runs on one state share. */
 export interface RunnerContext {
-  /** Where the generators run: unique over all sites and restarts. */
+  /**
+   * Names the place where the generators run. Unique over all sites and
+   * restarts.
+   */
   readonly name: string;
   readonly tables: TablesReader<Tables>;
   readonly shadow: ShadowBuilders<ShadowOperations>;
@@ -43,8 +44,8 @@ export interface RunnerContext {
 }
 
 /**
- * The context of one run. Its functions can be taken out of it, and are made
- * only where they are.
+ * The context of one run. Its functions can be destructured. They are created
+ * only when they are read.
  */
 export class RunContext implements GeneratorContext<Tables, ShadowOperations> {
   readonly #input: GeneratorInput;

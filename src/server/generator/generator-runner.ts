@@ -65,60 +65,58 @@ import { isRedOnly, type Tables } from '../service/tables.ts';
 
 export interface GeneratorOutcome {
   readonly reads: ReadSet;
-  /** The chosen shadow operation; none for a path that changes nothing. */
+  /**
+   * The chosen shadow operation; `undefined` for a path that changes nothing.
+   */
   readonly choice: Choice | undefined;
   /** The reply, unless the chosen shadow operation makes it. */
   readonly reply: Reply;
-  /**
-   * In the place of a reply: the error of the domain that the operation is
-   * refused with.
-   */
+  /** The domain error that refuses the operation, instead of a reply. */
   readonly domainError?: CorrectableError;
-  /** Without effects, and the site's own snapshot will do. */
+  /** Set if there are no effects, and the result need not be certified. */
   readonly isLocal?: true;
 }
 
 export interface GeneratorOptions extends GeneratorPorts {
   readonly limits?: Partial<GeneratorLimits> | undefined;
   /**
-   * About how large an operation may be that goes by the red log; as large as
-   * any other unless given.
+   * Maximum size of a red operation in bytes, approximately. Default: as for
+   * other operations
    */
   readonly maxRedBytes?: number | undefined;
   /**
-   * Leaves arguments open to change, for who looks whether they are changed.
+   * Does not freeze arguments, for a caller that checks whether they are
+   * changed.
    */
   readonly allowsArgChanges?: true;
   /**
-   * Where they run, as part of the identifiers that they draw: unique over all
-   * sites and restarts.
+   * A prefix of the identifiers that generators create. Unique over all sites
+   * and restarts.
    */
   readonly identifierPrefix?: string;
-  /** Whose rights they read of bounded fields; all rights unless given. */
-  readonly site?: Origin | undefined;
   /**
-   * Those of the deployment: what closed ones held of bounded fields is not
-   * left.
+   * The site whose rights to bounded fields the generators read. Default: they
+   * read all rights
    */
+  readonly site?: Origin | undefined;
+  /** The origins of the deployment: rights of closed ones are not left. */
   readonly origins?: Pick<Origins, 'closed'> | undefined;
 }
 
-/** What the service says of an operation, looked up once. */
+/** The service's parts for one operation, looked up once. */
 interface RunnableOperation {
   readonly generator: AnyGenerator;
-  /**
-   * A read chooses nothing that could be certified against what it has read.
-   */
+  /** Whether it is a read. A read chooses nothing that could be certified. */
   readonly isRead: boolean;
-  /** Its arguments are an object that its schema has made for it. */
+  /** Whether the schema created its arguments as a new object. */
   readonly hasOwnArgs: boolean;
 }
 
 const NO_REPLY: Reply = { value: undefined };
 
 /**
- * Runs generators of one service. Its readers are made once, since a run should
- * cost no more than what it reads.
+ * Runs the generators of one service. It creates its readers once, so that a
+ * run costs no more than its reads.
  */
 export class GeneratorRunner {
   readonly #service: Service;
@@ -202,7 +200,7 @@ export class GeneratorRunner {
 
   /**
    * Repeats a run that took too long: the clock also goes on while the process
-   * is held up.
+   * is suspended.
    */
   #runInTime(input: GeneratorInput): GeneratorOutcome {
     try {
@@ -272,7 +270,8 @@ export class GeneratorRunner {
     this.#budget.begin(operation, !isRead);
     try {
       const context = new RunContext(input, this.#context);
-      // It runs more than once: what it did to them is not what it was given.
+      // A generator runs more than once, so a change of its arguments must not
+      // reach the next run.
       const args = this.#allowsArgChanges
         ? value
         : hasOwnArgs
@@ -282,7 +281,8 @@ export class GeneratorRunner {
         this.#guard === undefined
           ? generator(args, context)
           : this.#runGuarded(generator, args, context);
-      // As if it had been thrown: it may be that of another operation.
+      // Handle a returned error like a thrown one: it may belong to another
+      // operation.
       if (returned instanceof ThrownDomainError) throw returned;
       return returned;
     } catch (error) {
@@ -326,7 +326,9 @@ export class GeneratorRunner {
     );
   }
 
-  /** Holds a choice to the color that the contract declares. */
+  /**
+   * Rejects a choice that does not have the color that the contract declares.
+   */
   #checkDeclared(operation: string, { shadow, color, effects }: Choice): void {
     if (color === 'blue' && !this.#hasBounded) return;
     if (this.#service.contract.operations[operation]?.color !== 'blue') return;
@@ -348,8 +350,8 @@ export class GeneratorRunner {
   }
 
   /**
-   * Of an operation that its contract declares red no view is final at
-   * `causal`: its types say so.
+   * Rejects a local result of an operation that is declared red: by its types,
+   * none of its views is final at `causal`.
    */
   #checkMayBeLocal(operation: string): void {
     if (this.#service.contract.operations[operation]?.color !== 'red') return;
@@ -362,8 +364,8 @@ export class GeneratorRunner {
   }
 
   /**
-   * Apart, since a function that makes another one pays for that even where it
-   * does not.
+   * A method of its own, because a function that contains a closure pays for it
+   * even if it does not create it.
    */
   #runGuarded(
     generator: AnyGenerator,
@@ -377,8 +379,8 @@ export class GeneratorRunner {
   }
 
   /**
-   * Runs once more: a generator that depends on anything else than its input
-   * and the state gives itself away.
+   * Runs the generator once more, to find one that depends on anything other
+   * than its input and the state.
    */
   #checkDeterminism(input: GeneratorInput, first: GeneratorOutcome): void {
     const { operation } = input;
@@ -412,8 +414,8 @@ export class GeneratorRunner {
   }
 
   /**
-   * Rejects effects that no site could apply: they would stop each site that
-   * tries, so no site or log may get them.
+   * Rejects effects that no site can apply. Each site that tried would stop, so
+   * they must not reach a site or a log.
    */
   #checkKnown({ shadow, effects }: Choice): void {
     if (!Array.isArray(effects)) {
@@ -432,7 +434,10 @@ export class GeneratorRunner {
     this.#checkChoice?.(shadow, effects);
   }
 
-  /** What is red may stand for what is blue, as where a site has no rights. */
+  /**
+   * Rejects a choice with another color than its shadow operation. Red may
+   * stand for blue, where a site has no rights.
+   */
   #checkColor({ shadow, color }: Choice): void {
     if (color === 'red' || color === this.#service.colors[shadow]) return;
     const message = `'${shadow}' is not ${color}, as which it was chosen. Nothing was changed: return what the context gives as shadow.`;
@@ -440,8 +445,8 @@ export class GeneratorRunner {
   }
 
   /**
-   * Of a blue shadow operation its effects are kept, and of those the parts
-   * that effects have.
+   * Checks the effects of a blue shadow operation. Its log keeps the effects
+   * themselves, so each must be portable.
    */
   #checkBlue({ shadow, effects }: Choice): void {
     for (let at = 0; at < effects.length; at += 1) {
@@ -457,8 +462,8 @@ export class GeneratorRunner {
 }
 
 /**
- * Without their replies: those are compared as they travel, where what
- * `withMeta` has made is plain.
+ * Compares choices without their replies. Replies are compared as they are
+ * sent, where results of `withMeta` are plain data.
  */
 function isSameChoice(a: Choice | undefined, b: Choice | undefined): boolean {
   return structurallyEqual(
@@ -468,8 +473,8 @@ function isSameChoice(a: Choice | undefined, b: Choice | undefined): boolean {
 }
 
 /**
- * A site can have any name: what cannot stand in a URL as it is becomes the
- * number of its character.
+ * Replaces each character of a site's name that a URL cannot contain by its
+ * number.
  */
 function escapeName(name: string): string {
   return name.replaceAll(
@@ -479,8 +484,8 @@ function escapeName(name: string): string {
 }
 
 /**
- * A state as the generators of one site read it: of bounded fields they see
- * what that site may take by itself.
+ * A state as the generators of one site read it. Of bounded fields, they see
+ * what this site may take alone.
  */
 class RightsReader implements StateReader {
   readonly #state: StateReader;
@@ -514,8 +519,8 @@ class RightsReader implements StateReader {
 }
 
 /**
- * The state that a generator sees: the snapshot, with what it has applied to
- * its scratchpad.
+ * The state that a generator sees: the snapshot with the changes of its
+ * scratchpad.
  */
 class ScratchState implements StateReader, Scratchpad {
   readonly #service: Service;
@@ -525,8 +530,8 @@ class ScratchState implements StateReader, Scratchpad {
   #appliedCount = 0;
 
   /**
-   * Of `snapshot` until another one is shown; `notes` hears of what effects
-   * read when they are tried.
+   * Reads `snapshot` until `show` sets another. `notes` receives what tried
+   * effects read.
    */
   constructor(service: Service, snapshot: StateReader, notes: ReadListener) {
     this.#service = service;
@@ -535,8 +540,8 @@ class ScratchState implements StateReader, Scratchpad {
     Object.freeze(this);
   }
 
-  // All runs of all services have it as their scratchpad: none can put
-  // something else in the place of what it does.
+  // All runs of all services share this scratchpad, so no generator may replace
+  // its methods.
   static {
     for (const method of [this.prototype.apply, this.prototype.discard])
       Object.freeze(method);
@@ -560,8 +565,8 @@ class ScratchState implements StateReader, Scratchpad {
   }
 
   /**
-   * What an effect that reads its field yields, the generator knows from its
-   * reply.
+   * The generator sees the result of an effect that reads its field, so that is
+   * a read too.
    */
   #noteRead(effect: Effect): void {
     const { tables } = this.#service;

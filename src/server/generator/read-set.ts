@@ -1,6 +1,6 @@
 /**
- * What certification compares: fields, rows, tables and scanned intervals.
- * Absent rows are covered too.
+ * The reads that certification compares: fields, rows, tables and scanned
+ * intervals, of absent rows too.
  */
 import type { Effect } from '../records/effect.ts';
 import { isScalar, isInRange, type ReadRange } from '../records/read-range.ts';
@@ -9,27 +9,36 @@ import type { Choice } from '../records/reply.ts';
 import { drawsOnPool } from '../service/bounded-takes.ts';
 import type { Tables } from '../service/tables.ts';
 
-/** Between the parts of a name. */
+/** Separates the parts of a name. */
 export const SEPARATOR = '\u0000';
 
-/** Reading or writing one field. */
+/** Names one field, for a read or a write. */
 export const toFieldName = (
   table: string,
   key: string,
   field: string,
 ): string => table + SEPARATOR + key + SEPARATOR + field;
-/** Reading whether a row exists; written where one comes or goes. */
+/**
+ * Names the existence of a row: for a read, or for a write that creates or
+ * removes the row.
+ */
 export const toRowName = (table: string, key: string): string =>
   table + SEPARATOR + key;
-/** Reading a field of a row that could be removed; written by its removal. */
+/**
+ * Names the removal of a row: read with each field of a row that could be
+ * removed, written by its removal.
+ */
 export const toRemovalName = (table: string, key: string): string =>
   table + SEPARATOR + key + SEPARATOR + SEPARATOR;
-/** Reading which rows a table has; written where one comes or goes. */
+/**
+ * Names the rows of a table: for a read, or for a write that creates or removes
+ * one of them.
+ */
 export const toTableName = (table: string): string => table;
 
 /**
- * What a name says of; a key may have anything in it, names of tables and
- * fields have no separator.
+ * Splits a name. A key may contain anything. Names of tables and fields contain
+ * no separator.
  */
 export function parseName(name: string): {
   readonly table: string;
@@ -57,8 +66,8 @@ export interface ReadSet {
 const NO_ROWS: ReadonlySet<string> = new Set();
 
 /**
- * Names of the rows that effects bring into being. Inserted ones count, so that
- * no removal passes them unseen.
+ * Returns the names of rows that the effects create. Inserted rows count, so
+ * that no removal overlooks them.
  */
 export function findCreatedRows(
   effects: readonly Effect[],
@@ -75,8 +84,8 @@ export function findCreatedRows(
 }
 
 /**
- * All names that the effects write, where those of `created` are rows that were
- * not there before.
+ * Returns all names that the effects write. `created` has the rows that did not
+ * exist before.
  */
 export function findWrittenNames(
   effects: readonly Effect[],
@@ -94,10 +103,7 @@ export function findWrittenNames(
   return names;
 }
 
-/**
- * Whether a scan of the interval may show something else once the effect is
- * below it.
- */
+/** Returns whether a scan of the interval may differ after the effect. */
 export function isSeenInRange(
   range: ReadRange,
   effect: Effect,
@@ -114,8 +120,8 @@ export function isSeenInRange(
 }
 
 /**
- * Whether an effect brings a row into the interval or takes one out of its
- * table. Moves are reads of the field.
+ * Returns whether an effect adds a row to the interval or removes one from its
+ * table. A changed value is a read of the field.
  */
 export function isRangeChanged(
   range: ReadRange,
@@ -133,9 +139,9 @@ export function isRangeChanged(
 }
 
 /**
- * Returns what was read, and what else the effects depend on: a take or a
- * transfer on the pool of its bounded field, a write to a row that can be
- * removed on that row, since it would bring it back.
+ * Returns what was read, and what the effects depend on. A take or a transfer
+ * depends on the pool of its bounded field. A write depends on its row if that
+ * can be removed, since the write would create it again.
  */
 export function findCertifiedReads(
   {

@@ -1,6 +1,6 @@
 /**
- * Readers of tables. Each read is noted, for certification and for the
- * generator's budget.
+ * Readers of tables. They note each read, for certification and for the limits
+ * of the generator.
  */
 import { freezeFunctions, freezeForUser } from '../../values/deep-freeze.ts';
 import {
@@ -14,17 +14,17 @@ import type { StateReader } from '../state/store.ts';
 import type { TableReader, TablesReader } from '../service/readers.ts';
 import type { Fields, Table, Tables } from '../service/tables.ts';
 
-/** Hears of everything that is read. */
+/** Receives everything that is read. */
 export interface ReadListener {
   onField(table: string, key: string, field: string): void;
   onRow(table: string, key: string): void;
   onRemoval(table: string, key: string): void;
   onRange(range: ReadRange): void;
-  /** A scan has come to one more row. */
+  /** A scan has visited one more row. */
   onScanned(): void;
 }
 
-/** Hears nothing: for reading outside generators. */
+/** Ignores reads outside generators. */
 export const NO_READ_LISTENER: ReadListener = {
   onField: () => {},
   onRow: () => {},
@@ -34,8 +34,8 @@ export const NO_READ_LISTENER: ReadListener = {
 };
 
 /**
- * Typed readers of all tables, for many runs: no generator can put something
- * else in their place.
+ * Creates typed readers of all tables for many runs. They are frozen, so that
+ * no generator can replace a method.
  */
 export function createTablesReader(
   tables: Tables,
@@ -80,8 +80,8 @@ function createTableReader(
 }
 
 /**
- * Reads a scan up to its limit, and notes that interval, and of each row found
- * that it is there and its value.
+ * Reads a scan up to its limit. It notes that interval, and the existence and
+ * value of each row found.
  */
 function scanKeys(
   range: ReadRange,
@@ -90,7 +90,7 @@ function scanKeys(
   state: StateReader,
   notes: ReadListener,
 ): readonly string[] {
-  // One row can be in an index several times, by several elements of a set.
+  // A row can be in an index several times, by several elements of a set.
   const keys = new Set<string>();
   let last: Scalar | undefined;
   if (limit > 0) {
@@ -116,7 +116,8 @@ function scanKeys(
 }
 
 /**
- * A field is changed by what is written to it, and by the removal of its row.
+ * Reports the read of a field. A write to the field or the removal of its row
+ * would change it.
  */
 export function reportFieldRead(
   {

@@ -1,6 +1,6 @@
 /**
- * What a run gives, held to what logs and wires take
- * (`protocol/codec/check-portable.ts`).
+ * Checks the output of a run for what logs and messages can carry
+ * (`protocol/codec/portable-values.ts`).
  */
 import {
   isPortableScalar,
@@ -16,14 +16,14 @@ import type { ReadSet } from './read-set.ts';
 import type { Choice, Reply } from '../records/reply.ts';
 
 /**
- * Beyond the names of effects' parts and of arguments a path may be made of
- * data.
+ * How many levels of data a path may name beyond the parts of effects and
+ * arguments.
  */
 const MAX_PATH_DEPTH = 1;
 
 /**
- * @throws CorrectableError `INVALID_VALUE` with the path of what cannot be
- * written down, or of a key that is none
+ * @throws CorrectableError `INVALID_VALUE` with the path of a value that is not
+ * portable, or of an invalid key
  */
 export function checkEffect(effect: Effect, at: number): void {
   const { table, key, field, action, value } = effect;
@@ -34,7 +34,7 @@ export function checkEffect(effect: Effect, at: number): void {
     isPortableScalar(field) &&
     isPortableScalar(action);
   if (!isScalar) checkValue(effect, 'effects', at, MAX_PATH_DEPTH);
-  // It is a string by its type alone.
+  // Only the type promises that the key is a string.
   if (typeof key === 'string') return;
   const kind = key === null ? 'null' : typeof key;
   const where = `effects.${at}.key`;
@@ -46,8 +46,8 @@ export function checkEffect(effect: Effect, at: number): void {
 }
 
 /**
- * Arguments and reads of a red operation go to other sites: throws, as
- * `checkEffect`, if they cannot.
+ * Checks the arguments and reads of a red operation, which other sites receive.
+ * @throws CorrectableError as `checkEffect`
  */
 export function checkRedOperation(
   { effects, args }: Choice,
@@ -61,8 +61,8 @@ export function checkRedOperation(
 }
 
 /**
- * A portable reply that its generator cannot change. @throws CorrectableError
- * as `checkEffect`
+ * Returns a portable reply that its generator cannot change. @throws
+ * CorrectableError as `checkEffect`
  */
 export function freezeReply(reply: Reply): Reply {
   const [value, meta] = [

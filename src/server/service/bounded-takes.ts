@@ -1,4 +1,4 @@
-/** What operations take from bounded fields: for that a site needs rights. */
+/** What operations take from bounded fields. A site needs rights for that. */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { Effect } from '../records/effect.ts';
 import { createInternalError } from '../records/internal-errors.ts';
@@ -23,7 +23,7 @@ export function isOnBoundedField(
   tables: Tables,
   { table, field }: Pick<Effect, 'table' | 'field'>,
 ): boolean {
-  // A question of another site may name anything, `constructor` too.
+  // A request of another site may contain any name, even `constructor`.
   return (
     Object.hasOwn(tables, table) &&
     tables[table]?.fields[field]?.kind === 'bounded'
@@ -31,16 +31,16 @@ export function isOnBoundedField(
 }
 
 /**
- * Whether a red effect depends on what the pool of a bounded field has: all do
- * but a `give`, which only adds.
+ * Whether a red effect depends on the pool of a bounded field. All effects do
+ * except `give`, which only adds.
  */
 export function drawsOnPool(tables: Tables, effect: Effect): boolean {
   return effect.action !== 'give' && isOnBoundedField(tables, effect);
 }
 
 /**
- * What effects take of bounded fields, each field once. What the same effects
- * give is not there to be taken yet.
+ * Sums what effects take from each bounded field. What the same effects give
+ * cannot be taken yet.
  */
 export function sumTakes(
   tables: Tables,
@@ -64,8 +64,8 @@ export function sumTakes(
 }
 
 /**
- * Of a take of more than is left: a generator that has looked would not have
- * chosen it.
+ * Creates the error for a take of more than is left. A generator that has read
+ * `left` would not have chosen it.
  */
 export function takeTooLargeError(
   shadow: string,

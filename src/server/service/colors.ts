@@ -1,6 +1,6 @@
 /**
- * The colors of a service, by `blue`, `red` and `colors`, and what follows from
- * them.
+ * Determines the colors of a service from `blue`, `red` and `colors`, and
+ * derives what follows from them.
  */
 import { check } from '../../correctable/errors.ts';
 import { checkRecord } from '../../correctable/validate.ts';
@@ -19,22 +19,22 @@ import type {
 
 const CALL = "{ colors: { withdraw: 'red' } }";
 
-/** What follows from the colors of a service's shadow operations. */
+/** What follows from the colors of the shadow operations. */
 export interface ServiceColors {
   /** The color of each shadow operation. */
   readonly colors: Colors;
-  /** The `shadow` of the generators. */
+  /** Becomes `shadow` in the context of generators. */
   readonly shadowBuilders: ShadowBuilders<ShadowOperations>;
   /**
-   * Writes with a red path. One site alone must not decide their answer, even
+   * Writes that may be red. One site alone must not decide their answer, even
    * if they change nothing.
    */
   readonly maybeRed: ReadonlySet<string>;
 }
 
 /**
- * The color of each shadow operation. Throws `INVALID_ARGUMENT` for none, two,
- * or one that does not fit.
+ * Returns the color of each shadow operation. Throws `INVALID_ARGUMENT` if one
+ * has no color, two, or an impossible one.
  */
 export function getColors(
   operations: ShadowOperations,
@@ -64,8 +64,8 @@ export function createServiceColors(
   tables: Tables,
 ): ServiceColors {
   const hasRed = Object.values(colors).includes('red') || hasBounded(tables);
-  // Where no shadow operation is red, nor may become so, nothing can come in
-  // between that one site does not know of.
+  // If no shadow operation is red or may become red, no other site can have an
+  // operation that comes before.
   const maybeRed = [
     ...getUncoloredWrites(contract, 'red'),
     ...(hasRed ? getUncoloredWrites(contract, undefined) : []),
@@ -78,7 +78,7 @@ export function createServiceColors(
 }
 
 /**
- * The updates of a contract that are declared to be red, or to have no color of
+ * Returns the writes of a contract that are declared red, or without a color of
  * their own.
  */
 export function getUncoloredWrites(
@@ -105,8 +105,8 @@ function getOwnColors(operations: ShadowOperations): Colors {
 }
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` naming a color that is none, or
- * fits no shadow operation
+ * @throws CorrectableError `INVALID_ARGUMENT` naming an invalid color, or one
+ * that fits no shadow operation
  */
 export function checkColorInput(
   operations: Readonly<Record<string, object>>,
@@ -158,8 +158,8 @@ function createShadowBuilders(
 }
 
 /**
- * An author may return one array twice, or effects made by hand. A value that
- * is no array is rejected elsewhere.
+ * Copies effects: an author may return the same array twice, or effects made by
+ * hand. Values that are not arrays are rejected later.
  */
 function copyEffects(value: readonly Effect[]): readonly Effect[] {
   return Array.isArray(value)
@@ -167,7 +167,7 @@ function copyEffects(value: readonly Effect[]): readonly Effect[] {
     : value;
 }
 
-/** One plain literal, each part of it read once. */
+/** One plain object literal, which reads each part once. */
 function copyEffect(effect: Effect): Effect {
   if (typeof effect !== 'object' || effect === null) return effect;
   const { table, key, field, action, value } = effect;

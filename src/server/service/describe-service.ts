@@ -1,6 +1,6 @@
 /**
- * What a service has, as plain data that can be compared with what another
- * version of it has.
+ * Describes a service as plain data that can be compared with other versions of
+ * the service.
  */
 import { hashOperation } from '../../protocol/contract/schema-hash.ts';
 import { hashText } from '../../protocol/contract/schema-definition.ts';
@@ -11,8 +11,8 @@ import type {
 import type { Service } from './service.ts';
 
 /**
- * Describes a service. Equal ones have equal hashes, whatever the order of
- * their parts.
+ * Describes a service. Equal services have equal hashes, in any order of their
+ * parts.
  */
 export function describeService({
   contract,

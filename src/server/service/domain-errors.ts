@@ -1,6 +1,6 @@
 /**
- * Errors of the domain at a site: made by a generator's context, thrown by the
- * generator.
+ * Domain errors at a site: a generator's context creates them, and the
+ * generator throws them.
  */
 import {
   CorrectableError,
@@ -35,7 +35,7 @@ export class ThrownDomainError extends Error {
   declare readonly domain: DomainErrorInfo;
   constructor(domain: DomainErrorInfo) {
     super(domain.name);
-    // Not enumerable: its data are of users, and must not reach logs.
+    // Not enumerable: the data belongs to users, and must not reach logs.
     Object.defineProperty(this, 'domain', { value: domain });
   }
 }
@@ -111,7 +111,7 @@ const NONE: DomainErrorFactory<OperationSpec> = Object.freeze({});
 const formatErrorName = (operation: string, name: string): string =>
   `${operation}, error '${name}'`;
 
-/** `createResultCheck`, whose errors may leave a site. */
+/** Creates a `createResultCheck` whose errors may leave a site. */
 export function createServiceResultCheck(
   operations: ResultSchemas,
 ): ResultCheck {
@@ -125,7 +125,7 @@ export function createServiceResultCheck(
   };
 }
 
-/** The reply that something returned stands for, held to the contract. */
+/** Returns the reply for a returned value, checked against the contract. */
 export function checkReply(
   check: ResultCheck,
   operation: string,
@@ -139,8 +139,8 @@ export function checkReply(
 }
 
 /**
- * Says of a result that is not there how it is given: mostly it was forgotten
- * beside a shadow operation.
+ * Explains a missing result. Usually it was forgotten beside a shadow
+ * operation.
  */
 function checkResult(
   check: ResultCheck,
@@ -169,8 +169,8 @@ function checkResult(
 }
 
 /**
- * A schema that lets more through than it names would take these for results,
- * and what they say would be lost.
+ * Rejects an error or a choice inside a result: a loose schema would accept it
+ * as a result, and its meaning would be lost.
  */
 function rejectMisplaced(operation: string, value: unknown): void {
   const found = MISPLACED.find(([kind]) => value instanceof kind);

@@ -1,5 +1,5 @@
 /**
- * The builders of effects that shadow operations are made of:
+ * The builders of effects for shadow operations:
  * `accounts.row(id).balance.add(5)`, `carts.remove(id)`.
  */
 import type { Effect } from '../records/effect.ts';
@@ -11,18 +11,19 @@ import type { EffectsOf, Fields, Table, Tables } from './tables.ts';
 /** Builds the effects on one table. */
 export type EffectTable<T extends Table> = {
   /**
-   * The effects on the fields of a row. Any of them brings the row into being.
+   * Builds the effects on the fields of a row. Each of them creates the row if
+   * it is absent.
    */
   row(key: string): {
     readonly [F in keyof T['fields']]: EffectsOf<T['fields'][F]>;
   };
-  /** Brings a row into being without writing a field. */
+  /** Creates a row without writing a field. */
   insert(key: string): Effect<undefined, 'blue', false>;
 } & (T['removable'] extends true
   ? {
       /**
-       * Removes a row: takes what was written up to the time of the operation.
-       * Red where a field is red-only.
+       * Removes a row, with all that was written up to the time of the
+       * operation. Red if the row has a red-only field.
        */
       remove(key: string): Effect<undefined, RemovalColor<T['fields']>, false>;
     }
@@ -46,7 +47,7 @@ interface AnyEffectTable {
   remove?(key: string): Effect;
 }
 
-/** The builders of effects on `tables`. */
+/** Creates the builders of effects on `tables`. */
 export function createEffectTables<T extends Tables>(
   tables: T,
 ): EffectTables<T> {
@@ -64,8 +65,8 @@ export function createEffectTables<T extends Tables>(
 }
 
 /**
- * What has a key, under no name that a field or an action could have. One for
- * all: each class's own would be another.
+ * Keeps the key under a private name, so that no field or action can have it.
+ * All classes share it: a private name of each class would be another one.
  */
 class KeyedEffects {
   readonly #key: string;
@@ -78,7 +79,8 @@ class KeyedEffects {
 }
 
 /**
- * Rows as objects of one class a table, so that only what is asked for is made.
+ * Creates one class for each table. Rows are its instances, so that only the
+ * parts that are read are created.
  */
 function createRowEffects(
   table: string,
@@ -102,8 +104,8 @@ function createRowEffects(
 }
 
 /**
- * Creates the effects on a field as methods of one class, since functions would
- * be allocated for every row.
+ * Creates the effects on a field as methods of one class. Functions would be
+ * allocated for every row.
  */
 function createFieldEffects(
   name: FieldName,

@@ -1,6 +1,6 @@
 /**
- * Whether an effect is one that a service can apply: a site that tried any
- * other would end.
+ * Decides whether a service can apply an effect. A site that applied any other
+ * effect would stop.
  */
 import type { Effect } from '../records/effect.ts';
 import type { FieldKind } from './fields/field.ts';
@@ -10,19 +10,19 @@ import type { Tables } from './tables.ts';
 
 interface KnownTable {
   readonly removable: boolean;
-  /** Whether a field is changed in the red order only. */
+  /** Whether one of its fields is changed in the red order only. */
   readonly hasRed: boolean;
   readonly fields: ReadonlyMap<string, FieldKind>;
 }
 
 const INSERT = 'insert';
 
-/** The effects that there are on the tables of a service. */
+/** The effects that exist on the tables of a service. */
 export class EffectValidator {
   readonly #tables: ReadonlyMap<string, KnownTable>;
   /**
-   * The field asked for last: each effect is looked at several times, and most
-   * are like the one before.
+   * The field that was checked last: each effect is checked several times, and
+   * most are on the same field as the one before.
    */
   #lastTable: string | undefined;
   #lastField: string | undefined;
@@ -58,8 +58,8 @@ export class EffectValidator {
   }
 
   /**
-   * What is wrong with an effect from elsewhere, if anything. `isRed`: whether
-   * it is of a red operation.
+   * Describes what is wrong with an effect from elsewhere, if anything. `isRed`
+   * is whether it belongs to a red operation.
    */
   describeProblem(effect: Effect, isRed: boolean): string | undefined {
     const problem = this.#describeCommonProblem(effect);
@@ -71,8 +71,8 @@ export class EffectValidator {
   }
 
   /**
-   * Whether no blue operation may have this effect: its field is changed in the
-   * red order only.
+   * Whether no blue operation may have this effect, because its field is
+   * changed in the red order only.
    */
   requiresRed(effect: Effect): boolean {
     const { table, field } = effect;
@@ -80,7 +80,7 @@ export class EffectValidator {
     return this.#getKind(table, field)?.isRedOnly === true;
   }
 
-  /** What is wrong with it whatever color it has. */
+  /** Describes a problem that does not depend on the color. */
   #describeCommonProblem(effect: Effect): string | undefined {
     const { table, field, action, value } = effect;
     if (isWholeRow(effect))

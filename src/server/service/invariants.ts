@@ -1,6 +1,6 @@
 /**
- * What an author declares to hold at every site at all times: of single rows,
- * and of all tables together.
+ * Conditions that an author declares for all sites at all times: on single
+ * rows, and on all tables together.
  */
 import { check } from '../../correctable/errors.ts';
 import { checkRecord, isThenable } from '../../correctable/validate.ts';
@@ -34,23 +34,22 @@ export interface DeclaredInvariants {
   >;
 }
 
-/** How a condition does not hold. */
+/** Why a condition does not hold. */
 export interface InvariantFailure {
-  /**
-   * What it did instead of saying whether it holds, as the end of a sentence
-   * about it.
-   */
+  /** The condition's own error, as the end of a sentence about it. */
   readonly error?: string | undefined;
 }
 
 /**
- * A promise would count as true, and its result would be lost. So it is as
- * wrong as an exception.
+ * A promise would count as true and its result would be lost, so it is as wrong
+ * as an exception.
  */
 export const RETURNED_PROMISE =
   'returned a promise: it must return true or false synchronously';
 
-/** What is wrong where a condition does not hold; nothing where it does. */
+/**
+ * Returns what is wrong if a condition does not hold; `undefined` if it holds.
+ */
 export function findInvariantFailure(
   holds: () => boolean,
 ): InvariantFailure | undefined {
@@ -72,8 +71,8 @@ const SNAPSHOT_INVARIANT_CALL =
   "{ snapshotInvariants: { 'a doctor is on duty': ({ doctors }) => doctors.keys().length > 0 } }";
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` naming the one that is no
- * function, or is of no table
+ * @throws CorrectableError `INVALID_ARGUMENT` naming an invariant that is no
+ * function, or of an unknown table
  */
 export function checkInvariants(
   tables: Tables,

@@ -1,4 +1,4 @@
-/** What generators and invariants read tables with. */
+/** The readers with which generators and invariants read tables. */
 import type { ScanOptions } from '../records/read-range.ts';
 import type { Fields, ScalarIn, Tables, ValueOf } from './tables.ts';
 import type { ChosenShadow } from '../records/reply.ts';
@@ -15,7 +15,7 @@ export interface Scratchpad {
   discard(): void;
 }
 
-/** A row, as generators and invariants read it. */
+/** A row as generators and invariants read it. */
 export type RowReader<F extends Fields> = {
   readonly [K in keyof F]: ValueOf<F[K]>;
 };

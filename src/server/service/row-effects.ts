@@ -1,11 +1,11 @@
 /**
  * Effects on whole rows. A row exists from the first write to it. A removal
- * takes what was written up to its time stamp (RedBlue, OSDI 2012, Figure 7):
- * what was written with a later one stays, in whichever order the two arrive.
+ * takes what was written up to its time stamp (RedBlue, OSDI 2012, Figure 7).
+ * What was written with a later stamp stays, in any order of arrival.
  */
 import type { Effect } from '../records/effect.ts';
 
-/** Stands for the field of an effect on the whole row. */
+/** The field name of an effect on the whole row. */
 export const WHOLE_ROW = '';
 
 export const createInsertEffect = (

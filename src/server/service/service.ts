@@ -124,7 +124,7 @@ export interface GeneratorContext<
   readonly random: () => number;
 }
 
-/** The colors that the contract leaves to the paths of an operation. */
+/** The colors that the contract allows for an operation. */
 type ColorOf<O extends OperationSpec> = O extends { readonly color: 'blue' }
   ? 'blue'
   : Color;
@@ -159,8 +159,8 @@ export type Generators<
 };
 
 /**
- * Requires all generators after inference, which would else blame those that
- * are there for one that is missing.
+ * Requires all generators after inference. During inference, the compiler would
+ * blame the generators that exist.
  */
 type RequireGenerators<O extends OperationSpecs, G extends keyof O> = {
   readonly [
@@ -169,10 +169,7 @@ type RequireGenerators<O extends OperationSpecs, G extends keyof O> = {
   ]: never;
 };
 
-/**
- * Requires a color of each shadow operation. Nothing where the compiler does
- * not know them yet.
- */
+/** Requires a color of each shadow operation, if the compiler knows them. */
 type RequireColors<
   S extends ShadowOperations,
   C extends Colors,
@@ -424,14 +421,14 @@ export function withColors<S extends Service>(service: S, colors: Colors): S {
 const CREATED_HERE = Symbol('made by this copy of the package');
 
 /**
- * Part of each service that this copy of the package makes, and of what is made
- * of that.
+ * Marks each service that this copy of the package creates. Copies of the
+ * object keep the mark.
  */
 const createdHere = { [CREATED_HERE]: true };
 
 /**
- * Throws `INVALID_ARGUMENT` for services of another copy, whose effects look
- * like any value. `call`: the right one.
+ * Throws `INVALID_ARGUMENT` for a service of another copy of the package, whose
+ * effects look like any value. `call` is the right call.
  */
 export function requireService(value: unknown, call: string): void {
   check(
@@ -450,9 +447,7 @@ export function requireService(value: unknown, call: string): void {
 const CALL =
   'defineService(contract, { tables, shadowOperations: ({ accounts }) => ({ … }), generators: { … } })';
 
-/**
- * @throws CorrectableError `INVALID_ARGUMENT` naming the part that does not fit
- */
+/** @throws CorrectableError `INVALID_ARGUMENT` naming the invalid part */
 function checkImplementation(
   contract: unknown,
   value: unknown,
@@ -516,8 +511,8 @@ function checkImplementation(
 }
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` naming the one that none of
- * `blue`, `red` and `shadow` made
+ * @throws CorrectableError `INVALID_ARGUMENT` naming a shadow operation that
+ * none of `blue`, `red` and `shadow` created
  */
 function checkShadowOperations(value: unknown): void {
   checkRecord(value, {

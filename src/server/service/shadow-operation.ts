@@ -99,7 +99,7 @@ export type FittingColors<
 type PossibleColors<S> =
   S extends UncoloredOperation<never, unknown, infer C> ? C : never;
 
-/** The color of the shadow operation `K`: its own, or the given one. */
+/** The color of the shadow operation `K`: its own, or the one in `colors`. */
 type ColorIn<
   S extends ShadowOperations,
   C extends Colors,
@@ -113,8 +113,8 @@ type ColorIn<
     : Color;
 
 /**
- * The colors that the shadow operation `K` may end with: one that takes by
- * rights is red where its site lacks them.
+ * The colors with which the shadow operation `K` may end. One that takes by
+ * rights is red if its site lacks them.
  */
 type FinalColors<
   S extends ShadowOperations,
@@ -144,7 +144,10 @@ export type ShadowBuilders<
     : never;
 };
 
-/** One whose effects go by no arguments takes whatever the operation has. */
+/**
+ * A shadow operation whose effects use no arguments accepts the arguments of
+ * any operation.
+ */
 type ArgsOf<A> = [A] extends [never] ? unknown : A;
 
 /**
@@ -195,7 +198,7 @@ export function red(
   return { color: 'red', ...createOperation(effects, reply) };
 }
 
-/** The colors that a shadow operation of these effects may get. */
+/** The colors that a shadow operation with these effects may get. */
 type ColorsFor<E extends readonly Effect[]> = [E[number]] extends [
   Effect<unknown, 'blue'>,
 ]

@@ -1,8 +1,7 @@
 /**
- * Tables: rows by primary key, each with fields of the kinds below. What a
- * service declares here types the readers that its generators get
- * (`table-readers.ts`) and the effects that its shadow operations are made of
- * (`table-effects.ts`).
+ * Tables: rows by primary key, each with fields. The declared types give the
+ * readers of generators (`readers.ts`) and the builders of effects
+ * (`effect-builders.ts`).
  */
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import {
@@ -167,8 +166,8 @@ export function isRedOnlyField(field: Field | undefined): boolean {
 }
 
 /**
- * Whether an effect changes a field that is changed in the red order only; the
- * removal of a row changes all its fields.
+ * Whether an effect changes a red-only field. The removal of a row changes all
+ * its fields.
  */
 export function isRedOnly(tables: Tables, effect: Effect): boolean {
   const fields = tables[effect.table]?.fields ?? {};

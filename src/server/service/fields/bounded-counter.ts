@@ -1,7 +1,7 @@
 /**
- * A number that never falls below a minimum, though sites take from it without
- * asking: by rights that they hold (docs/spec/rights.md), those of the site
- * where the operation is blue, the pool where it is red.
+ * A number that never falls below a minimum, although sites take from it
+ * without coordination. They take by rights (docs/spec/rights.md). A blue take
+ * uses the rights of its site, and a red one those of the pool.
  */
 import type { Effect, EffectByRights, Stamp } from '../../records/effect.ts';
 import { MAX_ORIGINS, type Origin } from '../../records/origin.ts';
@@ -72,7 +72,7 @@ export function boundedCounter(options: { readonly min: number }): Field<
   return { kind: 'bounded', min };
 }
 
-/** What the transfer of rights carries. */
+/** The value of a transfer of rights. */
 export interface Transfer {
   readonly to: Origin;
   readonly amount: number;
@@ -108,8 +108,8 @@ class BoundedCounterState extends LedgerState implements FieldState {
 }
 
 /**
- * What is in flight on one field: takes that will draw on the pool, and what is
- * given. Their sums say all.
+ * Effects in flight on one field: takes from the pool, and amounts that are
+ * given. Their sums are enough.
  */
 class PendingBoundedCounter extends SummedEffects {
   readonly #sums: { grants: ExactSum; takes: ExactSum } = {
@@ -135,7 +135,7 @@ const createAmountEffect =
   (name, key, amount, options) => {
     checkAmount(name, action, amount);
     if (options !== undefined) {
-      // They would be dropped without a word.
+      // An extra option would be ignored silently.
       const message = `The ${action} of a bounded field has no options: it never goes below the minimum of its field, boundedCounter({ min: 0 }).`;
       throw createInternalError(
         'INVALID_ARGUMENT',
@@ -157,8 +157,8 @@ function checkAmount(
 }
 
 /**
- * Rights go from the site of the operation to another origin: no author's
- * effect.
+ * Creates the effect that moves rights from the site of the operation to
+ * another origin. Authors cannot create it.
  */
 export function createTransferEffect(
   { table, key, field }: Pick<Effect, 'table' | 'key' | 'field'>,
@@ -168,15 +168,15 @@ export function createTransferEffect(
 }
 
 /**
- * What an effect of another site may carry: with anything else rights would be
- * made of nothing.
+ * Checks the value of an effect from another site. An invalid value could
+ * create rights from nothing.
  */
 function isValidValue(action: string, value: unknown): boolean {
   if (action !== 'transfer') return isAmount(value);
   if (typeof value !== 'object' || value === null) return false;
   const { to, amount } = value as Partial<Transfer>;
-  // The site may have joined since, as the sender knows it. What goes to no
-  // site is lost, and nothing worse.
+  // The site may have joined according to the sender only. Rights that go to no
+  // site are lost, and nothing worse happens.
   return isAmount(to) && to <= MAX_ORIGINS && isAmount(amount);
 }
 

@@ -1,4 +1,4 @@
-/** A counter of integers: only those add up to the same sum in every order. */
+/** A counter of integers. Only integers have the same sum in every order. */
 import {
   compareStamps,
   loadPosition,
@@ -38,7 +38,7 @@ export function counter(...options: readonly unknown[]): Field {
   return createPlainField('counter', options);
 }
 
-/** One sum of all that was added. */
+/** The state of a counter: one sum. */
 export class CounterState implements FieldState {
   protected value: ExactSum;
   constructor(saved: ExactSum = 0) {
@@ -68,8 +68,8 @@ export class CounterState implements FieldState {
 }
 
 /**
- * A counter of a row that can be removed: it remembers its additions, so that a
- * removal takes just the earlier ones.
+ * The state of a counter in a row that can be removed. It remembers its
+ * additions, so that a removal takes only the earlier ones.
  */
 class RemovableCounterState implements FieldState {
   #value: ExactSum = 0;

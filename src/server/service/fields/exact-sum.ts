@@ -1,9 +1,9 @@
 /**
- * Sums of integers, exact beyond 2^53 too, so that sites agree in whatever
- * order they add.
+ * Sums of integers that are exact beyond 2^53, so that sites agree in any order
+ * of additions.
  */
 
-/** A bigint exactly where a number could be another one. */
+/** A bigint only where a number would be inexact. */
 export type ExactSum = number | bigint;
 
 export function addExact(sum: ExactSum, amount: ExactSum): ExactSum {
@@ -20,7 +20,7 @@ export function subtractExact(sum: ExactSum, amount: ExactSum): ExactSum {
   return addExact(sum, -amount);
 }
 
-/** Equal for equal sums, as JSON too. */
+/** Returns equal plain data for equal sums, which JSON can carry. */
 export function toPlainSum(sum: ExactSum): number | string {
   return typeof sum === 'number' ? sum : String(sum);
 }

@@ -1,4 +1,3 @@
-/** How a service declares a field of a table. */
 import { check } from '../../../correctable/errors.ts';
 import type { FieldKindName } from './field.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What a kind of field is to a replica: a state that effects change, and
- * effects in flight laid over it.
+ * What a replica needs of a kind of field: the state that effects change, and
+ * the effects in flight above it.
  */
 import type { Effect, Stamp } from '../../records/effect.ts';
 import type { OwnedEffects } from './owned-effects.ts';
@@ -8,58 +8,64 @@ import type { OwnedEffects } from './owned-effects.ts';
 /** The committed state of one field at one site. */
 export interface FieldState {
   /**
-   * The value as generators see it. Cheap; may be a live view, valid until the
-   * next `apply`.
+   * The value for generators. It is cheap to read, and may be a live view that
+   * is valid until the next `apply`.
    */
   read(): unknown;
   /** Applies one effect and returns its result. */
   apply(effect: Effect, stamp: Stamp): unknown;
   /**
-   * Of a field that holds many values: whether it holds this one. An effect
-   * changes that of its own value alone.
+   * For a field with many values: whether it holds this one. An effect changes
+   * only its own value.
    */
   holds?(value: unknown): boolean;
   /**
-   * Takes away what was written up to this stamp; a red-only field, what was
-   * written before in the red order.
+   * Removes what was written up to this stamp. A red-only field removes what
+   * was written before in the red order.
    */
   clear(upTo: Stamp): void;
-  /** Whether it is as if never written. */
+  /** Whether the field is as if it was never written. */
   readonly isInitial: boolean;
   /**
-   * The state as plain data, equal at two sites exactly when they have
+   * The state as plain data. It is equal at two sites exactly when they have
    * converged.
    */
   snapshot(): unknown;
   /**
-   * All of the state as plain data, to make the same state of again; of one
-   * that has parts, the rest.
+   * The state as plain data, to create it again. If the state has parts, this
+   * is the rest beside the parts.
    */
   save(): unknown;
-  /** Of a state that may become large: the parts that it is saved in. */
+  /** The parts in which a state that may become large is saved. */
   readonly parts?: StateParts;
 }
 
-/** The parts of a state: numbered, each small enough to be written as one. */
+/**
+ * The parts of a state. They are numbered, and each is small enough to be
+ * written at once.
+ */
 export interface StateParts {
   /**
-   * Returns the values that have changed or gone since they were last saved,
-   * and were not returned before.
+   * Returns the numbers of parts that changed or went since they were last
+   * saved, and were not returned before.
    */
   takeChanged(): readonly number[];
-  /** All that there are. */
+  /** Returns the numbers of all parts. */
   getNumbers(): readonly number[];
-  /** A part as plain data; `undefined` when it is gone. */
+  /** Returns a part as plain data; `undefined` if it is gone. */
   save(number: number): unknown;
-  /** Makes a part of what `save` gave, in the order of their numbers. */
+  /**
+   * Restores a part from the result of `save`. Parts come in the order of their
+   * numbers.
+   */
   restore(number: number, saved: unknown): void;
   /** Throws unless all parts exist that the rest of the state names. */
   checkRestored(): void;
 }
 
-/** What a field of a kind says of itself beside its kind. */
+/** The options of a field beside its kind. */
 export interface FieldOptions {
-  /** Of a bounded one. */
+  /** The minimum of a bounded field. */
   readonly min?: number | undefined;
 }
 
@@ -79,34 +85,37 @@ export interface FieldKind {
   /** The function that declares such a field, as error texts name it. */
   readonly builder: string;
   /**
-   * Whether only red shadow operations may change it: its effects may then read
-   * it when applied.
+   * Whether only red shadow operations may change it. Its effects may then read
+   * it when they are applied.
    */
   readonly isRedOnly: boolean;
   /**
-   * Whether rows can be found by its values: they are strings or numbers, or it
-   * holds many of these.
+   * Whether rows can be found by its value: a string or number, or a set of
+   * these.
    */
   readonly isIndexable?: boolean;
-  /** Whether its states have parts. */
+  /** Whether its state is saved in parts. */
   readonly hasParts?: boolean;
   /**
-   * The builders of effects that a shadow operation finds under the field's
-   * name, by action.
+   * The builders of effects by action, which shadow operations find under the
+   * field's name.
    */
   readonly effects: Readonly<Record<string, EffectBuilder>>;
-  /** Actions that sites take by themselves, and no author's effect has. */
+  /** Actions of the sites themselves. Effects of authors cannot have them. */
   readonly ownActions?: readonly string[];
   /**
-   * Whether an effect may carry this value, by whom ever it was made; any,
-   * unless given.
+   * Returns whether an effect may carry this value, no matter who created it.
+   * Default: any value
    */
   accepts?(action: string, value: unknown): boolean;
-  /** The state at first, or the one that was saved. */
+  /** Creates the initial state, or a saved one. */
   state(saved?: unknown, options?: FieldOptions): FieldState;
-  /** The same for a row that can be removed, where it must remember more. */
+  /**
+   * Creates the state in a row that can be removed, if it must remember more
+   * then.
+   */
   removableState?(saved?: unknown): FieldState;
-  /** For what is in flight on one field. */
+  /** Creates the overlay for effects in flight on one field. */
   pending(): OwnedEffects;
 }
 
@@ -124,8 +133,8 @@ export type EffectBuilder = (
 ) => Effect;
 
 /**
- * Builds effects with a value. One plain literal, on the hot path:
- * `copyEffects` copies later what is given.
+ * Creates a builder of effects with a value. It returns one plain literal,
+ * since it is on the hot path. `copyEffects` copies the value later.
  */
 export function createEffectBuilder(action: string): EffectBuilder {
   return ({ table, field }, key, value) => ({

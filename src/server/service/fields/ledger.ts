@@ -22,7 +22,7 @@ export interface BoundedView {
   readonly rights: number;
 }
 
-/** What numbers would round, exactly. */
+/** The exact amounts, which numbers would round. */
 interface ExactLedger {
   readonly left: ExactSum;
   readonly pool: ExactSum;
@@ -33,7 +33,7 @@ interface ExactLedger {
 /** A ledger as a replica reads it. */
 export abstract class Ledger implements BoundedView {
   abstract readonly min: number;
-  /** Those who hold something or have held it, by ordinal. */
+  /** The origins that hold rights or have held some, by ordinal. */
   abstract readonly holders: readonly Origin[];
   abstract readonly exact: ExactLedger;
 
@@ -107,13 +107,13 @@ export class LedgerState extends Ledger {
     return Number(this.#holdings.get(origin) ?? 0);
   }
 
-  /** More rights, for this origin. */
+  /** Adds rights for this origin. */
   give(origin: Origin, amount: number): void {
     this.#grants = addExact(this.#grants, amount);
     this.#add(origin, amount);
   }
 
-  /** Rights of this origin are used. */
+  /** Uses rights of this origin. */
   take(origin: Origin, amount: number): void {
     this.#taken = addExact(this.#taken, amount);
     this.#add(origin, -amount);
@@ -127,7 +127,7 @@ export class LedgerState extends Ledger {
     this.#add(to, amount);
   }
 
-  /** Equal for equal ledgers, as JSON too. */
+  /** Returns equal plain data for equal ledgers, which JSON can carry. */
   snapshot(): unknown {
     const retained = this.holders.flatMap((origin) => {
       const rights = this.#holdings.get(origin) ?? 0;
@@ -153,14 +153,14 @@ export class LedgerState extends Ledger {
 }
 
 /**
- * A ledger with what is in flight laid over it: takes of red operations, which
- * draw on the pool, and what is given.
+ * A ledger below the effects in flight: red takes, which use the pool, and
+ * amounts that are given.
  */
 export class LedgerOverlay extends Ledger {
   readonly exact: ExactLedger;
   readonly #base: Ledger;
 
-  /** @param sums of what is in flight */
+  /** @param sums the sums of the effects in flight */
   constructor(
     base: Ledger,
     { grants, takes }: Pick<ExactLedger, 'grants' | 'takes'>,
@@ -170,7 +170,7 @@ export class LedgerOverlay extends Ledger {
     this.#base = base;
     this.exact = {
       left: subtractExact(addExact(exact.left, grants), takes),
-      // An amount that is being given has no owner before it is applied.
+      // An amount that is being given has no owner until it is applied.
       pool: subtractExact(exact.pool, takes),
       grants: addExact(exact.grants, grants),
       takes: addExact(exact.takes, takes),
@@ -191,8 +191,8 @@ export class LedgerOverlay extends Ledger {
 }
 
 /**
- * What can still be taken. What closed sites held, no site may take: it counts
- * as used.
+ * Returns what can still be taken. Rights of closed sites count as used, since
+ * no site may take them.
  */
 export function getLeft(ledger: Ledger, closed: readonly Origin[]): number {
   let { left } = ledger;
@@ -200,7 +200,7 @@ export function getLeft(ledger: Ledger, closed: readonly Origin[]): number {
   return left;
 }
 
-/** As a generator at a site reads it: a copy, since it changes. */
+/** Returns a copy for a generator, since the ledger changes. */
 export function createBoundedView(
   ledger: Ledger,
   site: Origin | undefined,

@@ -1,6 +1,6 @@
 /**
- * A log: sites append to it; entries stand in the order of hybrid clock time,
- * then site.
+ * A log to which sites append. Entries are ordered by hybrid clock time, then
+ * by site.
  */
 import {
   compareStamps,
@@ -43,7 +43,7 @@ interface LogLine {
 
 class LogState implements FieldState {
   #lines: LogLine[];
-  /** What was read last; made again once there is a change. */
+  /** The last value read. It is created again after a change. */
   #values: readonly unknown[] | undefined;
   #isChangeable = false;
   constructor(
@@ -64,8 +64,8 @@ class LogState implements FieldState {
       : this.#values;
   }
   apply(effect: Effect, stamp: Stamp): void {
-    // Nearly always the newest: looking from the end finds the place at once.
-    // Lines of one operation keep their order.
+    // Search from the end, since a new line is almost always the newest. Lines
+    // of one operation keep their order.
     let place = this.#lines.length;
     while (
       place > 0 &&

@@ -1,30 +1,27 @@
 /**
- * Effects in flight on one field, in order. An operation that ends in the
- * middle is only noted, and taken out before the next read of the others: so a
- * crowd that gives up together costs a pass or two.
+ * Effects in flight on one field, in order. If an operation ends in the middle,
+ * it is only noted, and its effects are removed at the next read. So many
+ * operations that end together cost one pass or two.
  */
 import type { Effect } from '../../records/effect.ts';
 import { Fifo } from '../../collections/fifo.ts';
 
 /**
- * An effect that an operation has laid on, or none for the removal of the row.
+ * The effect of an operation in flight; `undefined` for the removal of the row.
  */
 export interface OwnedEffect {
   readonly owner: number;
   readonly effect: Effect | undefined;
 }
 
-/** So many that have ended are kept for a look that may never come. */
+/** At most this many ended owners are kept until the next read. */
 const MAX_ENDED_OWNERS = 64;
 
 export abstract class OwnedEffects {
-  /** Owners of what is held, one after the other: those that have ended too. */
+  /** Number of runs of effects with one owner, ended ones included. */
   #owners = 0;
   #newest: number | undefined;
-  /**
-   * Owners that have ended, of which the effects are still held; mostly there
-   * are none.
-   */
+  /** Ended owners whose effects are still held. Usually there are none. */
   #ended: Set<number> | undefined;
 
   get isEmpty(): boolean {
@@ -45,8 +42,8 @@ export abstract class OwnedEffects {
   }
 
   /**
-   * Adds, at the end, the removal of the row: from there on the field is as at
-   * first.
+   * Adds the removal of the row at the end. The field then has its initial
+   * value.
    */
   clear(owner: number): void {
     this.#restartOwner(owner);
@@ -54,7 +51,7 @@ export abstract class OwnedEffects {
     this.#count(owner);
   }
 
-  /** Takes out the effects of `owner`. */
+  /** Removes the effects of `owner`. */
   remove(owner: number): void {
     if (this.#ended === undefined && this.takeOldest(owner)) {
       this.#owners -= 1;
@@ -70,7 +67,7 @@ export abstract class OwnedEffects {
       this.removeEnded();
   }
 
-  /** The value with all of these applied to `base`. */
+  /** Returns the value after all of these are applied to `base`. */
   applyTo(base: unknown): unknown {
     this.removeEnded();
     return this.getValue(base);
@@ -94,20 +91,22 @@ export abstract class OwnedEffects {
   protected abstract addRemoval(owner: number): void;
 
   /**
-   * Takes out the effects of `owner` if they are the oldest; says whether they
+   * Removes the effects of `owner` if they are the oldest. Returns whether they
    * are.
    */
   protected abstract takeOldest(owner: number): boolean;
 
-  /** Drops what is not wanted; gives what is left. */
+  /** Removes the effects that are not wanted. Returns the remaining ones. */
   protected abstract filter(
     isWanted: (owned: OwnedEffect) => boolean,
   ): readonly OwnedEffect[];
 
-  /** As `applyTo`, once what has ended is out. */
+  /** As `applyTo`, after the effects of ended owners are removed. */
   protected abstract getValue(base: unknown): unknown;
 
-  /** Where it had ended: what it had is not what it has. */
+  /**
+   * An owner that ended may come again. Its earlier effects are removed first.
+   */
   #restartOwner(owner: number): void {
     if (this.#ended?.has(owner) === true) this.removeEnded();
   }
@@ -121,7 +120,7 @@ export abstract class OwnedEffects {
 
 /**
  * Effects in flight on one field, oldest first, for kinds of field whose
- * pending effects come and go at the ends.
+ * effects come and go at the ends.
  */
 export class OwnedFifo {
   #entries = new Fifo<OwnedEffect>();
@@ -143,8 +142,8 @@ export class OwnedFifo {
   }
 
   /**
-   * Takes out the effects of `owner`, if they are the oldest, and passes each
-   * to `taken`. Returns whether they are.
+   * Removes the effects of `owner` if they are the oldest, and passes each to
+   * `taken`. Returns whether they are.
    */
   takeOldest(owner: number, taken: (owned: OwnedEffect) => void): boolean {
     if (this.#entries.at(0)?.owner !== owner) return false;
@@ -160,7 +159,7 @@ export class OwnedFifo {
   }
 }
 
-/** Effects in flight of which sums say all that is asked. */
+/** Effects in flight for which sums are enough. */
 export abstract class SummedEffects extends OwnedEffects {
   protected readonly pending = new OwnedFifo();
 

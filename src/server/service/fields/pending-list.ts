@@ -1,7 +1,4 @@
-/**
- * Pending effects kept as a plain list: a base for the kinds of field that need
- * no more.
- */
+/** Pending effects in a plain list, for kinds of field that need no more. */
 import type { Effect } from '../../records/effect.ts';
 import { OwnedEffects, type OwnedEffect } from './owned-effects.ts';
 
@@ -66,7 +63,7 @@ export abstract class PendingList extends OwnedEffects {
   }
 }
 
-/** Of assignments the last one counts. */
+/** For assignments, only the last one counts. */
 export class PendingWrites extends PendingList {
   protected readonly initial = undefined;
   protected computeValue(base: unknown, pending: ListedEffect): unknown {

@@ -1,12 +1,12 @@
 /**
- * Pushes and pops in flight over a queue, at a constant cost each, however many
- * there are and however the committed queue moves below them.
+ * Pushes and pops in flight over a queue. Each has a constant cost, no matter
+ * how many there are and how the committed queue below them changes.
  *
- * A run of pushes and pops turns a length L into max(L + shift, floor), and
- * such functions compose. Since items leave in the order in which they came,
- * what is left are the last items of (committed ++ pushed). So the length is
- * all that has to be known, and it comes from a composition over a sliding
- * window (two stacks: amortised constant).
+ * A run of pushes and pops turns a length L into max(L + shift, minLength), and
+ * such functions compose. Items leave in the order in which they came, so the
+ * remaining ones are the last items of (committed ++ pushed). So only the
+ * length must be known. It comes from a composition over a sliding window (two
+ * stacks: amortized constant).
  */
 import { Fifo } from '../../collections/fifo.ts';
 import type { Effect } from '../../records/effect.ts';
@@ -33,7 +33,7 @@ export interface PushResult {
   readonly size: number;
 }
 
-/** L → max(L + shift, floor). */
+/** The change of a length: L → max(L + shift, minLength). */
 interface LengthChange {
   readonly shift: number;
   readonly minLength: number;
@@ -62,7 +62,7 @@ function composeChanges(
 /** Pending pushes and pops of one queue. */
 export class PendingQueue extends OwnedEffects {
   /**
-   * The older part, oldest last; each with the composition from it to the
+   * The older part, newest first. Each entry has the composition from it to the
    * newest of this part.
    */
   #older: { readonly pending: OwnedEffect; readonly change: LengthChange }[] =

@@ -1,6 +1,6 @@
 /**
- * A queue, changed in the red order only. A `pop` takes what is first when it
- * is applied, so it never aborts.
+ * A queue that is changed in the red order only. A `pop` takes the item that is
+ * first when it is applied, so it never aborts.
  */
 import type { Effect } from '../../records/effect.ts';
 import { freezeForUser, deepFreeze } from '../../../values/deep-freeze.ts';
@@ -38,25 +38,22 @@ export function queue(...options: readonly unknown[]): Field {
   return createPlainField('queue', options);
 }
 
-/** A part that has so many bytes, or items, takes no more. */
+/** A part with this many bytes or items takes no more. */
 const MAX_PART_BYTES = 1 << 16;
 const MAX_PART_ITEMS = 256;
 
-/** Items from the one with number `first` on. */
+/** Items in order, beginning with the number `first`. */
 interface QueuePart {
   readonly first: number;
   count: number;
   bytes: number;
-  /**
-   * Whether it is among those that have changed, or is still to be saved for
-   * the first time.
-   */
+  /** Whether it is among the changed parts, or was never saved. */
   isNoted: boolean;
 }
 
 /**
- * What is saved beside the parts: the number of the first item, and how many
- * there are.
+ * What is saved beside the parts: the number of the first item, and the number
+ * of items.
  */
 export interface SavedQueue {
   readonly from: number;
@@ -64,15 +61,15 @@ export interface SavedQueue {
 }
 
 /**
- * The items of a queue, numbered as they came, in the parts in which it is
- * saved: a push or a pop has little of a long one written again. A `pop`
- * changes no part: the place of the first item is saved beside the parts.
+ * The items of a queue, numbered as they came. They are saved in parts, so that
+ * a push or a pop rewrites little of a long queue. A `pop` changes no part: the
+ * number of the first item is saved beside the parts.
  */
 export class QueueItems implements StateParts {
   readonly #items = new Fifo<unknown>();
   readonly #parts = new Fifo<QueuePart>();
   #from = 0;
-  /** How many there are to be once all parts are restored. */
+  /** The number of items once all parts are restored. */
   readonly #savedSize: number | undefined;
   #changed: number[] = [];
 
@@ -168,7 +165,7 @@ export class QueueItems implements StateParts {
     );
   }
 
-  /** The part that takes the next item. */
+  /** Returns the part that takes the next item. */
   #openPart(): QueuePart {
     const last = this.#parts.at(this.#parts.size - 1);
     if (
@@ -198,8 +195,8 @@ export class QueueItems implements StateParts {
 class QueueState implements FieldState {
   readonly #items: QueueItems;
   /**
-   * What is read: the items themselves could be changed by who has them in
-   * hand.
+   * The view that is read. The items themselves could be changed by their
+   * reader.
    */
   readonly #view: QueueView;
   constructor(saved?: SavedQueue) {

@@ -58,7 +58,7 @@ class RegisterState implements FieldState {
     return this.#value;
   }
   apply(effect: Effect, stamp: Stamp): void {
-    // Of several writes of one operation the last one counts.
+    // Of several writes of one operation, the last one counts.
     if (this.#stamp !== undefined && compareStamps(stamp, this.#stamp) < 0)
       return;
     this.#value = effect.value;
@@ -95,8 +95,8 @@ export const registerKind: FieldKind = {
 };
 
 /**
- * A cell, assigned in the red order only: all sites see the same values.
- * `assign` yields the previous one.
+ * The state of a cell. It is assigned in the red order only, so all sites see
+ * the same values. `assign` returns the previous one.
  */
 class CellState implements FieldState {
   #value: unknown;

@@ -1,7 +1,7 @@
 /**
- * A set in which adding wins: a removal takes only the additions that its
+ * A set in which additions win: a removal removes only the additions that its
  * generator's site had seen. Its order is the same at all sites: numbers by
- * size, then strings. The first look at a set sorts it.
+ * size, then strings. The first read sorts it.
  */
 import { compareScalars, type Scalar } from '../../records/read-range.ts';
 import {
@@ -65,8 +65,8 @@ const REJECTED_METHODS = {
 };
 
 /**
- * Returns a set that throws if it is changed. It compares and copies as a plain
- * set, so it is no class of its own.
+ * Returns a set that throws if it is changed. It must compare and copy like a
+ * plain set, so it has no class of its own.
  */
 function createReadOnlySet<T>(elements: Iterable<T> = []): ReadonlySet<T> {
   return Object.defineProperties(new Set(elements), REJECTED_METHODS);
@@ -76,7 +76,7 @@ type Addition = OrderPosition;
 
 class SetState implements FieldState {
   readonly #tags: Map<unknown, Addition[]>;
-  /** What was read last; made again once there are changes. */
+  /** The elements of the last read. They are updated at the next read. */
   #elements: ReadonlySet<unknown> | undefined;
   /** Elements that may have come or gone since then. */
   readonly #changed = new Set<unknown>();
@@ -102,8 +102,8 @@ class SetState implements FieldState {
     return this.#tags.has(element);
   }
   apply(effect: Effect, stamp: Stamp): void {
-    // An addition stands for those that it had seen: whatever takes it would
-    // have taken them.
+    // An addition replaces those that it had seen: each removal of it would
+    // have removed them too.
     const unseen = (this.#tags.get(effect.value) ?? []).filter(
       (tag) => !isSeen(tag, stamp),
     );
@@ -129,7 +129,7 @@ class SetState implements FieldState {
       this.#changed.add(element);
     if (tags.length > 0) this.#tags.set(element, tags);
     else this.#tags.delete(element);
-    // The set was not read for long: the result of the last read is dropped.
+    // The set was not read for long, so the result of the last read is dropped.
     if (this.#changed.size > this.#tags.size) this.#forgetRead();
   }
   #forgetRead(): void {
@@ -158,10 +158,7 @@ class SetState implements FieldState {
   }
 }
 
-/**
- * Whether the generator of `by` had seen the addition, or was that of the
- * addition itself.
- */
+/** Returns whether the generator of `by` had seen the addition, or made it. */
 function isSeen(tag: Addition, by: Stamp): boolean {
   return (
     tag.version <= (by.seen[tag.entry] ?? 0) ||
@@ -180,8 +177,8 @@ function sortElements(elements: Iterable<unknown>): readonly unknown[] {
 }
 
 /**
- * A set in order, as it is once those of `changed` that `present` has are in
- * it, and the others are not.
+ * Returns the elements in order after a change: those of `changed` in `present`
+ * are added, and the others removed.
  */
 function applyChanges(
   elements: ReadonlySet<unknown>,
@@ -207,8 +204,8 @@ function applyChanges(
 }
 
 /**
- * A set as it was shown: given what it was laid over, what differs from that
- * says all.
+ * A set that was read, with the set below it. What differs between both is
+ * enough to know it again.
  */
 interface ShownSet {
   readonly base: unknown;
@@ -218,7 +215,7 @@ interface ShownSet {
 
 class PendingChanges extends PendingList {
   protected readonly initial: ReadonlySet<unknown> = createReadOnlySet();
-  /** What was shown last: most looks show the same again. */
+  /** The last set that was read: most reads return the same again. */
   #shown: ShownSet | undefined;
   protected computeValue(
     base: unknown,
@@ -270,7 +267,7 @@ export const setKind: FieldKind = {
   isRedOnly: false,
   isIndexable: true,
   effects: { add: buildAddEffect, remove: createEffectBuilder('remove') },
-  // Of what is no element two sites could read another order.
+  // If a value cannot be an element, two sites might order it differently.
   accepts: (action, value) => action !== 'add' || isElement(value),
   state: (saved) =>
     new SetState(saved as [unknown, SavedPosition[]][] | undefined),

@@ -1,6 +1,6 @@
 /**
- * A stock, changed in the red order only. A `take` decides when it is applied,
- * so it rejects no operation.
+ * A stock that is changed in the red order only. A `take` decides when it is
+ * applied, so it rejects no operation.
  */
 import type { Effect } from '../../records/effect.ts';
 import {
@@ -76,7 +76,7 @@ const buildAddEffect: EffectBuilder = (name, key, amount) => {
 
 const NO_OPTIONS: TakeOptions = {};
 
-/** What is misspelt would be dropped without a word. */
+/** A misspelt option would be ignored silently. */
 function checkTakeOptions(
   { table, field }: FieldName,
   options: unknown,
@@ -145,13 +145,13 @@ function applyEffect(sum: ExactSum, { effect }: OwnedEffect): ExactSum {
 }
 
 /**
- * Additions and takes in flight. What they make of the committed value is
- * remembered with it, and holds when the oldest commits: only what another site
- * takes costs a pass.
+ * Additions and takes in flight. Their result on the committed value is
+ * remembered, and stays right when the oldest commits. Only a take of another
+ * site costs a pass.
  */
 export class PendingStock extends OwnedEffects {
   readonly #pending = new OwnedFifo();
-  /** `over` is what all pending effects make of `base`. */
+  /** `over` is the result of all pending effects on `base`. */
   #cached: { readonly base: ExactSum; readonly over: ExactSum } | undefined;
 
   protected add(
@@ -210,7 +210,7 @@ interface TakeValue {
   readonly atLeast: number;
 }
 
-/** The sum after an effect, and whether that has changed it as it was to. */
+/** Returns the sum after an effect, and whether the effect took place. */
 function computeStock(
   sum: ExactSum,
   { action, value }: Effect,
