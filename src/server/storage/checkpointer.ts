@@ -1,6 +1,6 @@
 /**
- * Writes checkpoints of a running site, in slices. The last one and the rest of
- * the state are of one moment.
+ * Writes checkpoints of a running site in slices. The last slice and the rest
+ * of the state are of one moment.
  */
 import { crc32 } from 'node:zlib';
 import type { CheckpointSource } from '../log/site-storage.ts';
@@ -20,8 +20,8 @@ import {
 } from './format/file-names.ts';
 
 /**
- * Where in the logs a checkpoint stands: it has the entries before `contained`;
- * the logs are kept from `kept` on.
+ * The positions of a checkpoint in the logs: it has the entries before
+ * `contained`. The logs keep their entries from `kept` on.
  */
 export interface CommitPositions {
   readonly contained: LogPositions;
@@ -37,13 +37,19 @@ export interface CheckpointerOptions {
   readonly source: CheckpointSource;
   /** A checkpoint is on the disk, in the file with this number. */
   onDone(places: CommitPositions, file: number): void;
-  /** It could not be written; nothing is lost, the logs only stay longer. */
+  /**
+   * The checkpoint could not be written. No data is lost, but the logs stay
+   * longer.
+   */
   onFailed(error: Error): void;
 }
 
-/** A checkpoint file that stays as far as it was written, while it is held. */
+/**
+ * A checkpoint file that is not changed or removed while it is held, up to the
+ * end of a commit.
+ */
 export interface HeldCheckpoint {
-  /** Its number, and the two files with the same bytes. */
+  /** The number of the file, and its two copies with the same bytes. */
   readonly number: number;
   readonly paths: readonly string[];
   /** Up to the end of a commit. */
@@ -51,7 +57,7 @@ export interface HeldCheckpoint {
   release(): void;
 }
 
-/** Called once, with a checkpoint that was begun after it was asked for. */
+/** Called once, with a checkpoint that began after it was requested. */
 type OnSnapshot = (error: Error | undefined, snapshot?: HeldCheckpoint) => void;
 
 /**
@@ -65,9 +71,12 @@ interface CurrentFile {
   readonly file: SyncedFile;
   position: number;
   frames: number;
-  /** Checksum of the payloads so far. */
+  /** Checksum of all payloads so far. */
   sum: number;
-  /** Length after its first checkpoint, which has everything; 0 before that. */
+  /**
+   * Length after the first checkpoint, which has the whole state; 0 before
+   * that.
+   */
   wholeBytes: number;
 }
 
@@ -79,20 +88,16 @@ export class Checkpointer {
   #isClosed = false;
   #slices: CheckpointSlices;
   readonly #outdated: number[];
-  /**
-   * The callbacks that wait for the next checkpoint, and for the one that is in
-   * flight.
-   */
+  /** Callbacks that wait for the next checkpoint, and for the one in flight. */
   #requests: OnSnapshot[] = [];
   #inFlight: OnSnapshot[] = [];
   #isFreshFileWanted = false;
-  /** How often each file is held, and those that go once they are not. */
+  /** How often each file is held. */
   readonly #held = new Map<number, number>();
   readonly #released = new Set<number>();
 
   /**
-   * `replaced` is the number of the file that the first checkpoint takes the
-   * place of.
+   * @param replaced the number of the file that the first checkpoint replaces
    */
   constructor(options: CheckpointerOptions, replaced: number | undefined) {
     this.#options = options;
@@ -109,8 +114,8 @@ export class Checkpointer {
   start(): void {
     if (this.#isRunning || this.#isClosed) return;
     const { cutProblem } = this.#options.source;
-    // Looked at first: all rows are written before the cut is asked for, and
-    // would be each time that it is tried again.
+    // Check this first: all rows are written before the cut is requested, and
+    // would be written again at each retry.
     if (cutProblem !== undefined)
       return this.#endInFlight(this.#requests.splice(0), new Error(cutProblem));
     this.#isRunning = true;
@@ -133,8 +138,8 @@ export class Checkpointer {
   }
 
   /**
-   * Makes a checkpoint and keeps its file until it is released; in a new file
-   * where the one that there is will not do.
+   * Makes a checkpoint and keeps its file until it is released. It is written
+   * into a new file if the present one does not fit.
    */
   takeSnapshot(done: OnSnapshot, { isFreshFile = false } = {}): void {
     if (this.#isClosed) return done(new Error('the storage was closed'));
@@ -143,7 +148,7 @@ export class Checkpointer {
     this.start();
   }
 
-  /** What was not committed by now never will be. */
+  /** What is not committed by now never will be. */
   close(): void {
     this.#isClosed = true;
     this.#current?.file.close();
@@ -182,7 +187,7 @@ export class Checkpointer {
       const { rows, isLast } = this.#slices.take();
       if (!isLast)
         return this.#write(current, formatRows(rows), () => this.#nextSlice());
-      // Nothing is left that has changed: the state of this moment.
+      // No changed rows are left: the rest is the state of this moment.
       const { source } = this.#options;
       const { smallParts, contained } = source.createCut();
       const retained = getEarlier(contained, source.retainedFrom);
@@ -196,7 +201,7 @@ export class Checkpointer {
         this.#onCommitted(current, { contained, retainedFrom: retained }),
       );
     } catch (error) {
-      // For example of a row that is longer than any text may be.
+      // For example if a row is longer than the longest possible string.
       this.#giveUp(error as Error);
     }
   }
@@ -246,14 +251,14 @@ export class Checkpointer {
   }
 
   /**
-   * Changes were taken that are now on no disk: the next checkpoint has to have
-   * everything.
+   * Changes were taken that are on no disk now, so the next checkpoint must
+   * have the whole state.
    */
   #giveUp(error: Error): void {
     const current = this.#current;
     this.#abandonFile();
-    // A file without a commit says nothing. One with a commit still is the last
-    // checkpoint.
+    // A file without a commit is useless. A file with a commit is still the
+    // last checkpoint.
     if (current !== undefined && current.wholeBytes === 0) {
       this.#outdated.pop();
       this.#remove(current.number);
@@ -270,7 +275,7 @@ export class Checkpointer {
     this.#options.onFailed(error);
   }
 
-  /** The file stays until another one takes its place. */
+  /** Leaves the file until another one replaces it. */
   #abandonFile(): void {
     if (this.#current === undefined) return;
     this.#current.file.close();
@@ -289,7 +294,7 @@ function getEarlier(a: LogPositions, b: LogPositions): LogPositions {
   return { local: Math.min(a.local, b.local), red: Math.min(a.red, b.red) };
 }
 
-/** A checkpoint lies in two files, each of which is enough. */
+/** Returns the paths of both copies of a checkpoint. Each of them is enough. */
 function getPaths(folder: string, number: number): readonly [string, string] {
   return [
     `${folder}/${formatCheckpointName(number)}`,
@@ -299,7 +304,7 @@ function getPaths(folder: string, number: number): readonly [string, string] {
 
 type OnCreated = (error: Error | undefined, file?: SyncedFile) => void;
 
-/** Makes both files, empty. When it fails neither is left. */
+/** Creates both files, empty. If that fails, neither is left. */
 function createMirrored(
   files: Files,
   [first, second]: readonly [string, string],
@@ -317,7 +322,7 @@ function createMirrored(
   });
 }
 
-/** A write is done once both have it. */
+/** Combines two files: a write is done once both have it. */
 function mirrorWrites(item: SyncedFile, other: SyncedFile): SyncedFile {
   return {
     write(bytes, position, done) {
@@ -338,33 +343,36 @@ function mirrorWrites(item: SyncedFile, other: SyncedFile): SyncedFile {
   };
 }
 
-/** Rows of one frame, as they stand in it. */
+/** Rows of one frame, as they are written. */
 export interface Slice {
   readonly rows: readonly string[];
-  /** Nothing is left that has changed. */
+  /** Whether no changed rows are left. */
   readonly isLast: boolean;
 }
 
 const MAX_SLICE_CHARACTERS = 1024 * 1024;
 const SLICE_GROWTH = 1.1;
-/** Rows are asked for by so many: of large ones, by about so much. */
+/**
+ * Rows are requested in groups of up to this many, or of about this many
+ * characters if they are large.
+ */
 const MAX_ROWS = 500;
 const INITIAL_ROWS = 8;
 const MAX_REQUEST_CHARACTERS = 128 * 1024;
 
 /**
- * Takes changed rows in slices by size. A slice grows with what changes
- * meanwhile, so that there soon is a last one.
+ * Takes changed rows in slices by size. A slice grows with the changes that
+ * come meanwhile, so that the last one comes soon.
  */
 export class CheckpointSlices {
   readonly #source: CheckpointSource;
   #characters = MAX_SLICE_CHARACTERS;
   /**
-   * Taken, and not in a slice yet: where small rows are followed by large ones,
-   * far more was asked for than a slice bears.
+   * Rows that were taken and are not in a slice yet. If small rows are followed
+   * by large ones, more rows were requested than fit into a slice.
    */
   #taken: CheckpointRow[] = [];
-  /** What the rows that were asked for last amount to. */
+  /** The size of the rows that were last requested. */
   #lastRequestCharacters = { rows: 0, characters: 0 };
   #remainingRows = Infinity;
   #firstTaken = 0;
@@ -387,8 +395,8 @@ export class CheckpointSlices {
   }
 
   /**
-   * Takes of what has changed about as much as is asked for at a time; whether
-   * there was any.
+   * Takes about as many changed rows as are requested at a time. Returns
+   * whether there were any.
    */
   #requestRows(): boolean {
     const { rows, characters } = this.#lastRequestCharacters;
@@ -415,8 +423,8 @@ export class CheckpointSlices {
       left += section.changeCount;
       firstTaken += section.initialRowsTaken ?? 0;
     }
-    // What was taken for the first time is not among what was left: it says
-    // nothing of how fast rows change.
+    // Rows that were taken for the first time were not counted as remaining.
+    // They show nothing of how fast rows change.
     if (left - this.#remainingRows >= firstTaken - this.#firstTaken)
       this.#characters *= SLICE_GROWTH;
     this.#remainingRows = left;

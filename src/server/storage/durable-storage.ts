@@ -23,17 +23,17 @@ export interface DurableStorageOptions {
   readonly timing: Timing;
   /** The directory of the site, relative to `files`. */
   readonly directory: string;
-  /** The name of the site, which its files say. */
+  /** The name of the site, which its files contain. */
   readonly site?: string;
   readonly segmentBytes?: number;
   /**
-   * Entries that wait for the disk: so many need not wait for the write before
-   * them.
+   * From this many waiting entries on, a group does not wait for the write
+   * before it.
    */
   readonly largeGroup?: number;
   /**
-   * A checkpoint is made each time that so much was written to the logs: about
-   * what a restart reads again.
+   * A checkpoint is made whenever this many bytes were written to the logs. A
+   * restart reads about as many again.
    */
   readonly checkpointBytes?: number;
   /**
@@ -43,36 +43,39 @@ export interface DurableStorageOptions {
   readonly lock?: Pick<DirectoryLock, 'isHeld' | 'onLost'>;
   /** Receives events that an operator must know. */
   readonly events?: StorageEvents;
-  /** What there is, where that was looked at already. */
+  /** The recovered state, if it was read already. */
   readonly recovered?: RecoveredSite;
 }
 
 const SEGMENT_BYTES = 8 * 1024 * 1024;
-/** As many as a full frame of a busy client has. */
+/** The number of entries in a full frame of a busy client. */
 const LARGE_GROUP = 32;
 const MAX_CHECKPOINT_RETRY_MS = 60_000;
 /**
- * On a full disk it is the checkpoint that makes room, and who waits for it is
+ * On a full disk, the checkpoint makes room, and operations that need room are
  * refused meanwhile.
  */
 const FULL_CHECKPOINT_RETRY_MS = 2000;
 const CHECKPOINT_BYTES = 32 * 1024 * 1024;
 /**
- * A site that is restarted again and again makes a checkpoint when it has so
- * many log files.
+ * A site that is restarted often makes a checkpoint when it has this many log
+ * files.
  */
 const MAX_SEGMENTS_AT_START = 4;
 
 export class DurableStorage implements SiteStorage {
   readonly term: Term;
   readonly #options: Omit<DurableStorageOptions, 'recovered'>;
-  /** What was found, until it is taken up: it may be as large as the state. */
+  /**
+   * The recovered state until it is loaded. It may be as large as the site's
+   * state.
+   */
   #recovered: RecoveredSite | undefined;
   readonly #log: SegmentLog;
   #checkpointer: Checkpointer | undefined;
   #listener: LocalLogListener | undefined;
   #source: CheckpointSource | undefined;
-  /** Where the last checkpoint of this start stands. */
+  /** The positions of the last checkpoint of this start. */
   #checkpointed: CommitPositions = {
     contained: { local: 0, red: 0 },
     retainedFrom: { local: 0, red: 0 },
@@ -81,15 +84,14 @@ export class DurableStorage implements SiteStorage {
   #checkpointedBytes = 0;
   #checkpointRetryMs = FULL_RETRY_MS;
   /**
-   * The checkpoint that will be tried again: none but the last that was
-   * planned.
+   * The checkpoint that will be retried: only the last one that was planned.
    */
   #plannedRetry: object | undefined;
   #closing: Promise<void> | undefined;
 
   /**
-   * @throws CorrectableError `UNAVAILABLE` when the data cannot be read, or
-   * there is no room for a new file
+   * @throws CorrectableError `UNAVAILABLE` if the data is unreadable, or there
+   * is no room for a new file
    */
   constructor({ recovered, ...options }: DurableStorageOptions) {
     const {
@@ -124,8 +126,7 @@ export class DurableStorage implements SiteStorage {
     };
     const onFullChanged = (because: Error | undefined): void => {
       options.events?.onFullChanged(because);
-      // It may be that the logs themselves fill the disk: a checkpoint makes
-      // them shorter.
+      // The logs themselves may fill the disk. A checkpoint makes them shorter.
       if (because !== undefined) timing.later(() => this.checkpoint());
     };
     try {
@@ -143,7 +144,7 @@ export class DurableStorage implements SiteStorage {
         onFullChanged,
         lastCheckpoint: () => this.#lastCheckpoint,
       });
-      // Each start makes a file with a new number before anything else.
+      // Each start creates a file with a new number before anything else.
       this.term = this.#log.takeOver();
       options.lock?.onLost((error) => this.#log.fail(error));
     } catch (error) {
@@ -191,8 +192,8 @@ export class DurableStorage implements SiteStorage {
       uselessFiles,
     } = this.#onRecovered;
     this.#recovered = undefined;
-    // Not before all sites can start: a start that comes to nothing leaves
-    // everything as it was.
+    // Only once all sites can start: a start that fails leaves everything as it
+    // was.
     for (const path of uselessFiles) files.remove(path);
     this.#checkpointer = new Checkpointer(
       {
@@ -230,8 +231,8 @@ export class DurableStorage implements SiteStorage {
   }
 
   /**
-   * Makes a checkpoint of the state as it is from now on, whose file stays
-   * until it is released.
+   * Makes a checkpoint of the state from now on. Its file stays until it is
+   * released.
    */
   takeSnapshot(
     ...[done, options]: Parameters<Checkpointer['takeSnapshot']>
@@ -247,7 +248,7 @@ export class DurableStorage implements SiteStorage {
     return this.#listener !== undefined;
   }
 
-  /** Once: what is there by the second time may be another one's. */
+  /** Closes once: by a second call, the files may belong to another process. */
   close(): Promise<void> {
     return (this.#closing ??= this.#end());
   }
@@ -256,8 +257,8 @@ export class DurableStorage implements SiteStorage {
     this.#checkpointer?.close();
     if (this.hasBegun)
       return new Promise((resolve) => this.#log.close(resolve));
-    // A start that came to nothing has said nothing either: no number of it
-    // need be kept.
+    // A start that failed has written nothing, so its file number need not be
+    // kept.
     this.#log.discard();
     return Promise.resolve();
   }
@@ -280,7 +281,10 @@ export class DurableStorage implements SiteStorage {
     this.#log.allowSmallerFile();
   }
 
-  /** Those that the checkpoint contains and no other site needs. */
+  /**
+   * Removes the segments that are in the checkpoint and that no other site
+   * needs.
+   */
   #removeOldSegments(): void {
     const { contained, retainedFrom } = this.#checkpointed;
     const end = this.#log.oldestEnd;
@@ -291,8 +295,8 @@ export class DurableStorage implements SiteStorage {
     )
       return;
     if (isAtMost(end, retainedFrom)) this.#log.trim(retainedFrom);
-    // They must be recorded as not needed first. Otherwise it could not be seen
-    // that one of them is lost.
+    // They must be recorded as not needed first. Otherwise a loss of one of
+    // them could not be noticed.
     else if (
       this.#plannedRetry === undefined &&
       isAtMost(end, this.#source.retainedFrom)
@@ -302,8 +306,8 @@ export class DurableStorage implements SiteStorage {
 
   #onCheckpointFailed(error: Error): void {
     if (isFenced(error)) return this.#log.fail(error);
-    // Reported once, and retried less and less often: each attempt may have to
-    // write much.
+    // Reported once, and retried less and less often: each attempt may write
+    // much.
     if (this.#checkpointRetryMs === FULL_RETRY_MS)
       this.#options.events?.onCheckpointFailed(error);
     const retryMs = this.isFull
@@ -324,8 +328,8 @@ export class DurableStorage implements SiteStorage {
 }
 
 /**
- * Reads what a site has, and reports what is damaged. Throws `UNAVAILABLE` if
- * something is missing.
+ * Recovers a site and reports its damage. Throws `UNAVAILABLE` if something is
+ * missing.
  */
 export function recoverAndReport(
   files: Files,

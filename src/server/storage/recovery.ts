@@ -1,8 +1,7 @@
 /**
- * What a site finds when it starts: the last checkpoint and the entries after
- * it, up to the first torn frame. Every start writes into a new file, whose
- * header says where the one before it ended. So it is seen if a file is
- * missing.
+ * Recovers a site at its start: the last checkpoint and the entries after it,
+ * up to the first torn frame. Every start writes into a new file, whose header
+ * has the end of the file before. So a missing file is noticed.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { LOG_KINDS, type LogKind } from '../log/local-log.ts';
@@ -26,26 +25,23 @@ import type { Segment, SegmentHeader } from './format/file-names.ts';
 export interface RecoveredSite {
   readonly stored: RecoveredState;
   readonly lengths: LogPositions;
-  /** From where on the logs have to be there. */
+  /** From these positions on, the logs must exist. */
   readonly retainedFrom: LogPositions;
-  /** Segments with entries in them. */
+  /** Segments with entries. */
   readonly segments: readonly Segment[];
   /**
-   * Files with nothing in them that counts or is needed: of no use once there
-   * is one with a larger number.
+   * Files without needed content. They can be removed once there is a file with
+   * a larger number.
    */
   readonly uselessFiles: readonly string[];
   /**
-   * The last checkpoint: its number, and where it stands. Of no use once there
-   * is another one.
+   * The number and positions of the last checkpoint. It can be removed once
+   * there is another one.
    */
   readonly lastCheckpoint: SegmentHeader['checkpoint'];
-  /** What is damaged or gone, although nothing is lost by it. */
+  /** Damaged or missing files without a loss of data. */
   readonly damages: readonly string[];
-  /**
-   * Whether the last checkpoint lies in one file only, or one of the two lacks
-   * some of it.
-   */
+  /** Whether the last checkpoint has only one complete copy. */
   readonly hasOneCopy: boolean;
   /** Numbers that no file of this site has had yet. */
   readonly nextSegment: number;
@@ -59,15 +55,15 @@ interface Logs {
   readonly segments: Segment[];
   /** Empty files, and files whose entries are not needed. */
   readonly useless: string[];
-  /** The last checkpoint that the files know of. */
+  /** The last checkpoint that the files name. */
   checkpoint: SegmentHeader['checkpoint'];
-  /** Of who wrote the last file. */
+  /** The term of the last file's writer. */
   term: number;
 }
 
 interface LatestCheckpoint extends Partial<Omit<FoundCheckpoint, 'damage'>> {
   readonly number: number | undefined;
-  /** Its two files. */
+  /** The two copies of the file. */
   readonly copies: readonly FoundCopy[];
   readonly superseded: readonly string[];
   readonly damages: readonly string[];
@@ -76,13 +72,13 @@ interface LatestCheckpoint extends Partial<Omit<FoundCheckpoint, 'damage'>> {
 interface FoundCopy {
   readonly number: number;
   readonly path: string;
-  /** None where there is no such file. */
+  /** `undefined` if the file does not exist. */
   readonly content: FoundCheckpoint | undefined;
 }
 
 /**
- * Reads the directory of a site (any, unless `site` is given). Throws
- * `UNAVAILABLE` if something is missing.
+ * Recovers a site from its directory. Without `site`, it may be any site's.
+ * Throws `UNAVAILABLE` if something is missing.
  */
 export function recoverSite(
   files: Files,
@@ -147,8 +143,8 @@ export function getCheckpointNumbers(names: readonly string[]): number[] {
 }
 
 /**
- * The newest one with a commit: newer files were not finished, older ones were
- * about to be removed.
+ * Returns the newest file with a commit. Newer files were not finished, and
+ * older ones were about to be removed.
  */
 function findLatestCheckpoint(
   files: Files,
@@ -191,8 +187,8 @@ function findLatestCheckpoint(
 }
 
 /**
- * Checkpoint and logs make one state only where the entries after the
- * checkpoint are all there.
+ * Checks that checkpoint and logs make one state: all entries after the
+ * checkpoint must exist.
  */
 function checkContinuity(
   logs: Logs,
@@ -228,16 +224,16 @@ function checkContinuity(
 }
 
 /**
- * The logs know of a checkpoint that is not there, or in one file only. What
- * they hold, or the other file, is enough.
+ * Reports checkpoints that the logs name and that are missing or have only one
+ * copy. The logs or the other copy are enough.
  */
 function findLostCheckpoints(
   logs: Logs,
   { number = 0, copies }: LatestCheckpoint,
 ): string[] {
   const known = logs.checkpoint;
-  // No log file was begun since it was made; but both its files are made before
-  // it counts.
+  // No log file was created after the checkpoint. But both its copies are
+  // written before it counts.
   if (known === undefined || known.file < number) {
     return copies.flatMap(({ path, content }) =>
       content === undefined ? [`${path} is gone`] : [],
@@ -290,7 +286,7 @@ function readSegments(
         `${path} is ${owner}: two directories were exchanged`,
       );
     }
-    // Its writer was deposed before, and was notified: nothing of it was ever
+    // The writer was deposed before, and was notified: none of its entries was
     // acknowledged.
     if (term < (logs?.term ?? 0)) {
       useless.push(path);
@@ -313,7 +309,7 @@ function readSegments(
       term,
     };
     findJoinPosition(logs, segment, path);
-    // Whatever stood behind the end of the file before: it did not count.
+    // Whatever was after the end of the file before did not count.
     damaged = damage && { path, damage };
     for (const { log, entry } of entries) logs[log].push(entry);
     logs.segments.push(segment);
@@ -343,8 +339,8 @@ function readSegments(
 }
 
 /**
- * Whether the entries remain from a removal that a crash interrupted: then none
- * before the next file is needed.
+ * Whether the entries remain from a removal that a crash interrupted. Then no
+ * entry before the next file is needed.
  */
 function isRemnant(
   logs: Logs,
@@ -361,8 +357,8 @@ function isRemnant(
 }
 
 /**
- * How many entries of a log there are none of, between what was read and a
- * file.
+ * Returns how many entries of a log are missing between what was read and the
+ * next file.
  */
 function countMissingBefore(logs: Logs, next: Segment, log: LogKind): number {
   return next[log] - logs.start[log] - logs[log].length;
@@ -373,8 +369,8 @@ function formatPath(folder: string, number: number): string {
 }
 
 /**
- * A file begins where the entries before it ended when it was made: what the
- * earlier file has beyond that never counted.
+ * Returns where a file joins the entries before it, as of its creation. What
+ * the earlier file has beyond that never counted.
  */
 function findJoinPosition(logs: Logs, segment: Segment, path: string): void {
   for (const log of LOG_KINDS) {
@@ -387,8 +383,8 @@ function findJoinPosition(logs: Logs, segment: Segment, path: string): void {
 }
 
 /**
- * What to do where a site cannot go on from what it has. Another site cannot
- * give it its past yet.
+ * What to do if a site cannot go on from its data. Another site cannot send it
+ * its past yet.
  */
 export const RESTORE_ADVICE =
   'Put back what is gone, or the whole data directory from one backup that was made while no process had it open. ' +

@@ -1,10 +1,10 @@
 /**
- * Both logs of a site in one sequence of files of full size, written in groups,
- * of which two may be in flight.
+ * Both logs of a site, in one sequence of files of full size. They are written
+ * in groups, and two groups may be in flight.
  *
- * The next file is made when the current one is half full, and tried again each
- * second: until then the log says that it is full, and the other half takes
- * what was accepted. Only a write that fails ends the log.
+ * The next file is created when the current one is half full, and retried each
+ * second. Until it exists, the log reports that it is full, and the other half
+ * takes what was accepted. Only a failed write ends the log.
  */
 import {
   LOG_KINDS,
@@ -38,21 +38,21 @@ export interface SegmentLogOptions {
   readonly files: Files;
   readonly timing: Timing;
   readonly directory: string;
-  /** The name of the site, which its files say. */
+  /** The name of the site, which its files contain. */
   readonly site?: string | undefined;
   /** Number of the first file to write. */
   readonly number: number;
-  /** Entries of each log that there are already. */
+  /** How many entries each log has already. */
   readonly lengths: LogPositions;
-  /** The files that hold them. */
+  /** The files with these entries. */
   readonly segments: readonly Segment[];
   readonly segmentBytes: number;
-  /** So many entries are a large group. */
+  /** A group of this many entries is large. */
   readonly largeGroup: number;
-  /** The last checkpoint that there is now. */
+  /** Returns the last checkpoint. */
   lastCheckpoint(): SegmentHeader['checkpoint'];
   readonly listener: LocalLogListener;
-  /** There is no other file to be had, and why, or there is again. */
+  /** No further file can be created, with the reason, or it can again. */
   onFullChanged(because: Error | undefined): void;
 }
 
@@ -62,67 +62,66 @@ interface NextFile {
   readonly sizeBytes: number;
 }
 
-/** Bytes of one frame, about: a longer entry has a frame of its own. */
+/** Approximate size of a frame. A larger entry has a frame of its own. */
 const MAX_FRAME_BYTES = 512 * 1024;
-/** The first file of a start is made while everybody waits. */
+/** The first file of a start is small, because the start waits for it. */
 const MAX_FIRST_FILE_BYTES = 1024 * 1024;
 /**
- * A group that is so much smaller than the one before it waits for more: the
- * end of a frame, whose next is in flight.
+ * A group that is this much smaller than the one before waits for more. It is
+ * probably the end of a client's frame, and the next frame is on its way.
  */
 const SMALL_GROUP_SHARE = 1 / 8;
 /**
- * So few wait for what else has come, and let answers go out before: their
- * write may hold up everything else.
+ * Groups of up to this many entries wait for more, and let answers be sent
+ * before: their write may hold up everything else.
  */
 const MAX_FEW_ENTRIES = 8;
 /**
- * Two small groups at a time would be two half ones, and disks take as long for
- * those as for whole ones.
+ * Two small groups at a time would be two halves of one, and disks take as long
+ * for a half as for a whole one.
  */
 const MAX_CONCURRENT_WRITES = 2;
 
 /**
- * So many groups with the same few entries come from one client that waits for
- * each answer: nothing else comes meanwhile.
+ * This many groups with the same few entries come from one client that waits
+ * for each answer. No more will come meanwhile.
  */
 const MIN_EQUAL_GROUPS = 8;
 
-/** The logs of a site, as they are written into one file after the other. */
+/** The logs of a site, written into one file after the other. */
 export class SegmentLog {
   readonly #options: SegmentLogOptions;
-  /** That of the first file, whose number no start before had. */
+  /** The number of the first file. No earlier start had it. */
   #term: Term | undefined;
   readonly #lengths: Record<LogKind, number>;
   readonly #segments: Segment[];
   #pending: LoggedEntry[] = [];
   readonly #writes: OrderedWrites;
-  /** None before the log is taken over. */
+  /** `undefined` until the log is taken over. */
   #file: SyncedFile | undefined;
   #fileBytes: number;
-  /**
-   * What has been given to the current file, whether it is on the disk or not.
-   */
+  /** Bytes given to the current file, on the disk or not. */
   #position = 0;
   #frames = 0;
   /**
-   * The last file that says, on the disk, where the logs had got to before it.
+   * The number of the last file whose header, with the positions before it, is
+   * on the disk.
    */
   #durableHeader: number;
   #number: number;
-  /** The largest number that a file was made with. */
+  /** The largest number of a created file. */
   #lastNumber: number;
   #next: NextFile | undefined;
   #isMaking = false;
   #isPlanned = false;
   #fullReason: Error | undefined;
-  /** Whether the last attempt at another file was refused. */
+  /** Whether the last attempt to create a file failed. */
   #isNextMissing = false;
   #canBeSmaller = false;
   #isOver = false;
   #writtenBytes = 0;
   #lastGroupSize = 0;
-  /** Groups before the last that were as large. */
+  /** How many groups before the last one had the same size. */
   #equalGroups = 0;
   #onIdle: (() => void) | undefined;
 
@@ -142,8 +141,8 @@ export class SegmentLog {
   }
 
   /**
-   * Makes the first file: its number, larger than all before, is the term. The
-   * first group that is written says so.
+   * Creates the first file. Its number, larger than all before, is the term.
+   * The first written group contains it.
    */
   takeOver(): Term {
     this.#file = this.#options.files.createNow(
@@ -155,7 +154,7 @@ export class SegmentLog {
     return this.#term;
   }
 
-  /** Whether there is no other file to be had. */
+  /** Whether no further file can be created. */
   get isFull(): boolean {
     return this.#fullReason !== undefined;
   }
@@ -164,7 +163,7 @@ export class SegmentLog {
     return this.#fullReason;
   }
 
-  /** Whether something waits that cannot be written before there is room. */
+  /** Whether entries wait for a further file. */
   get isStuck(): boolean {
     const isWaiting = this.#writes.size > 0 || this.#pending.length > 0;
     return (
@@ -182,8 +181,8 @@ export class SegmentLog {
   }
 
   /**
-   * Where the entries of the oldest file end; `undefined` where it is the one
-   * being written.
+   * Where the entries of the oldest file end; `undefined` if it is the current
+   * file.
    */
   get oldestEnd(): LogPositions | undefined {
     return this.#segments[1];
@@ -196,7 +195,7 @@ export class SegmentLog {
     this.#plan(this.#pending.length < MAX_FEW_ENTRIES ? later : soon);
   }
 
-  /** Removes the files all of whose entries stand before these places. */
+  /** Removes the files whose entries are all before these positions. */
   trim(places: LogPositions): void {
     for (;;) {
       const next = this.#segments[1];
@@ -206,8 +205,8 @@ export class SegmentLog {
         next.red > places.red
       )
         return;
-      // None of those that stay would say where the logs have got to: nor does
-      // one that was left with nothing in it.
+      // Without this file, none of the remaining ones would name the positions
+      // before it. Neither would an empty one.
       if (next.number > this.#durableHeader) return;
       this.#options.files.remove(
         this.#formatPath((this.#segments.shift() as Segment).number),
@@ -216,24 +215,24 @@ export class SegmentLog {
   }
 
   /**
-   * Lets a smaller file do, once all files that can go have gone: before, it
+   * Allows a smaller file, once all removable files are gone. Before that, it
    * would take the room of a checkpoint.
    */
   allowSmallerFile(): void {
     this.#canBeSmaller = this.isFull;
   }
 
-  /** Leaves nothing of a log in which nothing was ever written. */
+  /** Removes a log in which nothing was written. */
   discard(): void {
     this.#isOver = true;
     this.#file?.close();
-    // A caller that was rejected may retry at once.
+    // A rejected caller may retry at once.
     this.#options.files.removeNow(this.#formatPath(this.#number));
   }
 
   /**
-   * Calls back once nothing is left to be written, or nothing can be written
-   * any more.
+   * Calls back once nothing is left to write, or nothing can be written any
+   * more.
    */
   close(done: () => void): void {
     this.#onIdle = () => {
@@ -286,7 +285,8 @@ export class SegmentLog {
   }
 
   /**
-   * The frame of a group, after the header where it is the first of its file.
+   * Creates the frame of a group, after the header if it is the first in its
+   * file.
    */
   #createFrame(packed: Uint8Array): Uint8Array {
     const file = this.#number;
@@ -319,8 +319,7 @@ export class SegmentLog {
     const position = this.#position;
     this.#frames += this.#frames === 0 ? 2 : 1;
     this.#position += bytes.length;
-    // Counted now: entries that are not read after they are written can go, and
-    // are not cached again.
+    // Count now: written entries that are not read again may be dropped.
     const counts = { local: 0, red: 0 };
     for (const { log } of group) counts[log] += 1;
     const size = group.length;
@@ -343,7 +342,7 @@ export class SegmentLog {
     this.#lengths.local += counts.local;
     this.#lengths.red += counts.red;
     // The next group is on its way to the disk before the answers to this one
-    // are made.
+    // are sent.
     const smallCount = Math.max(
       MAX_FEW_ENTRIES,
       (counts.local + counts.red) * SMALL_GROUP_SHARE,
@@ -358,7 +357,8 @@ export class SegmentLog {
   }
 
   #switch(neededBytes: number): void {
-    // The next file says how long the logs are before it: only what counts.
+    // The header of the next file has the length of the logs before it, so only
+    // what counts.
     if (this.#writes.size > 0) return;
     if (this.#next === undefined || this.#next.sizeBytes < neededBytes) {
       if (this.#next !== undefined) {
@@ -379,7 +379,7 @@ export class SegmentLog {
     this.#write();
   }
 
-  /** Makes the next file: as large as usual, or than `neededBytes`. */
+  /** Creates the next file, of the usual size or for `neededBytes`. */
   #makeNext(neededBytes = 0): void {
     if (this.#isMaking || this.#next !== undefined || this.#isOver) return;
     this.#isMaking = true;
@@ -413,8 +413,8 @@ export class SegmentLog {
         if (this.#isOver) file?.close();
         else if (file !== undefined)
           this.#onCreated({ number, file, sizeBytes });
-        // The process that has the log now has the next files too: there will
-        // be no room later.
+        // Another process owns the log and its next files, so there will be no
+        // room later.
         else if (isFenced(error as Error)) this.fail(error as Error);
         else this.#onNoSpace(error as Error, neededBytes);
       },
@@ -445,8 +445,8 @@ export class SegmentLog {
   }
 
   /**
-   * Fails the log: another process has it, or after a failed write its content
-   * on the disk is unknown.
+   * Ends the log: another process owns it, or its content on the disk is
+   * unknown after a failed write.
    */
   fail(error: Error): void {
     if (this.#isOver) return;

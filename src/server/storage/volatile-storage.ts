@@ -3,8 +3,8 @@ import { EMPTY_STATE, type RecoveredState } from '../log/recovered-state.ts';
 import type { CheckpointSource, SiteStorage } from '../log/site-storage.ts';
 
 /**
- * Storage in memory, for demonstrations and tests. It keeps nothing: an entry
- * counts as synced at once.
+ * Storage in memory, for demonstrations and tests. It stores nothing, so an
+ * entry counts as synced at once.
  */
 export class VolatileStorage implements SiteStorage {
   readonly stored: RecoveredState = EMPTY_STATE;
@@ -16,8 +16,8 @@ export class VolatileStorage implements SiteStorage {
   #listener: LocalLogListener | undefined;
 
   /**
-   * @param term larger than at any earlier start, of which nothing is known
-   * here
+   * @param term larger than at any earlier start, since nothing is known about
+   * those here
    */
   constructor(term: Term) {
     this.term = term;

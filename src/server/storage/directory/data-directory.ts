@@ -38,30 +38,30 @@ import { getCheckpointNumbers } from '../recovery.ts';
 
 export interface DataDirectory {
   readonly files: Files;
-  /** Says whether the directory still is this process's alone. */
+  /** Returns whether this process still owns the directory. */
   readonly lock: Pick<DirectoryLock, 'isHeld' | 'onLost'>;
-  /** Authenticates session tokens: a new one where there is none. */
+  /** Authenticates session tokens. A new key is created if there is none. */
   readonly clusterKey: Uint8Array;
-  /** What it was made for, if it was used before. */
+  /** The manifest, if the directory was used before. */
   readonly manifest: Manifest | undefined;
-  /** Whether there was a key once, and is none. */
+  /** Whether there was a key once, and it is gone. */
   readonly hasLostKey: boolean;
   /**
-   * Writes down what the directory is for from now on, once all sites can
-   * start. Throws `UNAVAILABLE` without room.
+   * Writes the manifest, once all sites can start. Throws `UNAVAILABLE` if
+   * there is no room.
    */
   adopt(): void;
-  /** Lets go of the directory once no file in it is being made or removed. */
+  /** Releases the directory once no file in it is being created or removed. */
   close(): Promise<void>;
 }
 
 const KEY_FILE = 'cluster.key';
 const KEY_BYTES = 32;
 const KEY_HASH_LENGTH = 16;
-/** A key that is shorter can be guessed. */
+/** A shorter key could be guessed. */
 export const MIN_KEY_BYTES = 32;
 const SITE_NAME = /^[\w-]+$/;
-/** File systems take names of so many bytes. */
+/** Maximum length of a name in file systems, in bytes. */
 const MAX_SITE_NAME_LENGTH = 255;
 
 /**
@@ -105,7 +105,7 @@ export function openDataDirectory(
     const manifest = { ...kept, key: hashKey(clusterKey) };
     const hasLostKey = key === undefined && found !== undefined;
     const adopt = (): void => {
-      // Where nothing has to be written nothing else would ask.
+      // If nothing has to be written, no other code checks the lock.
       if (!lock.isHeld()) throw lockLostError();
       const text = formatCheckedJson(manifest);
       const writeKey = (): void => {
@@ -121,23 +121,23 @@ export function openDataDirectory(
             files.replace(MANIFEST_FILE, text),
           );
       };
-      // A key that the manifest does not name would count as damaged after a
-      // crash.
+      // After a crash, a key that the manifest does not name would count as
+      // damaged.
       const writes = hasLostKey
         ? [writeManifest, writeKey]
         : [writeKey, writeManifest];
       try {
         for (const write of writes) write();
       } catch (error) {
-        // Left there, it would hide from the next start that there was another
-        // one.
+        // A file that is left there would hide from the next start that there
+        // was another key.
         if (key === undefined) files.removeNow(KEY_FILE);
         throw error;
       }
     };
     const close = async (): Promise<void> => {
       try {
-        // At once where none is.
+        // Releases at once if no file is busy.
         if (nodeFiles.isBusy) await nodeFiles.whenIdle();
       } finally {
         lock.release();
@@ -159,8 +159,8 @@ export function openDataDirectory(
 }
 
 /**
- * What a cluster was created with stays: its sites may change, and what its
- * service has gained is in its checkpoints.
+ * Keeps the founding state of a cluster: its sites may change, and changes of
+ * its service are in its checkpoints.
  */
 function keepFounding(
   requested: Manifest,
@@ -171,7 +171,7 @@ function keepFounding(
   return { ...requested, sites, service, rules };
 }
 
-/** Why there can be no directory at a path, by the system's code. */
+/** Why a directory cannot be at a path, by the system's code. */
 const DIRECTORY_ERRORS: Readonly<Record<string, string>> = {
   EEXIST: 'is a file, or a part of it is',
   ENOTDIR: 'is a file, or a part of it is',
@@ -182,15 +182,15 @@ const DIRECTORY_ERRORS: Readonly<Record<string, string>> = {
   EROFS: 'is on a disk that cannot be written',
 };
 
-/** What to do, if a directory elsewhere is not what comes to mind first. */
+/** What to do, where the first idea would not be another directory. */
 const DIRECTORY_ADVICE: Readonly<Record<string, string>> = {
   EACCES: 'Let the user of this process write there, or give another directory',
   EPERM: 'Let the user of this process write there, or give another directory',
 };
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` where there can be no directory
- * at the path
+ * @throws CorrectableError `INVALID_ARGUMENT` if a directory cannot be at the
+ * path
  */
 function withDirectoryErrors<T>(path: string, make: () => T): T {
   try {
@@ -203,7 +203,7 @@ function withDirectoryErrors<T>(path: string, make: () => T): T {
     } = error as NodeJS.ErrnoException;
     const reason = DIRECTORY_ERRORS[code];
     if (reason === undefined) throw error;
-    // The cause names the call of the system and its file.
+    // The cause names the system call and its file.
     const shown = syscall === undefined ? reason : `${reason}: ${cause}`;
     const advice =
       DIRECTORY_ADVICE[code] ??
@@ -217,8 +217,8 @@ function withDirectoryErrors<T>(path: string, make: () => T): T {
 }
 
 /**
- * @throws CorrectableError `UNAVAILABLE` where the disk has no room for
- * something small
+ * @throws CorrectableError `UNAVAILABLE` if the disk has no room for something
+ * small
  */
 function withSpaceErrors<T>(description: string, make: () => T): T {
   try {
@@ -234,8 +234,8 @@ function withSpaceErrors<T>(description: string, make: () => T): T {
 }
 
 /**
- * The first start writes it before any site writes: a directory with data in it
- * has lost its own.
+ * Reads the manifest. The first start writes it before any site writes, so a
+ * directory with data and no manifest has lost it.
  */
 function readManifest(files: Files): Manifest | undefined {
   if (files.list('.').includes(MANIFEST_FILE))
@@ -250,8 +250,8 @@ function readManifest(files: Files): Manifest | undefined {
 }
 
 /**
- * @throws CorrectableError `UNAVAILABLE` where there is a key that can be
- * guessed, or another one than the manifest says
+ * @throws CorrectableError `UNAVAILABLE` if the key can be guessed, or is not
+ * the one that the manifest names
  */
 export function readKey(
   files: Files,
@@ -318,7 +318,7 @@ function isEmpty(files: Files, folder: string): boolean {
   );
 }
 
-/** Whether anything was ever written in the directory of a site. */
+/** Returns whether anything was ever written in the directory of a site. */
 function hasHistory(files: Files, folder: string): boolean {
   const names = files.list(folder);
   if (getCheckpointNumbers(names).length > 0) return true;

@@ -1,6 +1,6 @@
 /**
- * Inspects a data directory and its damage. Changes nothing and needs no lock,
- * so it works if no server can start.
+ * Inspects a data directory and its damage. It changes nothing and needs no
+ * lock, so it works even if no server can start.
  */
 import fs from 'node:fs';
 import { join } from 'node:path';
@@ -40,22 +40,22 @@ export interface InspectedLog {
   readonly file: string;
   readonly bytes: number;
   /**
-   * Where its entries begin in both logs; `null` where its first frame cannot
-   * be read.
+   * Where its entries begin in both logs; `null` if its first frame is
+   * unreadable.
    */
   readonly start: LogPositions | null;
-  /** Entries that can be read, up to the first frame that is not whole. */
+  /** Entries that can be read, up to the first incomplete frame. */
   readonly entries: LogPositions;
-  /** What cannot be read of it although it was on the disk once. */
+  /** The part that is unreadable although it was on the disk once. */
   readonly damage: LogDamage | null;
 }
 
 export interface InspectedCheckpoint {
   readonly file: string;
   readonly bytes: number;
-  /** Whole states in it, each over the one before. */
+  /** Whole states in it. Each one replaces the one before. */
   readonly commits: number;
-  /** The places in the logs of the last of them. */
+  /** The positions of the last one in the logs. */
   readonly contained: LogPositions | null;
   readonly damage: string | null;
 }
@@ -65,12 +65,13 @@ export interface InspectedSite {
   readonly checkpoints: readonly InspectedCheckpoint[];
   readonly logs: readonly InspectedLog[];
   /**
-   * Entries of both logs with which it would start; `null` where it would not.
+   * Entries of both logs with which the site would start; `null` if it would
+   * not.
    */
   readonly lengths: LogPositions | null;
-  /** Why it would not. */
+  /** Why it would not start. */
   readonly startError: string | null;
-  /** What is damaged or gone, although nothing is lost by it. */
+  /** Damaged or missing files without a loss of data. */
   readonly damages: readonly string[];
 }
 
@@ -78,14 +79,14 @@ export interface Inspection {
   readonly dataDir: string;
   readonly service: string;
   readonly sites: readonly InspectedSite[];
-  /**
-   * Why the sites do not go together, beside what is wrong with one of them.
-   */
+  /** Why the sites do not fit together, beside the problems of single sites. */
   readonly startError: string | null;
 }
 
 const LOCK_FILE = 'lock';
-/** Looks at a directory in which a process is working, at most. */
+/**
+ * How often a directory that a running process changes is inspected, at most.
+ */
 const MAX_INSPECTIONS = 20;
 
 /**
@@ -94,13 +95,13 @@ const MAX_INSPECTIONS = 20;
  */
 interface InspectionPass {
   readonly inspection: Inspection;
-  /** By site; `undefined` where one of them would not start by itself. */
+  /** By site; `undefined` if one of them would not start alone. */
   readonly holdings: readonly Holding[] | undefined;
 }
 
 /**
- * Looks through a data directory; again if something is amiss, since a running
- * server may have changed the files.
+ * Inspects a data directory. If something is wrong, it inspects the directory
+ * again, since a running server may have changed the files.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` when there is none, `UNAVAILABLE`
  * when its files come and go too quickly.
@@ -133,10 +134,7 @@ export function inspectDataDirectory(dataDir: string): Inspection {
   throw new CorrectableError('UNAVAILABLE', message, { field: 'dataDir' });
 }
 
-/**
- * `undefined` where a file has gone between the moment at which it was seen and
- * the one at which it was to be read.
- */
+/** Returns `undefined` if a file was removed after it was listed. */
 function inspectOnce(
   files: Files,
   dataDir: string,
@@ -180,8 +178,8 @@ function inspectOnce(
 }
 
 /**
- * Throws `UNAVAILABLE` if `node.json` is gone or damaged, or is not of the site
- * of the data.
+ * Throws `UNAVAILABLE` if `node.json` is missing or damaged, or belongs to
+ * another site than the data.
  */
 function inspectIdentity(
   files: Files,

@@ -1,6 +1,6 @@
 /**
- * What a data directory was made for. What its data names must stay:
- * operations, fields, the order of the sites.
+ * The manifest of a data directory. It names what must not change: operations,
+ * fields, the order of the sites.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { isRecord } from '../../../correctable/validate.ts';
@@ -22,17 +22,17 @@ export const MANIFEST_FILE = 'manifest.json';
 export interface Manifest {
   readonly format: number;
   /**
-   * Of the service that the data was made with. What a site of a cluster has
-   * since is in its checkpoints.
+   * The service with which the data was created. A cluster's later versions are
+   * in its checkpoints.
    */
   readonly service: { readonly name: string } & ServiceVersion;
   /** The rules that were in force then. */
   readonly rules: number;
   readonly sites: readonly string[];
   readonly redLeader: string;
-  /** The one site whose data it is, where each site is a process of its own. */
+  /** The only site of the data, if each site is a process of its own. */
   readonly site?: string;
-  /** Recognizes the key of session tokens, without saying anything of it. */
+  /** Identifies the key of session tokens without revealing it. */
   readonly key?: string;
 }
 
@@ -40,7 +40,7 @@ export interface Deployment {
   readonly service: Service;
   readonly sites: readonly string[];
   readonly redLeader: string;
-  /** The one site whose data it is, where each site is a process of its own. */
+  /** The only site of the data, if each site is a process of its own. */
   readonly site?: string | undefined;
 }
 
@@ -63,7 +63,7 @@ export function createManifest({
   };
 }
 
-/** What was in force when the data was made. */
+/** Returns the version in force when the data was created. */
 export function getFoundingVersion({
   rules,
   service,
@@ -72,7 +72,7 @@ export function getFoundingVersion({
   return { rules, service: { hash, tables, operations, replies } };
 }
 
-/** @throws CorrectableError `UNAVAILABLE` where it is damaged */
+/** @throws CorrectableError `UNAVAILABLE` if it is damaged */
 export function parseManifest(bytes: Uint8Array): Manifest {
   let found: unknown;
   try {
@@ -122,8 +122,8 @@ function isListOfNames(value: unknown): boolean {
 }
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` where this version cannot read
- * the data
+ * @throws CorrectableError `INVALID_ARGUMENT` if this version cannot read the
+ * data
  */
 export function checkFormat({ format }: Manifest, dataDir: string): void {
   if (format === FORMAT_VERSION) return;
@@ -133,8 +133,8 @@ export function checkFormat({ format }: Manifest, dataDir: string): void {
 }
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` naming what differs, and what to
- * do
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the difference, and what
+ * to do
  */
 export function checkManifest(
   found: Manifest,
@@ -163,8 +163,7 @@ export function checkManifest(
       `is of the site '${found.site}' of a cluster, not of ${requested.site ?? 'all sites'}: ${advice}.`,
     );
   }
-  // The sites of a cluster may come and go. Those that it was created with stay
-  // in the manifest.
+  // The sites of a cluster may change. The manifest keeps the founding ones.
   if (
     found.site === undefined &&
     found.sites.join() !== requested.sites.join()
@@ -173,14 +172,15 @@ export function checkManifest(
       `is of the sites ${found.sites.join(', ')}, in this order, not of ${requested.sites.join(', ')}.`,
     );
   }
-  // The leader of a cluster is in `node.json` once it has changed.
+  // Once the leader of a cluster has changed, its name is in `node.json`.
   if (found.site === undefined && found.redLeader !== requested.redLeader) {
     refuse(
       `has its red log led by ${found.redLeader}, not by ${requested.redLeader}: the leader cannot change yet.`,
     );
   }
   if (found.service.hash === requested.service.hash) return;
-  // In one process no other site runs an operation that is gone or has changed.
+  // In one process, no other site can run an operation that is gone or has
+  // changed.
   const lost =
     found.site === undefined
       ? findLostTable(found.service.tables, requested.service.tables)

@@ -1,6 +1,6 @@
 /**
- * Finds a site that lost some of its own past, which would contradict the
- * others for ever, or what they let go of.
+ * Finds a site that lost some of its own past. It would contradict the other
+ * sites forever, or lacks what they have dropped.
  */
 import {
   getSavedSite,
@@ -10,28 +10,28 @@ import type { Origin, Origins } from '../../records/origin.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { RESTORE_ADVICE } from '../recovery.ts';
 
-/** What a site has of a stream or of the red log. */
+/** The entries of a stream or of the red log that a site has. */
 export interface HeldEntries {
   /**
-   * So many from the first on: in its state, whether it still has the entries
-   * or not.
+   * How many entries, from the first on, are in its state. Their log entries
+   * may be gone.
    */
   readonly count: number;
   /**
-   * The number, from 1 on, of the first that it can send to others; the one
-   * after the last where it can send none.
+   * The number, from 1 on, of the first entry that it can send to others. It is
+   * the one after the last if it can send none.
    */
   readonly retainedFrom: number;
 }
 
-/** How far a site has got, as its own logs and its checkpoint say. */
+/** How far a site has got, according to its logs and its checkpoint. */
 export interface Holding {
-  /** Of the blue stream of each site, in the order of the sites. */
+  /** The blue stream of each site, in the order of the sites. */
   readonly streams: readonly HeldEntries[];
   readonly red: HeldEntries;
 }
 
-/** What a site has, from what it found at its start. */
+/** Returns what a site has, from what it found at its start. */
 export function getHolding(
   { local, red, checkpoint }: RecoveredState,
   origins: Origins,
@@ -48,7 +48,7 @@ export function getHolding(
     if (entry.kind !== 'blue') continue;
     const { site, sequence } = entry.operation;
     if (!firsts.has(site)) firsts.set(site, sequence);
-    // A checkpoint may contain entries whose files are still there.
+    // A checkpoint may contain entries whose files still exist.
     counts.set(site, Math.max(counts.get(site) ?? 0, sequence));
   }
   const streams = [...counts].map(([origin, count]) => ({
@@ -62,8 +62,8 @@ export function getHolding(
 }
 
 /**
- * What a site is known to have lost. Nothing leaves a site before it is synced
- * there: no other site can have more of it.
+ * Describes what a site has lost. Nothing leaves a site before it is synced
+ * there, so no other site can have more of it.
  */
 export function describeMissingHistory(
   site: number,
@@ -99,8 +99,8 @@ export function describeMissingHistory(
 }
 
 /**
- * Throws `UNAVAILABLE` if a site lost what `known` says that it had; beside a
- * running server that is of an earlier look.
+ * Throws `UNAVAILABLE` if a site lost what `known` says that it had. Beside a
+ * running server, `known` is older.
  */
 export function rejectMissingHistories(
   holdings: readonly Holding[],
@@ -120,7 +120,7 @@ export function rejectMissingHistories(
   }
 }
 
-/** The sites of a directory cannot be started together. */
+/** Creates the error if the sites of a directory cannot be started together. */
 export function unusableDirectoryError(problem: string): CorrectableError {
   const message = `The data cannot be used: ${problem}. Nothing was changed. ${RESTORE_ADVICE}.`;
   return new CorrectableError('UNAVAILABLE', message, {

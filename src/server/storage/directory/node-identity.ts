@@ -1,6 +1,6 @@
 /**
- * `node.json` in the directory of a site that is a process of its own: whose
- * directory it is.
+ * `node.json` in the directory of a site that is a process of its own: the
+ * identity of its owner.
  */
 import { formatCheckedJson, parseCheckedJson } from '../format/checked-json.ts';
 import { unusableDirectoryError } from './missing-history.ts';
@@ -10,14 +10,13 @@ export const NODE_FILE = 'node.json';
 export interface StoredIdentity {
   readonly deployment: string;
   readonly site: string;
-  /** The random id of the directory, which no other directory has. */
+  /** The random id of the directory. No other directory has it. */
   readonly directory: string;
   /**
-   * The ordinal of its origin; `null` as long as another site has not sent its
-   * state for the directory to begin with.
+   * The ordinal of its origin; `null` until another site has sent its state.
    */
   readonly origin: number | null;
-  /** Why the site on this directory must not go on, if so. */
+  /** Why the site must not go on from this directory, if so. */
   readonly forked?: string;
 }
 
@@ -44,7 +43,7 @@ export function parseIdentity(bytes: Uint8Array): StoredIdentity {
   throw damagedError('it does not say whose the directory is');
 }
 
-/** Throws `UNAVAILABLE` if the origin in the file is of another site. */
+/** Throws `UNAVAILABLE` if the origin in the file belongs to another site. */
 export function rejectForeignOrigin(
   { site, origin }: Pick<StoredIdentity, 'site' | 'origin'>,
   ownerOf: (origin: number) => string | undefined,

@@ -1,6 +1,5 @@
 /**
- * Where the sites of a deployment keep what they must not lose: a data
- * directory, or nowhere.
+ * Opens the storage of a deployment's sites: in a data directory, or in memory.
  */
 import type { SiteStorage } from '../../log/site-storage.ts';
 import { getHolding, rejectMissingHistories } from './missing-history.ts';
@@ -22,21 +21,24 @@ import { getLogDirectory } from '../format/file-names.ts';
 import { VolatileStorage } from '../volatile-storage.ts';
 
 export interface DeploymentStorage {
-  /** Authenticates session tokens over restarts; none where nothing is kept. */
+  /**
+   * Authenticates session tokens over restarts; `undefined` if nothing is
+   * stored.
+   */
   readonly clusterKey: Uint8Array | undefined;
   /** By site, in the order of the deployment. */
   readonly sites: readonly SiteStorage[];
-  /**
-   * Writes down what the storage is for, once it is known that all sites can
-   * start.
-   */
+  /** Writes the manifest, once all sites can start. */
   adopt(): void;
-  /** Closes all of them; what was appended is on the disk before that. */
+  /** Closes all of them. Appended entries are on the disk before that. */
   close(): Promise<void>;
 }
 
 export interface DurableDeployment extends Deployment {
-  /** Whether session tokens go by a key that is not the directory's. */
+  /**
+   * Whether the key of session tokens comes from an option, and not from the
+   * directory.
+   */
   readonly hasOwnKey?: boolean;
   readonly onAlarm: OnAlarm;
 }
@@ -71,8 +73,8 @@ function openDurable(
     const storage = openSites(folder, deployment);
     const close = async (): Promise<void> => {
       const closing = storage.close();
-      // What has not begun lets go of the folder at once: a start that was
-      // refused may be repeated.
+      // A start that failed must release the folder at once, since it may be
+      // repeated.
       if (
         (storage.sites as readonly DurableStorage[]).some(
           ({ hasBegun }) => hasBegun,
@@ -100,8 +102,8 @@ export function openDirectory(
 }
 
 /**
- * Opens the storage of all sites, or of the only one whose directory it is.
- * Closing it leaves the directory open.
+ * Opens the storage of all sites, or of the only site of the directory. Closing
+ * it leaves the directory open.
  */
 export function openSites(
   folder: DataDirectory,
@@ -137,14 +139,14 @@ export function openSites(
   }
 }
 
-/** What a site has, and the receiver of its events. */
+/** The recovered state of a site, and the receiver of its events. */
 type FoundSite = Required<
   Pick<DurableStorageOptions, 'site' | 'directory' | 'events' | 'recovered'>
 >;
 
 /**
- * Looks at all sites before anything is made for one. @throws CorrectableError
- * `UNAVAILABLE` for what is lost
+ * Recovers all sites before anything is created for one. @throws
+ * CorrectableError `UNAVAILABLE` if data is lost
  */
 function recoverAll(
   { files, manifest }: DataDirectory,
@@ -180,7 +182,7 @@ function recoverAll(
       recovered: recoverAndReport(files, directory, events, site),
     };
   });
-  // What the other processes have, they say themselves.
+  // The other processes report what they have themselves.
   if (onlySite !== undefined) return found;
   const origins = Origins.create(names);
   const holdings = found.map(({ recovered }) =>

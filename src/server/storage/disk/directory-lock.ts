@@ -16,47 +16,45 @@ import { isNoSpace, markFenced, type Files, type SyncedFile } from './files.ts';
 interface LockHolder {
   readonly pid: number;
   /**
-   * When the process started, as the system counts: the number may be another
-   * process's by now.
+   * When the process started, as the system counts. Its number may belong to
+   * another process by now.
    */
   readonly startedAt: string;
   /**
-   * Where the number means something: one start of one machine, or one
+   * Where process numbers are unique: one start of one machine, or one
    * container on it.
    */
   readonly machineId: string;
-  /** No two locks are alike. */
+  /** Distinguishes locks of one process. */
   readonly id?: string;
 }
 
-/** The clocks of this machine, and its patience. */
+/** The clocks of this machine, and how to wait. */
 export interface LockClock {
-  /** Never set, but it may stand still while the machine sleeps. */
+  /** A clock that is never set. It may stand still while the machine sleeps. */
   monotonicMs(): number;
-  /** May be set, and goes on while the machine sleeps. */
+  /** A clock that may be set. It goes on while the machine sleeps. */
   wallMs(): number;
-  /** Waits, with everything else. */
+  /** Blocks the whole process. */
   sleepMs(ms: number): void;
 }
 
 const TOUCH_INTERVAL_MS = 2000;
 /**
- * A lock from elsewhere whose time has not moved for so long is left behind.
+ * A lock from another machine counts as left behind if its time has not changed
+ * for this long.
  */
 const STALE_AFTER_MS = 15_000;
 /**
- * After a longer gap than this between two looks the owner looks again before
- * anything else.
+ * If more time than this has passed, the owner checks the lock before anything
+ * else.
  */
 const RECHECK_GAP_MS = 4000;
-/**
- * An owner that cannot look gives up before others may take the lock for left
- * behind.
- */
+/** An owner that cannot check its lock stops before others may break it. */
 const MAX_BLIND_MS = 10_000;
 const POLL_INTERVAL_MS = 250;
 /**
- * A lock without a name for so long was left behind by a process that was
+ * A lock without an owner's name for this long was left by a process that was
  * killed just then.
  */
 const UNNAMED_LOCK_MS = 2000;
@@ -70,8 +68,8 @@ const systemClock: LockClock = {
 };
 
 /**
- * Takes the lock. Calls `onWait` and blocks up to 15 s for one held elsewhere.
- * Throws `UNAVAILABLE` if it is held.
+ * Takes the lock. If it is held on another machine, calls `onWait` and blocks
+ * up to 15 s. Throws `UNAVAILABLE` if it is held.
  */
 export function lockDirectory(
   path: string,
@@ -118,25 +116,24 @@ export class DirectoryLock {
   }
 
   /**
-   * Whether it still is this process's. Looks only where some time has passed,
-   * so it may be asked all the time.
+   * Whether this process still has the lock. It reads the file only after some
+   * time, so it may be called often.
    */
   isHeld(): boolean {
-    // Released, it may be another one's before this would look again.
+    // A released lock may belong to another process before the next check would
+    // notice.
     if (this.#isLost || this.#isReleased) return false;
     const gapMs = this.#clock.monotonicMs() - this.#seenAtMs;
     const wallGapMs = Math.abs(this.#clock.wallMs() - this.#seenAtWallMs);
     return Math.max(gapMs, wallGapMs) <= RECHECK_GAP_MS || this.#touch();
   }
 
-  /** Calls back once if it turns out that it is not. */
+  /** Calls back once if the lock turns out to be lost. */
   onLost(notify: (error: CorrectableError) => void): void {
     this.#listeners.push(notify);
   }
 
-  /**
-   * Releases the lock. A lock that another process has put in its place stays.
-   */
+  /** Releases the lock. A lock of another process in its place stays. */
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
@@ -149,11 +146,11 @@ export class DirectoryLock {
   }
 
   /**
-   * Checks the lock and touches it: the file that is open, never one that
+   * Checks and touches the lock. It touches the open file, never one that
    * another process has put in its place.
    */
   #touch(): boolean {
-    // Before it looks: a pause may fall in between.
+    // Read the clock before the check: a pause may fall between both.
     const atMs = this.#clock.monotonicMs();
     const atWallMs = this.#clock.wallMs();
     const isThere = this.#touchIfThere();
@@ -167,7 +164,8 @@ export class DirectoryLock {
   }
 
   /**
-   * Whether the lock was this process's; `undefined` where that cannot be seen.
+   * Returns whether the lock was this process's; `undefined` if that cannot be
+   * determined.
    */
   #touchIfThere(): boolean | undefined {
     try {
@@ -190,10 +188,7 @@ export class DirectoryLock {
   }
 }
 
-/**
- * Returns the error of a process that goes on with a directory that it has
- * lost.
- */
+/** Creates the error of a process that uses a directory which it has lost. */
 export function lockLostError(): CorrectableError {
   const reason =
     'this process was paused for so long that another process has taken it over';
@@ -207,8 +202,8 @@ export function lockLostError(): CorrectableError {
 }
 
 /**
- * Files of a directory: once another process has taken it over, nothing is made
- * or removed, or counts as written.
+ * Wraps the files of a directory. Once another process has taken it over,
+ * nothing is created or removed, or counts as written.
  */
 export function fenceFiles(
   files: Files,
@@ -259,10 +254,10 @@ export function fenceFiles(
   };
 }
 
-/** A descriptor of the new lock; `undefined` when there is one. */
+/** Returns a descriptor of the new lock; `undefined` if there is a lock. */
 function tryCreate(path: string, text: string): number | undefined {
-  // Written first and linked then: no process sees a lock without its owner's
-  // name.
+  // Written first and linked then, so that no process sees a lock without its
+  // owner's name.
   const draft = `${path}.${randomUUID()}`;
   const descriptor = fs.openSync(draft, 'wx', 0o600);
   try {
@@ -281,7 +276,7 @@ function tryCreate(path: string, text: string): number | undefined {
 
 /**
  * The same on a volume without hard links, such as SMB. For a moment the lock
- * has no name of its owner: see `UNNAMED_LOCK_MS`.
+ * lacks its owner's name: see `UNNAMED_LOCK_MS`.
  */
 function tryCreateInPlace(path: string, text: string): number | undefined {
   let descriptor: number;
@@ -314,7 +309,7 @@ function isFileAt(path: string, file: fs.BigIntStats): boolean {
 }
 
 /**
- * Whether the volume has no hard links: file systems report that by various
+ * Whether the volume lacks hard links. File systems report that by different
  * codes.
  */
 function isNoLink(error: unknown): boolean {
@@ -331,7 +326,7 @@ function removeStale(
   if (found === undefined) return;
   const problem = describeLockProblem(path, found, clock, onWait);
   if (problem !== undefined) throw directoryInUseError(path, problem);
-  // Looked at again, since it may have taken long to find out.
+  // Check again, since it may have taken long to find out.
   if (readLock(path)?.text !== found.text) return;
   const aside = `${path}.stale.${randomUUID()}`;
   try {
@@ -340,8 +335,8 @@ function removeStale(
     if (getErrorCode(error) === 'ENOENT') return;
     throw error;
   }
-  // Another process was faster, and this is its lock: give it back, unless
-  // there is a third one by now. Then its owner will see that it is gone.
+  // Another process was faster, and this is its lock. Restore it, unless a
+  // third process has one by now. Then the owner notices that its lock is gone.
   if (fs.readFileSync(aside, 'utf8') !== found.text) tryLink(aside, path);
   fs.rmSync(aside, { force: true });
 }
@@ -352,8 +347,8 @@ function tryLink(from: string, to: string): void {
   } catch (error) {
     if (getErrorCode(error) === 'EEXIST') return;
     if (!isNoLink(error)) throw error;
-    // A copy keeps others out as well. Its owner sees that it is not the file
-    // of before, and stops.
+    // A copy keeps others out as well. The owner notices that it is not its
+    // file, and stops.
     tryCopy(from, to);
   }
 }
@@ -369,8 +364,8 @@ function tryCopy(from: string, to: string): void {
 interface FoundLock {
   readonly text: string;
   /**
-   * Changes whenever the owner touches the lock, whatever the owner's clock
-   * shows.
+   * Changes whenever the owner touches the lock, independent of the owner's
+   * clock.
    */
   readonly time: string;
 }
@@ -389,8 +384,8 @@ function readLock(path: string): FoundLock | undefined {
 }
 
 /**
- * Waits a moment for the name of the owner, which one without hard links writes
- * after the lock.
+ * Waits a moment for the owner's name: without hard links it is written after
+ * the lock is created.
  */
 function readNamedLock(path: string, clock: LockClock): FoundLock | undefined {
   const untilMs = clock.monotonicMs() + UNNAMED_LOCK_MS;
@@ -406,7 +401,7 @@ function readNamedLock(path: string, clock: LockClock): FoundLock | undefined {
   return found;
 }
 
-/** Why a lock must be respected; `undefined` when it was left behind. */
+/** Returns why a lock must be respected; `undefined` if it was left behind. */
 function describeLockProblem(
   path: string,
   found: FoundLock,
@@ -429,7 +424,7 @@ function describeLockProblem(
   return `process ${holder.pid} of another machine or container has it open`;
 }
 
-/** Whose lock it says it is; `undefined` where it does not. */
+/** Returns the owner that the lock names; `undefined` if it names none. */
 function parseHolder(text: string): LockHolder | undefined {
   try {
     return (JSON.parse(text) as LockHolder | null) ?? undefined;
@@ -439,8 +434,8 @@ function parseHolder(text: string): LockHolder | undefined {
 }
 
 /**
- * Watches a lock: whether its owner gives a sign of life before it counts as
- * left behind.
+ * Watches a lock. Returns whether its owner touches it before it counts as left
+ * behind.
  */
 function isTouchedWithinStaleTime(
   path: string,
@@ -451,7 +446,7 @@ function isTouchedWithinStaleTime(
   while (clock.monotonicMs() - fromMs < STALE_AFTER_MS) {
     clock.sleepMs(POLL_INTERVAL_MS);
     const now = readLock(path);
-    // It was released, or it is another lock: the caller begins again.
+    // It was released or replaced: the caller begins again.
     if (now === undefined || now.text !== found.text) return false;
     if (now.time !== found.time) return true;
   }
@@ -473,8 +468,8 @@ function directoryInUseError(path: string, problem: string): CorrectableError {
 }
 
 /**
- * States of processes that have ended, and which their parent has not reaped
- * yet: they hold nothing any more.
+ * States of ended processes that their parent has not reaped yet. They hold
+ * nothing.
  */
 const ENDED_STATES = ['Z', 'X'];
 
@@ -488,21 +483,24 @@ export function processExists(pid: number): boolean {
   }
 }
 
-/** From the system's table of processes; empty where there is none to read. */
+/**
+ * Returns the start time from the system's table of processes; an empty string
+ * if it cannot be read.
+ */
 export function getStartTime(pid: number): string {
   return readProcessStat(pid)[19] ?? '';
 }
 
 /**
- * What the table says of a process behind its name: the state, and what follows
- * it.
+ * Returns the entries of the process table after the name, beginning with the
+ * state.
  */
 function readProcessStat(pid: number): string[] {
   const stat = readSystem(() => fs.readFileSync(`/proc/${pid}/stat`, 'utf8'));
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-/** One start of one machine, or one container on it. */
+/** Identifies one start of one machine, or one container on it. */
 export function getMachineId(): string {
   const boot = readSystem(() =>
     fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'),
@@ -512,7 +510,7 @@ export function getMachineId(): string {
     : `${boot} ${readSystem(() => fs.readlinkSync('/proc/self/ns/pid'))}`;
 }
 
-/** What the system says, or nothing where it does not. */
+/** Returns a value of the system, or an empty string if it cannot be read. */
 function readSystem(read: () => string): string {
   try {
     return read();

@@ -1,6 +1,6 @@
 /**
- * The port to a disk, by callbacks, so that a simulation decides what happens
- * when.
+ * The interface to a disk. It uses callbacks, so that a simulation can decide
+ * what happens when.
  */
 
 /** A file in which each write is on the disk when it is done (`O_DSYNC`). */
@@ -21,45 +21,46 @@ export interface SyncedFile {
 }
 
 /**
- * A disk, as far as storage needs one. Paths are relative to its root, with `/`
+ * A disk as the storage uses it. Paths are relative to its root, with `/`
  * between names.
  */
 export interface Files {
   /**
-   * The names in a directory, in any order; none where there is no such
-   * directory.
+   * Returns the names in a directory in any order, or none if it does not
+   * exist.
    */
   list(folder: string): readonly string[];
   read(path: string): Uint8Array;
   /**
-   * Up to `length` bytes from `position` on: fewer where the file ends before.
+   * Returns up to `length` bytes from `position` on, fewer at the end of the
+   * file.
    */
   readPart(path: string, position: number, length: number): Uint8Array;
   makeDirectory(path: string): void;
   /**
-   * Makes a file of `sizeBytes` zeros; it and its name are on the disk on
-   * return.
+   * Creates a file of `sizeBytes` zeros. The file and its name are on the disk
+   * on return.
    */
   createNow(path: string, sizeBytes: number): SyncedFile;
-  /** The same, in the background. When it fails no file is left. */
+  /** The same in the background. If it fails, no file is left. */
   create(
     path: string,
     sizeBytes: number,
     done: (error: Error | undefined, file?: SyncedFile) => void,
   ): void;
   /**
-   * Puts a small file in place of another or of none: on the disk on return,
-   * whole or not at all.
+   * Creates or replaces a small file. On return it is on the disk. A crash
+   * leaves it whole or not there.
    */
   replace(path: string, bytes: Uint8Array): void;
   /**
-   * Moves a directory to where there is none, or an empty one: on the disk on
-   * return, whole or not at all.
+   * Moves a directory to a path where there is none, or an empty one. On return
+   * it is on the disk. A crash leaves it moved or not.
    */
   moveDirectory(from: string, to: string): void;
   /**
-   * Begins to remove a file, after those begun before. A crash may bring any of
-   * them back.
+   * Begins to remove a file, after the removals before. A crash may bring any
+   * of them back.
    */
   remove(path: string): void;
   /**
@@ -69,11 +70,11 @@ export interface Files {
   removeNow(path: string): void;
 }
 
-/** When to do what is not done at once. */
+/** Schedules what is not done at once. */
 export interface Timing {
-  /** After the input that is being handled. */
+  /** Runs after the input that is being handled. */
   soon(run: () => void): void;
-  /** After other work that waits. */
+  /** Runs after other waiting work. */
   later(run: () => void): void;
   afterMs(delayMs: number, run: () => void): void;
 }
@@ -84,8 +85,8 @@ export function isNoSpace(error: Error): boolean {
 }
 
 /**
- * Marks an error as fenced: another process has taken the directory over, so
- * nothing in flight will ever count.
+ * Marks an error as fenced: another process has taken over the directory, so
+ * nothing in flight will count.
  */
 export function markFenced<E extends Error>(error: E): E {
   return Object.assign(error, { isFenced: true });

@@ -1,27 +1,28 @@
-/** The file system of this machine. */
 import fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Files, SyncedFile, Timing } from './files.ts';
 
 const { O_CREAT, O_DSYNC, O_EXCL, O_RDWR } = fs.constants;
-/** Windows has no O_DSYNC; there each write is followed by a sync. */
+/** Windows has no O_DSYNC. There, each write is followed by a sync. */
 const HAS_DSYNC = typeof O_DSYNC === 'number';
 const FLAGS = O_CREAT | O_EXCL | O_RDWR | (HAS_DSYNC ? O_DSYNC : 0);
-/** Only the owner may read them: entries contain what clients wrote. */
+/**
+ * Only the owner may read the files, since entries contain what clients wrote.
+ */
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 /**
- * If the last write took no longer, this thread may do the next: to hand it to
- * another one and back takes as long.
+ * If the last write took no longer, this thread may do the next one: a switch
+ * to another thread takes as long.
  */
 const MAX_BLOCKING_MS = 1;
 const ZEROS = new Uint8Array(1024 * 1024);
 
 export class NodeFiles implements Files {
   readonly #root: string;
-  /** Files that are being made or removed. */
+  /** Files that are being created or removed. */
   readonly #pending = new Set<Promise<void>>();
-  /** Ends with the last removal that was asked for. */
+  /** Settles with the last removal. */
   #removals = Promise.resolve();
 
   constructor(root: string) {
@@ -128,9 +129,8 @@ export class NodeFiles implements Files {
   }
 
   remove(path: string): void {
-    // One after the other, so that a process that is killed leaves the newest.
-    // One that cannot be removed only takes room, and is seen again at the next
-    // start.
+    // One after the other, so that a killed process leaves the newest files. A
+    // file that cannot be removed only takes room, and the next start finds it.
     this.#removals = this.#removals.then(() =>
       fs.promises.rm(join(this.#root, path), { force: true }).catch(ignore),
     );
@@ -141,17 +141,17 @@ export class NodeFiles implements Files {
     try {
       fs.rmSync(join(this.#root, path), { force: true, recursive: true });
     } catch {
-      // It only takes room, as one that `remove` cannot remove.
+      // It only takes room, like a file that `remove` cannot remove.
     }
   }
 
-  /** Whether a file is being made or removed. */
+  /** Whether a file is being created or removed. */
   get isBusy(): boolean {
     return this.#pending.size > 0;
   }
 
   /**
-   * Resolves when no file is being made or removed: before that no other
+   * Resolves when no file is being created or removed. Before that, no other
    * process should use the directory.
    */
   async whenIdle(): Promise<void> {
@@ -169,13 +169,13 @@ export class NodeFiles implements Files {
 }
 
 /**
- * A file with a descriptor for each write in flight: the system reports an
- * error of the disk once to each descriptor.
+ * A file with a descriptor for each write in flight: the system reports a disk
+ * error only once to each descriptor.
  */
 class NodeFile implements SyncedFile {
   readonly #path: string;
   readonly #idle: number[];
-  /** Writes for which there was no further descriptor. */
+  /** Writes for which no descriptor could be opened. */
   readonly #waiting: ((descriptor: number) => void)[] = [];
   #isClosed = false;
   #lastWriteMs = Infinity;
@@ -205,7 +205,7 @@ class NodeFile implements SyncedFile {
     );
   }
 
-  /** A descriptor that is being written is closed after that. */
+  /** A descriptor with a write in flight is closed after that. */
   close(): void {
     this.#isClosed = true;
     for (const descriptor of this.#idle.splice(0)) fs.close(descriptor, ignore);
@@ -249,7 +249,7 @@ function writeAll(
   });
 }
 
-/** The same in this thread: `done` is called before it returns. */
+/** The same in this thread: it calls `done` before it returns. */
 function writeNow(
   descriptor: number,
   bytes: Uint8Array,
@@ -288,7 +288,7 @@ async function createInBackground(
   try {
     try {
       for (let length = 0; length < sizeBytes;) {
-        // A disk that is nearly full takes a part.
+        // A disk that is nearly full may accept a part only.
         length += (
           await file.write(ZEROS, 0, Math.min(ZEROS.length, sizeBytes - length))
         ).bytesWritten;
@@ -306,8 +306,8 @@ async function createInBackground(
 }
 
 /**
- * A new name is on the disk only when its directory is. Windows cannot sync
- * directories and does not need it.
+ * Syncs a directory: a new name is on the disk only after that. Windows cannot
+ * do it and does not need it.
  */
 function syncDirectory(path: string): void {
   if (process.platform === 'win32') return;
@@ -329,7 +329,9 @@ async function syncDirectoryInBackground(path: string): Promise<void> {
   }
 }
 
-/** The clock and the turns of this process. Waiting keeps no process alive. */
+/**
+ * The clock and the event loop of this process. Waiting keeps no process alive.
+ */
 export const nodeTiming: Timing = {
   soon: queueMicrotask,
   later: (run) => void setImmediate(run),

@@ -1,20 +1,22 @@
 /**
- * Writes that may be in flight together, and count in the order in which they
- * were begun.
+ * Writes that may be in flight together. They count in the order in which they
+ * began.
  */
 import { isNoSpace, type SyncedFile, type Timing } from './files.ts';
 
-/** How long after a refusal for lack of room the disk is tried again. */
+/**
+ * How long to wait after a write failed for want of room, before it is retried.
+ */
 export const FULL_RETRY_MS = 1000;
 
 export interface OrderedWritesOptions {
   readonly timing: Timing;
   /**
-   * There is no room for a write, although its place is there, as on some file
-   * systems. It is tried again.
+   * A write found no room, although its part of the file exists, as on some
+   * file systems. It is retried.
    */
   onNoSpace(error: Error): void;
-  /** A write failed for another reason: nothing counts any more. */
+  /** A write failed for another reason. No later write counts. */
   onFailed(error: Error): void;
 }
 
@@ -40,21 +42,21 @@ export class OrderedWrites {
     this.#options = options;
   }
 
-  /** Writes that do not count yet. */
+  /** The number of writes that do not count yet. */
   get size(): number {
     return this.#writes.length;
   }
 
   /**
-   * Whether the disk has any of them in hand; else they wait for room on it.
+   * Whether the disk is working on any of them. Otherwise they wait for room.
    */
   get isAtDisk(): boolean {
     return this.#atDisk > 0;
   }
 
   /**
-   * Begins a write; `done` is called once it is on the disk and so are all that
-   * were begun before.
+   * Begins a write. Calls `done` once it and all earlier writes are on the
+   * disk.
    */
   begin(write: LogWrite, done: () => void): void {
     const begun: BegunWrite = { ...write, done, isDone: false };
@@ -62,7 +64,7 @@ export class OrderedWrites {
     this.#write(begun);
   }
 
-  /** Nothing counts from now on. */
+  /** From now on no write counts. */
   end(): void {
     this.#isOver = true;
   }
@@ -84,14 +86,14 @@ export class OrderedWrites {
     while (this.isNextSynced(this.#writes)) this.#writes.shift()?.done();
   }
 
-  /** Whether the first of the writes that do not count yet does so now. */
+  /** Whether the first write that does not count yet counts now. */
   protected isNextSynced([first]: readonly {
     readonly isDone: boolean;
   }[]): boolean {
     return first?.isDone === true && !this.#isOver;
   }
 
-  /** The same is written again at the same place. */
+  /** Repeats the same write at the same position. */
   #onNoSpace(write: BegunWrite, error: Error): void {
     this.#options.onNoSpace(error);
     this.#options.timing.afterMs(FULL_RETRY_MS, () => {

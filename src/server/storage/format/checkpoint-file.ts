@@ -1,7 +1,7 @@
 /**
- * Checkpoint files contain rows of the sections as they change, and *commits*:
- * all rows before one make a state, later rows over earlier ones. A commit has
- * the checksum of all before it, and its positions in the logs.
+ * A checkpoint file contains changed rows of the sections, and *commits*. All
+ * rows before a commit make a state: later rows replace earlier ones. A commit
+ * has the checksum of all before it, and its positions in the logs.
  */
 import { crc32 } from 'node:zlib';
 import type { Checkpoint } from '../../records/checkpoint.ts';
@@ -10,7 +10,7 @@ import { decodeFrames, findFrames, HEADER_BYTES } from './frames.ts';
 import { FORMAT_VERSION } from './file-names.ts';
 import { decodeValue, FRAME_DEPTH, encodeValue } from './value-text.ts';
 
-/** A row in a frame; without a value it is gone. */
+/** A row in a frame. Without a value, the row is gone. */
 export type CheckpointRow = readonly [
   section: string,
   name: string,
@@ -20,10 +20,7 @@ export type CheckpointRow = readonly [
 export interface CheckpointCommit {
   readonly smallParts: unknown;
   readonly contained: LogPositions;
-  /**
-   * Where the logs that are kept begin, at the latest: from there on other
-   * sites may lack entries.
-   */
+  /** From here on, other sites may lack entries, so the logs keep them. */
   readonly retainedFrom: LogPositions;
   /** Checksum of the payloads before it. */
   readonly sum: number;
@@ -35,14 +32,16 @@ type CheckpointFrame =
   | ({ readonly rows: readonly CheckpointRow[] } & CheckpointCommit);
 
 export interface FoundCheckpoint {
-  /** The state at the last commit; none where there is no commit. */
+  /** The state at the last commit; `undefined` without a commit. */
   readonly checkpoint: Checkpoint | undefined;
-  /** The places in the logs of the last commit. */
+  /** The log positions of the last commit. */
   readonly contained: LogPositions | undefined;
-  /** The places of the last commit from which on the logs have to be there. */
+  /**
+   * From these positions on, the logs must exist, according to the last commit.
+   */
   readonly retainedFrom: LogPositions | undefined;
   readonly commits: number;
-  /** Why some of it cannot be read that was on the disk once. */
+  /** Why a part is unreadable that was on the disk once. */
   readonly damage: string | undefined;
 }
 
@@ -109,8 +108,8 @@ export function readCheckpoint(
       commits: last.commits + 1,
     };
   }
-  // Frames are written one after the other here: one that follows says that
-  // those before it were whole.
+  // Frames are written one after the other. So a later frame proves that those
+  // before it were whole.
   const isDamaged =
     findFrames(bytes, { file, index, position }).next().done !== true;
   return {

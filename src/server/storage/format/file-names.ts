@@ -1,22 +1,22 @@
 /**
- * What the files in a site's directory are called, and what their first frames
- * say.
+ * The names of the files in a site's directory, and the content of their first
+ * frames.
  */
 
 /**
- * The directory of a site's logs and checkpoints in a data directory: both logs
- * lie in the same files.
+ * Returns the directory of a site's files in a data directory. Both logs are in
+ * the same files.
  */
 export function getLogDirectory(site: string): string {
   return `sites/${site}`;
 }
 
-/** The files of a site by their endings. */
+/** The kinds of files of a site, by their extensions. */
 type FileExtension = 'log' | 'checkpoint' | 'checkpoint-copy';
 
 /**
- * The name of the file with this number: every log segment and checkpoint has
- * one; later ones have larger ones.
+ * Returns the name of a file. Every log segment and checkpoint has a number,
+ * and later ones have larger numbers.
  */
 export function formatFileName(number: number, ending: FileExtension): string {
   return `${String(number).padStart(10, '0')}.${ending}`;
@@ -28,11 +28,11 @@ export const formatSegmentName = (number: number): string =>
 export const formatCheckpointName = (number: number): string =>
   formatFileName(number, 'checkpoint');
 
-/** The other file with the same checkpoint. */
+/** Returns the name of the second copy of a checkpoint. */
 export const formatCheckpointCopyName = (number: number): string =>
   formatFileName(number, 'checkpoint-copy');
 
-/** The numbers of the files with this ending, in order. */
+/** Returns the numbers of the files with this extension, in order. */
 export function parseFileNumbers(
   names: readonly string[],
   ending: FileExtension,
@@ -44,12 +44,12 @@ export function parseFileNumbers(
 }
 
 /**
- * The version that is written and read. The manifest, each log and checkpoint
- * file, and each group of entries has it.
+ * The format that is written and read. The manifest, each log and checkpoint
+ * file, and each group of entries contain it.
  */
 export const FORMAT_VERSION = 2;
 
-/** What is wrong with what was written in another format. */
+/** Describes data in another format. */
 export function describeFormat(format: number): string {
   const problem = `has format ${format}, and this version reads format ${FORMAT_VERSION}`;
   return format > FORMAT_VERSION
@@ -57,18 +57,20 @@ export function describeFormat(format: number): string {
     : problem;
 }
 
-/** The first frame of a segment: where the entries in it stand in the logs. */
+/** The first frame of a segment: the positions of its entries in the logs. */
 export interface SegmentHeader {
   readonly format: number;
   /** The term of the writer: the number of the first file of its start. */
   readonly term: number;
-  /** The name of the site that owns it. Without one, any site may. */
+  /**
+   * The name of the site that owns it. Without a name, any site may read it.
+   */
   readonly site?: string;
   readonly local: number;
   readonly red: number;
   /**
-   * The last checkpoint when the file was begun, and the places in the logs at
-   * which it stands.
+   * The last checkpoint when the file was created, and its positions in the
+   * logs.
    */
   readonly checkpoint?: {
     readonly file: number;
@@ -77,7 +79,7 @@ export interface SegmentHeader {
   };
 }
 
-/** A segment that is complete, and where its entries begin in the logs. */
+/** A complete segment, and the positions of its first entries in the logs. */
 export interface Segment {
   readonly number: number;
   readonly local: number;

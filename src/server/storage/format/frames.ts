@@ -18,17 +18,17 @@ const SALT_OFFSET = 14;
 const SALT_MASK = 0xffff;
 const SETTLED_FLAG = 2 ** 47;
 
-/** What distinguishes a frame from an old one at the same place. */
+/** Distinguishes a frame from an old one at the same position. */
 export interface FrameName {
-  /** Number of its file. */
+  /** The number of its file. */
   readonly file: number;
-  /** Its place among the frames of the file, from 0. */
+  /** Its index among the frames of the file, from 0. */
   readonly index: number;
-  /** Whether all frames before it were on the disk when it was given to it. */
+  /** Whether all frames before it were on the disk when it was written. */
   readonly isSettled?: boolean;
 }
 
-/** A frame that is whole, somewhere behind one that is not. */
+/** A whole frame after one that is not. */
 export interface LaterFrame {
   readonly index: number;
   readonly isSettled: boolean;
@@ -41,7 +41,7 @@ export function encodeFrame(payload: string, name: FrameName): Buffer {
   return sealFrame(frame, name);
 }
 
-/** Makes a frame of bytes of which the first `HEADER_BYTES` were left free. */
+/** Completes a frame in bytes whose first `HEADER_BYTES` were left free. */
 export function sealFrame(
   bytes: Uint8Array,
   { file, index, isSettled = false }: FrameName,
@@ -54,12 +54,12 @@ export function sealFrame(
   return frame;
 }
 
-/** How long a frame is, by its first `HEADER_BYTES`. */
+/** Returns the length of a frame by its first `HEADER_BYTES`. */
 export function getFrameLength(bytes: Uint8Array): number {
   return HEADER_BYTES + toBuffer(bytes).readUInt32LE(0);
 }
 
-/** The payload of a frame, where it is whole. */
+/** Returns the payload of a frame, if the frame is whole. */
 export function decodeFrame(
   bytes: Uint8Array,
   name: FrameName,
@@ -73,8 +73,8 @@ export function decodeFrame(
 }
 
 /**
- * The payloads of the frames at the beginning of a file, up to the first that
- * is not whole; each a part of `bytes`.
+ * Yields the payloads of the frames at the beginning of a file, up to the first
+ * that is not whole. Each is a part of `bytes`.
  */
 export function* decodeFrames(
   bytes: Uint8Array,
@@ -93,8 +93,8 @@ export function* decodeFrames(
 }
 
 /**
- * The whole frames of a file that have numbers from `index` on, wherever they
- * stand at or after `position`.
+ * Yields the whole frames with numbers from `index` on, anywhere at or after
+ * `position`.
  */
 export function* findFrames(
   bytes: Uint8Array,

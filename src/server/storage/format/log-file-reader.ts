@@ -6,27 +6,27 @@ import { HEADER_BYTES, decodeFrames, findFrames } from './frames.ts';
 import { FORMAT_VERSION, type SegmentHeader } from './file-names.ts';
 import { unpackEntries, type LoggedEntry } from './packed-entries.ts';
 
-/** What of a file cannot be read although it was on the disk once. */
+/** The part of a file that is unreadable although it was on the disk once. */
 export interface LogDamage {
-  /** The first byte that cannot be read. */
+  /** The first byte that is unreadable. */
   readonly position: number;
-  /** The frames that cannot be read, and those behind them that can. */
+  /** The number of unreadable frames, and of readable ones after them. */
   readonly frames: { readonly lost: number; readonly later: number };
-  /** Entries in the frames behind. */
+  /** Entries in the later frames. */
   readonly laterEntries: { readonly local: number; readonly red: number };
 }
 
 export interface FoundLog {
-  /** None where the first frame cannot be read. */
+  /** `undefined` if the first frame is unreadable. */
   readonly header: SegmentHeader | undefined;
-  /** Up to the first frame that is not whole. */
+  /** The entries up to the first frame that is not whole. */
   readonly entries: readonly LoggedEntry[];
   readonly damage: LogDamage | undefined;
 }
 
 /**
- * Frames that may be in flight at one time: those of two writes, of which the
- * first of a file has the header too.
+ * Frames that may be in flight together: those of two writes, where the first
+ * write of a file has the header too.
  */
 const MAX_PENDING_FRAMES = 2;
 
@@ -37,7 +37,7 @@ export function readLog(bytes: Uint8Array, file: number): FoundLog {
   for (const payload of decodeFrames(bytes, file)) {
     if (index === 0) {
       header = JSON.parse(payload.toString()) as SegmentHeader;
-      // What else stands in it is not for this version to read.
+      // This version cannot read the rest of a file in another format.
       if (header.format !== FORMAT_VERSION)
         return { header, entries, damage: undefined };
     } else for (const entry of unpackEntries(payload)) entries.push(entry);
@@ -52,8 +52,8 @@ export function readLog(bytes: Uint8Array, file: number): FoundLog {
 }
 
 /**
- * What a later frame proves to have been on the disk before was lost by
- * something else than a crash.
+ * A later frame proves that the frames before it were on the disk. So a crash
+ * cannot have lost them.
  */
 function findDamage(
   bytes: Uint8Array,

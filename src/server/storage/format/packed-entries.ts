@@ -1,7 +1,7 @@
 /**
- * Entries of logs in MessagePack, and back: their version, then arrays that
- * begin with what each is. A blue operation leaves out what the one before it
- * in the same bytes said too.
+ * Encodes entries of logs in MessagePack, and decodes them: their version, then
+ * arrays that begin with the kind. A blue operation leaves out what it shares
+ * with the one before it in the same bytes.
  */
 import type { Effect } from '../../records/effect.ts';
 import { formatOperationId } from '../../records/operation-id.ts';
@@ -20,10 +20,10 @@ export interface LoggedEntry {
   readonly entry: unknown;
 }
 
-/** What an entry is, as it stands before it. */
+/** The kind of an entry, as the first element. */
 const ENTRY_KINDS = { blue: 0, local: 1, red: 2 } as const;
 
-/** What was said last in the bytes, and need not be said again. */
+/** What was last written, and need not be repeated. */
 class LastWritten {
   client: string | undefined;
   table: string | undefined;
@@ -33,7 +33,7 @@ class LastWritten {
 
 /**
  * Packs entries behind `headBytes` free bytes, up to `maxBytes`, but at least
- * one. Returns how many there are.
+ * one. Returns how many were packed.
  */
 export function packEntries(
   entries: readonly LoggedEntry[],
@@ -89,7 +89,7 @@ type PackedEntry =
       kind: typeof ENTRY_KINDS.blue,
       operation: ListedOperation,
       redDelivered?: number | null,
-      /** Unless it is the one that was said last. */
+      /** Left out if it is the same as last time. */
       client?: string,
     ]
   | readonly [
@@ -122,8 +122,8 @@ function isBlue(entry: unknown): entry is BlueEntry {
 }
 
 /**
- * The value is left out where there is none, and which field it is where that
- * was said last.
+ * The value is left out if there is none, and the field if it is the same as
+ * last time.
  */
 type ListedEffect =
   | readonly [
@@ -136,7 +136,7 @@ type ListedEffect =
   | readonly [key: string, value?: unknown];
 
 type ListedOperation = readonly [
-  /** As a number, of the client that was said last. */
+  /** A number, if it belongs to the client that was written last. */
   id: string | number,
   site: Origin,
   sequence: number,
@@ -168,8 +168,8 @@ function writeBlue(
 }
 
 /**
- * Writes a `ListedOperation` part by part: a list of the parts, made for the
- * writer, costs as much as the writing.
+ * Writes a `ListedOperation` part by part. Creating a list for the writer would
+ * cost as much as the writing.
  */
 function writeOperation(
   operation: BlueOperation,

@@ -1,7 +1,7 @@
 /**
- * Values as they lie in files: MessagePack in logs, JSON in checkpoints. It is
- * the codec of the wire as format 1 was made with; where a change of the wire
- * breaks `values.test.ts`, copy what the codec was to here.
+ * Encodes values in files: MessagePack in logs, JSON in checkpoints. Format 1
+ * was created with the codec of the wire. If a change of the wire breaks
+ * `values.test.ts`, copy the earlier codec to this place.
  */
 import {
   fromJsonValue,
@@ -13,12 +13,12 @@ import * as writer from '../../../protocol/codec/msgpack-writer.ts';
 export { reader, writer };
 
 /**
- * The depth of frames: values of the application may be as deep as the wire
- * allows, and here they stand inside records.
+ * The depth of frames. Values may be as deep as the wire allows, and in files
+ * they are inside records.
  */
 export const FRAME_DEPTH = -16;
 
-/** The text of a value that stands at this depth of another one. */
+/** Encodes a value that is at this depth of another one. */
 export function encodeValue(
   value: unknown,
   depth: number = FRAME_DEPTH,

@@ -1,6 +1,6 @@
 /**
- * What has come of a transfer: a checkpoint file in parts, of which each start
- * of the receiver begins another one.
+ * The received part of a transfer: a checkpoint file in parts. Each start of
+ * the receiver begins another part.
  */
 import type { Checkpoint } from '../../records/checkpoint.ts';
 import type { Files, SyncedFile } from '../disk/files.ts';
@@ -28,14 +28,14 @@ export class IncomingFile {
     this.#files = files;
   }
 
-  /** So many bytes are on the disk. */
+  /** How many bytes are on the disk. */
   get length(): number {
     return this.#length;
   }
 
   /**
-   * Goes on with what an earlier start has left whole; `undefined` where that
-   * is nothing.
+   * Continues with the whole frames of an earlier start. Returns `undefined` if
+   * there are none.
    */
   resume(): TransferHeader | undefined {
     const bytes = this.#readParts();
@@ -55,7 +55,8 @@ export class IncomingFile {
   }
 
   /**
-   * Writes what comes next; calls back once it is on the disk. One at a time.
+   * Writes the next bytes, and calls back once they are on the disk. Call it
+   * again only after that.
    * @throws Error if no file can be made
    */
   append(bytes: Uint8Array, done: (error: Error | undefined) => void): void {
@@ -67,8 +68,8 @@ export class IncomingFile {
   }
 
   /**
-   * The checkpoint that has come, where it is whole: the text says what is
-   * wrong with it.
+   * Returns the received checkpoint if it is complete, or a text that describes
+   * the problem.
    */
   read(transfer: string): Checkpoint | string {
     const bytes = this.#readParts().subarray(0, this.#length);
@@ -98,8 +99,8 @@ export class IncomingFile {
     this.#files.makeDirectory(INCOMING);
     this.#files.makeDirectory(PARTS);
     const path = `${PARTS}/${String(start).padStart(16, '0')}.part`;
-    // One of an earlier start may have been begun there, with nothing whole in
-    // it; those behind it do not count.
+    // An earlier start may have begun a part there without a whole frame. Parts
+    // after it do not count.
     for (const { start: other, name } of this.#listParts()) {
       if (other >= start) this.#files.removeNow(`${PARTS}/${name}`);
     }
@@ -115,7 +116,7 @@ export class IncomingFile {
       .toSorted((a, b) => a.start - b.start);
   }
 
-  /** Each part up to where the next one begins. */
+  /** Reads each part up to where the next one begins. */
   #readParts(): Buffer {
     const parts = this.#listParts();
     const bytes: Uint8Array[] = [];
@@ -133,8 +134,8 @@ export class IncomingFile {
 }
 
 /**
- * The first frame; its number in the place of a file's is by the transfer that
- * it names.
+ * Reads the first frame. Its file number follows from the transfer that it
+ * names.
  */
 function readHeader(bytes: Buffer): TransferHeader | undefined {
   if (bytes.length < HEADER_BYTES || bytes.length < getFrameLength(bytes))

@@ -1,6 +1,6 @@
 /**
- * Makes the directory of a site from a state beside the old one, and replaces
- * that by one move.
+ * Creates the directory of a site from a received state beside the old one, and
+ * replaces that by one move.
  */
 import type {
   Checkpoint,
@@ -29,7 +29,7 @@ export interface SiteInstallation {
   /** The directory of the site, relative to `files`. */
   readonly directory: string;
   readonly site: string;
-  /** It has a checkpoint. */
+  /** The received state, with its checkpoint. */
   readonly state: RecoveredState;
   /** Numbers that no file of this site has had yet. */
   readonly nextSegment: number;
@@ -38,19 +38,19 @@ export interface SiteInstallation {
 
 type Done = (error: Error | undefined) => void;
 
-/** Being written: nothing of it counts. */
+/** The directory that is being written. It does not count yet. */
 const DRAFT = `${INCOMING}/site`;
 /**
- * What came, with the site that was made of it, from the move to here on: it
- * takes the place of the one that there is.
+ * The received state with the new site. From the move to this path on, it
+ * replaces the old directory.
  */
 const ARRIVED = 'arrived';
 const READY = `${ARRIVED}/site`;
 const SEGMENT_BYTES = 1024 * 1024;
 
 /**
- * Writes the directory and puts it in place. Unless `done` is called without an
- * error, what there was still counts.
+ * Writes the directory and puts it in place. Until `done` is called without an
+ * error, the old one counts.
  */
 export function installSite(installation: SiteInstallation, done: Done): void {
   const { timing } = installation;
@@ -75,8 +75,8 @@ export function installSite(installation: SiteInstallation, done: Done): void {
 }
 
 /**
- * Ends an installation that a crash may have broken off. Called at each start,
- * before the directory is looked at.
+ * Ends an installation that a crash may have interrupted. Called at each start,
+ * before the directory is read.
  */
 export function finishInstallation(files: Files, directory: string): void {
   if (files.list(READY).length > 0) {
@@ -154,7 +154,7 @@ class SavedSection implements Section {
   restore(): void {}
 }
 
-/** A log file without entries says where the logs begin. */
+/** Writes a log file without entries, which names where the logs begin. */
 function writeHeader(
   { files, site, state, nextSegment, nextCheckpoint }: SiteInstallation,
   done: Done,
@@ -217,7 +217,7 @@ function getCheckpoint({ checkpoint }: RecoveredState): Checkpoint {
   return checkpoint;
 }
 
-/** The checkpoint has the entries before these places. */
+/** Returns the positions that the checkpoint contains. */
 function getContained(state: RecoveredState): LogPositions {
   const { shared, own } = getSavedSite(getCheckpoint(state));
   return { local: own.syncedLength, red: shared.log.delivered };

@@ -1,6 +1,6 @@
 /**
- * The shared part of a checkpoint file, without what is the donor's own. Its
- * frames are made as they are read.
+ * The shared part of a checkpoint file, without the donor's own rows. Its
+ * frames are created as they are read.
  */
 import { crc32 } from 'node:zlib';
 import { getPart } from '../../records/checkpoint.ts';
@@ -20,7 +20,7 @@ import {
 import { decodeValue } from '../format/value-text.ts';
 import { getFileNumber } from './transfer-messages.ts';
 
-/** What the first frame of a transfer says. */
+/** The content of the first frame of a transfer. */
 export interface TransferHeader {
   readonly format: number;
   readonly transfer: string;
@@ -28,21 +28,21 @@ export interface TransferHeader {
   readonly donor: string;
 }
 
-/** Where the making of frames has got to. */
+/** How far the creation of frames has come. */
 interface Cursor {
   /**
-   * Of the next frame that is made: its place in the transfer, its number, and
-   * the checksum of the payloads before it.
+   * The next frame to create: its offset in the transfer, its index, and the
+   * checksum of the payloads before it.
    */
   readonly offset: number;
   readonly index: number;
   readonly sum: number;
-  /** Of the next one that is read: its place in the file, and its number. */
+  /** The next frame to read: its position in the file, and its index. */
   readonly position: number;
   readonly readIndex: number;
 }
 
-/** So much of what was made is kept for requests that are repeated. */
+/** How many created bytes are kept for repeated requests. */
 const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
 const START: Cursor = {
   offset: 0,
@@ -51,7 +51,7 @@ const START: Cursor = {
   position: 0,
   readIndex: 0,
 };
-/** What rows of the donor's own begin with, and what a commit has. */
+/** The beginning of the donor's own rows, and of commits. */
 const OWN_ROW = Buffer.from('["own.');
 const COMMIT = Buffer.from('"smallParts":');
 
@@ -59,7 +59,7 @@ export class SharedFrames {
   readonly #files: Files;
   readonly #source: HeldCheckpoint;
   readonly #header: TransferHeader;
-  /** Where each frame was made from: one that is needed again is made again. */
+  /** The cursor of each created frame, so that a frame can be created again. */
   readonly #made: Cursor[] = [];
   #cursor = START;
   #buffered: { readonly offset: number; readonly frame: Buffer }[] = [];
@@ -75,8 +75,8 @@ export class SharedFrames {
   }
 
   /**
-   * Up to `maxBytes` from `offset` on, fewer only at the end; `undefined` where
-   * another frame has to be made first: `advance`.
+   * Returns up to `maxBytes` from `offset` on, fewer only at the end. Returns
+   * `undefined` if another frame must be created first by `advance`.
    */
   read(
     offset: number,
@@ -96,7 +96,8 @@ export class SharedFrames {
   }
 
   /**
-   * Makes a frame of the next one of the file, if that has something to send.
+   * Creates a frame from the next one of the file, if that has something to
+   * send.
    * @throws Error if it cannot be read
    */
   advance(): void {
@@ -117,7 +118,7 @@ export class SharedFrames {
     const isLast = next.position >= this.#source.bytes;
     // The first frame is the header of the donor's file.
     if (readIndex === 0) this.#cursor = next;
-    // Most frames have nothing of the donor's own: they go as they are.
+    // Most frames have no rows of the donor's own, and are sent unchanged.
     else if (
       !isLast &&
       !payload.includes(OWN_ROW) &&
@@ -144,10 +145,7 @@ export class SharedFrames {
     };
   }
 
-  /**
-   * Lets go of what stands well before `offset`, or goes back where that is
-   * needed.
-   */
+  /** Drops what is well before `offset`, or goes back if that is needed. */
   #seek(offset: number): void {
     if (offset < (this.#buffered[0]?.offset ?? 0)) {
       const back = this.#made.findLastIndex((made) => made.offset <= offset);
@@ -163,7 +161,7 @@ export class SharedFrames {
     }
   }
 
-  /** @throws Error where neither file has it whole */
+  /** @throws Error if neither copy has the whole frame */
   #readFrame(position: number, index: number): Buffer {
     const { paths, number, bytes } = this.#source;
     for (const path of paths) {
@@ -179,8 +177,8 @@ export class SharedFrames {
 }
 
 /**
- * What of a frame is sent; `undefined` where nothing is. Values stay as they
- * are written.
+ * Returns the part of a frame that is sent; `undefined` if there is none.
+ * Values stay encoded.
  */
 function selectShared(
   payload: string,

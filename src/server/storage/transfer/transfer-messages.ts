@@ -1,15 +1,15 @@
 /**
- * What the sites of a state transfer send. The receiver asks for slices,
- * several ahead, and asks again for lost ones.
+ * The messages of a state transfer. The receiver requests slices, several
+ * ahead, and requests lost ones again.
  */
 import { crc32 } from 'node:zlib';
 
-/** A slice has so many bytes, except the last one. */
+/** The size of all slices but the last. */
 export const SLICE_BYTES = 256 * 1024;
 
-/** From the receiver to the donor. */
+/** Sent by the receiver to the donor. */
 export type TransferRequest =
-  /** Take a snapshot, under a name that the receiver has made. */
+  /** Take a snapshot, under a name that the receiver has created. */
   | { readonly kind: 'transfer.begin'; readonly transfer: string }
   | {
       readonly kind: 'transfer.read';
@@ -19,29 +19,29 @@ export type TransferRequest =
   /** The snapshot is not needed any more. */
   | { readonly kind: 'transfer.end'; readonly transfer: string };
 
-/** Bytes of a transfer, at their place in it. */
+/** Bytes of a transfer, with their offset in it. */
 export interface TransferSlice {
   readonly kind: 'transfer.slice';
   readonly transfer: string;
   readonly offset: number;
-  /** Whether the transfer ends with it. */
+  /** Whether it is the last slice. */
   readonly isLast: boolean;
-  /** CRC-32 of the bytes. */
+  /** The CRC-32 of the bytes. */
   readonly checksum: number;
   readonly bytes: Uint8Array;
 }
 
-/** From the donor to the receiver. */
+/** Sent by the donor to the receiver. */
 export type TransferReply =
-  /** The snapshot is there; the transfer has about so many bytes. */
+  /** The snapshot exists. The transfer has about this many bytes. */
   | {
       readonly kind: 'transfer.ready';
       readonly transfer: string;
       readonly bytes: number;
     }
   /**
-   * There is no snapshot now: try again later. With `isClosed` never, since the
-   * receiver's directory is of a closed site.
+   * There is no snapshot now: try again later. With `isClosed` there never is,
+   * because the receiver's directory is of a closed site.
    */
   | {
       readonly kind: 'transfer.refused';
@@ -49,9 +49,7 @@ export type TransferReply =
       readonly reason: string;
       readonly isClosed?: boolean | undefined;
     }
-  /**
-   * The donor has no such snapshot, or not any more: begin another transfer.
-   */
+  /** The donor does not have this snapshot any more: begin another transfer. */
   | { readonly kind: 'transfer.lost'; readonly transfer: string }
   | TransferSlice;
 
@@ -66,8 +64,8 @@ export function isIntact({ bytes, checksum }: TransferSlice): boolean {
 }
 
 /**
- * The number that the frames of a transfer have in place of their file's:
- * frames of two transfers do not fit together.
+ * Returns the file number that the frames of a transfer have, so that frames of
+ * two transfers do not fit together.
  */
 export function getFileNumber(transfer: string): number {
   return crc32(transfer) & 0xffff;

@@ -1,6 +1,6 @@
 /**
- * The receiving side of a state transfer: goes on after a lost link or a
- * restart, and checks the whole in the end.
+ * The receiving side of a state transfer. It goes on after a lost link or a
+ * restart, and checks the whole at the end.
  */
 import type { Checkpoint } from '../../records/checkpoint.ts';
 import { isFenced, type Files, type Timing } from '../disk/files.ts';
@@ -17,34 +17,39 @@ export interface TransferReceiverOptions {
   readonly timing: Timing;
   /** The name of the site that sends its state. */
   readonly donor: string;
-  /** Makes a name that no transfer has had. */
+  /** Creates a name that no transfer has had. */
   createName(): string;
   send(request: TransferRequest): void;
   /**
-   * So many bytes have come of about so many; the latter is not known after a
-   * restart.
+   * Reports how many bytes have come, of about how many. The second number is
+   * unknown after a restart.
    */
   onProgress?(bytes: number, expectedBytes: number | undefined): void;
-  /** Something did not go as it should; it is tried again. */
+  /** Reports a problem. The step is retried. */
   onProblem?(message: string): void;
   /** The donor knows this directory as one of a closed site. */
   onClosed?(reason: string): void;
-  /** What has come cannot be written; it is asked for again. */
+  /** Received bytes could not be written. They are requested again. */
   onWriteFailed?(error: Error): void;
-  /** The shared part of the donor's checkpoint is here, and whole. */
+  /** The shared part of the donor's checkpoint is complete. */
   onDone(shared: Checkpoint, bytes: number): void;
   readonly sliceBytes?: number;
-  /** How long an answer may take until it is asked for again. Default: 3000. */
+  /**
+   * How long to wait for an answer before the request is repeated, in
+   * milliseconds. Default: 3000
+   */
   readonly resendAfterMs?: number;
 }
 
 const RESEND_AFTER_MS = 3000;
 /**
- * Without room it is asked for again later each time, up to 64 times the first
- * delay.
+ * While the disk is full, requests are repeated later each time, up to 64 times
+ * the first delay.
  */
 const MAX_WRITE_BACKOFF = 6;
-/** So many slices are on their way, so that a long way costs little. */
+/**
+ * How many slices are requested ahead, so that a long round trip costs little.
+ */
 const WINDOW = 16;
 
 export class TransferReceiver {
@@ -56,16 +61,16 @@ export class TransferReceiver {
   #expectedBytes: number | undefined;
   /** Known once the last slice has come. */
   #totalBytes: number | undefined;
-  /** What has come and is not on the disk. */
+  /** Received slices that are not on the disk. */
   readonly #slices = new Map<number, Uint8Array>();
   #requestedTo = 0;
   #isWriting = false;
-  /** Whether what is being written is of a transfer that was given up. */
+  /** Whether the write in flight belongs to a transfer that was given up. */
   #isOutdated = false;
   #isEnded = false;
-  /** How often what has come could not be written, since it last could. */
+  /** How many writes in a row have failed. */
   #writeFailures = 0;
-  /** Whether something came since it was last looked at. */
+  /** Whether something came since the last check. */
   #isAnswered = false;
 
   constructor(options: TransferReceiverOptions) {
@@ -87,7 +92,7 @@ export class TransferReceiver {
   }
 
   /**
-   * Asks again for what has not come: for example once there is a link again.
+   * Requests again what has not come, for example once the link is up again.
    */
   retry(): void {
     if (this.#isEnded || this.#isOutdated) return;
@@ -117,7 +122,7 @@ export class TransferReceiver {
     }
   }
 
-  /** Keeps what has come. */
+  /** Stops, and keeps what was received. */
   close(): void {
     this.#isEnded = true;
     this.#incoming.close();
@@ -143,7 +148,7 @@ export class TransferReceiver {
     this.#isReady = false;
     this.#totalBytes = undefined;
     this.#slices.clear();
-    // A write that is in flight is of what there was before.
+    // A write in flight belongs to the transfer before.
     this.#isOutdated = this.#isWriting;
     if (!this.#isWriting) this.#clear();
   }
@@ -215,7 +220,7 @@ export class TransferReceiver {
     }
   }
 
-  /** It is asked for again, in time: there may be room then. */
+  /** The bytes are requested again later, when there may be room. */
   #onWriteFailed(error: Error): void {
     this.#writeFailures += 1;
     this.#options.onProblem?.(

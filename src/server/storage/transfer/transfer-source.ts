@@ -1,6 +1,6 @@
 /**
- * The donor of state transfers: takes a snapshot for each, and reads slices
- * between what else the site does.
+ * The donor of state transfers. It takes a snapshot for each, and reads slices
+ * between other work of the site.
  */
 import type { HeldCheckpoint } from '../checkpointer.ts';
 import type { DurableStorage } from '../durable-storage.ts';
@@ -26,32 +26,34 @@ export interface TransferSourceOptions {
 interface Transfer {
   readonly name: string;
   readonly receiver: string;
-  /** None while it is being taken. */
+  /** `undefined` while it is being taken. */
   snapshot?: HeldCheckpoint;
   frames?: SharedFrames;
-  /** Slices that were asked for, by their places. */
+  /** Offsets of requested slices. */
   readonly offsets: Set<number>;
   uses: number;
 }
 
 /**
- * A snapshot of which nothing is read is kept so long at least, and at most
- * twice as long.
+ * A snapshot that is not read is kept for this long at least, and for twice as
+ * long at most.
  */
 const KEEP_SNAPSHOT_MS = 900_000;
 /**
- * Slices that wait for one receiver, at most: one that is not taken is asked
- * for again.
+ * Maximum number of waiting slices of one receiver. It requests dropped ones
+ * again.
  */
 const MAX_OFFSETS = 64;
 
-/** Sends the state of a site to others, one transfer for each at a time. */
+/**
+ * Sends the state of a site to others, with one transfer at a time for each of
+ * them.
+ */
 export class TransferSource {
   readonly #options: TransferSourceOptions;
   readonly #transfers = new Map<string, Transfer>();
   /**
-   * Whether a snapshot could not be read: the next one is written into a new
-   * file.
+   * Whether a snapshot was unreadable. The next one is written into a new file.
    */
   #isFreshFileWanted = false;
   #isWorking = false;
@@ -127,10 +129,10 @@ export class TransferSource {
     });
   }
 
-  /** Ends the transfer unless something is asked for in time. */
+  /** Ends the transfer unless something is requested in time. */
   #keep(transfer: Transfer): void {
     transfer.uses += 1;
-    // One timer for all requests of that time.
+    // One timer covers all requests of that time.
     if (transfer.uses > 1) return;
     this.#options.timing.afterMs(KEEP_SNAPSHOT_MS, () => {
       if (this.#transfers.get(transfer.receiver) !== transfer) return;
@@ -156,7 +158,7 @@ export class TransferSource {
       const waiting = [...this.#transfers.values()].filter(
         ({ offsets }) => offsets.size > 0,
       );
-      // One step of each: a frame that is read, or a slice that is sent.
+      // One step for each receiver: a frame is read, or a slice is sent.
       for (const transfer of waiting) this.#step(transfer);
       if (waiting.length > 0) this.#work();
     });
