@@ -1,6 +1,6 @@
 /**
- * One site of a run: what it knows, and whether its state is valid (RedBlue,
- * OSDI 2012, §5.3).
+ * One site of a run: its state, and whether that state is valid (RedBlue, OSDI
+ * 2012, §5.3).
  */
 import type { Effect, Stamp } from '../records/effect.ts';
 import { Store } from '../state/store.ts';
@@ -19,29 +19,35 @@ import type { Tables } from '../service/tables.ts';
 export interface RowValue {
   readonly table: string;
   readonly key: string;
-  /** None of a row that is not there. */
+  /** Empty if the row does not exist. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Something that the service says, and that does not hold. */
+/** An invariant of the service that does not hold. */
 export interface InvariantViolation extends InvariantFailure {
   readonly invariant: string;
-  /** Whether it speaks of one row, or of all tables together. */
+  /** Whether the invariant is about one row, or about all tables together. */
   readonly isOfRow: boolean;
-  /** The row; of what speaks of all tables those that were changed last. */
+  /**
+   * The row. For an invariant about all tables, the rows that were changed
+   * last.
+   */
   readonly rows: readonly RowValue[];
 }
 
 /**
- * Stamps are as replicas give them: by the clock of a site, which knows nothing
- * of the order in which others apply them.
+ * Stamps are those of a replica: the clock of a site does not know in which
+ * order other sites apply operations.
  */
 const { sites, size } = Origins.create(['here', 'there']);
 
 /** The first site, and the second. */
 export const [HERE, THERE] = sites as readonly [Origin, Origin];
 
-/** Between the times of two operations, so that others fit in between. */
+/**
+ * The distance between the times of two operations, so that others fit in
+ * between.
+ */
 const STRIDE = 10;
 
 /** Stamps the operations that one site sees, one after the other. */
@@ -57,15 +63,16 @@ export class StampGenerator {
     this.#time = from === undefined ? 0 : from.#time;
   }
 
-  /** The next operation, of this site, red or not. */
+  /** Stamps the next operation of this site. */
   next(site: Origin, isRed: boolean): Stamp {
     this.#time += STRIDE;
     return this.#at(site, isRed ? RED : site, this.#time);
   }
 
   /**
-   * A blue operation of the first site whose time has this place among those
-   * that follow at the second (`Meeting.place`).
+   * Stamps a blue operation of the first site. `place` is its position among
+   * the times of the second site's concurrent operations
+   * (`Interleaving.place`).
    */
   createConcurrent(place: number): Stamp {
     return this.#at(HERE, HERE, this.#time + (STRIDE / 2) * (place + 1));
@@ -84,7 +91,7 @@ export class StampGenerator {
   }
 }
 
-/** A shadow operation with its stamp, as it is applied at any site. */
+/** A shadow operation with its stamp, as each site applies it. */
 export interface StampedShadow {
   readonly effects: readonly Effect[];
   readonly stamp: Stamp;
@@ -95,14 +102,14 @@ export class AnalysisSite {
   readonly #context: SearchContext;
   #reserved: readonly Effect[] = [];
 
-  /** @param applied what it has seen already */
+  /** @param applied the operations that the site has seen already */
   constructor(workshop: SearchContext, applied: readonly StampedShadow[] = []) {
     this.#context = workshop;
     this.store = new Store(workshop.service.tables);
     for (const placed of applied) this.apply(placed);
   }
 
-  /** As `SearchContext.run`, on what the site knows. */
+  /** As `SearchContext.run`, on the state of this site. */
   run(step: Step, isWatched = false, generated?: GeneratedArgs): StepResult {
     return this.#context.run(step, this.store, isWatched, generated);
   }
@@ -116,8 +123,8 @@ export class AnalysisSite {
   }
 
   /**
-   * Whether there are rights left to what these effects take: else who wants it
-   * has to wait.
+   * Returns whether rights are left to what these effects take. Without them,
+   * the operation would wait.
    */
   hasRightsFor(effects: readonly Effect[]): boolean {
     return (
@@ -134,8 +141,8 @@ export class AnalysisSite {
   }
 
   /**
-   * Whether all that is said of all tables together holds, as it may not of
-   * empty ones.
+   * Whether all invariants about all tables hold. They may not hold on empty
+   * tables.
    */
   get isValid(): boolean {
     return this.findViolation([]) === undefined;
@@ -146,8 +153,8 @@ export class AnalysisSite {
   }
 
   /**
-   * The first thing that does not hold: of the rows which these effects have
-   * changed, and not removed, or of all tables.
+   * Returns the first invariant that does not hold: of the rows that these
+   * effects changed and did not remove, or of all tables.
    */
   findViolation(effects: readonly Effect[]): InvariantViolation | undefined {
     const { invariants, snapshotInvariants } = this.#context.service.runnable;
@@ -180,7 +187,7 @@ export class AnalysisSite {
     return undefined;
   }
 
-  /** The rows that effects are on, each once. */
+  /** Returns the rows that the effects change, each once. */
   #getRows(effects: readonly Effect[]): readonly RowValue[] {
     const rows = new Map(
       effects.map(({ table, key }) => [
@@ -196,7 +203,10 @@ export class AnalysisSite {
     return { table, key, fields: this.readRow(table, key) };
   }
 
-  /** The fields of a row, as they are at first if it is not there. */
+  /**
+   * Returns the fields of a row, with their initial values if it does not
+   * exist.
+   */
   readRow(table: string, key: string): Readonly<Record<string, unknown>> {
     const row = (this.#tables[table]?.row(key) ?? {}) as Readonly<
       Record<string, unknown>
@@ -211,8 +221,8 @@ export class AnalysisSite {
 }
 
 /**
- * A value to be kept: a set as a list, a queue as its items, of a bounded field
- * what stands.
+ * Copies a value: a set as a list, a queue as its items, a bounded field as its
+ * value.
  */
 function toPlainValue(value: unknown): unknown {
   if (value instanceof Set) return [...(value as Set<unknown>)];

@@ -1,7 +1,7 @@
 /**
- * Labeling: which shadow operations of a service may be blue (RedBlue, OSDI
- * 2012, §5.3). That nothing was found proves nothing: a verdict says how much
- * was tried.
+ * Analyzes which shadow operations of a service may be blue (RedBlue, OSDI
+ * 2012, §5.3). A search that finds nothing proves nothing, so a verdict reports
+ * how much was tried.
  */
 import type { Principal } from '../../correctable/binding.ts';
 import { check } from '../../correctable/errors.ts';
@@ -94,7 +94,7 @@ const OPTIONS: OptionNamesOf<ColorAnalysisOptions> = {
   shouldContinue: true,
 };
 
-/** Enough to meet each pair of operations often. */
+/** Enough to try each pair of operations often. */
 const DEFAULT_RUNS = 10_000;
 
 /** The share of runs that run a read twice. */
@@ -114,14 +114,14 @@ export function analyzeColors(
   service: Service,
   options: ColorAnalysisOptions = {},
 ): ColorReport {
-  const labeling = new ColorAnalysis(service, options);
-  labeling.continueRuns();
-  return labeling.report;
+  const analysis = new ColorAnalysis(service, options);
+  analysis.continueRuns();
+  return analysis.report;
 }
 
 /**
- * Labeling in parts: a caller that stops code which does not return has to
- * continue from where it was stopped.
+ * An analysis in parts. If a caller stops code that does not return, it has to
+ * continue from there.
  */
 export class ColorAnalysis {
   readonly #context: SearchContext;
@@ -149,13 +149,13 @@ export class ColorAnalysis {
     return this.#isEnded || this.#completedRuns >= this.#runs;
   }
 
-  /** The seed of the next run, or of the one that was stopped. */
+  /** The seed of the next run, or of the run that was stopped. */
   get seed(): number {
     return this.#first + this.#completedRuns;
   }
 
   /**
-   * Makes runs until there are no more, or `until`; makes what is found simpler
+   * Makes runs until none are left or `until`. Simplifies what was found
    * until `endsShrinking`.
    */
   continueRuns(
@@ -191,13 +191,13 @@ export class ColorAnalysis {
   }
 
   /**
-   * The run with this seed. In runs with seeds that follow each other all pairs
-   * of operations take turns.
+   * Makes the run with this seed. In runs with consecutive seeds, all pairs of
+   * operations take turns.
    */
   #run(seed: number, endsShrinking?: () => boolean): void {
     const { writes } = this.#context.service;
     const { length } = writes;
-    // Each beside itself first, which is what breaks most often; then beside
+    // First each operation beside itself, which breaks most often, then beside
     // the next one, and so on.
     const [here, there] = [
       writes[seed % length],
@@ -205,7 +205,7 @@ export class ColorAnalysis {
     ];
     const random = new Random(seed);
     if (here === undefined || there === undefined) {
-      // A service of reads alone.
+      // A service without writes.
       this.#runRead(random, {
         triedSteps: [],
         pool: new ValuePool(),
@@ -241,8 +241,8 @@ export class ColorAnalysis {
   }
 
   /**
-   * What is red by itself is held against nothing but the state that it was
-   * chosen in.
+   * A shadow operation that can only be red is not tried beside others. It must
+   * keep the state valid in which it was chosen.
    */
   #runInterleaving(
     interleaving: Interleaving,
@@ -288,7 +288,7 @@ export class ColorAnalysis {
     const place =
       violation.kind === 'alone' ? 'localViolation' : 'concurrentViolation';
     if (trial[place] !== undefined) return;
-    // Before it is made simpler, which code that does not return may end.
+    // Recorded before it is simplified: code that does not return may end that.
     trial[place] = { violation, seed };
     trial[place] = {
       violation: shrinkViolation(this.#context, violation, endsShrinking),
@@ -296,10 +296,7 @@ export class ColorAnalysis {
     };
   }
 
-  /**
-   * Reads are run for their generators' sake: of these it is wanted too that
-   * they have no effects.
-   */
+  /** Runs a read. Its generator may be wrong, and it must have no effects. */
   #runRead(
     random: Random,
     {
@@ -355,7 +352,7 @@ export class ColorAnalysis {
   }
 
   /**
-   * Of what was chosen a verdict speaks, though it may be tried beside nothing.
+   * Records a choice, even if it is tried beside nothing: a verdict reports it.
    */
   #noteChoice(operation: string, choice: Choice | undefined): void {
     if (choice === undefined) return;
@@ -369,8 +366,8 @@ export class ColorAnalysis {
   }
 
   /**
-   * A generator that depends on anything else than its input and the state
-   * gives itself away on a second run.
+   * Runs a generator twice, to find one that depends on anything other than its
+   * input and the state.
    */
   #checkDeterminism(
     { past, here, there }: Interleaving,

@@ -1,6 +1,6 @@
 /**
- * A service as it is judged: its generators run as at a site, whatever colors
- * it has declared.
+ * A service as it is analyzed: its generators run as at a site, without the
+ * declared colors.
  */
 import type { OperationSpec } from '../../protocol/contract/contract.ts';
 import type { Color, Effect } from '../records/effect.ts';
@@ -16,8 +16,8 @@ import { isRedOnly, type Tables } from '../service/tables.ts';
 
 export interface AnalyzedService {
   /**
-   * With generators that can be run: of no color is it said that it does not
-   * fit.
+   * The service without declared colors, so that no generator fails because of
+   * them.
    */
   readonly runnable: Service;
   readonly name: string;
@@ -27,13 +27,13 @@ export interface AnalyzedService {
   readonly reads: readonly string[];
   readonly shadows: readonly string[];
   /**
-   * The color of a shadow operation where this operation chooses it: an
-   * operation that is always red makes it red.
+   * Returns the declared color of a shadow operation that this operation
+   * chooses. An operation that is always red makes it red.
    */
   getDeclaredColor(shadow: string, operation: string | undefined): Color;
   /**
-   * Why a shadow operation of these effects can only be red; `undefined` where
-   * that has to be looked for.
+   * Returns why a shadow operation with these effects can only be red;
+   * `undefined` if a search has to find out.
    */
   getInherentRedReason(
     shadow: string,
@@ -105,8 +105,8 @@ export function createAnalyzedService(service: Service): AnalyzedService {
 }
 
 /**
- * A generator would fail where a shadow operation has another color than its
- * operation.
+ * Removes the colors of operations: a generator would fail if its shadow
+ * operation has another one.
  */
 function withoutColors(
   operations: Service['contract']['operations'],

@@ -1,6 +1,6 @@
 /**
- * What labeling a service has given: verdicts out of what the runs have shown,
- * with stories, as plain data.
+ * The report of an analysis: verdicts from the runs, with explanations, as
+ * plain data.
  */
 import type { Color } from '../records/effect.ts';
 import type { AnalyzedService } from './analyzed-service.ts';
@@ -122,13 +122,13 @@ export interface ColorReport {
   readonly runs: number;
   readonly seed: number;
   readonly shadows: readonly ShadowVerdict[];
-  /** What no invariant forbids, and is hardly meant. */
+  /** Changes that no invariant forbids, and that are probably not intended. */
   readonly warnings: readonly ColorWarning[];
   readonly generators: readonly GeneratorFinding[];
   readonly table: ColorTable;
 }
 
-/** Whether the service is wrong as it is declared. */
+/** Returns whether the service is wrong as it is declared. */
 export function hasViolations({ shadows, generators }: ColorReport): boolean {
   return (
     shadows.some(({ verdict }) => verdict === 'unsafe') ||
@@ -156,7 +156,7 @@ export function formatCounterexample(violation: Violation): readonly string[] {
   return [...lines, formatEnding(violation)];
 }
 
-/** What does not hold, in a sentence. */
+/** Describes a broken invariant in a sentence. */
 export function formatBrokenInvariant({
   invariant,
   isOfRow,
@@ -180,7 +180,7 @@ function formatEnding(violation: Violation): string {
   return `Then the sites do not agree on ${formatRowName(here)}: ${HERE_NAME} has ${a}, ${THERE_NAME} has ${b}.`;
 }
 
-/** A row and what it says: `accounts 'a' with balance is 1`. */
+/** Formats a row with its fields: `accounts 'a' with balance is 1`. */
 function formatRow(row: RowValue): string {
   return isEmpty(row.fields)
     ? `no ${formatRowName(row)}`
@@ -208,8 +208,8 @@ export function formatCall({
 }
 
 /**
- * One for each shadow operation and each operation that has chosen it, in the
- * order of the service.
+ * Creates a verdict for each shadow operation and each operation that chose it,
+ * in the order of the service.
  */
 export function createVerdicts(
   judged: AnalyzedService,
@@ -238,7 +238,10 @@ export function createVerdicts(
   });
 }
 
-/** What has to be said where runs may have come to no valid state. */
+/**
+ * Describes that the initial state is invalid: runs may never have reached a
+ * valid one.
+ */
 function describeInitialViolation({
   initialViolation,
 }: TrialStats): string | undefined {
@@ -297,8 +300,8 @@ function createVerdict(
 }
 
 /**
- * How often it was tried beside which others, and beside which never: of these
- * nothing was shown.
+ * Describes how often it was tried beside which others, and beside which never:
+ * nothing is known about those.
  */
 function describePartners(
   { shadows }: AnalyzedService,
@@ -337,8 +340,8 @@ const toCalledOperation = ({
     : { operation, args };
 
 /**
- * Returns the updates that have run and have never chosen a shadow operation:
- * they have no verdict.
+ * Returns the writes that have run and never chose a shadow operation. They
+ * have no verdict.
  */
 export function findUnchosenWrites(
   { writes }: AnalyzedService,
@@ -362,8 +365,8 @@ export function findUnchosenWrites(
 }
 
 /**
- * Generators that failed in each run; none if another update, which they may
- * need, came to nothing.
+ * Returns generators that failed in each run. Returns none if another write,
+ * which they may depend on, chose nothing.
  */
 export function findFailingGenerators(
   { writes, reads }: AnalyzedService,
@@ -382,7 +385,7 @@ export function findFailingGenerators(
     }));
 }
 
-/** Operations that have chosen something. */
+/** Returns the operations that have chosen something. */
 function getChosenOperations({ trials }: TrialStats): ReadonlySet<string> {
   return new Set(trials.map(({ operation }) => operation));
 }
@@ -421,13 +424,13 @@ export function toColorWarning({
   };
 }
 
-/** Only two red operations see each other. */
+/** Advises to make both red: only two red operations see each other. */
 function getRedAdvice(writer: ChosenStep, remover: ChosenStep): string {
   if (writer.color === 'blue' && remover.color === 'blue') return 'both';
   return `'${writer.color === 'blue' ? writer.shadow : remover.shadow}'`;
 }
 
-/** What was found of generators, faults first. */
+/** Creates the findings about generators, faults first. */
 export function createFindings(
   trials: readonly GeneratorTrial[],
 ): readonly GeneratorFinding[] {
@@ -444,8 +447,8 @@ export function createFindings(
 }
 
 /**
- * The table of the service as it is declared: red is too what only operations
- * choose that are always red.
+ * Creates the table of the service as it is declared. A shadow operation counts
+ * as red if only operations choose it that are always red.
  */
 export function createTable(
   judged: AnalyzedService,

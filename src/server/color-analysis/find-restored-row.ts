@@ -1,10 +1,9 @@
 /**
  * Finds rows that come back: one site writes to a row while another one removes
  * it. A removal takes only what was written before it (RedBlue, OSDI 2012,
- * Figure 7), so the later write stays. That is wanted if it makes the row anew,
- * as a line of a cart that is added again. So a row counts only if it has lost
- * fields that the write does not set, or if the write would not be made without
- * it.
+ * Figure 7), so the later write stays. That is intended if the write creates
+ * the row again, for example a line of a cart. So a row counts only if it has
+ * lost fields that the write does not set.
  */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import type { Color, Effect } from '../records/effect.ts';
@@ -30,11 +29,11 @@ export interface ChosenStep {
   readonly effects: readonly Effect[];
 }
 
-/** Two sites that have parted, and have heard of each other since. */
+/** Two sites that have diverged, and have then seen each other's operations. */
 export interface MetSites {
   readonly context: SearchContext;
   readonly common: readonly StampedShadow[];
-  /** Gives later stamps than all that they have seen. */
+  /** Creates later stamps than all that both have seen. */
   readonly stamps: StampGenerator;
   readonly here: ChosenStep;
   readonly there: readonly ChosenStep[];
@@ -73,7 +72,8 @@ function findBetween(
   writer: ChosenStep,
   remover: ChosenStep,
 ): RestoredRow | undefined {
-  // Of two red operations, the later one in their order has seen the other one.
+  // Of two red operations, the later one in their order has seen the earlier
+  // one.
   if (writer.color === 'red' && remover.color === 'red') return undefined;
   for (const { table, key } of remover.effects.filter(isRemoval)) {
     const row = { table, key };
@@ -87,7 +87,7 @@ function findBetween(
   return undefined;
 }
 
-/** Whether it writes to the row and lets it stand. */
+/** Whether it writes to the row and does not remove it. */
 function writesRow(
   { effects }: { readonly effects: readonly Effect[] },
   row: RowName,
@@ -97,7 +97,8 @@ function writesRow(
 }
 
 /**
- * Whether the site that has removed the row makes one of the same key itself.
+ * Whether the site that removed the row would create one with the same key
+ * itself.
  */
 function isMadeAnew(
   { here, there }: MetSites,
@@ -130,7 +131,9 @@ function findLostFields(
   );
 }
 
-/** Whether the same operation writes to the row if it finds none. */
+/**
+ * Whether the same operation also writes to the row if the row does not exist.
+ */
 function writesWithoutRow(
   { context, common, stamps }: MetSites,
   { step }: ChosenStep,
@@ -147,7 +150,7 @@ function isOn(effect: Effect, { table, key }: RowName): boolean {
   return effect.table === table && effect.key === key;
 }
 
-/** The fields of the row that an operation sets, for a message. */
+/** Returns the fields of the row that an operation sets, for a message. */
 export function getWrittenFields({
   writer,
   table,

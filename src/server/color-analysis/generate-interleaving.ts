@@ -1,6 +1,6 @@
 /**
- * Draws two sites that meet, step by step: a past goes on until the wanted
- * operation chooses something.
+ * Draws an interleaving of two sites, step by step. The common past grows until
+ * the wanted operation chooses something.
  */
 import type { Random } from '../collections/random.ts';
 import type { Origin } from '../records/origin.ts';
@@ -31,39 +31,39 @@ export interface GeneratedStep {
 }
 
 export interface GeneratedInterleaving {
-  /** `undefined` where the first site never chose anything. */
+  /** `undefined` if the first site never chose anything. */
   readonly interleaving: Interleaving | undefined;
   /**
-   * All steps that were run, those too that chose nothing and are not part of
-   * the meeting.
+   * All steps that were run. Those that chose nothing are not in the
+   * interleaving.
    */
   readonly triedSteps: readonly GeneratedStep[];
   /**
-   * What came of the steps of the meeting, in the order of `past`, `here`,
+   * The results of the interleaving's steps, in the order of `past`, `here`,
    * `there`.
    */
   readonly results: readonly StepResult[];
-  /** Operations for which no arguments were found that the contract takes. */
+  /** Operations for which no arguments were found that the contract accepts. */
   readonly operationsWithoutArgs: readonly string[];
   readonly pool: ValuePool;
-  /** As it stands at the end. */
+  /** The site at the end. */
   readonly site: AnalysisSite;
 }
 
 /**
- * How often the operation of the first site is tried, on a past that grows; and
+ * How often the operation of the first site is tried while the past grows, and
  * those of the second.
  */
 const MAX_LOCAL_TRIES = 8;
 const MAX_REMOTE_TRIES = 3;
 const MAX_REMOTE_STEPS = 3;
 
-/** Effects of an operation that are looked at for what to draw next. */
+/** How many effects of an operation are used to draw the next one. */
 const MAX_NOTED_EFFECTS = 32;
 
 /**
- * Some time in 2026, and how much later an operation may come: by up to an
- * hour, a day, a month and more, a year and more.
+ * A time in 2026, and how much later an operation may come: up to an hour, a
+ * day, a month, a year.
  */
 export const EPOCH_MS = 1_767_225_600_000;
 const STEP_DELAYS_MS = [
@@ -82,12 +82,17 @@ class InterleavingGenerator {
   readonly #constraints: InterleavingConstraints;
   readonly #pool = new ValuePool();
   readonly #site: AnalysisSite;
-  /** Then all that its operations lead to is valid, or a breach. */
+  /**
+   * If the initial state is valid, each state that operations reach is valid
+   * too, or a violation was found.
+   */
   readonly #isInitiallyValid: boolean;
   readonly #stamps = new StampGenerator();
   readonly #triedSteps: GeneratedStep[] = [];
   readonly #operationsWithoutArgs: string[] = [];
-  /** What the past is made of, and what the second site goes on with. */
+  /**
+   * The operations of the past, and those with which the second site goes on.
+   */
   readonly #others: readonly [string, ...string[]];
   #serials = 0;
 
@@ -114,7 +119,7 @@ class InterleavingGenerator {
       tries < MAX_LOCAL_TRIES && !this.#isUsable(here);
       tries += 1
     ) {
-      // What the wanted operation needs may be anything.
+      // The wanted operation may need any other one before it.
       this.#apply(this.#step(random.pick(this.#writes)), past);
       here = this.#step(requested);
     }
@@ -171,8 +176,8 @@ class InterleavingGenerator {
   }
 
   /**
-   * An operation on the state so far, with arguments that are drawn for it;
-   * `undefined` where there are none.
+   * Runs an operation on the present state with drawn arguments. Returns
+   * `undefined` if none were found.
    */
   #step(operation: string): GeneratedStep | undefined {
     const { random, scope } = this.#constraints;
@@ -204,14 +209,14 @@ class InterleavingGenerator {
     return generated;
   }
 
-  /** Whether something was chosen that may be done. */
+  /** Whether something was chosen that is allowed. */
   #changes(generated: GeneratedStep | undefined): boolean {
     const choice = generated && getChoice(generated.result);
     return choice !== undefined && this.#site.hasRightsFor(choice.effects);
   }
 
   /**
-   * Whether it can be held against others: it changes something, in a valid
+   * Whether it can be tried beside others: it changes something in a valid
    * state.
    */
   #isUsable(generated: GeneratedStep | undefined): boolean {
@@ -221,8 +226,8 @@ class InterleavingGenerator {
   }
 
   /**
-   * Applies a step that has chosen something which may be done, and adds it to
-   * those of its site.
+   * Applies a step that chose something allowed, and adds it to the steps of
+   * its site.
    */
   #apply(
     generated: GeneratedStep | undefined,

@@ -1,6 +1,6 @@
 /**
- * What a run is made of: operations of the contract, with all that their
- * generators go by.
+ * The steps of a run: operations of the contract, with all input of their
+ * generators.
  */
 import type { Principal } from '../../correctable/binding.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
@@ -12,24 +12,26 @@ export interface StepResult {
   readonly outcome?: GeneratorOutcome;
   readonly failure?: CorrectableError;
   /**
-   * Whether that is for want of what was to be taken, which runs may not have
-   * brought about.
+   * Whether something was missing that it takes. A run may not have created it.
    */
   readonly isMissingInput?: true;
-  /** What it threw, where that was no error of ours. */
+  /** The thrown value, if it is not an error of this package. */
   readonly thrown?: unknown;
-  /** Whether the arguments were others afterwards. */
+  /** Whether the generator changed its arguments. */
   readonly hasChangedArgs?: true;
 }
 
-/** What was chosen, if it changes anything. */
+/** Returns the choice if it changes anything. */
 export function getChoice({ outcome }: StepResult): Choice | undefined {
   return outcome?.choice;
 }
 
-/** The user that an operation is executed for. */
+/** The principal for whom an operation is executed. */
 export class Caller {
-  /** Whether the generator has asked: only then does a story name the user. */
+  /**
+   * Whether the generator has read it. Only then does an explanation name the
+   * user.
+   */
   wasRead = false;
   readonly #principal: Principal;
 
@@ -49,23 +51,23 @@ export class Caller {
 
 export interface Step {
   readonly operation: string;
-  /** As a client gives them. */
+  /** As a client sends them. */
   readonly args: unknown;
   /**
-   * Unlike that of any other step of the run: what is unique to the operation
-   * comes of it.
+   * Unique among the steps of the run. The operation's unique identifiers
+   * follow from it.
    */
   readonly serial: number;
-  /** Seeds what its generator draws: an unsigned 32-bit number. */
+  /** The seed of the generator's random numbers: an unsigned 32-bit number. */
   readonly seed: number;
   /** When it is submitted, in milliseconds since the epoch. */
   readonly atMs: number;
-  /** Absent in steps made by hand: then there is no principal. */
+  /** Absent in steps written by hand, which have no principal. */
   readonly caller?: Caller;
 }
 
 /**
- * Two sites with the same past that go on apart: one operation at the first,
+ * Two sites with the same past that then diverge: one operation at the first,
  * some at the second.
  */
 export interface Interleaving {
@@ -73,8 +75,8 @@ export interface Interleaving {
   readonly here: Step;
   readonly there: readonly Step[];
   /**
-   * Which place the time of `here` has among those of `there`: 0 before all of
-   * them, 1 with the first, 2 after it, …
+   * Where the time of `here` is among those of `there`: 0 is before all of
+   * them, 1 at the first one, 2 after it, and so on.
    */
   readonly place: number;
 }

@@ -1,7 +1,7 @@
 /**
- * Runs two sites that meet (RedBlue, OSDI 2012, §5.3): each operation must
- * leave a valid state valid, in any order, and all orders must lead to one
- * state. The first site's operation stands on the common past alone.
+ * Runs two sites that diverge and meet again (RedBlue, OSDI 2012, §5.3). Each
+ * operation must leave a valid state valid in any order, and all orders must
+ * lead to one state. The first site's operation sees only the common past.
  */
 import type { Origin } from '../records/origin.ts';
 import type { Choice } from '../records/reply.ts';
@@ -32,7 +32,7 @@ import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import type { Effect } from '../records/effect.ts';
 import type { Store } from '../state/store.ts';
 
-/** A row that is not the same at two sites which have seen the same. */
+/** A row that differs at two sites which have seen the same operations. */
 interface Difference {
   /** At the first site, which applied its own operation first. */
   readonly here: RowValue;
@@ -40,18 +40,18 @@ interface Difference {
 }
 
 /**
- * What all have: the shadow operation, and the shortest run that shows it as
- * far as known.
+ * Common to all violations: the shadow operation, and the simplest interleaving
+ * found that shows it.
  */
 interface ViolationWitness {
   readonly shadow: string;
-  /** The operation that chose it, `here` of the meeting. */
+  /** The operation that chose it, which is `here` of the interleaving. */
   readonly operation: string;
   readonly interleaving: Interleaving;
 }
 
 /**
- * It makes a valid state invalid at the site that chose it. Its interleaving
+ * A choice that makes a valid state invalid at its own site. The interleaving
  * has no other site.
  */
 type LocalViolation = ViolationWitness & {
@@ -60,10 +60,10 @@ type LocalViolation = ViolationWitness & {
 };
 
 /**
- * `beside`: it does so at a site that has gone on, which its own site could not
- * know: it is not invariant-safe (RedBlue, OSDI 2012, Definition 7). `differs`:
- * it does not commute with what the other site has done. `takes` says whether
- * these sites take by rights to bounded fields.
+ * `beside`: it makes the state invalid at a site with later operations, which
+ * its own site could not know. So it is not invariant-safe (RedBlue, OSDI 2012,
+ * Definition 7). `differs`: it does not commute with the operations of the
+ * other site. `takes` is whether these sites take by rights to bounded fields.
  */
 export type Violation =
   | LocalViolation
@@ -78,7 +78,7 @@ export type Violation =
       readonly difference: Difference;
     });
 
-/** Whether a simpler run still shows what the first one did. */
+/** Whether a simpler run still shows the same violation. */
 export function isSameViolation(
   a: Violation,
   b: Violation | undefined,
@@ -100,23 +100,22 @@ export function isSameViolation(
 
 export interface InterleavingResult {
   /**
-   * What came of the generators, in the order of `past`, `here`, `there`, up to
-   * where the run ended.
+   * The results of the generators, in the order of `past`, `here`, `there`, up
+   * to the end of the run.
    */
   readonly results: readonly StepResult[];
   /** What the first site chose, if anything. */
   readonly localChoice: Choice | undefined;
   /**
-   * The shadow operations of the second site, of those steps that chose one:
-   * those that `here` was tried beside.
+   * The shadow operations of the second site, beside which `here` was tried.
    */
   readonly concurrentShadows: readonly string[];
   readonly violation: Violation | undefined;
-  /** A row that was removed and is back, if nothing else was found. */
+  /** A row that was removed and came back, if nothing else was found. */
   readonly restoredRow: RestoredRow | undefined;
 }
 
-/** Runs it; the same each time. */
+/** Runs an interleaving. The result is the same each time. */
 export function runInterleaving(
   workshop: SearchContext,
   interleaving: Interleaving,
@@ -127,10 +126,7 @@ export function runInterleaving(
   return run.toResult(violation);
 }
 
-/**
- * The first site once it has chosen: it has applied its own operation to the
- * common past.
- */
+/** The first site after it has applied its own operation to the common past. */
 interface FirstSite {
   readonly site: AnalysisSite;
   readonly chosen: Choice;
@@ -138,8 +134,8 @@ interface FirstSite {
 }
 
 /**
- * One interleaving, step by step. Each step reports the violation that it
- * reached, if any. Then no step follows.
+ * One interleaving, step by step. Each step returns the violation that it
+ * reached, if any, and then no step follows.
  */
 class InterleavingRun {
   readonly #context: SearchContext;
@@ -147,16 +143,16 @@ class InterleavingRun {
   readonly #results: StepResult[] = [];
   readonly #stamps = new StampGenerator();
   readonly #common: StampedShadow[] = [];
-  /** It runs the past too, up to where the first one parts from it. */
+  /** This site runs the past too, until the first site diverges from it. */
   readonly #second: AnalysisSite;
   /**
-   * Whether the second is in a valid state, as it need not be at first: what
-   * leads out of none breaks none.
+   * Whether the second site's state is valid. If the initial state is invalid,
+   * an operation cannot break it.
    */
   #isValid: boolean;
   #first: FirstSite | undefined;
   /**
-   * What the second site has chosen beside the first, and what that is called.
+   * The operations of the second site beside the first one's, and their stamps.
    */
   readonly #others: StampedShadow[] = [];
   readonly #otherSteps: ChosenStep[] = [];
@@ -201,7 +197,7 @@ class InterleavingRun {
     return { step, shadow, color: color === 'red' ? color : declared, effects };
   }
 
-  /** What both sites have seen. */
+  /** Runs the operations that both sites have seen. */
   runPast(): Violation | undefined {
     const { past } = this.#interleaving;
     for (const [at, step] of past.entries()) {
@@ -233,7 +229,7 @@ class InterleavingRun {
     return undefined;
   }
 
-  /** What the first site does on that. */
+  /** Runs the operation of the first site. */
   runLocal(): Violation | undefined {
     const { past, here, place } = this.#interleaving;
     const chosen = this.#runStep(here);
@@ -253,7 +249,7 @@ class InterleavingRun {
     });
   }
 
-  /** What the second site does meanwhile, and the first one hears of. */
+  /** Runs the operations of the second site, and applies them at the first. */
   runRemote(): Violation | undefined {
     if (this.#first === undefined) return undefined;
     const { past, there } = this.#interleaving;
@@ -286,8 +282,8 @@ class InterleavingRun {
   }
 
   /**
-   * Whether both sites have come to one state, once the second has heard of the
-   * first.
+   * Compares both states, after the second site has applied the first one's
+   * operation.
    */
   findDifference(): Violation | undefined {
     if (this.#first === undefined || this.#others.length === 0)
@@ -319,8 +315,8 @@ class InterleavingRun {
   }
 
   /**
-   * Looks at the first site alone: whether the operations commute is looked at
-   * in the end.
+   * Checks the invariants at the first site only. Whether the operations
+   * commute is checked at the end.
    */
   #findConcurrentViolation(
     { site, chosen }: FirstSite,
@@ -341,8 +337,8 @@ class InterleavingRun {
   }
 
   /**
-   * What a site that knows as much as the second chooses, unless it has no
-   * rights to it.
+   * Runs a step on the state of the second site. Returns its choice, unless the
+   * site has no rights to it.
    */
   #runStep(step: Step): Choice | undefined {
     const came = this.#second.run(step);
@@ -353,7 +349,7 @@ class InterleavingRun {
       : undefined;
   }
 
-  /** Whether the sites have taken by rights since they parted. */
+  /** Whether the sites have taken by rights since they diverged. */
   get #hasTakenRights(): boolean {
     const apart = [
       ...(this.#first?.chosen.effects ?? []),
@@ -363,12 +359,12 @@ class InterleavingRun {
   }
 }
 
-/** The operations of the past came from both sites. */
+/** Returns the site of an operation. The past has operations of both sites. */
 export function getSite({ serial }: Step): Origin {
   return serial % 2 === 0 ? HERE : THERE;
 }
 
-/** An operation with the next stamp of its site. */
+/** Stamps a choice with the next stamp of its site. */
 export function stampChoice(
   judged: AnalyzedService,
   step: Step,
@@ -376,7 +372,7 @@ export function stampChoice(
   stamps: StampGenerator,
   site: Origin,
 ): StampedShadow {
-  // What is red by itself is chosen as red.
+  // What can only be red is chosen as red.
   const isRed =
     choice.color === 'red' ||
     judged.getDeclaredColor(choice.shadow, step.operation) === 'red';
@@ -402,8 +398,8 @@ function findLocalViolation(
 }
 
 /**
- * Whether two states are the same in full, with what is remembered of rows that
- * are gone: only then sites have converged.
+ * Returns whether two states are equal in full, with what they remember of
+ * removed rows. Only then have the sites converged.
  */
 export function isSameState(a: Store, b: Store): boolean {
   return (
@@ -413,8 +409,8 @@ export function isSameState(a: Store, b: Store): boolean {
 }
 
 /**
- * Of the rows that these effects are on, the first in which two states differ;
- * they do in one.
+ * Returns the first row of these effects in which two states differ. They do
+ * differ in one.
  */
 export function findDifferingRow(
   a: Store,

@@ -1,6 +1,6 @@
 /**
- * What all runs of one search have in common, made once, since it costs more to
- * make than a run reads by it.
+ * What all runs of one search share. It is created once, because that costs
+ * more than a run.
  */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
@@ -36,7 +36,7 @@ import { tryEqualCopy } from '../../values/deep-copy.ts';
 import type { Effect } from '../records/effect.ts';
 import type { Ledger } from '../service/fields/ledger.ts';
 
-/** How what a client gives is drawn: see `ColorAnalysisOptions`. */
+/** How the input of clients is drawn: see `ColorAnalysisOptions`. */
 interface SearchOptions {
   readonly arbitraries?: Arbitraries;
   readonly principals?: readonly Principal[];
@@ -53,8 +53,7 @@ export class SearchContext {
   readonly #principals: readonly Principal[];
 
   /**
-   * @throws CorrectableError `INVALID_ARGUMENT` naming the arbitrary that does
-   * not fit
+   * @throws CorrectableError `INVALID_ARGUMENT` naming the invalid arbitrary
    */
   constructor(
     service: Service,
@@ -78,7 +77,10 @@ export class SearchContext {
     this.#tables = createTablesReader(tables, this.#state, NO_READ_LISTENER);
   }
 
-  /** The user of a step: by its seed, so that the same run has the same one. */
+  /**
+   * Returns the user of a step. It follows from the seed, so that a repeated
+   * run has the same one.
+   */
   getCaller(seed: number): Caller {
     return new Caller(
       this.#principals[seed % this.#principals.length] as Principal,
@@ -86,8 +88,8 @@ export class SearchContext {
   }
 
   /**
-   * Runs a generator on a state; changes nothing. `isWatched` looks whether it
-   * changes its arguments.
+   * Runs a generator on a state and changes nothing. With `isWatched`, checks
+   * whether it changes its arguments.
    */
   run(
     { operation, args, serial, seed, atMs, caller }: Step,
@@ -141,8 +143,8 @@ export class SearchContext {
   }
 
   /**
-   * The tables of a state, as conditions read them: until another state is
-   * asked for, or run on.
+   * Returns the tables of a state for conditions. They are valid until the next
+   * call or run.
    */
   getTables(state: StateReader): TablesReader<Tables> {
     this.#state.current = state;
@@ -171,8 +173,8 @@ class StateRef implements StateReader {
 }
 
 /**
- * The first thing of which less is left than these effects take. Who holds the
- * rights does not matter here.
+ * Returns the first field of which less is left than these effects take. It
+ * does not matter which site holds the rights.
  */
 export function findRightsShortfall(
   effects: readonly Effect[],

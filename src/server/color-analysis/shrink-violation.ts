@@ -1,6 +1,6 @@
 /**
- * From a run that shows something to a simpler one that shows the same: it
- * tells what that needs, and what it does not.
+ * Simplifies a run that shows a violation, so that only what the violation
+ * needs is left.
  */
 import {
   isSameViolation,
@@ -15,7 +15,7 @@ const MAX_RUNS = 2000;
 const SHORT_NAMES = ['a', 'b', 'c', 'd'] as const;
 
 /**
- * Leaves out and makes smaller what the breach does not need, until `isOver`.
+ * Leaves out and simplifies what the violation does not need, until `isOver`.
  */
 export function shrinkViolation(
   workshop: SearchContext,
@@ -89,8 +89,8 @@ function* listPlainer(interleaving: Interleaving): Generator<Interleaving> {
 }
 
 /**
- * The same short name or smaller number wherever a text or a number stands;
- * none is changed back.
+ * Yields runs in which one text or number is replaced everywhere by the same
+ * short name or smaller number. No replacement is undone.
  */
 function* listWithReplacedScalars(
   interleaving: Interleaving,
@@ -110,8 +110,8 @@ function* listWithReplacedScalars(
 }
 
 /**
- * One step less, where another then asks for less: without the deposit the
- * withdrawal has to be smaller too.
+ * Yields runs with one step less in which another one needs less: without the
+ * deposit, the withdrawal has to be smaller too.
  */
 function* listShorterWithReplacedScalars(
   interleaving: Interleaving,
@@ -138,8 +138,8 @@ function mapSteps(
 }
 
 /**
- * Values that differ from this one in one place and are simpler there, the
- * simplest first.
+ * Yields values that differ from this one in one place and are simpler there,
+ * the simplest first.
  */
 export function* listSimplerValues(value: unknown): Generator<unknown> {
   if (typeof value === 'number') {
@@ -165,7 +165,7 @@ export function* listSimplerValues(value: unknown): Generator<unknown> {
   }
 }
 
-/** All texts and numbers in a value, each once. */
+/** Returns all texts and numbers in a value, each once. */
 export function collectScalars(
   value: unknown,
   found: Set<Scalar> = new Set(),
@@ -176,7 +176,7 @@ export function collectScalars(
   return found;
 }
 
-/** What is simpler than a number, the simplest first. */
+/** Returns numbers that are simpler than this one, the simplest first. */
 function listSimplerNumbers(value: number): readonly number[] {
   const candidates = new Set([
     0,
@@ -189,7 +189,7 @@ function listSimplerNumbers(value: number): readonly number[] {
   return [...candidates].filter((item) => Math.abs(item) < Math.abs(value));
 }
 
-/** The same value with another text or number wherever there is this one. */
+/** Returns the value with one text or number replaced everywhere. */
 export function replaceScalar(
   value: unknown,
   from: Scalar,

@@ -1,51 +1,51 @@
 /**
- * What the runs have gone through, by shadow operation and the operation that
- * chose it.
+ * Counts what runs have tried, by shadow operation and the operation that chose
+ * it.
  */
 import type { InvariantViolation } from './analysis-site.ts';
 import type { RestoredRow } from './find-restored-row.ts';
 import type { Violation } from './run-interleaving.ts';
 
-/** Of one shadow operation, chosen by one operation. */
+/** The trials of one shadow operation that one operation chose. */
 export interface Trial {
   readonly shadow: string;
   readonly operation: string;
-  /** How often it was held against what another site did. */
+  /** How often it was tried beside operations of another site. */
   trialCount: number;
-  /** Beside which shadow operations, and how often. */
+  /** How often it was tried beside each shadow operation. */
   readonly partnerCounts: Map<string, number>;
-  /** Why it can be red alone, where that needs no looking for. */
+  /** Why it can only be red, if no search is needed for that. */
   inherentRedReason?: string;
   localViolation?: FoundViolation;
-  /** `beside` or `differs`. */
+  /** A violation of the kind `beside` or `differs`. */
   concurrentViolation?: FoundViolation;
 }
 
-/** A breach, shrunken, and the run that showed it. */
+/** A simplified violation, and the run that showed it. */
 export interface FoundViolation {
   readonly violation: Violation;
-  /** A run with this seed shows it. */
+  /** The seed of a run that shows it. */
   readonly seed: number;
 }
 
-/** Writes of one operation that bring rows back which another one removes. */
+/** Writes of one operation that bring back rows which another one removes. */
 export interface RestoredRows {
   readonly first: RestoredRow;
   readonly lostFields: Set<string>;
-  /** A run with this seed shows the first. */
+  /** The seed of a run that shows the first one. */
   readonly seed: number;
   times: number;
 }
 
-/** A fault of a generator, or of what goes into it. */
+/** A fault of a generator, or of its input. */
 export interface GeneratorTrial {
   readonly operation: string;
   /**
-   * It is wrong in itself: not the same when it runs again, or changes its
+   * Why the generator is wrong: it is not deterministic, or it changes its
    * arguments.
    */
   readonly fault?: string;
-  /** It could not be tried, or failed. */
+  /** Why it could not be tried, or failed. */
   readonly problem?: string;
   times: number;
 }
@@ -56,7 +56,7 @@ export interface GeneratorTrial {
  */
 const MAX_ERROR_KINDS = 5;
 /**
- * With fewer runs the arguments may explain it: one interleaving has up to
+ * With fewer runs, the arguments may be the reason. One interleaving has up to
  * dozens of runs.
  */
 const MIN_SIGNIFICANT_RUNS = 100;
@@ -68,9 +68,9 @@ export class TrialStats {
   readonly #restoredRows = new Map<string, RestoredRows>();
   readonly #runs = new Map<string, number>();
   readonly #failures = new Map<string, number>();
-  /** How many of them there are of each operation. */
+  /** The number of kinds for each operation. */
   readonly #kinds = new Map<string, number>();
-  /** What does not hold before anything was done, if anything. */
+  /** The invariant that the initial state breaks, if any. */
   readonly initialViolation: InvariantViolation | undefined;
 
   constructor(brokenAtFirst?: InvariantViolation) {
@@ -88,8 +88,8 @@ export class TrialStats {
   }
 
   /**
-   * That a generator was run on what was drawn, and whether it failed: by no
-   * error that its contract declares.
+   * Records a run of a generator, and whether it failed with an error that its
+   * contract does not declare.
    */
   noteRun(operation: string, hasFailed = false): void {
     this.#runs.set(operation, this.getRunCount(operation) + 1);
@@ -101,7 +101,7 @@ export class TrialStats {
     return this.#runs.get(operation) ?? 0;
   }
 
-  /** Whether it failed in each of its runs, and these were some. */
+  /** Whether it failed in each of at least `MIN_SIGNIFICANT_RUNS` runs. */
   hasAlwaysFailed(operation: string): boolean {
     const runs = this.getRunCount(operation);
     return (
@@ -113,7 +113,7 @@ export class TrialStats {
     return [...this.#trials.values()];
   }
 
-  /** One more time the same of an operation. */
+  /** Records a finding, or counts it once more. */
   noteGenerator(
     operation: string,
     description: Pick<GeneratorTrial, 'fault' | 'problem'>,

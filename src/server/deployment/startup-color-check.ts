@@ -112,18 +112,18 @@ function runShortAnalysis(
 ): ColorReport | undefined {
   const untilMs = performance.now() + MAX_TIME_MS;
   const isOver = (): boolean => performance.now() >= untilMs;
-  let labeling = undefined as ColorAnalysis | undefined;
+  let analysis = undefined as ColorAnalysis | undefined;
   let stop: string | undefined;
   try {
     runWithTimeout(() => {
-      labeling = new ColorAnalysis(service, options);
-      labeling.continueRuns(isOver, isOver);
+      analysis = new ColorAnalysis(service, options);
+      analysis.continueRuns(isOver, isOver);
     }, RUN_TIMEOUT_MS);
   } catch (error) {
     if (!isCorrectableError(error, 'FINAL_FAILED')) throw error;
     stop = error.message;
   }
-  const report = labeling?.report;
+  const report = analysis?.report;
   if (stop !== undefined) {
     const runs = report?.runs ?? 0;
     const looked =
@@ -131,8 +131,8 @@ function runShortAnalysis(
         ? 'were not looked at'
         : `were looked at in ${runs} runs alone`;
     const again =
-      labeling &&
-      ` correctables label --seed ${labeling.seed} --runs 1 shows the details.`;
+      analysis &&
+      ` correctables label --seed ${analysis.seed} --runs 1 shows the details.`;
     onWarning(`The labels of the service ${looked}: ${stop}${again ?? ''}`);
   }
   return report;

@@ -1,6 +1,6 @@
 /**
- * Arguments of operations: by what the author draws, or by the contract's
- * schema; always such as the contract takes.
+ * Draws arguments of operations by an author's function, or by the contract's
+ * schema. The contract accepts all of them.
  */
 import { CorrectableError, check } from '../../../correctable/errors.ts';
 import {
@@ -57,11 +57,10 @@ const MAX_ARG_RETRIES = 20;
 type ContractOperations = Pick<ContractInfo, 'name' | 'operations'>;
 
 export interface GeneratedArgs {
-  /** As a client gives them. */
+  /** As a client sends them. */
   readonly args: unknown;
   /**
-   * What the contract made of them when it was asked: for one run of the
-   * generator, which may change it.
+   * The parsed arguments, for one run of the generator, which may change them.
    */
   readonly parsed: unknown;
 }
@@ -70,14 +69,12 @@ export class ArgumentGenerator {
   readonly #contract: ContractOperations;
   readonly #arbitraries: Arbitraries;
   readonly #schemas = new Map<string, JsonSchema>();
-  /**
-   * Explanations by operation: one is needed in each run that lacks arguments.
-   */
+  /** Explanations by operation. Each run without arguments needs one. */
   readonly #missing = new Map<string, string>();
 
   /**
-   * @throws CorrectableError `INVALID_ARGUMENT` naming the arbitrary that
-   * belongs to no operation, or is no function
+   * @throws CorrectableError `INVALID_ARGUMENT` naming an arbitrary of an
+   * unknown operation, or one that is not a function
    */
   constructor(contract: ContractOperations, arbitraries: Arbitraries = {}) {
     for (const [name, draw] of Object.entries(arbitraries)) {
@@ -98,8 +95,8 @@ export class ArgumentGenerator {
   }
 
   /**
-   * What a client may give, if any fits. @throws CorrectableError
-   * `INVALID_ARGUMENT` if the author's code threw
+   * Returns arguments that a client may send, if any are found. @throws
+   * CorrectableError `INVALID_ARGUMENT` if the author's code threw
    */
   draw(
     operation: string,
@@ -117,7 +114,7 @@ export class ArgumentGenerator {
               value(createDrawContext(source.random, own)),
             );
       const taken = this.#tryParse(operation, args);
-      // An author's function may return the same object each time, changed.
+      // The author's function may return the same object each time, changed.
       if (taken !== undefined)
         return { args: deepCopy(args), parsed: taken.parsed };
     }
@@ -125,9 +122,8 @@ export class ArgumentGenerator {
   }
 
   /**
-   * Describes an operation for which no arguments were found, with what its
-   * author can do: the module of a service, or a test, gives functions that
-   * draw them.
+   * Describes an operation for which no arguments were found, and what its
+   * author can do: export functions that draw them.
    */
   describeMissing(operation: string): string {
     let problem = this.#missing.get(operation);
@@ -161,14 +157,14 @@ export class ArgumentGenerator {
     }
   }
 
-  /** Whether the contract takes these arguments. */
+  /** Returns whether the contract accepts these arguments. */
   accepts(operation: string, args: unknown): boolean {
     return this.#tryParse(operation, args) !== undefined;
   }
 
   /**
-   * Parses arguments by the contract. Returns undefined without a reason, which
-   * takes long to build.
+   * Parses arguments by the contract. Returns `undefined` without a reason,
+   * which takes long to format.
    */
   #tryParse(
     operation: string,
@@ -180,14 +176,14 @@ export class ArgumentGenerator {
       const result = parseSync(spec.args, deepCopy(args));
       return result.success ? { parsed: result.data } : undefined;
     } catch {
-      // The schema threw, or answers later.
+      // The schema threw, or is asynchronous.
       return undefined;
     }
   }
 
   /**
-   * What a generator gets: each time another object. @throws CorrectableError
-   * as `parseArgsWith`
+   * Parses arguments for a generator, into a new object each time. @throws
+   * CorrectableError as `parseArgsWith`
    */
   parse(operation: string, args: unknown): unknown {
     const spec = this.#contract.operations[operation];

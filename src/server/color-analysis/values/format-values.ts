@@ -1,4 +1,4 @@
-/** Values as short text for people, in the notation of the language. */
+/** Formats values as short text in the notation of the language. */
 import { toJsonValue } from '../../../protocol/codec/json-values.ts';
 
 /**
@@ -16,7 +16,7 @@ export function serializeArgs(args: unknown): unknown {
 
 const MAX_TEXT_LENGTH = 200;
 
-/** The value, cut where it is long. */
+/** Formats a value, and cuts it if it is long. */
 export function formatValue(value: unknown): string {
   const text = toText(value);
   return text.length <= MAX_TEXT_LENGTH
@@ -40,7 +40,7 @@ function toText(value: unknown): string {
   return parts.length === 0 ? '{}' : `{ ${parts.join(', ')} }`;
 }
 
-/** The fields of a row: `balance is -1, owner is 'a'`. */
+/** Formats the fields of a row: `balance is -1, owner is 'a'`. */
 export function formatFields(row: Readonly<Record<string, unknown>>): string {
   return Object.entries(row)
     .map(([name, value]) => `${name} is ${formatValue(value)}`)

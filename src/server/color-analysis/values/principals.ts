@@ -1,18 +1,18 @@
-/** The users that drawn operations are executed for. */
+/** The users for whom drawn operations are executed. */
 import type { Principal } from '../../../correctable/binding.ts';
 import { check } from '../../../correctable/errors.ts';
 import { isRecord } from '../../../correctable/validate.ts';
 import { isWellFormed } from '../../../protocol/codec/tagged-values.ts';
 import { freezeArgsCopy } from '../../../values/deep-freeze.ts';
 
-/** Two, so that one user meets what the other one owns. */
+/** Two users, so that one of them meets what the other one owns. */
 const DEFAULT_PRINCIPALS: readonly Principal[] = freezeArgsCopy([
   { id: 'ada' },
   { id: 'bob' },
 ]);
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` naming the first that is no
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the first invalid
  * principal
  */
 export function createPrincipals(

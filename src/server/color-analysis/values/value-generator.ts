@@ -1,25 +1,25 @@
 /**
- * Values by a JSON Schema, drawn so that operations conflict. It has no
- * refinements: the caller checks values.
+ * Draws values by a JSON Schema, so that operations conflict. It ignores
+ * refinements, so the caller checks the values.
  */
 import { defineProperty } from '../../../values/deep-copy.ts';
 import type { Random } from '../../collections/random.ts';
 import type { JsonSchema } from '../../../protocol/contract/json-schema.ts';
 
-/** What a run is drawn from. */
+/** The sizes from which a run is drawn. */
 export interface ValueScope {
-  /** So many names. */
+  /** The number of names. */
   readonly names: number;
   /**
-   * Whole numbers from 0 on, or from the smallest that fits, up to so much
+   * Integers range from 0, or from the smallest allowed one, up to this much
    * more.
    */
   readonly maxNumber: number;
-  /** Operations of the common past at most. */
+  /** Maximum number of operations in the common past. */
   readonly past: number;
   /**
-   * Few operations over and over, on few rows or with few names: what has room
-   * for some becomes full.
+   * Repeats few operations on few rows or names, so that what has a limit
+   * becomes full.
    */
   readonly isNarrow?: true;
 }
@@ -37,12 +37,14 @@ const NARROW_SCOPE: ValueScope = {
   past: 24,
   isNarrow: true,
 };
-/** Rounds of the others between two narrow ones: each of them twice. */
+/**
+ * Rounds of the other scopes between two narrow ones. Each scope comes twice.
+ */
 const WIDE_ROUNDS = 2 * SCOPES.length;
 
 /**
- * That of the round with this number: they take turns, so that however many
- * there are, some have each.
+ * Returns the scope of the round with this number. Scopes take turns, so that
+ * any number of runs has some of each.
  */
 export function getScope(round: number): ValueScope {
   const turn = round % (WIDE_ROUNDS + 1);
@@ -51,9 +53,12 @@ export function getScope(round: number): ValueScope {
     : (SCOPES[turn % SCOPES.length] ?? SCOPES[0]);
 }
 
-/** So many of one name: the first ones, which are met most often. */
+/**
+ * How many values of one name are kept. They are the first ones, which are used
+ * most often.
+ */
 const MAX_VALUES_PER_NAME = 16;
-/** Values lie in each other so deep at most. */
+/** How deep values are noted. */
 const MAX_NOTED_DEPTH = 8;
 
 /** Texts and numbers by the names of the properties or fields that had them. */
@@ -63,8 +68,8 @@ export class ValuePool {
   readonly #hasMany = new Map<string, boolean>();
 
   /**
-   * Notes all texts and numbers in a value under the name of what has it; those
-   * in objects under their own.
+   * Notes all texts and numbers in a value under the name of their owner. Those
+   * in objects have their own names.
    */
   note(name: string, value: unknown, depth = 0): void {
     if (typeof value === 'string') this.#texts.add(name, value);
@@ -82,14 +87,14 @@ export class ValuePool {
         this.note(inner, entry, depth + 1);
   }
 
-  /** What was noted under the name; of all names where none is given. */
+  /** Returns what was noted under the name, or under all names. */
   texts(name?: string): readonly string[] {
     return this.#texts.get(name);
   }
 
   /**
-   * Whether what has this name has one text or many in a narrow run: of groups
-   * few, of their members many, or otherwise.
+   * Whether values of this name are many in a narrow run: for example few
+   * groups with many members, or the reverse.
    */
   hasMany(name: string, random: Random): boolean {
     const known = this.#hasMany.get(name) ?? random.chance(0.5);
@@ -105,7 +110,7 @@ export class ValuePool {
 class ValuesByName<T> {
   readonly #byName = new Map<string, T[]>();
   /**
-   * Those of all names, until there is one more: they are drawn from more often
+   * The values of all names, until another one comes. They are drawn more often
    * than noted.
    */
   #all: readonly T[] | undefined;
@@ -124,7 +129,7 @@ class ValuesByName<T> {
   get(name: string | undefined): readonly T[] {
     if (name !== undefined) return this.#byName.get(name) ?? [];
     if (this.#all === undefined) {
-      // Not by `flat`, which takes several times as long.
+      // `flat` takes several times as long.
       const all: T[] = [];
       for (const values of this.#byName.values())
         for (const value of values) all.push(value);
@@ -140,12 +145,12 @@ export interface ValueSource {
   readonly scope: ValueScope;
 }
 
-/** Deeper than this nothing is drawn that need not be. */
+/** Below this depth, only required parts are drawn. */
 const MAX_DEPTH = 4;
 const MAX_LIST_LENGTH = 3;
 /**
- * Bounds beyond this are drawn in scopes with numbers as large as that alone:
- * they may make a great many effects.
+ * Larger limits are used only in scopes with numbers as large: they may create
+ * very many effects.
  */
 const LARGE_RANGE = 50;
 const LARGE_SCOPE_FROM = 100;
@@ -159,7 +164,7 @@ const ODD_VALUES: readonly [unknown, ...unknown[]] = [
   undefined,
 ];
 
-/** Texts of formats that letters alone do not have. */
+/** Examples of formats that letters alone do not have. */
 const FORMAT_EXAMPLES: Readonly<
   Record<string, readonly [string, ...string[]]>
 > = {
@@ -175,7 +180,7 @@ const FORMAT_EXAMPLES: Readonly<
   ipv4: ['192.0.2.1', '192.0.2.2'],
 };
 
-/** A value of the schema for the property of this name. */
+/** Draws a value of the schema for the property of this name. */
 export function drawValue(
   schema: JsonSchema,
   name: string,
@@ -200,8 +205,8 @@ class ValueGenerator {
     if ('const' in schema) return schema.const;
     const choices = schema.enum ?? schema.anyOf ?? schema.oneOf;
     if (choices !== undefined && choices.length > 0) {
-      // What stands last of a union is mostly the simplest, as null: deep down
-      // it ends what refers to itself.
+      // The last alternative of a union is usually the simplest, for example
+      // null. Below the maximum depth, it ends recursive schemas.
       const choice =
         depth > MAX_DEPTH
           ? choices.at(-1)
@@ -268,7 +273,8 @@ class ValueGenerator {
     const first = (prefixItems ?? []).map((item) =>
       this.value(item, name, depth + 1),
     );
-    // Of a list with places of its own `items` may say that there are no more.
+    // In a list with fixed positions, `items: false` allows no further
+    // elements.
     if (typeof items !== 'object') return first;
     const most =
       depth > MAX_DEPTH
@@ -315,7 +321,7 @@ class ValueGenerator {
   }
 }
 
-/** All that a schema asks at once, as one. */
+/** Merges the schemas of `allOf` into one. */
 function mergeAllOf({ allOf = [], ...rest }: JsonSchema): JsonSchema {
   return allOf.reduce<JsonSchema>((whole, item) => {
     const part = item.allOf === undefined ? item : mergeAllOf(item);
@@ -376,7 +382,10 @@ function drawNumber(
     : fits(generated + 0.5);
 }
 
-/** A bound that says something: all numbers of a schema are within ±2^53. */
+/**
+ * Returns a limit unless it is the default: all integers of a schema are within
+ * ±2^53.
+ */
 function parseBound(value: number | undefined): number | undefined {
   return value !== undefined && Math.abs(value) < Number.MAX_SAFE_INTEGER
     ? value
