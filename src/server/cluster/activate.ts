@@ -26,11 +26,7 @@ function getName({ rules, service }: DeploymentVersion): VersionName {
   return { rules, service: service.hash };
 }
 
-/** The outcome of a request to activate a version. */
-export interface ActivateReply {
-  readonly version?: VersionName;
-  /** Whether another version was in force before. */
-  readonly isNew?: boolean;
+interface ProposalOutcome {
   /** Why nothing was activated, if so. */
   readonly problem?: string | undefined;
   /**
@@ -40,7 +36,14 @@ export interface ActivateReply {
   readonly isUnknown?: boolean | undefined;
 }
 
-export interface VersionHost {
+/** The outcome of a request to activate a version. */
+export interface ActivateReply extends ProposalOutcome {
+  readonly version?: VersionName;
+  /** Whether another version was in force before. */
+  readonly isNew?: boolean;
+}
+
+export interface VersionContext {
   readonly site: string;
   readonly own: DeploymentVersion;
   getInForce(): DeploymentVersion;
@@ -55,10 +58,13 @@ export interface VersionHost {
    * Proposes the version of this node. Resolves with why it is not in force, if
    * so.
    */
-  propose(): Promise<Pick<ActivateReply, 'problem' | 'isUnknown'>>;
+  propose(): Promise<ProposalOutcome>;
 }
 
-export function getNodeVersion({ own, getInForce }: VersionHost): NodeVersion {
+export function getNodeVersion({
+  own,
+  getInForce,
+}: VersionContext): NodeVersion {
   return { ...getName(own), inForce: getName(getInForce()) };
 }
 
@@ -67,32 +73,34 @@ export function getNodeVersion({ own, getInForce }: VersionHost): NodeVersion {
  */
 export function answerVersion(
   kind: string,
-  host: VersionHost,
+  context: VersionContext,
 ): NodeVersion | Promise<ActivateReply> | undefined {
-  if (kind === VERSION) return getNodeVersion(host);
-  return kind === ACTIVATE ? activateVersion(host) : undefined;
+  if (kind === VERSION) return getNodeVersion(context);
+  return kind === ACTIVATE ? activateVersion(context) : undefined;
 }
 
 /** Activates the version of this node, if all sites run it. */
-async function activateVersion(host: VersionHost): Promise<ActivateReply> {
-  const { site, getOthers, propose } = host;
-  const version = getNodeVersion(host);
+async function activateVersion(
+  context: VersionContext,
+): Promise<ActivateReply> {
+  const { site, getOthers, propose } = context;
+  const version = getNodeVersion(context);
   const { inForce } = version;
   const others = getOthers();
   const answers = await Promise.allSettled(
-    others.map((peer) => requestVersion(host, peer)),
+    others.map((peer) => requestVersion(context, peer)),
   );
   const silent = others.filter(
-    (_, place) => answers[place]?.status === 'rejected',
+    (_, index) => answers[index]?.status === 'rejected',
   );
   if (silent.length > 0)
     return {
       problem: `no answer from ${silent.join(', ')}: every site has to run`,
     };
   const running = new Map<string, VersionName>([[site, version]]);
-  for (const [place, answer] of answers.entries())
+  for (const [index, answer] of answers.entries())
     if (answer.status === 'fulfilled')
-      running.set(others[place] as string, answer.value);
+      running.set(others[index] as string, answer.value);
   const problem = describeDifference(running, inForce);
   if (problem !== undefined) return { problem };
   const { rules, service } = version;
@@ -108,7 +116,7 @@ async function activateVersion(host: VersionHost): Promise<ActivateReply> {
  * just started.
  */
 async function requestVersion(
-  { request, connectTimeoutMs = 5000 }: VersionHost,
+  { request, connectTimeoutMs = 5000 }: VersionContext,
   peer: string,
 ): Promise<VersionName> {
   const endMs = performance.now() + connectTimeoutMs;

@@ -11,6 +11,7 @@ import { createSiteFromShared } from '../log/recovered-state.ts';
 import {
   installSite,
   type SiteInstallation,
+  type SiteLocation,
 } from '../storage/transfer/install-site.ts';
 import { parseAddress, type ClusterFile } from './cluster-file.ts';
 import type { ClusterKeys } from './key-file.ts';
@@ -224,7 +225,7 @@ export async function becomeMember(
 
   const donors = [...file.sites.keys()].filter((name) => name !== site);
   const { shared } = await transfers.receive(origin, () => donors, signal);
-  await room.repeat(() => installShared(shared, directory.place));
+  await room.repeat(() => installShared(shared, directory.location));
   await room.repeat(() => directory.adopt());
   return origin;
 }
@@ -235,10 +236,10 @@ export async function becomeMember(
  */
 function installShared(
   shared: Checkpoint,
-  place: Pick<SiteInstallation, 'files' | 'timing' | 'directory' | 'site'>,
+  location: SiteLocation,
 ): Promise<void> {
   return install({
-    ...place,
+    ...location,
     state: createSiteFromShared(shared),
     nextSegment: 1,
     nextCheckpoint: 1,

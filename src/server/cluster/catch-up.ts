@@ -11,7 +11,7 @@ import type { RecoveredSite } from '../storage/recovery.ts';
 import type { SiteInstallation } from '../storage/transfer/install-site.ts';
 import type { ReceivedState } from './state-transfers.ts';
 
-export interface CatchUpHost {
+export interface CatchUpContext {
   readonly origin: Origin;
   /** Whether the end of the site's own red log is kept. */
   readonly keepsRed: boolean;
@@ -73,12 +73,12 @@ const MAX_SILENT_ROUNDS = 3;
  * site that was closed.
  */
 export async function catchUp(
-  host: CatchUpHost,
+  context: CatchUpContext,
 ): Promise<ClosedMeanwhile | undefined> {
-  const { signal, retryAfterMs = RETRY_AFTER_MS } = host;
+  const { signal, retryAfterMs = RETRY_AFTER_MS } = context;
   // The wait ends with the signal. The next attempt then fails with its reason.
   const wait =
-    host.wait ??
+    context.wait ??
     ((delayMs: number) =>
       pause(delayMs, undefined, { signal }).catch(() => {}));
   const closing = new AbortController();
@@ -88,38 +88,38 @@ export async function catchUp(
   let isReported = false;
   const setFull = (because: Error | undefined, neededBytes?: number): void => {
     if (fullCount > 0 !== (because !== undefined))
-      host.onFullChanged(because, neededBytes);
+      context.onFullChanged(because, neededBytes);
     fullCount = because === undefined ? 0 : fullCount + 1;
   };
   for (let attempt = 1; ; attempt += 1) {
-    const peers = host.getPeers();
+    const peers = context.getPeers();
     const donors = peers.map(
-      (_, place) => peers[(place + attempt - 1) % peers.length] as string,
+      (_, index) => peers[(index + attempt - 1) % peers.length] as string,
     );
     let received: ReceivedState;
     try {
-      received = await host.receive(donors, ending, (reason) =>
+      received = await context.receive(donors, ending, (reason) =>
         closing.abort(reason),
       );
     } catch (error) {
       if (!closing.signal.aborted || signal.aborted) throw error;
       return {
         message: closing.signal.reason as string,
-        unsent: collectOwnTail(host.origin, host.recover().stored),
+        unsent: collectOwnTail(context.origin, context.recover().stored),
       };
     }
     try {
-      const { stored, nextSegment, nextCheckpoint } = host.recover();
-      const kept = host.keepsRed
+      const { stored, nextSegment, nextCheckpoint } = context.recover();
+      const kept = context.keepsRed
         ? stored
         : { ...stored, red: { start: 0, entries: [] } };
-      const state = mergeSharedIntoSite(host.origin, kept, received.shared);
-      await host.install({ state, nextSegment, nextCheckpoint });
+      const state = mergeSharedIntoSite(context.origin, kept, received.shared);
+      await context.install({ state, nextSegment, nextCheckpoint });
       setFull(undefined);
       return undefined;
     } catch (error) {
       const { message } = error as Error;
-      host.onProblem(message);
+      context.onProblem(message);
       if (isCorrectableError(error, 'UNAVAILABLE'))
         problems.set(received.donor, message);
       else setFull(error as Error, received.bytes);
@@ -130,7 +130,7 @@ export async function catchUp(
       problems.size > 0
     ) {
       isReported = true;
-      host.onRefused(problems);
+      context.onRefused(problems);
     }
     const delayMs = retryAfterMs * 2 ** Math.max(0, fullCount - 1);
     await wait(

@@ -7,14 +7,14 @@ import { describeUnknownOption } from '../../correctable/unknown-option.ts';
  * field with an unknown name
  */
 export function checkFields(
-  place: string,
+  field: string,
   value: object,
   names: readonly string[],
 ): void {
   const unknown = Object.keys(value).find((name) => !names.includes(name));
   if (unknown !== undefined)
     throw clusterFileError(
-      `cluster.json: ${place}: ${describeUnknownOption(unknown, names, 'Field')}`,
+      `cluster.json: ${field}: ${describeUnknownOption(unknown, names, 'Field')}`,
     );
 }
 

@@ -79,6 +79,12 @@ export interface ClusterLinksOptions {
   readonly downAlarmMs?: number;
 }
 
+/** The other sites, and how to ask them. */
+export interface PeerRequests {
+  readonly peers: readonly string[];
+  request(peer: string, kind: string, body: unknown): Promise<unknown>;
+}
+
 /** A link as an operator sees it. */
 export interface LinkStatus extends Readonly<LinkTraffic> {
   readonly peer: string;

@@ -6,7 +6,7 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
 import type { Origins } from '../records/origin.ts';
 import type { SiteDriver } from '../site/site-driver.ts';
-import type { ClusterLinks } from './cluster-links.ts';
+import type { PeerRequests } from './cluster-links.ts';
 
 /** The kind of request by which a node asks whether its site is known. */
 export const IDENTIFY = 'identify';
@@ -68,7 +68,7 @@ export interface FirstStartOptions {
   readonly founders: readonly string[];
   /** The hash of the service with which the deployment is created. */
   readonly service: string;
-  readonly links: Pick<ClusterLinks, 'peers' | 'request'>;
+  readonly links: PeerRequests;
   /**
    * Called with the sites that have not answered yet, whenever these change.
    */

@@ -18,7 +18,7 @@ import { getLogDirectory } from '../storage/format/file-names.ts';
 import { recoverSite, type RecoveredSite } from '../storage/recovery.ts';
 import {
   finishInstallation,
-  type SiteInstallation,
+  type SiteLocation,
 } from '../storage/transfer/install-site.ts';
 import type { DiskRoom } from './disk-room.ts';
 import {
@@ -65,7 +65,7 @@ export class NodeDirectory {
     this.#directory = openDirectory(dataDir, deployment);
 
     try {
-      finishInstallation(this.files, this.place.directory);
+      finishInstallation(this.files, this.location.directory);
       this.founders = this.#directory.manifest?.sites ?? deployment.sites;
       this.#identity = claimDirectory(this.#directory, {
         dataDir,
@@ -85,10 +85,7 @@ export class NodeDirectory {
   }
 
   /** Where the data of the site is written. */
-  get place(): Pick<
-    SiteInstallation,
-    'files' | 'timing' | 'directory' | 'site'
-  > {
+  get location(): SiteLocation {
     const { site } = this.#deployment;
     return {
       files: this.files,
@@ -134,7 +131,11 @@ export class NodeDirectory {
 
   /** Reads what the site has on its disk. */
   recover(): RecoveredSite {
-    return recoverSite(this.files, this.place.directory, this.#deployment.site);
+    return recoverSite(
+      this.files,
+      this.location.directory,
+      this.#deployment.site,
+    );
   }
 
   openSites(): DeploymentStorage {

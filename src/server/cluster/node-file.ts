@@ -32,7 +32,7 @@ const DIRECTORY_BYTES = 12;
 function readNodeIdentity(
   files: Files,
   dataDir: string,
-  { deployment, site }: Pick<NodeIdentity, 'deployment' | 'site'>,
+  { deployment, site }: DirectoryOwner,
 ): NodeIdentity | undefined {
   if (!files.list('.').includes(NODE_FILE)) return undefined;
   const found: NodeIdentity = parseIdentity(files.read(NODE_FILE));
@@ -55,7 +55,12 @@ export function writeNodeIdentity(files: Files, identity: NodeIdentity): void {
   files.replace(NODE_FILE, formatIdentity(identity));
 }
 
-interface DirectoryClaim extends Pick<NodeIdentity, 'deployment' | 'site'> {
+interface DirectoryOwner {
+  readonly deployment: string;
+  readonly site: string;
+}
+
+interface DirectoryClaim extends DirectoryOwner {
   readonly dataDir: string;
   /** The origin of the site in a deployment that is being created. */
   readonly origin: number;
@@ -70,7 +75,7 @@ interface DirectoryClaim extends Pick<NodeIdentity, 'deployment' | 'site'> {
  * `readNodeIdentity`.
  */
 export function claimDirectory(
-  { files, manifest }: Pick<DataDirectory, 'files' | 'manifest'>,
+  { files, manifest }: DataDirectory,
   { dataDir, deployment, site, origin, rebuilds }: DirectoryClaim,
 ): NodeIdentity {
   const found = readNodeIdentity(files, dataDir, { deployment, site });

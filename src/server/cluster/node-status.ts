@@ -88,6 +88,9 @@ export interface RecentAlarm {
   readonly message: string;
 }
 
+/** What a node does, and why it does not serve. */
+export type NodeState = Pick<NodeStatus, 'state' | 'problem'>;
+
 /** What `describeState` needs to know about a site that may not run. */
 export interface NodeSituation {
   readonly driver: { readonly failure?: Error | undefined } | undefined;
@@ -107,7 +110,7 @@ export function describeState({
   waitingFor,
   cannotStart,
   sealed,
-}: NodeSituation): Pick<NodeStatus, 'state' | 'problem'> {
+}: NodeSituation): NodeState {
   if (driver?.failure !== undefined)
     return { state: 'stopped', problem: driver.failure.message };
   if (driver !== undefined)

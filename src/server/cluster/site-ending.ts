@@ -5,7 +5,7 @@
 import type { OnAlarm } from '../alarms/site-alarm.ts';
 import type { Origin } from '../records/origin.ts';
 import type { ClosedMeanwhile } from './catch-up.ts';
-import type { ClusterLinks } from './cluster-links.ts';
+import type { PeerRequests } from './cluster-links.ts';
 import type { DiskRoom } from './disk-room.ts';
 import type { NodeDirectory } from './node-directory.ts';
 import { STATUS } from './node-status.ts';
@@ -75,7 +75,7 @@ export class SiteEnding {
    */
   async retire(
     { message, unsent }: ClosedMeanwhile,
-    links: Pick<ClusterLinks, 'peers' | 'request'>,
+    links: PeerRequests,
   ): Promise<void> {
     const { site, directory, room, signal, onAlarm } = this.#options;
     this.#isRetired = true;

@@ -12,7 +12,7 @@ import type { Origins } from '../records/origin.ts';
 import type { SiteDriver } from '../site/site-driver.ts';
 import type { ClusterLinks } from './cluster-links.ts';
 
-export interface SiteMessagesHost {
+export interface SiteMessagesContext {
   readonly codec: EnvelopeCodec;
   /** Identifies messages of this deployment. */
   readonly deployment: string;
@@ -25,7 +25,7 @@ export interface SiteMessagesHost {
 /** Sends a message of the site, in the version that its receiver reads. */
 export function sendEnvelope(
   envelope: Envelope,
-  { codec, origins, links, driver }: SiteMessagesHost,
+  { codec, origins, links, driver }: SiteMessagesContext,
 ): void {
   try {
     const name = origins.getName(envelope.to.site);
@@ -50,7 +50,7 @@ export function sendEnvelope(
 export function receiveEnvelopes(
   from: string,
   contents: readonly Uint8Array[],
-  { codec, deployment, origins, driver }: Omit<SiteMessagesHost, 'links'>,
+  { codec, deployment, origins, driver }: Omit<SiteMessagesContext, 'links'>,
 ): void {
   if (driver === undefined) return;
   const envelopes: Envelope[] = [];

@@ -285,12 +285,12 @@ export class ColorAnalysis {
     endsShrinking?: () => boolean,
   ): void {
     const trial = this.#stats.getTrial(violation.shadow, violation.operation);
-    const place =
+    const kind =
       violation.kind === 'alone' ? 'localViolation' : 'concurrentViolation';
-    if (trial[place] !== undefined) return;
+    if (trial[kind] !== undefined) return;
     // Recorded before it is simplified: code that does not return may end that.
-    trial[place] = { violation, seed };
-    trial[place] = {
+    trial[kind] = { violation, seed };
+    trial[kind] = {
       violation: shrinkViolation(this.#context, violation, endsShrinking),
       seed,
     };

@@ -51,7 +51,7 @@ export class EtcdAdapter {
   readonly #grpc: GrpcModule;
   readonly #servers: EtcdServers;
   readonly #onReply: (reply: EtcdReply) => void;
-  #place = 0;
+  #serverIndex = 0;
   /** `undefined` if the secrets could not be read or used. */
   #channel: EtcdChannel | undefined;
   #isConnected = false;
@@ -98,7 +98,7 @@ export class EtcdAdapter {
   }
 
   get #endpoint(): string {
-    return this.#servers.endpoints[this.#place] as string;
+    return this.#servers.endpoints[this.#serverIndex] as string;
   }
 
   #connect(): EtcdChannel | undefined {
@@ -156,7 +156,7 @@ export class EtcdAdapter {
     this.#watch = undefined;
     this.#progressIds = [];
     this.#channel?.close();
-    this.#place = (this.#place + 1) % this.#servers.endpoints.length;
+    this.#serverIndex = (this.#serverIndex + 1) % this.#servers.endpoints.length;
     this.#channel = this.#connect();
   }
 

@@ -77,7 +77,18 @@ export interface GeneratorOutcome {
   readonly isLocal?: true;
 }
 
-export interface GeneratorOptions extends GeneratorPorts {
+/** Decides which rights to bounded fields generators see. */
+interface RightsOptions {
+  /**
+   * The site whose rights to bounded fields the generators read. Default: they
+   * read all rights
+   */
+  readonly site?: Origin | undefined;
+  /** The origins of the deployment: rights of closed ones are not left. */
+  readonly origins?: { readonly closed: Origins['closed'] } | undefined;
+}
+
+export interface GeneratorOptions extends GeneratorPorts, RightsOptions {
   readonly limits?: Partial<GeneratorLimits> | undefined;
   /**
    * Maximum size of a red operation in bytes, approximately. Default: as for
@@ -94,13 +105,6 @@ export interface GeneratorOptions extends GeneratorPorts {
    * and restarts.
    */
   readonly identifierPrefix?: string;
-  /**
-   * The site whose rights to bounded fields the generators read. Default: they
-   * read all rights
-   */
-  readonly site?: Origin | undefined;
-  /** The origins of the deployment: rights of closed ones are not left. */
-  readonly origins?: Pick<Origins, 'closed'> | undefined;
 }
 
 /** The service's parts for one operation, looked up once. */
@@ -490,13 +494,9 @@ function escapeName(name: string): string {
 class RightsReader implements StateReader {
   readonly #state: StateReader;
   readonly #tables: Tables;
-  readonly #options: Pick<GeneratorOptions, 'site' | 'origins'>;
+  readonly #options: RightsOptions;
 
-  constructor(
-    state: StateReader,
-    tables: Tables,
-    options: Pick<GeneratorOptions, 'site' | 'origins'>,
-  ) {
+  constructor(state: StateReader, tables: Tables, options: RightsOptions) {
     this.#state = state;
     this.#tables = tables;
     this.#options = options;

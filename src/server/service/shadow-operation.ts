@@ -232,14 +232,17 @@ export function shadow(
   return createOperation(effects, reply);
 }
 
+/** What `blue`, `red` and `shadow` have in common. */
+type OperationBody = Pick<UncoloredOperation, 'effects' | 'reply'>;
+
 function createOperation(
   effects: (args: never) => readonly Effect[],
   reply: unknown,
-): Pick<UncoloredOperation, 'effects' | 'reply'> {
-  return { effects, ...(reply === undefined ? {} : { reply }) } as Pick<
-    UncoloredOperation,
-    'effects' | 'reply'
-  >;
+): OperationBody {
+  return {
+    effects,
+    ...(reply === undefined ? {} : { reply }),
+  } as OperationBody;
 }
 
 function checkReply(reply: unknown): void {

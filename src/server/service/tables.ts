@@ -148,15 +148,15 @@ function checkFields(fields: unknown): void {
     unknown,
   ][]) {
     checkMemberName(name, `fields.${name}`);
-    const place = `fields.${name}`;
+    const path = `fields.${name}`;
     const isField =
       isRecord(field) && Object.hasOwn(FIELD_KINDS, String(field['kind']));
-    check(isField, place, `must be made by ${FIELD_BUILDERS}, as counter()`);
+    check(isField, path, `must be made by ${FIELD_BUILDERS}, as counter()`);
     const { kind, min } = field as unknown as Field;
     const fits =
       kind === 'bounded' ? Number.isSafeInteger(min) : min === undefined;
     const rule = 'a bounded field has a minimum, an integer, and no other has';
-    check(fits, place, `${rule}: write boundedCounter({ min: 0 })`);
+    check(fits, path, `${rule}: write boundedCounter({ min: 0 })`);
   }
 }
 

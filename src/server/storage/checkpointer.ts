@@ -36,7 +36,7 @@ export interface CheckpointerOptions {
   readonly number: number;
   readonly source: CheckpointSource;
   /** A checkpoint is on the disk, in the file with this number. */
-  onDone(places: CommitPositions, file: number): void;
+  onDone(positions: CommitPositions, file: number): void;
   /**
    * The checkpoint could not be written. No data is lost, but the logs stay
    * longer.
@@ -221,13 +221,13 @@ export class Checkpointer {
     });
   }
 
-  #onCommitted(current: CurrentFile, places: CommitPositions): void {
+  #onCommitted(current: CurrentFile, positions: CommitPositions): void {
     if (current.wholeBytes === 0) current.wholeBytes = current.position;
     for (const number of this.#outdated.splice(0)) this.#remove(number);
     this.#isRunning = false;
     for (const done of this.#inFlight.splice(0))
       done(undefined, this.#hold(current.number, current.position));
-    this.#options.onDone(places, current.number);
+    this.#options.onDone(positions, current.number);
     if (this.#requests.length > 0) this.start();
   }
 

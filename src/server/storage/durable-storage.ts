@@ -12,7 +12,7 @@ import type { LocalLogListener, LogKind, Term } from '../log/local-log.ts';
 import type { LogPositions, RecoveredState } from '../log/recovered-state.ts';
 import { Checkpointer, type CommitPositions } from './checkpointer.ts';
 import { isFenced, isNoSpace, type Files, type Timing } from './disk/files.ts';
-import type { DirectoryLock } from './disk/directory-lock.ts';
+import type { Ownership } from './disk/directory-lock.ts';
 import type { SegmentHeader } from './format/file-names.ts';
 import { recoverSite, type RecoveredSite } from './recovery.ts';
 import { FULL_RETRY_MS } from './disk/ordered-writes.ts';
@@ -40,7 +40,7 @@ export interface DurableStorageOptions {
    * Reports whether this process still owns the directory. Absent if no other
    * process can reach it.
    */
-  readonly lock?: Pick<DirectoryLock, 'isHeld' | 'onLost'>;
+  readonly lock?: Ownership;
   /** Receives events that an operator must know. */
   readonly events?: StorageEvents;
   /** The recovered state, if it was read already. */
@@ -202,7 +202,7 @@ export class DurableStorage implements SiteStorage {
         directory,
         number,
         source,
-        onDone: (places, file) => this.#onCheckpoint(places, file),
+        onDone: (positions, file) => this.#onCheckpoint(positions, file),
         onFailed: (error) => this.#onCheckpointFailed(error),
       },
       lastCheckpoint?.file,
@@ -271,10 +271,10 @@ export class DurableStorage implements SiteStorage {
       this.checkpoint();
   }
 
-  #onCheckpoint(places: CommitPositions, file: number): void {
-    this.#checkpointed = places;
-    this.#lastCheckpoint = { file, ...places.contained };
-    this.#source?.onCheckpointed?.(places.contained);
+  #onCheckpoint(positions: CommitPositions, file: number): void {
+    this.#checkpointed = positions;
+    this.#lastCheckpoint = { file, ...positions.contained };
+    this.#source?.onCheckpointed?.(positions.contained);
     this.#checkpointRetryMs = FULL_RETRY_MS;
     this.#plannedRetry = undefined;
     this.#removeOldSegments();
@@ -362,6 +362,6 @@ function cannotStartError(error: Error): CorrectableError {
   );
 }
 
-function isAtMost(places: LogPositions, limit: LogPositions): boolean {
-  return places.local <= limit.local && places.red <= limit.red;
+function isAtMost(positions: LogPositions, limit: LogPositions): boolean {
+  return positions.local <= limit.local && positions.red <= limit.red;
 }

@@ -196,13 +196,13 @@ export class SegmentLog {
   }
 
   /** Removes the files whose entries are all before these positions. */
-  trim(places: LogPositions): void {
+  trim(positions: LogPositions): void {
     for (;;) {
       const next = this.#segments[1];
       if (
         next === undefined ||
-        next.local > places.local ||
-        next.red > places.red
+        next.local > positions.local ||
+        next.red > positions.red
       )
         return;
       // Without this file, none of the remaining ones would name the positions

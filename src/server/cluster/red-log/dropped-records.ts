@@ -26,7 +26,7 @@ export interface DroppedRecordsOptions {
  * alarm that names the file.
  */
 export function saveDroppedRecords(
-  { red }: Pick<RecoveredState, 'red'>,
+  { red }: RecoveredState,
   { generation, leader, base, copy }: FollowedLog,
   { site, files, onAlarm }: DroppedRecordsOptions,
 ): void {

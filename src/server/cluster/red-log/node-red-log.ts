@@ -50,7 +50,7 @@ export class NodeRedLog {
   #grpc: GrpcModule | undefined;
   #servers: EtcdServers | undefined;
   #adapter: EtcdAdapter | undefined;
-  #size: Pick<RedLogStatus, 'sizeBytes' | 'usedBytes' | 'quotaBytes'> = {};
+  #size: Partial<RedLogStatus> = {};
 
   constructor(settings: RedLogSettings, deployment: string) {
     this.#settings = settings;
@@ -94,13 +94,13 @@ export class NodeRedLog {
   createParts({ generation, base }: RedGeneration): RedLogParts {
     if (this.#settings.engine !== 'etcd')
       return { generation, redLog: SEQUENCED_ENGINE };
-    const place = {
+    const logOptions = {
       deployment: this.#deployment,
       generation,
       baseLength: base?.length,
     };
     const redLog = createEtcdEngine({
-      ...place,
+      ...logOptions,
       describeProblem: describeRecordProblem,
     });
     return {

@@ -18,7 +18,7 @@ import {
 } from './red-generation.ts';
 
 /** Acts for the follower when the generation changes. */
-export interface RedFollowerHost {
+export interface RedFollowerContext {
   save(red: StoredGeneration): void;
   readonly isRunning: boolean;
   /**
@@ -75,7 +75,7 @@ const SEALED_ALARM_MS = 3000;
 const ASK_INTERVAL_MS = 5000;
 
 export class RedFollower {
-  readonly #host: RedFollowerHost;
+  readonly #context: RedFollowerContext;
   readonly #signal: AbortSignal;
   #red: RedGeneration;
   /**
@@ -93,12 +93,12 @@ export class RedFollower {
 
   constructor(
     { copy, ...red }: StoredGeneration,
-    host: RedFollowerHost,
+    context: RedFollowerContext,
     signal: AbortSignal,
   ) {
     this.#red = red;
     this.#copy = getCopyGeneration({ copy, ...red });
-    this.#host = host;
+    this.#context = context;
     this.#signal = signal;
     const timer = setInterval(() => this.askAll(), ASK_INTERVAL_MS).unref();
     signal.addEventListener('abort', () => clearInterval(timer));
@@ -126,7 +126,9 @@ export class RedFollower {
   }
 
   get #isRestarting(): boolean {
-    return !this.#host.isRunning || this.#host.isTransferring || this.isSealing;
+    return (
+      !this.#context.isRunning || this.#context.isTransferring || this.isSealing
+    );
   }
 
   /**
@@ -179,8 +181,8 @@ export class RedFollower {
       );
     if (this.#copy !== this.#red.generation)
       this.#follow(this.#red, this.#red.generation);
-    this.#host.releaseRoom();
-    return this.#host.start();
+    this.#context.releaseRoom();
+    return this.#context.start();
   }
 
   #reportSealed(isLasting: boolean): void {
@@ -188,7 +190,7 @@ export class RedFollower {
     const report = `${problem} ${isLasting}`;
     if (problem === undefined || report === this.#reported) return;
     this.#reported = report;
-    this.#host.onSealed(problem, isLasting);
+    this.#context.onSealed(problem, isLasting);
   }
 
   /**
@@ -196,12 +198,15 @@ export class RedFollower {
    * does not know.
    */
   onConnected(peer: string): void {
-    this.#followPeer(peer).catch((error: Error) => this.#host.onFailed(error));
+    this.#followPeer(peer).catch((error: Error) =>
+      this.#context.onFailed(error),
+    );
   }
 
   /** Asks all connected peers for their generation. */
   askAll(): void {
-    for (const peer of this.#host.getConnectedPeers()) this.onConnected(peer);
+    for (const peer of this.#context.getConnectedPeers())
+      this.onConnected(peer);
   }
 
   async #followPeer(peer: string): Promise<void> {
@@ -212,9 +217,9 @@ export class RedFollower {
   #catchUp(when: string): Promise<void> {
     const { generation, leader } = this.#red;
     const message = `generation ${generation} of the red log began at ${leader} ${when}`;
-    this.#host.releaseRoom();
+    this.#context.releaseRoom();
     const to = { ...this.#red, copy: this.#copy };
-    return this.#host.catchUp(message, to, () =>
+    return this.#context.catchUp(message, to, () =>
       this.#follow(this.#red, generation),
     );
   }
@@ -223,13 +228,13 @@ export class RedFollower {
   #isCurrent(): boolean {
     if (this.#copy === this.#red.generation) return true;
     return isPrefix(
-      { copy: this.#copy, length: this.#host.countEntries() },
+      { copy: this.#copy, length: this.#context.countEntries() },
       this.#red,
     );
   }
 
   async #askEach(): Promise<void> {
-    for (const peer of this.#host.getConnectedPeers()) await this.#ask(peer);
+    for (const peer of this.#context.getConnectedPeers()) await this.#ask(peer);
   }
 
   /**
@@ -239,7 +244,7 @@ export class RedFollower {
     const isRestarting = this.#isRestarting;
     try {
       const red = parseRedGeneration(
-        await this.#host.request(peer, READ_RED, null),
+        await this.#context.request(peer, READ_RED, null),
       );
       // A site that was stopped meanwhile asks again when it starts.
       if (this.#isRestarting !== isRestarting || !isSuperseded(this.#red, red))
@@ -259,7 +264,7 @@ export class RedFollower {
       ...(base !== undefined && { base }),
     };
     // Write first: without room for it, the site goes on as before.
-    this.#host.save({ ...followed, copy });
+    this.#context.save({ ...followed, copy });
     this.#red = followed;
     this.#copy = copy;
   }
@@ -269,50 +274,50 @@ export class RedFollower {
    * operators.
    */
   #read(isCopyAsked: boolean): ReadReply {
-    const { isTransferring } = this.#host;
+    const { isTransferring } = this.#context;
     if (!isCopyAsked) return { ...this.#red, isTransferring };
     if (!isTransferring)
       return { ...this.#red, isTransferring, problem: this.#findProblem() };
     return {
       ...this.#red,
       isTransferring,
-      own: { copy: this.#copy, length: this.#host.countEntries() },
+      own: { copy: this.#copy, length: this.#context.countEntries() },
     };
   }
 
   /** Returns why the site could not start again once it is sealed, if so. */
   #findProblem(): string | undefined {
     try {
-      this.#host.reserveRoom();
+      this.#context.reserveRoom();
       return undefined;
     } catch (error) {
       return `there is no room on its disk to start again (${(error as Error).message})`;
     } finally {
-      this.#host.releaseRoom();
+      this.#context.releaseRoom();
     }
   }
 
   async #seal({ generation }: RedGeneration): Promise<SealReply> {
-    if (this.#host.isTransferring)
+    if (this.#context.isTransferring)
       throw new Error('it is taking the state of another site');
     // Each attempt has a number of its own. So of two attempts at once, each
     // one stops where the other has been.
     if (generation <= this.#red.generation)
       throw new Error(`generation ${this.#red.generation} is known already`);
-    this.#host.reserveRoom();
+    this.#context.reserveRoom();
     this.#follow({ generation, leader: null });
     try {
-      if (this.#host.isRunning) await this.#stop();
+      if (this.#context.isRunning) await this.#stop();
       return {
         generation,
         leader: null,
-        length: this.#host.countEntries(),
+        length: this.#context.countEntries(),
         copy: this.#copy,
       };
     } finally {
       // Even after an error: only a site that asks the others goes on again.
       if (this.#hasBegun)
-        this.begin().catch((error: Error) => this.#host.onFailed(error));
+        this.begin().catch((error: Error) => this.#context.onFailed(error));
     }
   }
 
@@ -320,7 +325,7 @@ export class RedFollower {
     this.#sealCount += 1;
     try {
       await this.#starting?.catch(() => {});
-      await this.#host.stop();
+      await this.#context.stop();
     } finally {
       this.#sealCount -= 1;
     }
@@ -345,7 +350,9 @@ export class RedFollower {
 
   #isOpenSoon(): boolean {
     return (
-      !this.#host.isRunning && !this.#host.isTransferring && this.#isCurrent()
+      !this.#context.isRunning &&
+      !this.#context.isTransferring &&
+      this.#isCurrent()
     );
   }
 }

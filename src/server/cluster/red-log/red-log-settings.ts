@@ -89,8 +89,8 @@ function parseEtcd(
     'redLog.endpoints',
     `${rule}, got ${show(endpoints)}`,
   );
-  const urls = endpoints.map((endpoint, place) =>
-    parseEndpoint(`redLog.endpoints[${place}]`, endpoint),
+  const urls = endpoints.map((endpoint, index) =>
+    parseEndpoint(`redLog.endpoints[${index}]`, endpoint),
   );
   const readPath = (field: string, name: unknown): string => {
     checkField(

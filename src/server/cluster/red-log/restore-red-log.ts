@@ -66,16 +66,16 @@ export async function restoreRedLog(
 ): Promise<RestoredLog> {
   const { request, sites: all, leader } = targets;
   const known = await Promise.all(all.map((site) => read(site, request)));
-  const transferring = all.filter((_, place) => known[place]?.isTransferring);
+  const transferring = all.filter((_, index) => known[index]?.isTransferring);
   const sites = all.filter((site) => !transferring.includes(site));
   rejectTransferring(transferring, sites, leader);
   const losing = findLosing(targets, sites, transferring);
   if (losing.length > 0 && targets.acceptsLoss !== true)
     throw lossError(targets, sites, losing);
-  for (const [place, { problem }] of known.entries())
+  for (const [index, { problem }] of known.entries())
     if (problem !== undefined)
       throw new Error(
-        `${all[place]} cannot be sealed: ${problem}. Nothing was changed. Repeat this once that is fixed`,
+        `${all[index]} cannot be sealed: ${problem}. Nothing was changed. Repeat this once that is fixed`,
       );
 
   // Each attempt has a number of its own, so that no site follows two leaders
@@ -83,8 +83,8 @@ export async function restoreRedLog(
   const generation = Math.max(...known.map((item) => item.generation)) + 1;
   const sealed = await seal(sites, generation, request);
   const longest = sealed.reduce((a, b) => (isLonger(b, a) ? b : a));
-  const hasMore = all.find((_, place) =>
-    isLonger(known[place]?.own ?? longest, longest),
+  const hasMore = all.find((_, index) =>
+    isLonger(known[index]?.own ?? longest, longest),
   );
   if (hasMore !== undefined)
     throw new Error(
@@ -101,11 +101,11 @@ export async function restoreRedLog(
   const outcomes = await Promise.allSettled(
     others.map((site) => request(site, OPEN_RED, opened)),
   );
-  const late = outcomes.flatMap((outcome, place) =>
+  const late = outcomes.flatMap((outcome, index) =>
     outcome.status === 'rejected'
       ? [
           {
-            site: others[place] as string,
+            site: others[index] as string,
             problem: (outcome.reason as Error).message,
           },
         ]
@@ -200,7 +200,7 @@ async function seal(
       'value' in outcome ? outcome.value : [],
     );
   const sealed = sites.filter(
-    (_, place) => outcomes[place]?.status === 'fulfilled',
+    (_, index) => outcomes[index]?.status === 'fulfilled',
   );
   const state =
     sealed.length === 0

@@ -26,6 +26,7 @@ import { formatWaiting, waitUntilUnknown } from '../../cluster/first-start.ts';
 import {
   describeState,
   type NodeEvents,
+  type NodeState,
   type NodeStatus,
 } from '../../cluster/node-status.ts';
 import { saveDroppedRecords } from '../../cluster/red-log/dropped-records.ts';
@@ -44,7 +45,7 @@ import { waitWhileSending } from '../../cluster/site-ending.ts';
 import {
   receiveEnvelopes,
   sendEnvelope,
-  type SiteMessagesHost,
+  type SiteMessagesContext,
 } from '../../cluster/site-messages.ts';
 import {
   StateTransfers,
@@ -358,7 +359,8 @@ export class ClusterNode {
         receive: (donors, ...ending) =>
           transfers.receive(origin, () => donors, ...ending),
         recover: () => this.#directory.recover(),
-        install: (merged) => install({ ...this.#directory.place, ...merged }),
+        install: (merged) =>
+          install({ ...this.#directory.location, ...merged }),
         onProblem: (problem) => this.#onProgress(problem),
         ...createTransferAlarms(this.name, this.#resources.onAlarm),
       });
@@ -424,7 +426,7 @@ export class ClusterNode {
     this.#transfers?.setStorage(storage);
   }
 
-  get state(): Pick<NodeStatus, 'state' | 'problem'> {
+  get state(): NodeState {
     const waiting = this.#resources.room.problem ?? this.#waitingFor;
     return describeState({
       driver: this.#site?.driver,
@@ -557,7 +559,7 @@ export class ClusterNode {
     };
   }
 
-  get #messagesContext(): SiteMessagesHost {
+  get #messagesContext(): SiteMessagesContext {
     const { links, origins } = this;
     return {
       codec: this.#resources.codec,

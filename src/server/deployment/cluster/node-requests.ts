@@ -2,7 +2,7 @@ import {
   answerVersion,
   getNodeVersion,
   type NodeVersion,
-  type VersionHost,
+  type VersionContext,
 } from '../../cluster/activate.ts';
 import {
   CHANGE,
@@ -48,18 +48,18 @@ export interface RequestedNode {
 /** Answers what other sites and the commands of operators ask a node. */
 export class NodeRequests {
   readonly #node: RequestedNode;
-  readonly #versionHost: VersionHost;
+  readonly #versionContext: VersionContext;
   readonly #changes: PendingChanges;
 
   constructor(node: RequestedNode) {
     this.#node = node;
-    this.#versionHost = this.#createVersionHost();
+    this.#versionContext = this.#createVersionContext();
     this.#changes = new PendingChanges(() => node.getDriver()?.redProblem);
   }
 
   /** The version that the node runs, and the one in force. */
   get version(): NodeVersion {
-    return getNodeVersion(this.#versionHost);
+    return getNodeVersion(this.#versionContext);
   }
 
   answer({ from, kind, body }: ControlRequest): unknown {
@@ -78,7 +78,8 @@ export class NodeRequests {
     if (kind === CHANGE) return this.#proposeChange(parseChange(body));
 
     const reply =
-      answerVersion(kind, this.#versionHost) ?? node.answerRedLog(kind, body);
+      answerVersion(kind, this.#versionContext) ??
+      node.answerRedLog(kind, body);
     if (reply !== undefined) return reply;
     throw new Error(`unknown request ${kind}`);
   }
@@ -93,7 +94,7 @@ export class NodeRequests {
     return this.#changes.wait(this.#node.requireDriver().proposeChange(change));
   }
 
-  #createVersionHost(): VersionHost {
+  #createVersionContext(): VersionContext {
     const node = this.#node;
     return {
       site: node.name,

@@ -22,7 +22,7 @@ type SitePhase =
 
 const STOPPED: SitePhase = { name: 'stopped' };
 
-export interface SiteLifecycleHost {
+export interface SiteLifecycleContext {
   readonly room: DiskRoom;
   /** Aborted once the node is closed: no site starts after that. */
   readonly signal: AbortSignal;
@@ -46,15 +46,15 @@ export interface SiteLifecycleHost {
 }
 
 export class SiteLifecycle {
-  readonly #host: SiteLifecycleHost;
+  readonly #context: SiteLifecycleContext;
   readonly #restarts = new OneAtATime();
   /** Calls of `onStarted` and `onStopping`. */
   readonly #reports = new OneAtATime();
   #phase: SitePhase = STOPPED;
   #isConfirmed = false;
 
-  constructor(host: SiteLifecycleHost) {
-    this.#host = host;
+  constructor(context: SiteLifecycleContext) {
+    this.#context = context;
   }
 
   /** The site, while it runs. */
@@ -68,7 +68,7 @@ export class SiteLifecycle {
 
   /** Starts the site, once there is room on the disk for that. */
   start(): Promise<void> {
-    return this.#host.room.repeat(async () => {
+    return this.#context.room.repeat(async () => {
       try {
         await this.#start();
       } catch (error) {
@@ -87,7 +87,7 @@ export class SiteLifecycle {
       await change();
       await this.start();
     });
-    this.#host.askPeers();
+    this.#context.askPeers();
   }
 
   /** Resolves once the restarts that were asked for are over. */
@@ -98,7 +98,7 @@ export class SiteLifecycle {
   /** Lets clients move to other sites before the site is stopped. */
   async reportStopping(): Promise<void> {
     await this.#reports.run(async () => {
-      if (!this.#host.signal.aborted) await this.#host.onStopping();
+      if (!this.#context.signal.aborted) await this.#context.onStopping();
     });
   }
 
@@ -108,7 +108,7 @@ export class SiteLifecycle {
   }
 
   async stop(): Promise<void> {
-    this.#host.disconnect();
+    this.#context.disconnect();
     const phase = this.#phase;
     if (phase.name === 'running') {
       this.#isConfirmed = phase.site.driver.isConfirmed;
@@ -119,23 +119,23 @@ export class SiteLifecycle {
   }
 
   async #start(): Promise<void> {
-    this.#host.signal.throwIfAborted();
-    const storage = this.#host.openStorage();
+    this.#context.signal.throwIfAborted();
+    const storage = this.#context.openStorage();
     this.#phase = { name: 'loading', storage };
 
     const [siteStorage] = storage.sites as readonly [DurableStorage];
-    const site = this.#host.createSite(siteStorage, this.#isConfirmed);
+    const site = this.#context.createSite(siteStorage, this.#isConfirmed);
     this.#phase = { name: 'running', storage, site };
 
     storage.adopt();
-    this.#host.connect(site, siteStorage);
+    this.#context.connect(site, siteStorage);
 
     // Another call may have stopped the site meanwhile. Then that call starts
     // it again.
     await this.#reports.run(async () => {
-      if (this.site === site && !this.#host.signal.aborted)
-        await this.#host.onStarted();
+      if (this.site === site && !this.#context.signal.aborted)
+        await this.#context.onStarted();
     });
-    this.#host.askPeers();
+    this.#context.askPeers();
   }
 }

@@ -36,6 +36,24 @@ export interface RepeatableWrite {
   forget(): number;
 }
 
+/** Memory that counts for one client, its principal and all clients. */
+export interface ReplyMemory {
+  /** Reserves the bytes, unless one of these has too much then. */
+  tryReserve(bytes: number): boolean;
+  reserve(bytes: number): void;
+  release(bytes: number): void;
+}
+
+/** What a submission needs of the record of its client. */
+export interface SubmitterRecord extends ReplyMemory {
+  readonly key: string;
+  readonly acknowledged: number;
+  onEnded(
+    update: RepeatableWrite & { readonly id: number },
+    as: RepeatableWrite,
+  ): void;
+}
+
 export interface ClientConnection {
   readonly attempt: number;
   onReplaced(): void;
@@ -54,7 +72,7 @@ const PAGE_BYTES = 384;
 const RECORD_BYTES = 1_024;
 
 /** Returns the memory for a client of which nothing else is kept, in bytes. */
-export function measureRecord({ key }: Pick<ClientRecord, 'key'>): number {
+export function measureRecord({ key }: { readonly key: string }): number {
   return RECORD_BYTES + key.length;
 }
 
@@ -295,8 +313,15 @@ export class RetainedClients {
   }
 }
 
+interface ClientIdentity {
+  readonly key: string;
+  readonly subprotocol: string;
+  readonly memory: string;
+  readonly principal: RetainedClients;
+}
+
 /** One client, over all its connections. */
-export class ClientRecord {
+export class ClientRecord implements SubmitterRecord {
   readonly #entries = new SequenceMap<RepeatableWrite>();
   readonly #table: ClientTable;
   /** The principal and the id of the client: unique among all clients. */
@@ -321,10 +346,7 @@ export class ClientRecord {
   /** The pages that are counted in `bytes`. */
   #pages = 0;
 
-  constructor(
-    parts: Pick<ClientRecord, 'key' | 'subprotocol' | 'memory' | 'principal'>,
-    table: ClientTable,
-  ) {
+  constructor(parts: ClientIdentity, table: ClientTable) {
     this.key = parts.key;
     this.subprotocol = parts.subprotocol;
     this.memory = parts.memory;

@@ -302,7 +302,7 @@ const BUDGET_OWNERS: Readonly<Record<BudgetOwner, string>> = {
 function budgetFullError(
   context: GatewayContext,
   whose: BudgetOwner,
-  { unit, advice }: Pick<LimitExceeded, 'unit' | 'advice'>,
+  { unit, advice }: { readonly unit: string; readonly advice: string },
 ): CorrectableError {
   return overloadedError(context, {
     limit: 'maxMemoryBytes',

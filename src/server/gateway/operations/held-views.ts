@@ -1,12 +1,6 @@
 import type { CorrectableError } from '../../../correctable/errors.ts';
-import type { ClientRecord } from '../clients/client-table.ts';
+import type { ReplyMemory } from '../clients/client-table.ts';
 import { ConfirmableViews, type ConfirmableView } from './confirmable-views.ts';
-
-/** Reserves and releases memory for which the client counts. */
-export type ReplyMemory = Pick<
-  ClientRecord,
-  'tryReserve' | 'reserve' | 'release'
->;
 
 /** The confirmable views of one operation, which count for its client. */
 export class HeldViews extends ConfirmableViews {

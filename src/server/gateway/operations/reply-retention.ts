@@ -3,7 +3,10 @@
  * exactly once answers retries itself, so its operations have no retention.
  */
 import type { Codec, EncodedMessage } from '../../../protocol/codec/codec.ts';
-import type { ClientRecord, RepeatableWrite } from '../clients/client-table.ts';
+import type {
+  RepeatableWrite,
+  SubmitterRecord,
+} from '../clients/client-table.ts';
 import {
   CompletedWrite,
   encodeShortFailure,
@@ -12,10 +15,7 @@ import {
 } from './retained-reply.ts';
 
 export interface ReplyRetentionOwner {
-  readonly record: Pick<
-    ClientRecord,
-    'tryReserve' | 'reserve' | 'release' | 'onEnded'
-  >;
+  readonly record: SubmitterRecord;
   readonly codec: Codec;
 }
 

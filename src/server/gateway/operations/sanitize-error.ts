@@ -51,7 +51,7 @@ export function sanitizeError(error: unknown): unknown {
  */
 export function truncateError(
   error: unknown,
-  { codec, maxResultBytes }: Pick<SubmissionOwner, 'codec' | 'maxResultBytes'>,
+  { codec, maxResultBytes }: SubmissionOwner,
 ): unknown {
   if (!isCorrectableError(error) || error.domain === undefined) return error;
   const encoded = codec.encodeMessage(toFailMessage(0, error));

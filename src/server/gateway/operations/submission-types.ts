@@ -1,16 +1,13 @@
 import type { Principal } from '../../../correctable/binding.ts';
 import type { Codec } from '../../../protocol/codec/codec.ts';
 import type { SiteMove } from '../../../protocol/messages/submit.ts';
-import type { ClientRecord } from '../clients/client-table.ts';
+import type { SubmitterRecord } from '../clients/client-table.ts';
 import type { OperationStats } from './operation-stats.ts';
 import type { LoadSlot } from '../limits/in-flight-load.ts';
 
 /** What all submissions of one client share. */
 export interface SubmissionOwner {
-  readonly record: Pick<
-    ClientRecord,
-    'key' | 'acknowledged' | 'tryReserve' | 'reserve' | 'release' | 'onEnded'
-  >;
+  readonly record: SubmitterRecord;
   readonly codec: Codec;
   /** The levels of the hosted binding. */
   readonly levels: readonly string[];

@@ -66,13 +66,13 @@ class LogState implements FieldState {
   apply(effect: Effect, stamp: Stamp): void {
     // Search from the end, since a new line is almost always the newest. Lines
     // of one operation keep their order.
-    let place = this.#lines.length;
+    let index = this.#lines.length;
     while (
-      place > 0 &&
-      compareStamps((this.#lines[place - 1] as LogLine).stamp, stamp) > 0
+      index > 0 &&
+      compareStamps((this.#lines[index - 1] as LogLine).stamp, stamp) > 0
     )
-      place -= 1;
-    this.#lines.splice(place, 0, { stamp, value: effect.value });
+      index -= 1;
+    this.#lines.splice(index, 0, { stamp, value: effect.value });
     this.#values = undefined;
   }
   clear(upTo: Stamp): void {

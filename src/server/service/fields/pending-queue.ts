@@ -126,10 +126,10 @@ export class PendingQueue extends OwnedEffects {
     const size = this.#computeSize(committed);
     const at = (index: number): unknown => {
       if (index < 0 || index >= size) return undefined;
-      const place = total - size + index;
-      return place < committed.size
-        ? committed.at(place)
-        : freezeForUser(this.#pushed.at(place - committed.size));
+      const position = total - size + index;
+      return position < committed.size
+        ? committed.at(position)
+        : freezeForUser(this.#pushed.at(position - committed.size));
     };
     return { size, at };
   }

@@ -88,11 +88,11 @@ function checkTakeOptions(
     : undefined;
   if (isGiven && misspelt === undefined) return options;
   const message = `A stock's take has one option, take(2, { atLeast: 1 }), not ${misspelt ?? describeKind(options)}.`;
-  const place = `${table}.${field}`;
+  const path = `${table}.${field}`;
   throw createInternalError(
     'INVALID_ARGUMENT',
     message,
-    misspelt === undefined ? place : `${place}.${misspelt}`,
+    misspelt === undefined ? path : `${path}.${misspelt}`,
   );
 }
 
@@ -210,7 +210,7 @@ interface TakeValue {
   readonly atLeast: number;
 }
 
-/** Returns the sum after an effect, and whether the effect took place. */
+/** Returns the sum after an effect, and whether the effect took path. */
 function computeStock(
   sum: ExactSum,
   { action, value }: Effect,

@@ -15,7 +15,7 @@ import {
   fenceFiles,
   lockDirectory,
   lockLostError,
-  type DirectoryLock,
+  type Ownership,
 } from '../disk/directory-lock.ts';
 import { unusableDirectoryError } from './missing-history.ts';
 import {
@@ -39,7 +39,7 @@ import { getCheckpointNumbers } from '../recovery.ts';
 export interface DataDirectory {
   readonly files: Files;
   /** Returns whether this process still owns the directory. */
-  readonly lock: Pick<DirectoryLock, 'isHeld' | 'onLost'>;
+  readonly lock: Ownership;
   /** Authenticates session tokens. A new key is created if there is none. */
   readonly clusterKey: Uint8Array;
   /** The manifest, if the directory was used before. */

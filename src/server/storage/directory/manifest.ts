@@ -54,12 +54,12 @@ export function createManifest({
     name: service.contract.name,
     ...describeService(service),
   };
-  const place = { sites, redLeader, ...(site !== undefined && { site }) };
+  const layout = { sites, redLeader, ...(site !== undefined && { site }) };
   return {
     format: FORMAT_VERSION,
     service: described,
     rules: RULES_VERSION,
-    ...place,
+    ...layout,
   };
 }
 

@@ -45,7 +45,7 @@ export function parseIdentity(bytes: Uint8Array): StoredIdentity {
 
 /** Throws `UNAVAILABLE` if the origin in the file belongs to another site. */
 export function rejectForeignOrigin(
-  { site, origin }: Pick<StoredIdentity, 'site' | 'origin'>,
+  { site, origin }: { readonly site: string; readonly origin: number | null },
   ownerOf: (origin: number) => string | undefined,
 ): void {
   if (origin === null) return;

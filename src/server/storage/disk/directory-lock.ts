@@ -92,7 +92,13 @@ export function lockDirectory(
   }
 }
 
-export class DirectoryLock {
+/** Reports whether this process still owns a directory. */
+export interface Ownership {
+  isHeld(): boolean;
+  onLost(notify: (error: CorrectableError) => void): void;
+}
+
+export class DirectoryLock implements Ownership {
   readonly #path: string;
   readonly #descriptor: number;
   readonly #clock: LockClock;
@@ -205,10 +211,7 @@ export function lockLostError(): CorrectableError {
  * Wraps the files of a directory. Once another process has taken it over,
  * nothing is created or removed, or counts as written.
  */
-export function fenceFiles(
-  files: Files,
-  lock: Pick<DirectoryLock, 'isHeld'>,
-): Files {
+export function fenceFiles(files: Files, lock: { isHeld(): boolean }): Files {
   const check = (): void => {
     if (!lock.isHeld()) throw lockLostError();
   };

@@ -63,8 +63,8 @@ export function formatCommit(
   rows: readonly string[],
   { smallParts, contained, retainedFrom, sum }: CheckpointCommit,
 ): string {
-  const places = `"contained":${encodeValue(contained)},"retainedFrom":${encodeValue(retainedFrom)}`;
-  return `{"rows":[${rows.join(',')}],${places},"sum":${sum},"smallParts":${encodeValue(smallParts)}}`;
+  const positions = `"contained":${encodeValue(contained)},"retainedFrom":${encodeValue(retainedFrom)}`;
+  return `{"rows":[${rows.join(',')}],${positions},"sum":${sum},"smallParts":${encodeValue(smallParts)}}`;
 }
 
 const NO_COMMIT = {

@@ -23,12 +23,16 @@ import { encodeFrame } from '../format/frames.ts';
 import { SegmentLog } from '../segment-log.ts';
 import { INCOMING } from './incoming-file.ts';
 
-export interface SiteInstallation {
+/** Where the data of a site is written. */
+export interface SiteLocation {
   readonly files: Files;
   readonly timing: Timing;
   /** The directory of the site, relative to `files`. */
   readonly directory: string;
   readonly site: string;
+}
+
+export interface SiteInstallation extends SiteLocation {
   /** The received state, with its checkpoint. */
   readonly state: RecoveredState;
   /** Numbers that no file of this site has had yet. */

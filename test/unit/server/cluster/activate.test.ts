@@ -1,15 +1,15 @@
 /** When an operator's command brings a version into force, and which sites it names if it does not. */
 import { expect, test, vi } from 'vitest';
-import { ACTIVATE, answerVersion, type VersionHost } from '../../../../src/server/cluster/activate.ts';
+import { ACTIVATE, answerVersion, type VersionContext } from '../../../../src/server/cluster/activate.ts';
 import type { DeploymentVersion } from '../../../../src/server/records/deployment-version.ts';
 
 function versionOf(hash: string, rules = 1): DeploymentVersion {
   return { rules, service: { hash, tables: {}, operations: {}, replies: [] } };
 }
 
-function hostOf(others: Readonly<Record<string, object | Error>>, changes: Partial<VersionHost> = {}) {
-  const propose = vi.fn<VersionHost['propose']>(async () => ({}));
-  const host: VersionHost = {
+function hostOf(others: Readonly<Record<string, object | Error>>, changes: Partial<VersionContext> = {}) {
+  const propose = vi.fn<VersionContext['propose']>(async () => ({}));
+  const host: VersionContext = {
     site: 'ireland',
     own: versionOf('new'),
     getInForce: () => versionOf('old'),

@@ -2,14 +2,14 @@
 import { expect, test } from 'vitest';
 import { put } from '../../../../src/operations/index.ts';
 import { createTransferAlarms } from '../../../../src/server/alarms/site-alarm.ts';
-import { catchUp, type CatchUpHost } from '../../../../src/server/cluster/catch-up.ts';
+import { catchUp, type CatchUpContext } from '../../../../src/server/cluster/catch-up.ts';
 import { getSharedPart, type RecoveredState } from '../../../../src/server/log/recovered-state.ts';
 import { MemberWorld, siteAt } from '../../../support/member-world.ts';
 
 const NUMBERS = { nextSegment: 1, nextCheckpoint: 1 };
 
 /** The second of three sites, which has stopped, and two donors: the first has less, the third has all. */
-function createHost(change: Partial<CatchUpHost> = {}): CatchUpHost & {
+function createHost(change: Partial<CatchUpContext> = {}): CatchUpContext & {
   readonly events: string[];
   readonly installed: RecoveredState[];
 } {
@@ -52,7 +52,7 @@ test('all donors lack something that is only here → one alarm with the reasons
   let attempts = 0;
   const host = createHost();
   const ending = new AbortController();
-  const receive: CatchUpHost['receive'] = async (donors, ...others) => {
+  const receive: CatchUpContext['receive'] = async (donors, ...others) => {
     ending.signal.throwIfAborted();
     attempts += 1;
     if (attempts === 20) ending.abort(new Error('the node is closed'));
@@ -66,7 +66,7 @@ test('all donors lack something that is only here → one alarm with the reasons
 
 test('no room for what was merged → an alarm, and another one once there is room', async () => {
   let attempts = 0;
-  const install: CatchUpHost['install'] = async () => {
+  const install: CatchUpContext['install'] = async () => {
     attempts += 1;
     if (attempts < 3) throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
   };
@@ -94,7 +94,7 @@ test('no room for what was merged → the room is named, and each attempt is lat
 });
 
 test('the site was closed meanwhile → the reason, and its own operations that it keeps', async () => {
-  const receive: CatchUpHost['receive'] = async (_donors, signal, onClosed) => {
+  const receive: CatchUpContext['receive'] = async (_donors, signal, onClosed) => {
     onClosed('b was closed: it was retired');
     signal.throwIfAborted();
     throw new Error('not aborted');
