@@ -129,8 +129,8 @@ export function formatAddress({ host, port }: ClusterAddress): string {
 }
 
 /**
- * Returns the addresses for clients, by name: from the file, or with which
- * sites have joined.
+ * Returns the addresses for clients, by name. They are in the file, or came
+ * with the sites that have joined.
  */
 export function listClientAddresses(
   names: readonly string[],

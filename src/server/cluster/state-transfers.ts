@@ -367,8 +367,8 @@ function encodeSlice({ bytes, ...head }: TransferSlice): Uint8Array {
 }
 
 /**
- * Returns `undefined` if the bytes are not a slice. The bytes are copied: a part
- * of what the link has read would keep all of it.
+ * Returns `undefined` if the bytes are not a slice. The bytes are copied: a
+ * part of what the link has read would keep all of it.
  */
 function decodeSlice(content: Uint8Array): TransferSlice | undefined {
   const buffer = Buffer.from(content);

@@ -1,12 +1,12 @@
 /**
  * Accepted connections whose peer has not shown yet that it has the key.
  *
- * Anybody who reaches the port can open them, so they have places of their own,
- * and take none from sites and operators. A peer begins its handshake at once.
- * A connection that stays silent costs little memory: it has no TLS state
- * before its first bytes. So there are many places for these, and each is soon
- * free again. With few of them, those that are closed would come back at once,
- * and fill the queue of the port.
+ * Any program that reaches the port can open them. So they have slots of their
+ * own, and take none from sites and operators. A peer begins its handshake at
+ * once. A silent connection costs little memory, since it has no TLS state
+ * before its first bytes. So there are many slots for silent connections, and
+ * each is soon free again. If there were few, closed clients would reconnect at
+ * once and fill the queue of the port.
  */
 import type { Socket } from 'node:net';
 
@@ -15,8 +15,8 @@ const SILENT_TIMEOUT_MS = 2000;
 const MAX_IN_HANDSHAKE = 256;
 
 export class UnknownConnections {
-  readonly #silent = new Places(MAX_SILENT);
-  readonly #inHandshake = new Places(MAX_IN_HANDSHAKE);
+  readonly #silent = new Slots(MAX_SILENT);
+  readonly #inHandshake = new Slots(MAX_IN_HANDSHAKE);
 
   /** Calls `onSpeaking` once the peer has sent something. */
   add(socket: Socket, onSpeaking: () => void): void {
@@ -41,7 +41,7 @@ export class UnknownConnections {
 }
 
 /** Holds a limited number of connections. A new one replaces the oldest. */
-class Places {
+class Slots {
   readonly #max: number;
   /** By remote address, in the order in which they came. */
   readonly #sockets = new Map<string, Socket>();

@@ -409,8 +409,8 @@ export function isSameState(a: Store, b: Store): boolean {
 }
 
 /**
- * Returns the first row of these effects in which two states differ. They do
- * differ in one.
+ * Returns the first row of these effects in which two states differ. The
+ * caller knows that there is one.
  */
 export function findDifferingRow(
   a: Store,

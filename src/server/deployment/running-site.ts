@@ -72,7 +72,9 @@ export interface SitePlan {
   readonly onAlarm: OnAlarm;
 }
 
-/** What the process that runs a site lends it, and what it reports there. */
+/**
+ * The resources that a process gives to its site, and callbacks to the process.
+ */
 export interface SiteResources extends Pick<
   SiteDriverOptions,
   'redLog' | 'request' | 'onMembership' | 'onEnded'

@@ -156,7 +156,8 @@ export class EtcdAdapter {
     this.#watch = undefined;
     this.#progressIds = [];
     this.#channel?.close();
-    this.#serverIndex = (this.#serverIndex + 1) % this.#servers.endpoints.length;
+    this.#serverIndex =
+      (this.#serverIndex + 1) % this.#servers.endpoints.length;
     this.#channel = this.#connect();
   }
 

@@ -257,8 +257,8 @@ export class EtcdChannel {
 
 /**
  * The TLS handshake names the server, and that name must not be an IP address
- * (RFC 6066, §3): Node warns about one. The certificate is still checked against
- * the address.
+ * (RFC 6066, §3): Node warns about one. The certificate is still checked
+ * against the address.
  */
 function nameServer(host: string): {
   readonly options: ChannelOptions;
@@ -275,8 +275,9 @@ function nameServer(host: string): {
 
 /**
  * Passes each new socket to a callback, so that it can be destroyed. A closed
- * client waits for the server to close its side. A server that hangs never does,
- * and its sockets would add up. The package offers no other way to get them.
+ * client waits for the server to close its side. A server that hangs never
+ * does, and its sockets would add up. The package offers no other way to get
+ * them.
  */
 function observeSockets(
   credentials: ChannelCredentials,

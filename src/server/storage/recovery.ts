@@ -273,19 +273,8 @@ function readSegments(
       else damaged ??= { path, damage };
       continue;
     }
-    const { format, term, local, red, checkpoint } = header;
-    if (format !== FORMAT_VERSION)
-      throw unreadableError(`${path} ${describeFormat(format)}`);
-    if (
-      site !== undefined &&
-      header.site !== undefined &&
-      header.site !== site
-    ) {
-      const owner = `a file of site '${header.site}', and not of '${site}'`;
-      throw unreadableError(
-        `${path} is ${owner}: two directories were exchanged`,
-      );
-    }
+    checkHeader(header, path, site);
+    const { term, local, red, checkpoint } = header;
     // The writer was deposed before, and was notified: none of its entries was
     // acknowledged.
     if (term < (logs?.term ?? 0)) {
@@ -309,21 +298,14 @@ function readSegments(
       term,
     };
     findJoinPosition(logs, segment, path);
-    // Whatever was after the end of the file before did not count.
+    // What the earlier file has after its end did not count.
     damaged = damage && { path, damage };
     for (const { log, entry } of entries) logs[log].push(entry);
     logs.segments.push(segment);
     logs.checkpoint = checkpoint ?? logs.checkpoint;
     logs.term = term;
   }
-  if (damaged !== undefined) {
-    const { position, frames, laterEntries } = damaged.damage;
-    const behind = `${laterEntries.local} entries of the local log and ${laterEntries.red} of the red one`;
-    const lost = `${frames.lost} groups of entries cannot be read, and behind them ${behind} can`;
-    throw unreadableError(
-      `${damaged.path} is damaged at byte ${position}: ${lost}`,
-    );
-  }
+  if (damaged !== undefined) throw damageError(damaged.path, damaged.damage);
   const start = { local: 0, red: 0 };
   return (
     logs ?? {
@@ -336,6 +318,30 @@ function readSegments(
       term: 0,
     }
   );
+}
+
+/** Throws if the file has another format, or belongs to another site. */
+function checkHeader(
+  header: SegmentHeader,
+  path: string,
+  site: string | undefined,
+): void {
+  if (header.format !== FORMAT_VERSION)
+    throw unreadableError(`${path} ${describeFormat(header.format)}`);
+  if (site === undefined || header.site === undefined || header.site === site)
+    return;
+
+  const owner = `a file of site '${header.site}', and not of '${site}'`;
+  throw unreadableError(`${path} is ${owner}: two directories were exchanged`);
+}
+
+function damageError(
+  path: string,
+  { position, frames, laterEntries }: LogDamage,
+): CorrectableError {
+  const behind = `${laterEntries.local} entries of the local log and ${laterEntries.red} of the red one`;
+  const lost = `${frames.lost} groups of entries cannot be read, and behind them ${behind} can`;
+  return unreadableError(`${path} is damaged at byte ${position}: ${lost}`);
 }
 
 /**

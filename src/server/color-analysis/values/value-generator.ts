@@ -93,7 +93,7 @@ export class ValuePool {
   }
 
   /**
-   * Whether values of this name are many in a narrow run: for example few
+   * Whether a narrow run has many values of this name. For example, it has few
    * groups with many members, or the reverse.
    */
   hasMany(name: string, random: Random): boolean {

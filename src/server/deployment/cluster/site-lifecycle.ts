@@ -1,7 +1,7 @@
 /**
- * Starts and stops the site of a node. Its links stay open meanwhile, so a start
- * may come from a peer, an operator or the red log: starts must not overlap, and
- * what an earlier one left open is closed first.
+ * Starts and stops the site of a node. Its links stay open meanwhile, so a
+ * start may come from a peer, an operator or the red log: starts must not
+ * overlap, and what an earlier one left open is closed first.
  */
 import type { DiskRoom } from '../../cluster/disk-room.ts';
 import { OneAtATime } from '../../cluster/one-at-a-time.ts';
@@ -34,7 +34,9 @@ export interface SiteLifecycleContext {
    * had to
    */
   createSite(storage: DurableStorage, isConfirmed: boolean): RunningSite;
-  /** Starts the driver and connects the site to all that the node keeps open. */
+  /**
+   * Starts the driver and connects the site to all that the node keeps open.
+   */
   connect(site: RunningSite, storage: DurableStorage): void;
   disconnect(): void;
   /** The site runs. Clients may come. */

@@ -17,9 +17,9 @@ export interface EmbeddedOptions<N extends string = string> {
   readonly latency?: SiteLatency | undefined;
   /**
    * How often a red write runs if others keep changing what it reads, before
-   * `CONFLICT`. Default:
-   * 10. If it conflicts on a `bounded` field that it takes from, it runs again
-   *     for `siteTimeoutMs` after its first rejection, however often.
+   * `CONFLICT`. Default: 10. If it conflicts on a `bounded` field that it takes
+   * from, it runs again for `siteTimeoutMs` after its first rejection, however
+   * often.
    */
   readonly maxAttempts?: number | undefined;
   /**

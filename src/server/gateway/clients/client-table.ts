@@ -71,7 +71,7 @@ const PAGE_BYTES = 384;
 /** Memory for a remembered client without its name, in bytes. */
 const RECORD_BYTES = 1_024;
 
-/** Returns the memory for a client of which nothing else is kept, in bytes. */
+/** Returns the memory for the record of a client alone, in bytes. */
 export function measureRecord({ key }: { readonly key: string }): number {
   return RECORD_BYTES + key.length;
 }
@@ -249,7 +249,7 @@ export class RetainedClients {
   /** In bytes, with the records of the clients. */
   bytes = 0;
   /**
-   * Clients without a connection of which something is kept. The one that has
+   * Clients that are gone and of which something is kept. The one that has
    * been gone for longest comes first.
    */
   readonly #gone = new Set<ClientRecord>();

@@ -104,7 +104,8 @@ export class HostedContext implements InvocationContext {
 
   /**
    * Drops what came with the operation and what the store made of it: the store
-   * may keep the context for longer. Returns the session, which is to be closed.
+   * may keep the context for longer. Returns the session, which is to be
+   * closed.
    */
   release(): BindingSession | undefined {
     const { session } = this;

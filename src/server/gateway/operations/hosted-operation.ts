@@ -1,7 +1,8 @@
 /**
- * One operation of a client at the hosted binding. If the client has the encoded
- * value of a view already, the view travels as `confirm`, without a payload
- * (Correctables, OSDI 2016, §5.2). The operation's own `equals` does not matter.
+ * One operation of a client at the hosted binding. If the client has the
+ * encoded value of a view already, the view travels as `confirm`, without a
+ * payload (Correctables, OSDI 2016, §5.2). The operation's own `equals` does
+ * not matter.
  */
 import type {
   BindingSession,
@@ -63,7 +64,9 @@ export class HostedOperation
    * that is not the last.
    */
   #views: HeldViews | undefined;
-  /** Set if the client may ask for the reply again, and the store keeps none. */
+  /**
+   * Set if the client may ask for the reply again, and the store keeps none.
+   */
   #retention: ReplyRetention | undefined;
   #hasEnded = false;
   #isAwaited = false;

@@ -38,7 +38,9 @@ export class ReplyRetention {
     return true;
   }
 
-  /** Ends the write with a view, whose reply is kept if there is room for it. */
+  /**
+   * Ends the write with a view, whose reply is kept if there is room for it.
+   */
   endWithView(reply: RetainedReply | undefined): void {
     const bytes = measureReply(reply);
     const isKept = bytes === 0 || this.#owner.record.tryReserve(bytes);
@@ -46,8 +48,8 @@ export class ReplyRetention {
   }
 
   /**
-   * Ends the write with a failure. It is kept in any case, if need be shortened:
-   * a retry must not report that the write took effect.
+   * Ends the write with a failure. It is kept in any case, if need be
+   * shortened: a retry must not report that the write took effect.
    */
   endWithFailure(message: EncodedMessage, error: unknown): void {
     const { record, codec } = this.#owner;

@@ -1,6 +1,6 @@
 /**
- * The list of all kinds of fields. Checks, error texts and the drawn services of
- * the simulator come from it, so that a new kind needs no second list.
+ * The list of all kinds of fields. Checks, error texts and the drawn services
+ * of the simulator come from it, so that a new kind needs no second list.
  */
 import { boundedCounterKind } from './bounded-counter.ts';
 import { counterKind } from './counter.ts';

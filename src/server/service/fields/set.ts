@@ -204,8 +204,8 @@ function applyChanges(
 }
 
 /**
- * A set that was read, with the set below it. What differs between both is
- * enough to know it again.
+ * A set that was read, with the set below it. If the difference between both is
+ * the same, the set is the same.
  */
 interface ShownSet {
   readonly base: unknown;

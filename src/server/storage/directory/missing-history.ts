@@ -99,8 +99,8 @@ export function describeMissingHistory(
 }
 
 /**
- * Throws `UNAVAILABLE` if a site lost what `known` says that it had. Beside a
- * running server, `known` is older.
+ * Throws `UNAVAILABLE` if a site lost entries that it had according to `known`.
+ * While a server runs, `known` is of an earlier inspection.
  */
 export function rejectMissingHistories(
   holdings: readonly Holding[],
