@@ -108,9 +108,15 @@ export interface RunningNode {
  * @throws CorrectableError `UNAVAILABLE` if another process uses the directory,
  * its data is unreadable, or the directory is empty and another site knows this
  * site.
- * @example const node = await serveCluster({ service, cluster: 'cluster.json', site: 'ireland',
- * dataDir: '/var/lib/shop' }); const shop = createClient(redblue(contract, { url: await
- * findSites(node.url) }));
+ * @example
+ * const node = await serveCluster({
+ *   service,
+ *   cluster: 'cluster.json',
+ *   site: 'ireland',
+ *   dataDir: '/var/lib/shop',
+ * });
+ * const url = await findSites(node.url);
+ * const shop = createClient(redblue(contract, { url }));
  */
 export async function serveCluster(
   options: ServeClusterOptions,

@@ -121,9 +121,16 @@ export interface RunningServer<N extends string = string> {
  * option.
  * @throws CorrectableError as `createEmbedded` if the data directory cannot be
  * used.
- * @example const server = await serve({ service, sites: ['ireland', 'frankfurt', 'virginia'],
- * redLeader: 'ireland', latency: 'eu-us', port: 7400 }); const shop =
- * createClient(redblue(contract, { url: server.siteUrl('frankfurt') }));
+ * @example
+ * const server = await serve({
+ *   service,
+ *   sites: ['ireland', 'frankfurt', 'virginia'],
+ *   redLeader: 'ireland',
+ *   latency: 'eu-us',
+ *   port: 7400,
+ * });
+ * const url = server.siteUrl('frankfurt');
+ * const shop = createClient(redblue(contract, { url }));
  */
 export async function serve<const N extends string>(
   options: ServeOptions<N>,

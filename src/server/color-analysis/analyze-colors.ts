@@ -63,8 +63,13 @@ export interface ColorAnalysisOptions {
    * Functions that draw arguments if the contract's schemas alone are not
    * enough. Refused arguments are drawn again.
    *
-   * @example arbitraries: { withdraw: ({ pick, between }) => ({ account: pick(['a', 'b']), cents:
-   * between(1, 3) }) }
+   * @example
+   * arbitraries: {
+   *   withdraw: ({ pick, between }) => ({
+   *     account: pick(['a', 'b']),
+   *     cents: between(1, 3),
+   *   }),
+   * }
    */
   readonly arbitraries?: Arbitraries;
   /**

@@ -84,8 +84,9 @@ export interface GeneratorContext<
   /**
    * A private copy of the snapshot to try shadow operations on.
    *
-   * @example for (const line of tables.lines.keys({ prefix: cart }))
-   * scratchpad.apply(shadow.removeLine({ line }, null));
+   * @example
+   * for (const line of tables.lines.keys({ prefix: cart }))
+   *   scratchpad.apply(shadow.removeLine({ line }, null));
    */
   readonly scratchpad: Scratchpad;
   /**
@@ -278,10 +279,19 @@ export interface Service<O extends OperationSpecs = OperationSpecs>
  * or a generator no operation.
  * @throws CorrectableError `INVALID_ARGUMENT` if a shadow operation has no
  * color, or a color no shadow operation.
- * @example const bankService = defineService(bank, { tables: { accounts: table({ balance: counter()
- * }) }, shadowOperations: ({ accounts }) => ({ deposit: blue((a: { account: string; amount: number
- * }) => [accounts.row(a.account).balance.add(a.amount)]), }), generators: { deposit: ({ account,
- * amount }, { shadow }) => shadow.deposit({ account, amount }, null), }, });
+ * @example
+ * const bankService = defineService(bank, {
+ *   tables: { accounts: table({ balance: counter() }) },
+ *   shadowOperations: ({ accounts }) => ({
+ *     deposit: blue((a: { account: string; amount: number }) => [
+ *       accounts.row(a.account).balance.add(a.amount),
+ *     ]),
+ *   }),
+ *   generators: {
+ *     deposit: ({ account, amount }, { shadow }) =>
+ *       shadow.deposit({ account, amount }, null),
+ *   },
+ * });
  */
 export function defineService<
   const O extends OperationSpecs,
@@ -400,8 +410,9 @@ function checkThrottle(
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the value is no service, or if
  * a color matches no shadow operation.
- * @example simulateService(withColors(bankService, { withdraw: 'blue' }), { draw }); // does it
- * have to be red?
+ * @example
+ * // Does it have to be red?
+ * simulateService(withColors(bankService, { withdraw: 'blue' }), { draw });
  */
 export function withColors<S extends Service>(service: S, colors: Colors): S {
   requireService(service, "withColors(service, { withdraw: 'red' })");

@@ -156,8 +156,10 @@ type ArgsOf<A> = [A] extends [never] ? unknown : A;
  * (RedBlue, OSDI 2012, §5.3).
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if an argument is no function.
- * @example deposit: blue((args: { account: string; amount: number }) =>
- * [accounts.row(args.account).balance.add(args.amount)])
+ * @example
+ * deposit: blue((args: { account: string; amount: number }) => [
+ *   accounts.row(args.account).balance.add(args.amount),
+ * ])
  */
 export function blue<A, const E extends readonly Effect<unknown, 'blue'>[]>(
   effects: (args: A) => E,
@@ -179,8 +181,14 @@ export function blue(
  * applied.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if an argument is no function.
- * @example take: red( (args: { queue: string }) => [queues.row(args.queue).items.pop()], ([popped])
- * => withMeta(popped.found ? { item: popped.item } : null, { remaining: popped.remaining }), )
+ * @example
+ * take: red(
+ *   (args: { queue: string }) => [queues.row(args.queue).items.pop()],
+ *   ([popped]) =>
+ *     withMeta(popped.found ? { item: popped.item } : null, {
+ *       remaining: popped.remaining,
+ *     }),
+ * )
  */
 export function red<A, const E extends readonly Effect[]>(
   effects: (args: A) => E,
@@ -212,9 +220,16 @@ type ColorsFor<E extends readonly Effect[]> = [E[number]] extends [
  * With `reply`, or with an effect for red ones only, it can only be red.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if an argument is no function.
- * @example defineService(bank, { …, shadowOperations: ({ accounts }) => ({ withdraw: shadow((a: {
- * account: string; amount: number }) => [accounts.row(a.account).balance.add(-a.amount)]), }),
- * colors: { withdraw: 'red' }, });
+ * @example
+ * defineService(bank, {
+ *   …,
+ *   shadowOperations: ({ accounts }) => ({
+ *     withdraw: shadow((a: { account: string; amount: number }) => [
+ *       accounts.row(a.account).balance.add(-a.amount),
+ *     ]),
+ *   }),
+ *   colors: { withdraw: 'red' },
+ * });
  */
 export function shadow<A, const E extends readonly Effect[]>(
   effects: (args: A) => E,

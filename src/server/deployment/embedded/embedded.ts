@@ -82,9 +82,13 @@ export interface Embedded<N extends string = string> {
  * option, or how the data in the directory differs.
  * @throws CorrectableError `UNAVAILABLE` if another process uses the directory,
  * or its data is unreadable or lost at a site.
- * @example const shop = createEmbedded(ticketService, { sites: ['ireland', 'frankfurt',
- * 'virginia'], redLeader: 'ireland', latency: 'eu-us' }); const client =
- * createClient(shop.site('virginia'));
+ * @example
+ * const shop = createEmbedded(ticketService, {
+ *   sites: ['ireland', 'frankfurt', 'virginia'],
+ *   redLeader: 'ireland',
+ *   latency: 'eu-us',
+ * });
+ * const client = createClient(shop.site('virginia'));
  * client.invoke(dequeue('tickets')).onUpdate(showGuess).onFinal(showTicket);
  */
 export function createEmbedded<const N extends string>(

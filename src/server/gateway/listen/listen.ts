@@ -150,8 +150,12 @@ const DEFAULT_HOST = '127.0.0.1';
  *
  * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid
  * option.
- * @example const listener = await listenGateways({ port: 7070, sites: { ireland: createGateway({
- * binding: memory() }) } }); listener.siteUrl('ireland'); // 'ws://127.0.0.1:7070/ireland'
+ * @example
+ * const listener = await listenGateways({
+ *   port: 7070,
+ *   sites: { ireland: createGateway({ binding: memory() }) },
+ * });
+ * listener.siteUrl('ireland'); // 'ws://127.0.0.1:7070/ireland'
  */
 export async function listenGateways(
   options: ListenOptions,

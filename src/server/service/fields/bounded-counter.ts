@@ -46,10 +46,15 @@ const BOUNDED_COUNTER_OPTIONS: OptionNamesOf<{ readonly min: number }> = {
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `min` is missing or no
  * integer.
- * @example sell: blue((a: { event: string; seats: number }) =>
- * [events.row(a.event).seats.take(a.seats)]), // … sell: (args, { tables, shadow }) =>
- * tables.events.row(args.event).seats.left < args.seats ? { sold: false } : shadow.sell(args, {
- * sold: true }),
+ * @example
+ * sell: blue((a: { event: string; seats: number }) => [
+ *   events.row(a.event).seats.take(a.seats),
+ * ]),
+ * // …
+ * sell: (args, { tables, shadow }) =>
+ *   tables.events.row(args.event).seats.left < args.seats
+ *     ? { sold: false }
+ *     : shadow.sell(args, { sold: true }),
  */
 export function boundedCounter(options: { readonly min: number }): Field<
   BoundedView,

@@ -24,8 +24,11 @@ import { createPlainField, type Field } from './field-declaration.ts';
  * Declares a first-in first-out queue that only red shadow operations change.
  * Reads as a `QueueView`.
  *
- * @example red((a: { queue: string }) => [queues.row(a.queue).items.pop()], ([popped]) =>
- * (popped.found ? popped.item : null))
+ * @example
+ * red(
+ *   (a: { queue: string }) => [queues.row(a.queue).items.pop()],
+ *   ([popped]) => (popped.found ? popped.item : null),
+ * )
  */
 export function queue<T>(): Field<
   QueueView<T>,

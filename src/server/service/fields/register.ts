@@ -34,8 +34,13 @@ export function register(...options: readonly unknown[]): Field {
  * Declares a value that only red shadow operations assign. Initially
  * `undefined`. `assign` returns the previous value.
  *
- * @example red((a: { seat: string; guest: string }) => [seats.row(a.seat).guest.assign(a.guest)],
- * ([previous]) => previous ?? null)
+ * @example
+ * red(
+ *   (a: { seat: string; guest: string }) => [
+ *     seats.row(a.seat).guest.assign(a.guest),
+ *   ],
+ *   ([previous]) => previous ?? null,
+ * )
  */
 export function cell<T>(): Field<
   T | undefined,

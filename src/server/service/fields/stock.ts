@@ -19,8 +19,13 @@ import { createPlainField, type Field } from './field-declaration.ts';
  * is enough, and returns the answer. So concurrent takes never reject each
  * other, unlike generators that read a counter and add to it.
  *
- * @example red( (a: { event: string; seats: number }) => [events.row(a.event).seats.take(a.seats, {
- * atLeast: 0 })], ([taken]) => withMeta(taken.took, { remaining: taken.remaining }), )
+ * @example
+ * red(
+ *   (a: { event: string; seats: number }) => [
+ *     events.row(a.event).seats.take(a.seats, { atLeast: 0 }),
+ *   ],
+ *   ([taken]) => withMeta(taken.took, { remaining: taken.remaining }),
+ * )
  */
 export function stock(): Field<
   number,
