@@ -19,7 +19,10 @@ import type { RedBlueLevels } from '../protocol/redblue-levels.ts';
 import { SiteBinding } from '../server/site/site-binding.ts';
 import { interruptedError } from '../server/site/submission/submission-errors.ts';
 import type { SessionTokens } from '../server/site/submission/site-session.ts';
-import type { SubmissionPort, Submitter } from '../server/site/submission/submitter.ts';
+import type {
+  SubmissionPort,
+  Submitter,
+} from '../server/site/submission/submitter.ts';
 import { SiteState } from '../server/replica/core/site-state.ts';
 import type { ReplyOrError } from '../server/records/reply.ts';
 import { requireService, type Service } from '../server/service/service.ts';

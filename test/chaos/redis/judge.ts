@@ -6,7 +6,11 @@
  */
 import type { Version } from '../../../src/causal/version.ts';
 import { Counter } from '../../histories/counter.ts';
-import { FrontierChecker, SessionFrontier, type WritePlace } from '../../../src/testing/simulator/checkers/frontier-checker.ts';
+import {
+  FrontierChecker,
+  SessionFrontier,
+  type WritePlace,
+} from '../../../src/testing/simulator/checkers/frontier-checker.ts';
 import type { FinalState, LossAlarm, PossibleLoss, ReadEnded, StormEvent, WriteBegun, WriteEnded } from './history.ts';
 
 export interface Judgement {
