@@ -8,7 +8,15 @@ import {
 } from 'idb';
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import { checkRecord, isNonEmptyString } from '../../correctable/validate.ts';
-import type { CacheChange, CacheEntry, CacheStore } from './cache-store.ts';
+import { bindMethods } from '../../correctable/binding.ts';
+import type {
+  CacheChange,
+  CacheEntry,
+  CacheStore,
+  CacheSubscription,
+  Transact,
+  WriteOptions,
+} from './cache-store.ts';
 
 /** Options of `indexedDbStore`. */
 export interface IndexedDbStoreOptions {
@@ -61,6 +69,11 @@ type Mode = 'readonly' | 'readwrite';
 type TransactionCallback<T, M extends Mode> = (
   transaction: IDBPTransaction<DatabaseSchema, ['views'], M>,
 ) => Promise<T>;
+type RunArguments<T, M extends Mode> = [
+  mode: M,
+  act: TransactionCallback<T, M>,
+  durability?: IDBTransactionDurability,
+];
 
 /**
  * Creates a store that keeps a cache in IndexedDB, unencrypted. Pages of one
@@ -83,29 +96,104 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
     'name',
     `must be the name of the cache: write ${CALL}`,
   );
-  const fullName = `correctables cache ${name}`;
-  let opening: Promise<Database> | undefined;
-  /**
-   * Closes a connection that is open or being opened. The next call opens
-   * another one.
-   */
-  const drop = (
-    connection: Promise<Database> | undefined,
-  ): Promise<void> | undefined => {
-    if (opening === connection) opening = undefined;
-    return connection?.then(
-      (database) => database.close(),
-      () => {},
-    );
-  };
-  const runOnce = async <T, M extends Mode>(
-    mode: M,
-    act: TransactionCallback<T, M>,
-    durability: IDBTransactionDurability = 'relaxed',
-  ): Promise<T> => {
-    const connection: Promise<Database> = (opening ??= openDatabase(
-      fullName,
-      () => void drop(connection),
+  return bindMethods(new IndexedDbStore(`correctables cache ${name}`));
+}
+
+class IndexedDbStore implements CacheStore {
+  readonly #databaseName: string;
+  #opening: Promise<Database> | undefined;
+
+  constructor(databaseName: string) {
+    this.#databaseName = databaseName;
+  }
+
+  load(): Promise<(readonly [id: string, entry: CacheEntry])[]> {
+    return this.#run('readonly', async ({ store }) => {
+      // Asynchronous functions, so that if one throws, the rejection of the
+      // other is still handled.
+      const getEntries = async (): Promise<CacheEntry[]> => store.getAll();
+      const [entries, ids] = await Promise.all([
+        getEntries(),
+        store.getAllKeys(),
+      ]);
+      return ids.map(
+        (id, index) => [id, entries[index] as CacheEntry] as const,
+      );
+    });
+  }
+
+  write(
+    changes: readonly CacheChange[],
+    settle?: Transact,
+    { isDurable = false }: WriteOptions = {},
+  ): Promise<void> {
+    const act: TransactionCallback<void, 'readwrite'> = async ({
+      store,
+      done,
+    }) => {
+      const found = new Map<string, CacheEntry>();
+      const find = async (id: string): Promise<void> => {
+        const entry = await store.get(id);
+        if (entry !== undefined) found.set(id, entry);
+      };
+      await Promise.all(changes.map(([id]) => find(id)));
+      // This runs in the same turn as the last reply. Otherwise the transaction
+      // would end.
+      const written = settle?.(found) ?? changes;
+      // An asynchronous function, so that if one throws, the others are still
+      // awaited and their rejections handled.
+      const request = async ([id, entry]: CacheChange): Promise<unknown> =>
+        entry === undefined ? store.delete(id) : store.put(entry, id);
+      await Promise.all([...written.map(request), done]);
+    };
+    return this.#run('readwrite', act, isDurable ? 'strict' : 'relaxed');
+  }
+
+  subscribe(onNotice: (notice: unknown) => void): CacheSubscription {
+    if (typeof BroadcastChannel === 'undefined')
+      return { publish: () => {}, close: () => {} };
+    const channel = new BroadcastChannel(this.#databaseName);
+    channel.addEventListener('message', ({ data }) => onNotice(data));
+    return {
+      // A BroadcastChannel stays within one origin, and its `postMessage` takes no other.
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin
+      publish: (notice) => channel.postMessage(notice),
+      close: () => channel.close(),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#drop(this.#opening);
+  }
+
+  async #run<T, M extends Mode>(...call: RunArguments<T, M>): Promise<T> {
+    try {
+      return await this.#runTwice(...call);
+    } catch (error) {
+      // Otherwise one lost value would keep all others out of the cache at each
+      // start.
+      if (hasName(error, UNREADABLE_VALUE_ERRORS))
+        await this.#runTwice('readwrite', emptyStore);
+      throw error;
+    }
+  }
+
+  async #runTwice<T, M extends Mode>(...call: RunArguments<T, M>): Promise<T> {
+    try {
+      return await this.#runOnce(...call);
+    } catch (error) {
+      // Some browsers close a connection without an event.
+      if (isConnectionLost(error)) return this.#runOnce(...call);
+      throw error;
+    }
+  }
+
+  async #runOnce<T, M extends Mode>(
+    ...[mode, act, durability = 'relaxed']: RunArguments<T, M>
+  ): Promise<T> {
+    const connection: Promise<Database> = (this.#opening ??= openDatabase(
+      this.#databaseName,
+      () => void this.#drop(connection),
     ));
     // Some platforms have no `AbortSignal.timeout`.
     const limit = new AbortController();
@@ -130,82 +218,24 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
       // would otherwise go on without that value.
       abortTransaction(transaction);
       if (transaction === undefined || isConnectionLost(cause))
-        void drop(connection);
+        void this.#drop(connection);
       throw cause;
     } finally {
       clearTimeout(timer);
     }
-  };
-  const runTwice: typeof runOnce = async (...call) => {
-    try {
-      return await runOnce(...call);
-    } catch (error) {
-      // Some browsers close a connection without an event.
-      if (isConnectionLost(error)) return runOnce(...call);
-      throw error;
-    }
-  };
-  const run: typeof runOnce = async (...call) => {
-    try {
-      return await runTwice(...call);
-    } catch (error) {
-      // Otherwise one lost value would keep all others out of the cache at each
-      // start.
-      if (hasName(error, UNREADABLE_VALUE_ERRORS))
-        await runTwice('readwrite', emptyStore);
-      throw error;
-    }
-  };
-  return {
-    load: () =>
-      run('readonly', async ({ store }) => {
-        // Asynchronous functions, so that if one throws, the rejection of the
-        // other is still handled.
-        const getEntries = async (): Promise<CacheEntry[]> => store.getAll();
-        const [entries, ids] = await Promise.all([
-          getEntries(),
-          store.getAllKeys(),
-        ]);
-        return ids.map(
-          (id, index) => [id, entries[index] as CacheEntry] as const,
-        );
-      }),
-    write: (changes, settle, { isDurable = false } = {}) => {
-      const act: TransactionCallback<void, 'readwrite'> = async ({
-        store,
-        done,
-      }) => {
-        const found = new Map<string, CacheEntry>();
-        const find = async (id: string): Promise<void> => {
-          const entry = await store.get(id);
-          if (entry !== undefined) found.set(id, entry);
-        };
-        await Promise.all(changes.map(([id]) => find(id)));
-        // This runs in the same turn as the last reply. Otherwise the
-        // transaction would end.
-        const written = settle?.(found) ?? changes;
-        // An asynchronous function, so that if one throws, the others are still
-        // awaited and their rejections handled.
-        const request = async ([id, entry]: CacheChange): Promise<unknown> =>
-          entry === undefined ? store.delete(id) : store.put(entry, id);
-        await Promise.all([...written.map(request), done]);
-      };
-      return run('readwrite', act, isDurable ? 'strict' : 'relaxed');
-    },
-    subscribe: (onNotice) => {
-      if (typeof BroadcastChannel === 'undefined')
-        return { publish: () => {}, close: () => {} };
-      const channel = new BroadcastChannel(fullName);
-      channel.addEventListener('message', ({ data }) => onNotice(data));
-      return {
-        // A BroadcastChannel stays within one origin, and its `postMessage` takes no other.
-        // oxlint-disable-next-line unicorn/require-post-message-target-origin
-        publish: (notice) => channel.postMessage(notice),
-        close: () => channel.close(),
-      };
-    },
-    close: async () => drop(opening),
-  };
+  }
+
+  /**
+   * Closes a connection that is open or being opened. The next call opens
+   * another one.
+   */
+  #drop(connection: Promise<Database> | undefined): Promise<void> | undefined {
+    if (this.#opening === connection) this.#opening = undefined;
+    return connection?.then(
+      (database) => database.close(),
+      () => {},
+    );
+  }
 }
 
 function abortTransaction(transaction: { abort(): void } | undefined): void {

@@ -173,7 +173,11 @@ export function checkOptions(binding: Binding, options: CacheOptions): void {
     `give the one to put a cache in front of, as ${CALL}`,
   );
   checkOptionNames(options, { call: CALL }, OPTIONS);
-  const levels = binding.consistencyLevels();
+  checkTypes(binding, options);
+  checkValues(binding.consistencyLevels(), options);
+}
+
+function checkTypes(binding: Binding, options: CacheOptions): void {
   const {
     principal = '',
     committedLevels = [],
@@ -198,7 +202,7 @@ export function checkOptions(binding: Binding, options: CacheOptions): void {
   check(
     Array.isArray(committedLevels),
     'committedLevels',
-    `must be a list of levels, as ['${levels.at(-1)}']`,
+    `must be a list of levels, as ['${binding.consistencyLevels().at(-1)}']`,
   );
   const isStore =
     store === undefined || hasMethods(store, 'load', 'write', 'close');
@@ -226,6 +230,10 @@ export function checkOptions(binding: Binding, options: CacheOptions): void {
     'clock',
     'must have now() and setTimer(fire, delayMs), or be none',
   );
+}
+
+function checkValues(levels: Levels, options: CacheOptions): void {
+  const { committedLevels = [] } = options;
   const refuse = (field: string, fix: string): never => {
     throw new CorrectableError('INVALID_ARGUMENT', `cached: ${fix}`, { field });
   };

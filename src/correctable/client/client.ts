@@ -50,6 +50,26 @@ import {
   Source,
 } from '../source.ts';
 
+const NO_DROPS = {
+  weaker: 0,
+  older: 0,
+  repeated: 0,
+  'not-requested': 0,
+  'unknown-level': 0,
+  closed: 0,
+};
+
+const NO_STATS = {
+  confirmed: 0,
+  corrected: 0,
+  earlyConfirmed: 0,
+  earlyCorrected: 0,
+  speculationsWon: 0,
+  speculationsLost: 0,
+  retried: 0,
+  deduped: 0,
+};
+
 /** The timeout of an operation if neither the call nor the client sets one. */
 const DEFAULT_TIMEOUT_MS = 30_000;
 
@@ -314,27 +334,7 @@ export function createClient<
   const strong = requestLevels(levelOrder, [strongest]);
   const environment = Object.assign(
     createEnvironment(checkOptions(options, CLIENT_OPTIONS)),
-    {
-      binding,
-      drops: {
-        weaker: 0,
-        older: 0,
-        repeated: 0,
-        'not-requested': 0,
-        'unknown-level': 0,
-        closed: 0,
-      },
-      stats: {
-        confirmed: 0,
-        corrected: 0,
-        earlyConfirmed: 0,
-        earlyCorrected: 0,
-        speculationsWon: 0,
-        speculationsLost: 0,
-        retried: 0,
-        deduped: 0,
-      },
-    },
+    { binding, drops: { ...NO_DROPS }, stats: { ...NO_STATS } },
   );
   const timeoutMsDefault = checkTimeout(
     options.timeoutMs ?? DEFAULT_TIMEOUT_MS,

@@ -179,6 +179,13 @@ export class SimulatedSite {
         machine,
       ),
     );
+    this.#attach(storage, machine);
+    this.#applyOutputs();
+  }
+
+  /** Connects the storage with the machine that it stores. */
+  #attach(storage: DurableStorage, machine: SiteMachine): void {
+    const { timeline } = this.#options;
     storage.attach(
       {
         sections: machine.sections,
@@ -205,7 +212,6 @@ export class SimulatedSite {
         },
       },
     );
-    this.#applyOutputs();
   }
 
   /**
