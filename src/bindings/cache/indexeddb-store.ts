@@ -8,7 +8,6 @@ import {
 } from 'idb';
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import { checkRecord, isNonEmptyString } from '../../correctable/validate.ts';
-import { bindMethods } from '../../correctable/binding.ts';
 import type {
   CacheChange,
   CacheEntry,
@@ -96,10 +95,18 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
     'name',
     `must be the name of the cache: write ${CALL}`,
   );
-  return bindMethods(new IndexedDbStore(`correctables cache ${name}`));
+  const store = new IndexedDbStore(`correctables cache ${name}`);
+  // A plain object of functions: programs spread it, and frameworks wrap it in
+  // proxies.
+  return {
+    load: () => store.load(),
+    write: (changes, settle, how) => store.write(changes, settle, how),
+    subscribe: (onNotice) => store.subscribe(onNotice),
+    close: () => store.close(),
+  };
 }
 
-class IndexedDbStore implements CacheStore {
+class IndexedDbStore {
   readonly #databaseName: string;
   #opening: Promise<Database> | undefined;
 
