@@ -17,7 +17,7 @@ export type EffectState = typeof NO_EFFECT | typeof UNOBSERVED | typeof WRITE;
 export interface SourcePart {
   readonly state: string;
   /**
-   * What may have taken effect of this operation itself. Once it has closed,
+   * The effects that this operation itself may have had. Once it has closed,
    * this includes its parts.
    */
   effectState: EffectState;
@@ -27,8 +27,8 @@ export interface SourcePart {
 export interface PartExtras {
   parts?: SourcePart[] | undefined;
   /**
-   * What later steps and attempts of this part may do. They run even if the
-   * whole has ended by then.
+   * The effects that later steps and attempts of this part may have. They run
+   * even if the whole has ended by then.
    */
   futureEffects?: EffectState | undefined;
 }

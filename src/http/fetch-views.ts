@@ -183,7 +183,7 @@ function createHeaders(
   return headers;
 }
 
-/** Where the views of a reply go. */
+/** Receives the views of a reply. */
 export interface Receiver {
   readonly levels: Levels;
   readonly sink: Sink<unknown>;

@@ -8,7 +8,7 @@ import { getReads } from './reads.ts';
 
 /** Properties of `Hydrate`. */
 export interface HydrateProps extends ClientOptions {
-  /** What `dehydrate` returned at the server. */
+  /** The result of `dehydrate` at the server. */
   readonly state: DehydratedState;
   readonly children?: React.ReactNode | undefined;
 }

@@ -229,8 +229,9 @@ export class TransactionRun implements Transaction {
   }
 
   /**
-   * Reads the wanted keys, and all keys that were read before. The store has no
-   * old versions, so only this shows the function never a mix of two states.
+   * Reads the wanted keys, and again all keys that were read before. The store
+   * has no old versions, so a single read of all keys is the only way to never
+   * show the function a mix of two states.
    */
   async #request(): Promise<void> {
     const before = [...this.#reads.keys()];

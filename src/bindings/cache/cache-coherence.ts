@@ -175,11 +175,11 @@ export class CacheCoherence {
       }),
       this.#placement.getUnorderedInvalidation(id, orderedUntil, isStrongest),
     );
-    const learntAt = Math.max(
+    const latestLearnedAt = Math.max(
       current?.learnedAt ?? 0,
       this.#placement.getUnorderedTime(id),
     );
-    if (orderedUntil >= learntAt) subject.orderedUntil = next.learnedAt;
+    if (orderedUntil >= latestLearnedAt) subject.orderedUntil = next.learnedAt;
     this.#placement.place(id, next, {
       current,
       invalidation,

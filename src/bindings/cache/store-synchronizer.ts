@@ -30,8 +30,8 @@ export interface StoreSynchronizerOptions {
 }
 
 /**
- * What the store gets when a view enters or leaves memory: the change, only the
- * retraction of a pending write, or nothing.
+ * The notification of the store when a view enters or leaves memory: the
+ * change, only the retraction of a pending write, or nothing.
  */
 type Notification = 'change' | 'retract' | 'nothing';
 type NotificationChoice = (view: CachedView | undefined) => Notification;

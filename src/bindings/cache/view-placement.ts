@@ -34,7 +34,7 @@ export interface ViewPlacementOptions {
 export interface PlacementContext {
   readonly current: CachedView | undefined;
   readonly invalidation: InvalidationKind;
-  /** All views that were learnt until this time are no newer than the next. */
+  /** All views that were learned until this time are no newer than the next. */
   readonly startedAt: number;
 }
 
@@ -47,7 +47,7 @@ export interface TimedView {
 
 export class ViewPlacement {
   readonly #options: ViewPlacementOptions;
-  /** When the last of several views was learnt that no rule could order. */
+  /** When the last of several views was learned that no rule could order. */
   readonly #unorderedViews: TagTimestamps;
 
   constructor(options: ViewPlacementOptions) {
@@ -76,26 +76,26 @@ export class ViewPlacement {
 
   /**
    * Caches a view that a store had, as if from before this page. If the page
-   * has a view of its own, `learnt`, the rule of precedence decides.
+   * has a view of its own, `learned`, the rule of precedence decides.
    */
   restore(
     id: string,
     restored: CachedView,
-    learnt: CachedView | undefined,
+    learned: CachedView | undefined,
   ): void {
-    if (learnt === undefined) {
+    if (learned === undefined) {
       this.#put(id, restored);
       return;
     }
     const verdict = this.compare(
-      learnt,
+      learned,
       { ...restored, learnedAt: BEFORE_LOCAL_TIME },
       'none',
     );
     if (verdict === 'neither') this.#markUnordered(id, restored);
     else if (verdict === 'keep') this.#put(id, restored);
     else if (verdict === 'same')
-      this.#put(id, this.#mergeViews(learnt, restored));
+      this.#put(id, this.#mergeViews(learned, restored));
   }
 
   compare(
@@ -116,8 +116,8 @@ export class ViewPlacement {
   }
 
   /**
-   * Returns when the last of several views that no rule could order was learnt,
-   * or 0 if there is none.
+   * Returns when the last of several views that no rule could order was
+   * learned, or 0 if there is none.
    */
   getUnorderedTime(id: string): number {
     return this.#unorderedViews.getLatestTime([getViewTag(id)]);

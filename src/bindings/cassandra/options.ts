@@ -84,7 +84,7 @@ export interface CassandraOptions {
    * 12 000.
    */
   readonly requestTimeoutMs?: number | undefined;
-  /** The user as whom the binding connects. */
+  /** The user that the binding connects as. */
   readonly credentials?:
     | { readonly username: string; readonly password: string }
     | undefined;

@@ -55,7 +55,7 @@ export class SimulatedEtcd {
   readonly timeline: Timeline;
   store = new EtcdStore();
   isHealed = false;
-  /** Until when an endpoint is frozen. */
+  /** The end of each endpoint's present freeze. */
   readonly frozenUntilMs = Array.from({ length: ENDPOINTS }, () => 0);
   /** The delay with which an endpoint sends events to watches. */
   readonly lagMs = Array.from({ length: ENDPOINTS }, () => 0);
@@ -155,7 +155,7 @@ class EtcdClient {
    */
   #arrivesAtMs = 0;
   #repliesAtMs = 0;
-  /** Until when the link is busy with values. */
+  /** When the link has sent the values that wait on it. */
   #sentAtMs = 0;
 
   constructor(

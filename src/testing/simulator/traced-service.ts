@@ -72,8 +72,7 @@ export class TracedService {
    */
   readonly lookups = (): readonly string[] => [...this.#lookups];
   /**
-   * What the last run has thrown, if it has and if that was no error of its
-   * domain.
+   * Returns what the last run has thrown, unless it was an error of its domain.
    */
   readonly thrown = (): string | undefined => this.#thrown;
 }
