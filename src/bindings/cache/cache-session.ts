@@ -61,7 +61,7 @@ export class CacheSession implements BindingSession {
   #lastUnboundedAt = 0;
 
   /**
-   * `goesOnAt` is the time when a session was continued whose earlier reads are
+   * `continuedAt` is the time when a session was continued whose earlier reads are
    * unknown. It is 0 for a new session.
    */
   constructor(

@@ -41,7 +41,7 @@ import {
 } from './site-copies.ts';
 import type { Timeline } from './timeline.ts';
 
-export interface ClusterHost {
+export interface ClusterContext {
   readonly options: SimulationOptions;
   readonly timeline: Timeline;
   /** All sites of the run so far. */
@@ -100,7 +100,7 @@ export class ClusterEvents {
     'old directories': 0,
     twins: 0,
   };
-  readonly #host: ClusterHost;
+  readonly #context: ClusterContext;
   readonly #random: Random;
   readonly #tasks = new Set<string>();
   /**
@@ -116,8 +116,8 @@ export class ClusterEvents {
   /** The origins that have had such nodes. */
   readonly #forked = new Set<Origin>();
 
-  constructor(host: ClusterHost, seed: number) {
-    this.#host = host;
+  constructor(context: ClusterContext, seed: number) {
+    this.#context = context;
     this.#random = new Random(seed ^ 0xc1a5);
   }
 
@@ -134,7 +134,7 @@ export class ClusterEvents {
   }
 
   plan(): void {
-    const { options } = this.#host;
+    const { options } = this.#context;
     this.#at(options.joinAtMs, () => this.#join());
     this.#at(options.retireAtMs, () =>
       this.#onceSettled((site) => this.#retire(site)),
@@ -223,7 +223,7 @@ export class ClusterEvents {
       let state: RecoveredState;
       try {
         found = recoverSite(disk.mount(), SITE_DIRECTORY);
-        state = this.#host.mergeSite(
+        state = this.#context.mergeSite(
           site.origin,
           site.unpackState(found.stored),
           copy.shared,
@@ -247,17 +247,17 @@ export class ClusterEvents {
 
   #at(atMs: number, run: () => void): void {
     if (atMs === Infinity) return;
-    this.#host.timeline.schedule(atMs, () => {
-      if (!this.#host.isHealed()) run();
+    this.#context.timeline.schedule(atMs, () => {
+      if (!this.#context.isHealed()) run();
     });
   }
 
   #later(meanMs: number, run: () => void): void {
-    this.#host.timeline.schedule(this.#random.exponential(meanMs), run);
+    this.#context.timeline.schedule(this.#random.exponential(meanMs), run);
   }
 
   #join(): void {
-    const name = `s${this.#host.sites.length}`;
+    const name = `s${this.#context.sites.length}`;
     this.counts.joins += 1;
     this.#begin(name, `${name}-first`, (origin) => `site ${origin} joins`);
   }
@@ -282,10 +282,10 @@ export class ClusterEvents {
   }
 
   #onceSettled(run: (site: SimulatedSite) => void): void {
-    if (this.#host.isHealed()) return;
+    if (this.#context.isHealed()) return;
     const site = this.#pickVictim();
     if (site?.machine !== undefined) return run(site);
-    this.#host.timeline.schedule(PROBE_MS, () => this.#onceSettled(run));
+    this.#context.timeline.schedule(PROBE_MS, () => this.#onceSettled(run));
   }
 
   #rebuild(site: SimulatedSite): void {
@@ -300,7 +300,7 @@ export class ClusterEvents {
 
   #goAway(site: SimulatedSite): void {
     this.counts.absences += 1;
-    site.crash(this.#host.options.awayForMs);
+    site.crash(this.#context.options.awayForMs);
   }
 
   /**
@@ -312,7 +312,7 @@ export class ClusterEvents {
     directory: string,
     describe: (origin: Origin) => string,
   ): void {
-    const task = describe(this.#host.sites.length as Origin);
+    const task = describe(this.#context.sites.length as Origin);
     this.#tasks.add(task);
     const findBegun = (origins: Origins): Origin | undefined =>
       origins.members.find(
@@ -323,12 +323,12 @@ export class ClusterEvents {
         const isDonor = ({ machine }: SimulatedSite): boolean =>
           machine?.replica.options.origins.isSite(origin) === true;
         this.#transfer(isDonor, ({ shared, notes }) => {
-          const disk = this.#host.makeDisk();
+          const disk = this.#context.makeDisk();
           this.#install(
             disk,
-            { state: this.#host.createSite(shared), found: undefined, task },
+            { state: this.#context.createSite(shared), found: undefined, task },
             (_error, note) =>
-              this.#host.addSite(origin, {
+              this.#context.addSite(origin, {
                 disk,
                 directory,
                 copy: { note, notes },
@@ -354,7 +354,7 @@ export class ClusterEvents {
       members[this.#random.between(0, members.length - 1)]?.proposeChange(
         change,
       );
-    this.#host.timeline.schedule(RETRY_MS, () =>
+    this.#context.timeline.schedule(RETRY_MS, () =>
       this.#change(change, find, done),
     );
   }
@@ -372,11 +372,11 @@ export class ClusterEvents {
       if (isTaken) return;
       isTaken = true;
       const latestMs =
-        EPOCH_MS + this.#host.timeline.nowMs + REPLICA_LIMITS.maxClockSkewMs;
+        EPOCH_MS + this.#context.timeline.nowMs + REPLICA_LIMITS.maxClockSkewMs;
       const shared = removeWildStamps(copy.shared, latestMs);
       this.#later(TRANSFER_MEAN_MS, () => done({ ...copy, shared }));
     });
-    this.#host.timeline.schedule(RETRY_MS * 3, () => {
+    this.#context.timeline.schedule(RETRY_MS * 3, () => {
       if (!isTaken) this.#transfer(isDonor, done);
       isTaken = true;
     });
@@ -399,7 +399,7 @@ export class ClusterEvents {
     const numbers = { nextSegment, nextCheckpoint };
     const place = {
       files: disk.mount(),
-      timing: createTiming(this.#host.timeline),
+      timing: createTiming(this.#context.timeline),
       directory: SITE_DIRECTORY,
     };
     const note = -(this.#installed += 1);
@@ -418,7 +418,7 @@ export class ClusterEvents {
 
   /** The sites that run, and have not been closed as far as they know. */
   get #members(): SimulatedSite[] {
-    return this.#host.sites.filter(
+    return this.#context.sites.filter(
       ({ machine, origin }) =>
         machine?.replica.options.origins.isMember(origin) === true,
     );
@@ -431,7 +431,7 @@ export class ClusterEvents {
   get #isSettled(): boolean {
     if (this.#tasks.size > 0 || this.#forks.size > 0) return false;
     if (
-      this.#host.sites.some(
+      this.#context.sites.some(
         ({ isLost, machine }) => !isLost && machine === undefined,
       )
     )
@@ -452,8 +452,8 @@ export class ClusterEvents {
   /** Returns a site that may be lost, which is never the leader. */
   #pickVictim(): SimulatedSite | undefined {
     if (!this.#isSettled) return undefined;
-    const eligible = this.#host.sites.filter(
-      ({ isLost, origin }) => !isLost && origin !== this.#host.leader,
+    const eligible = this.#context.sites.filter(
+      ({ isLost, origin }) => !isLost && origin !== this.#context.leader,
     );
     return eligible[this.#random.between(0, Math.max(0, eligible.length - 1))];
   }
@@ -476,17 +476,17 @@ export class ClusterEvents {
     // The others may learn of a later start without an operation that the copy
     // lacks.
     if (this.#random.chance(0.5))
-      site.crash(this.#random.exponential(this.#host.options.downMeanMs));
+      site.crash(this.#random.exponential(this.#context.options.downMeanMs));
     const look = (): void => {
-      if (this.#host.isHealed() || site.isLost) return;
+      if (this.#context.isHealed() || site.isLost) return;
       if (this.#isSettled && this.#doAllKnowMore(backup)) return run(backup);
-      this.#host.timeline.schedule(PROBE_MS, look);
+      this.#context.timeline.schedule(PROBE_MS, look);
     };
     look();
   }
 
   #doAllKnowMore({ site, length, start }: Backup): boolean {
-    const others = this.#host.sites.filter(
+    const others = this.#context.sites.filter(
       (other) => other !== site && !other.isLost,
     );
     const hasMore = ({ machine }: SimulatedSite): boolean =>
@@ -507,7 +507,7 @@ export class ClusterEvents {
     this.#forked.add(site.origin);
     site.stop();
     site.disk.putFiles(files);
-    this.#later(this.#host.options.downMeanMs, () => {
+    this.#later(this.#context.options.downMeanMs, () => {
       if (site.isLost) return;
       // Only its first start is certainly not above the last one of its site.
       site.isSpared = true;
@@ -518,9 +518,9 @@ export class ClusterEvents {
   /** Runs another node on a copy. It must stop, and show nothing before. */
   #runTwice({ site, files }: CopiedDirectory): SimulatedSite {
     this.counts.twins += 1;
-    const disk = this.#host.makeDisk();
+    const disk = this.#context.makeDisk();
     disk.putFiles(files);
-    const twin = this.#host.addTwin(site, disk);
+    const twin = this.#context.addTwin(site, disk);
     this.#twins.push(twin);
     this.#forks.add(twin);
     this.#forked.add(site.origin);

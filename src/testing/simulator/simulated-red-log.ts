@@ -17,7 +17,7 @@ import { SimulatedEtcd } from './simulated-etcd.ts';
 import type { SimulatedSite } from './simulated-site.ts';
 import type { Timeline } from './timeline.ts';
 
-export interface RedLogHost extends LogFaults {
+export interface RedLogContext extends LogFaults {
   readonly seed: number;
   readonly options: SimulationOptions;
   readonly timeline: Timeline;
@@ -40,14 +40,14 @@ const FROZEN_MS = 2000;
 export class SimulatedRedLog {
   readonly engine: RedLogEngine;
   readonly etcd: SimulatedEtcd | undefined;
-  readonly #host: RedLogHost;
+  readonly #context: RedLogContext;
   readonly #keys = new EtcdKeys(PLACE);
 
-  constructor(host: RedLogHost) {
-    const { options, seed, timeline, Log } = host;
-    this.#host = host;
+  constructor(context: RedLogContext) {
+    const { options, seed, timeline, Log } = context;
+    this.#context = context;
     if (!options.isEtcd) {
-      this.engine = createFaultyEngine(SEQUENCED_ENGINE, host);
+      this.engine = createFaultyEngine(SEQUENCED_ENGINE, context);
       return;
     }
     this.engine = createEtcdEngine(
@@ -79,7 +79,7 @@ export class SimulatedRedLog {
 
   /** Whether it may be late, or refuse, by its own faults. */
   get isInTheWay(): boolean {
-    return this.etcd !== undefined && !this.#host.isHealthy();
+    return this.etcd !== undefined && !this.#context.isHealthy();
   }
 
   /**
@@ -88,7 +88,7 @@ export class SimulatedRedLog {
    */
   #planPutBack(): void {
     const { etcd } = this;
-    const { timeline, sites, isHealthy } = this.#host;
+    const { timeline, sites, isHealthy } = this.#context;
     if (etcd === undefined) return;
     const old = etcd.store.copy();
     etcd.frozenUntilMs[0] = timeline.nowMs + FROZEN_MS;

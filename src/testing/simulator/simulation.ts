@@ -48,7 +48,7 @@ import {
   type MembershipOutput,
 } from './simulated-site-options.ts';
 import { TracedService } from './traced-service.ts';
-import { ClusterEvents, type ClusterHost } from './cluster-events.ts';
+import { ClusterEvents, type ClusterContext } from './cluster-events.ts';
 import type { SiteBeginning } from './site-copies.ts';
 import { createOrigins, createReplicaLimits } from './replica-limits.ts';
 import { SimulatedRedLog } from './simulated-red-log.ts';
@@ -134,7 +134,7 @@ export class Simulation {
       isHealed: () => this.#isHealed,
     });
     this.#origins = createOrigins(options.siteCount);
-    this.#cluster = new ClusterEvents(this.#createClusterHost(), seed);
+    this.#cluster = new ClusterEvents(this.#createClusterContext(), seed);
     this.#redLog = this.#createRedLog();
     this.#oracle = new OracleChecker(this.#traced, this.#origins);
     this.#checkers = createCheckers({
@@ -203,7 +203,7 @@ export class Simulation {
     this.#faults.planClocks(wild as SimulatedSite, this.#sites);
   }
 
-  #createClusterHost(): ClusterHost {
+  #createClusterContext(): ClusterContext {
     return {
       options: this.#options,
       timeline: this.#timeline,

@@ -137,7 +137,7 @@ function decodeValue(
 const MAX_REPREPARES = 1;
 
 /** The functions of the path that a read needs. */
-export interface ReadHost {
+export interface ReadContext {
   readonly statements: PreparedStatements;
   readonly values: ValueConverter;
   /**
@@ -157,7 +157,7 @@ export class PendingRead implements Exchange {
   readonly statement: ReadStatement;
   readonly sink: ReadSink;
   readonly #request: ReadRequest;
-  readonly #host: ReadHost;
+  readonly #context: ReadContext;
   #prepared: PreparedStatement | undefined;
   #connection: Connection | undefined;
   #reprepareCount = 0;
@@ -172,12 +172,12 @@ export class PendingRead implements Exchange {
   constructor(
     statement: ReadStatement,
     request: ReadRequest,
-    { host, sink }: { host: ReadHost; sink: ReadSink },
+    { context, sink }: { context: ReadContext; sink: ReadSink },
   ) {
     this.statement = statement;
     this.sink = sink;
     this.#request = request;
-    this.#host = host;
+    this.#context = context;
   }
 
   /**
@@ -192,7 +192,7 @@ export class PendingRead implements Exchange {
 
   /** Sends the read. Prepares its statement before, if necessary. */
   start(connection: Connection): void {
-    const prepared = this.#host.statements.getPrepared(this.statement.cql);
+    const prepared = this.#context.statements.getPrepared(this.statement.cql);
     if (prepared === undefined) this.#prepare(connection);
     else this.#execute(connection, prepared);
   }
@@ -232,7 +232,7 @@ export class PendingRead implements Exchange {
   handleLoss(error: CqlError): void {
     if (this.#hasEnded) return;
     this.#connection = undefined;
-    if (error.code === 'CONNECTION_LOST') this.#host.schedule(this);
+    if (error.code === 'CONNECTION_LOST') this.#context.schedule(this);
     else this.fail(error);
   }
 
@@ -254,17 +254,17 @@ export class PendingRead implements Exchange {
 
   #prepare(connection: Connection): void {
     this.#connection = undefined;
-    this.#host.statements.prepare(connection, this.statement.cql).then(
+    this.#context.statements.prepare(connection, this.statement.cql).then(
       (prepared) => {
         if (this.#hasEnded) return;
         if (connection.hasCapacity) this.#execute(connection, prepared);
-        else this.#host.schedule(this);
+        else this.#context.schedule(this);
       },
       (error: CqlError) => {
         // The reply was lost. In the remaining time of the read, the statement
         // is prepared again.
         if (error.code === 'TIMEOUT' && !this.#hasEnded)
-          this.#host.schedule(this);
+          this.#context.schedule(this);
         else this.handleLoss(error);
       },
     );
@@ -289,7 +289,7 @@ export class PendingRead implements Exchange {
         values: encodeParameters(
           params,
           prepared.parameters,
-          this.#host.values,
+          this.#context.values,
         ),
         isIncremental: preliminaryConsistency !== undefined,
         pageSize,
@@ -305,7 +305,7 @@ export class PendingRead implements Exchange {
   #deliverPreliminary(rows: RawRows): void {
     let page: Page;
     try {
-      page = readPage(rows, this.#host.values);
+      page = readPage(rows, this.#context.values);
     } catch (error) {
       this.#preliminary = 'failed';
       return this.sink.failPreliminary(error);
@@ -329,7 +329,7 @@ export class PendingRead implements Exchange {
   #deliverFinal(rows: RawRows): void {
     let page: Page;
     try {
-      page = readPage(rows, this.#host.values);
+      page = readPage(rows, this.#context.values);
     } catch (error) {
       return this.fail(error as Error);
     }
@@ -346,7 +346,7 @@ export class PendingRead implements Exchange {
       this.remainingRequest.preliminaryConsistency !== undefined &&
       isReplicaShortage(server)
     )
-      this.#host.fetchPreliminary(this, error);
+      this.#context.fetchPreliminary(this, error);
     else this.fail(error);
   }
 
@@ -372,7 +372,7 @@ export class PendingRead implements Exchange {
   #finish(): boolean {
     if (this.#hasEnded) return false;
     this.#hasEnded = true;
-    this.#host.handleFinished(this);
+    this.#context.handleFinished(this);
     return true;
   }
 }

@@ -20,7 +20,7 @@ import {
   type PluginLimits,
   type PluginOptions,
 } from './options.ts';
-import { PendingRead, type ReadHost } from './pending-read.ts';
+import { PendingRead, type ReadContext } from './pending-read.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 
 /** A path to a coordinator with preliminary replies. */
@@ -57,7 +57,7 @@ export async function openPluginReads(
   return undefined;
 }
 
-class PluginReads implements PluginReadStrategy, ReadHost {
+class PluginReads implements PluginReadStrategy, ReadContext {
   readonly statements: PreparedStatements;
   readonly values: ValueConverter;
   /**
@@ -119,7 +119,7 @@ class PluginReads implements PluginReadStrategy, ReadHost {
       const message = `${maxReads} reads are in flight or waiting: wait for some of them`;
       return sink.fail(new CqlError('OVERLOADED', message));
     }
-    const read = new PendingRead(statement, request, { host: this, sink });
+    const read = new PendingRead(statement, request, { context: this, sink });
     this.#inFlight.set(
       read,
       performance.now() + this.#options.requestTimeoutMs,

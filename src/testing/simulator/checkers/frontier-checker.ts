@@ -14,7 +14,10 @@ export interface CausalViolation {
   readonly message: string;
 }
 
-/** What a read has returned of a key, in any store that orders writes by stamp and site. */
+/**
+ * The version of a key that a read has returned, in any store that orders
+ * writes by stamp and site.
+ */
 export type ReadVersion = Pick<Version, 'stamp' | 'site' | 'value'>;
 
 /** The place of a write in the order of the writes of its key. */
@@ -33,12 +36,12 @@ interface KnownWrite {
   place: WritePlace | undefined;
 }
 
-/** What one client has seen. */
+/** The writes that one client has seen. */
 export class SessionFrontier {
   readonly seen: Frontier = new Map();
 }
 
-/** Which differences are none, after what happened in the run. */
+/** Differences that are no violation after the faults of the run. */
 export interface Excuses {
   /** Whether the write was lost with all its copies. */
   isLost(id: string): boolean;
@@ -80,7 +83,7 @@ export class FrontierChecker {
     return violation;
   }
 
-  /** What a read at `latest` that begins now has to have. */
+  /** Returns the writes that a read at `latest` that begins now has to see. */
   getAcknowledged(): ReadonlyMap<string, WritePlace> {
     return new Map(this.#acknowledged);
   }
@@ -127,7 +130,7 @@ export class FrontierChecker {
     return undefined;
   }
 
-  /** At the end, each site has to have what was acknowledged. */
+  /** Checks at the end that each site has all acknowledged writes. */
   checkFinal(
     keys: readonly string[],
     versions: readonly (ReadVersion | undefined)[],
