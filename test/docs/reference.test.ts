@@ -69,12 +69,12 @@ const SECTIONS: Readonly<Record<string, readonly (readonly [file: string, ...int
   ],
   cassandra: [['bindings/cassandra/options.ts', 'CassandraOptions']],
   createEmbedded: [
-    ['server/embedded-options.ts', 'EmbeddedOptions', 'GeneratorSettings'],
+    ['server/deployment/embedded/embedded-options.ts', 'EmbeddedOptions', 'GeneratorSettings'],
     ['server/generator/generator-budget.ts', 'GeneratorLimits'],
   ],
   serve: [['server/serve.ts', 'ServeOptions']],
   serveCluster: [
-    ['server/cluster-options.ts', 'ClusterNodeOptions'],
+    ['server/deployment/cluster/cluster-options.ts', 'ClusterNodeOptions'],
     ['server/serve-cluster.ts', 'ServeClusterOptions'],
   ],
   createGateway: [['server/gateway/gateway.ts', 'GatewayOptions']],

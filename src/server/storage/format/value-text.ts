@@ -1,7 +1,7 @@
 /**
  * Encodes values in files: MessagePack in logs, JSON in checkpoints. Format 1
  * was created with the codec of the wire. If a change of the wire breaks
- * `values.test.ts`, copy the earlier codec to this place.
+ * `value-text.test.ts`, copy the earlier codec to this place.
  */
 import {
   fromJsonValue,
