@@ -1,4 +1,4 @@
-/** How many there are of each name. */
+/** Counts names. */
 export class NameCounts {
   readonly #counts = new Map<string, number>();
 
@@ -10,7 +10,7 @@ export class NameCounts {
     return this.#counts.get(name) ?? 0;
   }
 
-  /** One more of the name, if there is one. */
+  /** Counts the name once more, if there is one. */
   increment(name: string | undefined): void {
     if (name !== undefined) this.#counts.set(name, this.get(name) + 1);
   }

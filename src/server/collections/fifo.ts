@@ -109,8 +109,8 @@ export class Fifo<T> {
   }
 
   /**
-   * Binary search for the first element for which `holds` is true, as it must
-   * be for all after it. The size if none.
+   * Finds the first element for which `holds` is true, by binary search. All
+   * elements after it must hold too. Returns the size if there is none.
    */
   findIndex(holds: (item: T) => boolean): number {
     let low = 0;

@@ -4,8 +4,8 @@
 export const MAX_SEED = 2 ** 32 - 1;
 
 /**
- * Whether the first run may have this seed, where the seeds of the others
- * follow.
+ * Whether the first run may have this seed. The seeds of the other runs follow
+ * from it.
  */
 export function isFirstSeed(seed: number, runs: number): boolean {
   return Number.isInteger(seed) && seed >= 0 && seed <= getMaxFirstSeed(runs);
@@ -37,7 +37,7 @@ export class Random {
     return this.bits() / 2 ** 32;
   }
 
-  /** A integer in [min, max]. */
+  /** An integer in [min, max]. */
   between(min: number, max: number): number {
     return min + Math.floor(this.fraction() * (max - min + 1));
   }

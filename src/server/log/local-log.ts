@@ -1,15 +1,18 @@
 /** The logs of a site, and what they report to their holder. */
 
 /**
- * What a log of a site is for: the site's own entries, or its copy of the red
+ * The kind of a log of a site: the site's own entries, or its copy of the red
  * order.
  */
 export type LogKind = 'local' | 'red';
 
-/** Both kinds, in the order in which what is done to all of them is done. */
+/** Both kinds, in the order in which they are handled. */
 export const LOG_KINDS = ['local', 'red'] as const;
 
-/** Numbers the holders of a log: each has a larger one than those before. */
+/**
+ * The number of a holder of a log. Each holder has a larger one than those
+ * before.
+ */
 export type Term = number;
 
 /**

@@ -1,8 +1,8 @@
 /**
- * A site's own copy of a red log that another store orders: what was taken of
- * it, what of that is synced here, and what is delivered. Nothing is delivered
- * before it is synced, nor anything behind a record that changes the members
- * before its site has taken that in.
+ * A site's own copy of a red log that another store orders: the entries that
+ * were taken, those that are synced here, and those that are delivered. Nothing
+ * is delivered before it is synced. Nothing behind a record that changes the
+ * members is delivered before its site has applied that.
  */
 import { Fifo } from '../collections/fifo.ts';
 import type { Origin } from '../records/origin.ts';
@@ -15,7 +15,7 @@ import type {
   SavedLog,
 } from './red-log.ts';
 
-/** Which record of a proposer comes next: of the start that counts. */
+/** The record of a proposer that comes next, at its latest start. */
 export interface ProposerProgress {
   readonly epoch: number;
   readonly next: number;
@@ -29,7 +29,7 @@ export interface LogMark {
   readonly progress: LogProgress;
 }
 
-/** With more, every second one is left out. */
+/** If there are more, every second one is left out. */
 const MAX_MARKS = 1024;
 
 export class LogCopy<R> {
@@ -92,14 +92,14 @@ export class LogCopy<R> {
     return this.#last;
   }
 
-  /** What is known of delivered places, in order. */
+  /** The digests of delivered places, in order. */
   get marks(): readonly LogMark[] {
     return this.#marks;
   }
 
   /**
-   * Returns the digest of the first `length` entries; `undefined` if it is not
-   * known, or not any more.
+   * Returns the digest of the first `length` entries. It is `undefined` if it
+   * is unknown, or not kept any more.
    */
   getDigest(length: number): number | undefined {
     return (
@@ -130,7 +130,8 @@ export class LogCopy<R> {
   }
 
   /**
-   * Returns what can be delivered now, which counts as delivered from then on.
+   * Takes the records that can be delivered now. They count as delivered from
+   * then on.
    */
   takeDelivery(): (LogOutput<R> & { readonly kind: 'deliver' }) | undefined {
     const change = this.#changes.at(0) ?? Infinity;

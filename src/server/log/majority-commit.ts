@@ -6,8 +6,8 @@
 import type { Origin } from '../records/origin.ts';
 
 /**
- * An entry that is not delivered and may change the sites: its place, and the
- * site that it takes out.
+ * The place of an undelivered entry that may change the sites, and the site
+ * that it removes.
  */
 export interface LoggedChange {
   readonly position: number;
@@ -15,9 +15,9 @@ export interface LoggedChange {
 }
 
 /**
- * How many entries count. An entry that takes a site out needs a majority of
- * those that remain: the copy of the site that leaves is gone with it. Such a
- * majority is enough for all that stands before, too.
+ * Returns the number of committed entries. An entry that removes a site needs a
+ * majority of the remaining ones, because the copy of the removed site is lost
+ * with it. Such a majority is enough for all entries before it, too.
  */
 export function computeCommittedLength(
   voters: readonly Origin[],
@@ -37,8 +37,8 @@ export function computeCommittedLength(
 }
 
 /**
- * So many of its first entries a majority of all sites holds, where each holds
- * so many.
+ * Returns the length that a majority of the sites holds, from the length that
+ * each holds.
  */
 export function computeMajorityLength(lengths: readonly number[]): number {
   return lengths.toSorted((a, b) => b - a)[Math.floor(lengths.length / 2)] ?? 0;

@@ -1,17 +1,18 @@
 /**
- * A running digest of the prefix of a log or stream: those of which entries are
- * in another order, or other ones, differ in it from there on, but for one case
- * in four thousand million. It is of who proposed what, not of what that says.
+ * A running digest of the prefix of a log or stream. If entries are in another
+ * order, or differ, the digest differs from there on, except in one of four
+ * thousand million cases. It covers who proposed which entry, and not its
+ * content.
  */
 import type { BlueOperation } from '../records/records.ts';
 import type { LogEntry } from './red-log.ts';
 
-/** As many places back, at least, it is known. */
+/** The digest is known for at least this many places back. */
 const MIN_DIGESTS = 1024;
 const [PRIME, STEP] = [0x01000193, 0x9e3779b9];
 /**
- * Characters of a name that count: those at its end, where the names of two
- * operations differ.
+ * The number of characters of a name that count: those at its end, where the
+ * names of two operations differ.
  */
 const NAME_LENGTH = 24;
 
@@ -19,13 +20,16 @@ type Proposed = Pick<LogEntry<unknown>, 'origin' | 'epoch' | 'sequence'>;
 
 export class PrefixDigest {
   #known = new Int32Array(MIN_DIGESTS);
-  /** How many entries it is of, and from where on it is known. */
+  /**
+   * The number of entries that it covers, and the first place at which it is
+   * known.
+   */
   #count: number;
   readonly #from: number;
 
   /**
-   * @param digest of the first `count` entries; not known unless given, and
-   * then never of what follows them
+   * @param digest the digest of the first `count` entries. If it is unknown, no
+   * later one is known either
    */
   constructor(count: number, digest: number | undefined) {
     this.#count = count;
@@ -51,8 +55,8 @@ export class PrefixDigest {
   }
 
   /**
-   * Of the first `count` entries; `undefined` where that is not known, or not
-   * any more.
+   * Returns the digest of the first `count` entries. It is `undefined` if it is
+   * unknown, or not kept any more.
    */
   at(count: number): number | undefined {
     const oldest = Math.max(this.#from, this.#count - this.#known.length + 1);
@@ -76,7 +80,9 @@ export class PrefixDigest {
     this.#known[this.#placeOf(this.#count)] = digest;
   }
 
-  /** What is needed waits in memory, and takes far more there. */
+  /**
+   * The entries that need the digest wait in memory, and take far more there.
+   */
   #grow(): void {
     const before = this.#known;
     this.#known = new Int32Array(2 * before.length);
@@ -91,7 +97,7 @@ export class PrefixDigest {
   }
 }
 
-/** The digest of the red log with one more entry. */
+/** Returns the digest of the red log with one more entry. */
 export function mixEntry(
   digest: number,
   { origin, epoch, sequence }: Proposed,
@@ -102,7 +108,7 @@ export function mixEntry(
   return mixDigest(mixed, sequence);
 }
 
-/** The digest of a stream with one more operation. */
+/** Returns the digest of a stream with one more operation. */
 export function mixOperation(
   digest: number,
   { id, site, sequence, vector }: BlueOperation,

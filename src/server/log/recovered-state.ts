@@ -1,6 +1,5 @@
 /**
- * What a site writes down, and finds at its next start: two logs, and a
- * checkpoint of what they led to.
+ * The files of a site, which its next start reads: two logs, and a checkpoint.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { EMPTY_OWN_STATE, getSections } from '../records/checkpoint.ts';
@@ -25,7 +24,7 @@ export interface RecoveredLog<E> {
   readonly entries: readonly E[];
 }
 
-/** What a site finds at its start. */
+/** The state that a start reads from the files of its site. */
 export interface RecoveredState {
   readonly local: RecoveredLog<LocalEntry>;
   readonly red: RecoveredLog<LogEntry<RedRecord>>;
@@ -35,14 +34,17 @@ export interface RecoveredState {
 /** A place in each of a site's logs. */
 export type LogPositions = Readonly<Record<LogKind, number>>;
 
-/** What belongs to a checkpoint beside the sections. */
+/** The parts of a checkpoint beside the sections. */
 export interface CheckpointCut {
   readonly smallParts: unknown;
-  /** The entries before these places are part of it. */
+  /** The entries before these places are part of the checkpoint. */
   readonly contained: LogPositions;
 }
 
-/** What of a site's state beside the sections can be sent to another site. */
+/**
+ * The part of a site's state beside the sections that can be sent to another
+ * site.
+ */
 export interface SharedSiteState {
   readonly replica: SharedState;
   readonly log: SavedLog;
@@ -60,8 +62,8 @@ export function getSavedSite({ smallParts }: Checkpoint): SavedSiteState {
 }
 
 /**
- * Entries that no checkpoint contains, of both logs: those before its cut are
- * there for other sites.
+ * The entries of both logs that no checkpoint contains. Those before its cut
+ * are kept for other sites.
  */
 export function getEntriesAfterCheckpoint({
   local,
@@ -86,9 +88,10 @@ export function getSharedPart(checkpoint: Checkpoint): Checkpoint {
 }
 
 /**
- * Leaves out of the state of another site what its receiver would refuse from
- * that site itself (Q1 of docs/spec/redblue.md), so that it does not pass that
- * on: stamps that are ahead of `latestMs`, if the site's clock was.
+ * Removes stamps from the state of another site that the receiver would refuse
+ * from that site itself (Q1 of docs/spec/redblue.md): those that are ahead of
+ * `latestMs`, if the clock of the site was. So the receiver does not pass them
+ * on.
  */
 export function removeWildStamps(
   { sections, smallParts }: Checkpoint,
@@ -107,8 +110,9 @@ export function removeWildStamps(
 }
 
 /**
- * What a site finds that begins with the shared part of another one's
- * checkpoint, and has nothing of its own: the logs go on where that part ends.
+ * Returns the state of a site that begins with the shared part of another
+ * site's checkpoint, and has nothing of its own. Its logs go on at the end of
+ * that part.
  */
 export function createSiteFromShared({
   sections,
@@ -124,13 +128,13 @@ export function createSiteFromShared({
 }
 
 /**
- * What a site finds that was away for so long that it needs the state of
- * another one, and has its own still: the shared part of that, and of its own
- * the end of its stream, its slots, terms and clock. What it holds of other
- * streams and of the red log beyond that part, it keeps.
+ * Returns the state of a site that was away for so long that it needs the state
+ * of another one, and still has its own. It gets the shared part of the other
+ * one. It keeps the end of its own stream, its slots, terms and clock, and what
+ * it holds of other streams and of the red log beyond that part.
  *
  * @throws CorrectableError `UNAVAILABLE` if the other site lacks what this one
- * has let go of, or knows it as closed
+ * does not keep any more, or knows this one as closed
  */
 export function mergeSharedIntoSite(
   site: Origin,
@@ -157,8 +161,8 @@ export function mergeSharedIntoSite(
       'it has less of the red log than this site: take the state of another site, or wait',
     );
   const waiting = collectWaiting(own, ownState, applied);
-  // What this site has confirmed, others may have let go of: it may not be lost
-  // here.
+  // Others may not keep any more what this site has confirmed, so it must not
+  // be lost here.
   const isIncomplete = waiting.some((operations, origin) => {
     const held =
       (ownApplied[origin] ?? 0) + (ownState.waiting[origin]?.length ?? 0);
@@ -186,7 +190,7 @@ export function mergeSharedIntoSite(
 }
 
 /**
- * Returns log entries for operations that only the donor of a state had: the
+ * Returns log entries for operations that only the donor of a state had. The
  * receiver passes them on.
  */
 function createUnsentEntries({ replica }: SharedSiteState): LocalEntry[] {
@@ -223,8 +227,8 @@ function collectWaiting(
 }
 
 /**
- * What a site that is not running keeps of its own operations: other sites may
- * lack them.
+ * Returns the own operations that a stopped site has to keep, because other
+ * sites may lack them.
  */
 export function collectOwnTail(
   site: Origin,
@@ -263,5 +267,5 @@ function unusableStateError(problem: string): CorrectableError {
 }
 
 const EMPTY_LOG = { start: 0, entries: [] } as const;
-/** What a new site finds. */
+/** The state of a new site. */
 export const EMPTY_STATE: RecoveredState = { local: EMPTY_LOG, red: EMPTY_LOG };

@@ -1,17 +1,17 @@
 /**
- * What a site takes of the red log: each record once, in order, and nothing
- * beyond a place where the log does not go on as it should. Engines deliver at
- * least once, and some jump or come back shorter without a word: certification
- * goes by the log's prefix, so a site that went on would decide otherwise than
- * the others, for ever.
+ * Takes the records of the red log: each one once, in order, and none beyond a
+ * point where the log does not continue as it should. Engines deliver at least
+ * once, and some jump or come back shorter without notice. Certification
+ * depends on the whole prefix of the log. So a site that went on would decide
+ * otherwise than the others, for ever.
  */
 import type { LogOutput, RedLog, SavedLog } from './red-log.ts';
 
 /** Why a site takes no more records of the red log. */
 export interface RedHalt {
   /**
-   * Records are missing between two; the log is another one, or shorter; or
-   * another site has taken other records.
+   * `gap`: records are missing. `regressed`: the log is another one, or
+   * shorter. `differs`: another site has taken other records.
    */
   readonly reason: 'gap' | 'regressed' | 'differs';
   readonly message: string;
@@ -21,14 +21,14 @@ type Delivery<R> = LogOutput<R> & { kind: 'deliver' };
 
 export class RedLogConsumer<R> {
   readonly #log: Pick<RedLog<R>, 'identity' | 'digest'>;
-  /** Until something is taken that stands behind it. */
+  /** The saved state, until a record behind it is taken. */
   #saved: SavedLog | undefined;
   #next: number;
   #halt: RedHalt | undefined;
 
   /**
-   * @param saved what a checkpoint says of the log, whose records before are in
-   * the state
+   * @param saved the state of the log in a checkpoint, which contains all
+   * records before it
    */
   constructor(
     log: Pick<RedLog<R>, 'identity' | 'digest'>,
@@ -49,13 +49,13 @@ export class RedLogConsumer<R> {
   }
 
   /**
-   * What of it is new and comes next; none of what comes again, or after a
-   * halt.
+   * Returns the records that are new and come next. Repeated records are left
+   * out, and all records after a halt.
    */
   take(output: Delivery<R>): readonly R[] {
     if (this.#halt !== undefined) return [];
     const { from, next, records } = output;
-    // It would be taken as if it came next, and what comes after it once more.
+    // Such a group would be taken as the next one, and so would its successors.
     if (next < from || (next === from && records.length > 0))
       return this.#regress(`a group that begins at ${from} ends at ${next}`);
     if (from === this.#next)
@@ -77,8 +77,8 @@ export class RedLogConsumer<R> {
   }
 
   /**
-   * Checked again before the first record: a log that was shorter at the start
-   * had nothing to compare then.
+   * Compares the log with the saved state again before the first record. A log
+   * that was shorter at the start could not be compared then.
    */
   #findMismatch(): boolean {
     if (this.#saved === undefined) return false;
@@ -88,7 +88,7 @@ export class RedLogConsumer<R> {
     return halt !== undefined;
   }
 
-  /** What came was to come, as far as is known. */
+  /** Takes records that come next, as far as is known. */
   protected accept({ next, records }: Delivery<R>): readonly R[] {
     this.#next = next;
     return records;

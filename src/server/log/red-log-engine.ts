@@ -1,8 +1,7 @@
 /**
- * Where an engine of the red log is plugged in: how a site's node of it is
- * made, and what has to be known of the messages of its nodes. Each engine has
- * a directory beside `sequenced/`, and only who puts a deployment together
- * names it.
+ * The interface of an engine of the red log: how it creates a site's node, and
+ * the format of its messages. Each engine has a directory beside `sequenced/`.
+ * Only code that sets up a deployment names an engine.
  */
 import type { Origin } from '../records/origin.ts';
 import type { RedRecord } from '../records/records.ts';
@@ -10,17 +9,17 @@ import type { RecordSchema } from '../records/record-schemas.ts';
 import type { LogEntry, LogMessage, RedLog, RedLogOptions } from './red-log.ts';
 
 export interface RedLogEngine {
-  /** Makes a site's node of the log, of what the site has of it. */
+  /** Creates a site's node of the log from the copy that the site has. */
   createNode(options: RedLogOptions<RedRecord>): RedLog<RedRecord>;
   readonly messages: LogMessageFormat;
   /**
-   * Whether servers of its own order the records: then no site leads, and any
-   * may be retired.
+   * Whether servers of its own order the records. Then no site leads, and any
+   * site may be retired.
    */
   readonly hasServers?: boolean;
   /**
-   * About the largest record that it takes; operations that need a larger one
-   * fail. No bound unless given.
+   * The approximate maximum of bytes of a record. Operations with a larger one
+   * fail. Default: no limit
    */
   readonly maxRecordBytes?: number | undefined;
 }
@@ -29,24 +28,27 @@ export interface RedLogEngine {
 export type ProposedRecord = Pick<LogEntry<RedRecord>, 'origin' | 'record'>;
 
 /**
- * What has to be known of the messages of a log's nodes. The clients of servers
- * of their own send none.
+ * The format of the messages of a log's nodes. Clients of servers of their own
+ * send none.
  */
 export interface LogMessageFormat {
-  /** By kind: what a message has to look like, given what a record has to. */
+  /** Returns the schemas by kind, from the schema of a record. */
   createSchemas(
     redRecord: RecordSchema,
   ): Readonly<Record<LogMessage['kind'], RecordSchema>>;
-  /** What it brings from the site that it is from: of its own, or passed on. */
+  /**
+   * Returns the records that a message contains, proposed by its sender or
+   * passed on.
+   */
   getProposedRecords(
     message: LogMessage,
     from: Origin,
   ): readonly ProposedRecord[];
-  /** Whether what it leads to has to be written down. */
+  /** Whether a message leads to entries that have to be stored. */
   needsRoom(message: LogMessage): boolean;
   /**
-   * The message in two, which say the same one after the other; `undefined`
-   * where it has no parts.
+   * Divides a message into two with the same meaning. Returns `undefined` if it
+   * has no parts.
    */
   split(message: LogMessage): readonly [LogMessage, LogMessage] | undefined;
 }

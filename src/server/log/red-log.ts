@@ -10,22 +10,22 @@ import type { StreamPoint } from '../records/records.ts';
 import type { SendWindows } from '../records/send-windows.ts';
 
 /**
- * One site's node of the log, as a site drives it: a pure machine, which owns
- * no timer, socket or disk. Nodes are made by their engine
- * (`red-log-engine.ts`); `M` is what those of one engine send each other.
+ * One site's node of the log: a pure state machine without timers, sockets or
+ * disks, which its site drives. Its engine creates it (`red-log-engine.ts`).
+ * `M` is the type of messages between nodes of one engine.
  */
 export interface RedLog<R, M extends LogMessage = LogMessage> {
   /**
-   * Whether something is in flight that a lost message could hold up: then
+   * Whether something is in flight that a lost message could hold up. Then
    * ticks are needed.
    */
   readonly isBusy: boolean;
   /**
-   * The first entry that is needed beside what `save` gives: other sites may
-   * lack it, or it is not delivered.
+   * The first entry that is needed beside the saved state: other sites may lack
+   * it, or it is not delivered.
    */
   readonly retainedFrom: number;
-  /** How many delivered entries are kept for sites that lack them. */
+  /** The number of delivered entries that are kept for sites that lack them. */
   readonly backlogLength: number;
   /**
    * The name of this log. A new log, or one of another deployment, has another
@@ -33,112 +33,112 @@ export interface RedLog<R, M extends LogMessage = LogMessage> {
    */
   identity(): string;
   /**
-   * Returns the digest of the first `length` entries, or `undefined` if it is
-   * not known, or not any more.
+   * Returns the digest of the first `length` entries. It is `undefined` if it
+   * is unknown, or not kept any more.
    */
   digest(length: number): number | undefined;
   /**
-   * What this node has synced, where one site gives the order: its copy is
-   * never shorter than those of others.
+   * The synced end of this node's copy, if one site sequences the log. The copy
+   * of that site is never shorter than others.
    */
   readonly end?: StreamPoint | undefined;
   /**
-   * What has to be saved so that the entries delivered so far need not be read
-   * again.
+   * Returns what has to be saved so that the entries delivered so far need not
+   * be read again.
    */
   save(): SavedLog;
   /**
-   * The first `length` entries are in a checkpoint of this site, which reads no
-   * more of them.
+   * The first `length` entries are in a checkpoint of this site, which does not
+   * read them any more.
    */
   release(length: number): void;
   /**
-   * Adds a record. It is delivered at every site once it can no longer be lost;
-   * the caller notices by its delivery.
+   * Adds a record. It is delivered at every site, the own one included, once it
+   * can no longer be lost.
    */
   propose(record: R, nowMs: number): void;
   /**
-   * Takes a record back that has not left this node; says whether it has: then
-   * it is never delivered.
+   * Takes a record back that has not left this node. Returns whether that
+   * succeeded: then it is never delivered.
    */
   withdraw(record: R): boolean;
-  /** How many entries are kept that a site lacks. */
+  /** Returns the number of entries that are kept because a site lacks them. */
   getBacklog?(site: Origin): number;
-  /** How many entries a site is known to have. */
+  /** Returns the number of entries that a site is known to have. */
   getConfirmed?(site: Origin): number;
   /**
-   * The sites as the delivered records have them; to be called after each that
-   * may change them.
+   * Sets the sites according to the delivered records. Has to be called after
+   * each record that may change them.
    */
   setMembers?(members: LogMembers): void;
-  /** A message of the node at another site, which is of the same engine. */
+  /** Takes a message of the node at another site, which has the same engine. */
   receive(from: Origin, message: M, nowMs: number): void;
   /** The first `length` entries of this node's log are synced. */
   onSynced(length: number): void;
   /**
-   * A reply to a request, or a change of the connection to the server that
-   * keeps the log. Of an engine that has requests.
+   * Takes a reply to a request, or a change of the connection to the server.
+   * Only engines with servers have it.
    */
   onReply?(reply: ServerReply, nowMs: number): void;
   /** When a tick is due even if nothing is in flight. */
   readonly wakeAtMs?: number | undefined;
   /**
-   * To be called now and then while `busy`: sends again what may have been
-   * lost.
+   * Sends again what may have been lost. Has to be called regularly while
+   * `isBusy`.
    */
   tick(nowMs: number): void;
-  /** What has to be done since the last call, in order. */
+  /** Takes the outputs since the last call, in order. */
   takeOutputs(): readonly LogOutput<R, M>[];
 }
 
 export interface RedLogOptions<R> {
   readonly site: Origin;
   readonly sites: readonly Origin[];
-  /** Those that count for what a majority has; all unless given. */
+  /** The sites that count for a majority. Default: all */
   readonly voters?: readonly Origin[] | undefined;
   /**
-   * Looks into a record that may change the sites: nothing behind it is
-   * delivered before `setMembers`. None unless given.
+   * Returns the change of the sites that a record may make. Nothing behind such
+   * a record is delivered before `setMembers`. Default: no record changes them
    */
   readonly getMemberChange?:
     | ((record: R) => MemberChange | undefined)
     | undefined;
   /**
-   * The site that gives the order, if one does. An engine that elects its
+   * The site that sequences the log, if one does. An engine that elects its
    * leader needs none.
    */
   readonly leader: Origin;
-  /** What the log is called; `red` unless given. */
+  /** The name of the log. Default: `red` */
   readonly identity?: string | undefined;
   /**
-   * Distinguishes its new proposals from old ones: as `createEpoch`, larger
-   * than at any earlier start in its files.
+   * Distinguishes new proposals from old ones: as `createEpoch`, larger than at
+   * any earlier start in the files.
    */
   readonly epoch: number;
   /**
-   * What its log held at the start from position `start` (default 0) on, all
-   * synced.
+   * The entries of its log from position `start` (default 0) on, all synced.
    */
   readonly entries?: readonly LogEntry<R>[];
   readonly start?: number | undefined;
   /**
-   * What was saved beside the log: entries that it had delivered by then are
+   * The saved state beside the log. Entries that it had delivered by then are
    * not delivered again.
    */
   readonly saved?: SavedLog | undefined;
-  /** Entries known to be committed: the first so many. */
+  /** The number of first entries that are known to be committed. */
   readonly committed?: number | undefined;
   /** How long a node waits for an answer before it sends again. */
   readonly resendAfterMs: number;
-  /** How much is on its way to another site; the defaults unless given. */
+  /** How much is on its way to another site. Default: `DEFAULT_SEND_WINDOWS` */
   readonly windows?: Partial<SendWindows> | undefined;
 }
 
 /**
- * What a record does to the sites, as far as is known before it is delivered.
+ * The change that a record makes to the sites, as far as it is known before the
+ * delivery.
  */
 export interface MemberChange {
-  /** The site that it takes out, if it does. */
+  /** The site that it removes, if it does. */
   readonly closes: Origin | undefined;
 }
 
@@ -153,18 +153,18 @@ export type LastEntry = Pick<
 >;
 
 export interface SavedLog {
-  /** Entries that were delivered: the first so many. */
+  /** The number of first entries that were delivered. */
   readonly delivered: number;
   /** The same as a place, as checkpoints have it. */
   readonly position: { readonly seq: number; readonly index: number };
-  /** Of the log, and of what stands in it before that place. */
+  /** Identifies the log, and its entries before that place. */
   readonly identity?: string;
   readonly digest?: number;
   /** The last of those entries, if an engine has to find it again. */
   readonly last?: LastEntry | undefined;
   /**
-   * For each proposer that has one among them: the epoch of the last one, and
-   * the number that comes after it.
+   * For each proposer of a delivered entry: the epoch of its last one, and the
+   * number that comes next.
    */
   readonly progress: readonly (readonly [
     origin: Origin,
@@ -174,8 +174,8 @@ export interface SavedLog {
 }
 
 /**
- * What the nodes of the log send each other. Only its engine reads more than
- * the kind (`LogMessageFormat`).
+ * Messages between nodes of the log. Only its engine reads more than the kind
+ * (`LogMessageFormat`).
  */
 export interface LogMessage {
   readonly kind: `log.${string}`;
@@ -209,12 +209,12 @@ export type LogOutput<R, M extends LogMessage = LogMessage> =
   | { readonly kind: 'send'; readonly to: Origin; readonly message: M }
   | { readonly kind: 'store'; readonly entries: readonly LogEntry<R>[] }
   /**
-   * To be sent to the server that keeps the log: its reply comes by `onReply`.
+   * A request to the server that keeps the log. Its reply comes by `onReply`.
    */
   | { readonly kind: 'request'; readonly request: ServerRequest }
   /**
-   * Records between two places. They begin where the last ones ended, or come
-   * again; anything else is a gap.
+   * Records between two places. They begin at the end of the last ones, or are
+   * repeated. Anything else is a gap.
    */
   | {
       readonly kind: 'deliver';
@@ -228,22 +228,22 @@ export type LogOutput<R, M extends LogMessage = LogMessage> =
    * have proposed. `differs`: another site has taken other records.
    */
   | { readonly kind: 'gap' | 'regressed' | 'differs'; readonly message: string }
-  /** It has what only a newer version can read. */
+  /** The log has records that only a newer version can read. */
   | { readonly kind: 'outdated'; readonly message: string }
-  /** What this node lacks is not kept for it any more. */
+  /** Entries that this node lacks are not kept for it any more. */
   | { readonly kind: 'behind' }
   /**
-   * What another node sends does not continue what is here: nothing is taken of
-   * it.
+   * The entries of another node do not continue the log that is here. None of
+   * them is taken.
    */
   | { readonly kind: 'fork'; readonly origin: Origin; readonly message: string }
   /**
-   * It cannot be read for now, or can be again: what waits for it goes on
+   * The log cannot be read for now, or can be again. Requests for it go on
    * waiting.
    */
   | { readonly kind: 'unavailable' | 'available'; readonly message?: string }
   /**
-   * Its server is nearly full, and why: new red operations are refused. Without
+   * The server is nearly full, and why. New red operations are refused. Without
    * a message they are taken again.
    */
   | { readonly kind: 'full'; readonly message: string | undefined };

@@ -7,18 +7,18 @@ import type {
   RecoveredState,
 } from './recovered-state.ts';
 
-/** The state that a storage saves beside the logs now and then. */
+/** The state that a storage saves in checkpoints. */
 export interface CheckpointSource {
   readonly sections: Readonly<Record<string, Section>>;
   /**
-   * Why no checkpoint can be made now, if so: asked before anything is written.
+   * Why no checkpoint can be made now, if so. It is checked before anything is
+   * written.
    */
   readonly cutProblem?: string | undefined;
   /** @throws Error if there is a `cutProblem` */
   createCut(): CheckpointCut;
   /**
-   * Entries from these places on are needed even where a checkpoint contains
-   * them.
+   * Entries from these places on are needed even if a checkpoint contains them.
    */
   readonly retainedFrom: LogPositions;
   /**
@@ -28,7 +28,7 @@ export interface CheckpointSource {
 }
 
 export interface StorageEvents {
-  /** No log file can be made, and why; or one can again. */
+  /** No log file can be created, and why; or one can again. */
   onFullChanged(because: Error | undefined): void;
   onCheckpointFailed(error: Error): void;
   /** Something that was on the disk is not there any more, or not whole. */
@@ -38,24 +38,21 @@ export interface StorageEvents {
   onFenced(error: Error): void;
 }
 
-/**
- * Where one site keeps what it must not lose. Nothing counts before it is
- * synced.
- */
+/** The storage of one site. Entries count once they are synced. */
 export interface SiteStorage {
   /**
-   * What was found at the start: to be taken up before `attach`, which lets go
-   * of it.
+   * The state that was found at the start. It has to be read before `attach`,
+   * which drops it.
    */
   readonly stored: RecoveredState;
   /**
-   * Of this start as the holder of the site's log: larger than at any earlier
-   * one.
+   * The number of this start as the holder of the site's log. It is larger than
+   * at any earlier start.
    */
   readonly term: Term;
   /**
-   * Whether there is no room for more: what was appended is kept, but nothing
-   * should be begun.
+   * Whether there is no room for more. Appended entries are kept, but nothing
+   * new should begin.
    */
   readonly isFull: boolean;
   /** The reason for callers whose operations are rejected. */

@@ -1,6 +1,6 @@
 /**
- * What certification says of a record of the red log, and how an operation
- * ended by it.
+ * The decision of certification about a record of the red log, and how an
+ * operation ended by it.
  */
 import type { ReadRange } from './read-range.ts';
 import type { OperationId } from './records.ts';
@@ -22,7 +22,10 @@ export type Conflict =
   | { readonly reason: 'predecessor'; readonly id: OperationId }
   | { readonly reason: 'window' };
 
-/** All fields and rows that it met: none where it met something else. */
+/**
+ * Returns all fields and rows that conflict. The list is empty for other
+ * conflicts.
+ */
 export function getConflictingNames(
   conflict: Conflict | undefined,
 ): readonly string[] {
@@ -31,7 +34,7 @@ export function getConflictingNames(
     : [];
 }
 
-/** What the log's prefix says about a record. */
+/** The decision about a record, which follows from the log's prefix. */
 export type CertificationDecision =
   | { readonly kind: 'commit'; readonly stamp: number }
   | { readonly kind: 'reject'; readonly conflict?: Conflict | undefined }

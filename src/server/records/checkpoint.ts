@@ -1,11 +1,9 @@
 /**
- * The port by which a site's state is saved beside its logs, so that logs can
- * be cut and a restart need not read all of them. Large parts are *sections*:
- * named rows of which only those that have changed are written again. The rest
- * is small and saved whole, at the moment of the cut.
- *
- * Whatever a replica remembers and its logs alone do not give belongs into one
- * of the two.
+ * The port by which a site's state is saved beside its logs. So logs can be
+ * cut, and a restart need not read all of them. Large parts are *sections*:
+ * named rows of which only changed ones are written again. The rest is small
+ * and saved as a whole, at the moment of the cut. State that does not follow
+ * from the logs alone belongs into one of the two.
  */
 import type { DeploymentVersion } from './deployment-version.ts';
 import type { Origin, SavedOrigin } from './origin.ts';
@@ -18,23 +16,23 @@ export type SectionRows = ReadonlyMap<string, unknown>;
 /** A part of the state that is saved row by row. */
 export interface Section {
   /**
-   * From now on every row counts as changed, and what changes is noted. Before
-   * the first call nothing is.
+   * Marks every row as changed, and notes changes from now on. Before the first
+   * call no change is noted.
    */
   changeAll(): void;
   /**
-   * How many rows count as changed, as far as known: zero only when there are
+   * An upper bound of the number of changed rows. It is 0 only if there are
    * none.
    */
   readonly changeCount: number;
   /**
-   * Rows taken so far because every row counted as changed: however fast rows
-   * change, those become fewer. Default: none
+   * The number of rows taken so far because every row counted as changed. It is
+   * limited, however fast rows change. Default: none
    */
   readonly initialRowsTaken?: number;
   /**
-   * Up to `max` changed rows as they are now; they count as saved. A value of
-   * `undefined` says that the row is gone.
+   * Takes up to `max` changed rows as they are now. They count as saved. A row
+   * that was removed has the value `undefined`.
    */
   takeChanges(max: number): SavedRow[];
   restore(rows: SectionRows): void;
@@ -48,12 +46,12 @@ export interface Checkpoint {
 }
 
 /**
- * A checkpoint has two parts: what all sites share that have got as far, and
- * what is the site's own.
+ * A checkpoint has two parts: the state that all sites share, and the state of
+ * the site itself.
  */
 export type PartName = 'shared' | 'own';
 
-/** Sections of a site's own have names that begin with this. */
+/** The prefix of the names of a site's own sections. */
 export const OWN_SECTION = 'own.';
 
 export function getPart(section: string): PartName {
@@ -95,46 +93,45 @@ export interface SavedChange {
 
 /**
  * The small part of a replica's state that is the same at every site that has
- * got as far: it can be sent to another one.
+ * got as far. It can be sent to another site.
  */
 export interface SharedState {
-  /** Whose the ordinals are that it has. */
+  /** The origins to which its ordinals belong. */
   readonly origins: readonly SavedOrigin[];
   readonly change?: SavedChange;
-  /** What is in force. Not saved where all sites are of one process. */
+  /** The version in force. It is not saved if all sites are in one process. */
   readonly inForce?: DeploymentVersion;
   readonly stable: Vector;
   /**
-   * By ordinal: so many operations of its stream are in the rows, from the
-   * first on.
+   * By ordinal: the number of operations of the stream that are in the rows.
    */
   readonly applied: readonly number[];
   /**
-   * By ordinal: the digest of those. Not known of streams that were begun
-   * before digests were.
+   * By ordinal: the digest of those operations. It is unknown for streams that
+   * are older than digests.
    */
   readonly digests?: readonly (number | undefined)[];
   /**
-   * Operations of the site in the rows that no other site is known to have: one
-   * that takes the state keeps them too.
+   * Operations of the site in the rows that no other site is known to have. A
+   * site that takes the state keeps them too.
    */
   readonly unsent?: readonly BlueOperation[];
-  /** What the clock of the site showed then. Saved with those. */
+  /** The time of the site's clock, saved with those operations. */
   readonly savedAtMs?: number;
   readonly red: SavedRedPath;
 }
 
 /**
- * The small part of a replica's state that is the site's own: the end of what
- * it has, and what it has promised.
+ * The small part of a replica's state that is the site's own: the ends of its
+ * streams, and its promises.
  */
 export interface OwnState {
   /** Entries of the site's own log that the checkpoint contains. */
   readonly syncedLength: number;
-  /** No stamp of the site is at or below it from then on. */
+  /** The site never again gives a stamp at or below this. */
   readonly clock: number;
   /**
-   * By ordinal: operations of its stream that are synced here and not in the
+   * By ordinal: operations of the stream that are synced here and not in the
    * rows yet.
    */
   readonly waiting: readonly (readonly BlueOperation[])[];
@@ -145,7 +142,7 @@ export interface OwnState {
   ])[];
 }
 
-/** The own part of a site that has none yet. */
+/** The own part of a site that has no state yet. */
 export const EMPTY_OWN_STATE: OwnState = {
   syncedLength: 0,
   clock: 0,
@@ -153,8 +150,8 @@ export const EMPTY_OWN_STATE: OwnState = {
 };
 
 /**
- * Which rows have changed since they were last taken. Notes nothing until
- * `addAll`, so that who saves nothing pays nothing.
+ * Notes which rows have changed since they were last taken. It notes nothing
+ * until `addAll`, so that a site without checkpoints pays nothing.
  */
 export class RowChanges<K> {
   readonly #keys = new Set<K>();
@@ -162,12 +159,12 @@ export class RowChanges<K> {
   #isRecording = false;
   #firstTaken = 0;
 
-  /** Of those taken so far, how many were of `addAll`. */
+  /** The number of rows taken so far because of `addAll`. */
   get initialRowsTaken(): number {
     return this.#firstTaken;
   }
 
-  /** A lower bound that is zero only when there are none. */
+  /** A bound that is 0 only if there are none. */
   get size(): number {
     return this.#keys.size + (this.#remainingKeys === undefined ? 0 : 1);
   }
@@ -177,7 +174,8 @@ export class RowChanges<K> {
   }
 
   /**
-   * All of `keys`, which may go on changing: they are read as they are taken.
+   * Marks all of `keys` as changed. They are read as they are taken, and may go
+   * on changing.
    */
   addAll(keys: Iterable<K>): void {
     this.#isRecording = true;

@@ -5,18 +5,18 @@
 
 export const MICROS_PER_MS = 1000;
 /**
- * No correct clock shows this (the year 2200). Too few stamps are left above it
- * to keep them distinct.
+ * No correct clock shows this time (the year 2200). Too few stamps are left
+ * above it to keep them distinct.
  */
 export const HORIZON_MS: number = Date.UTC(2200);
 /**
- * Above the horizon stamps only count on, one an operation: none gets so far
- * beyond it.
+ * Above the horizon stamps only count on, one for each operation. No deployment
+ * gets this far beyond it.
  */
 const MAX_COUNTED_STAMPS = 2 ** 49;
 /**
- * The largest stamp that a clock can have given: what lies above it leaves room
- * for all that stamps above it in turn.
+ * The largest stamp that a clock can have given. Above it there is room for all
+ * stamps that follow.
  */
 export const MAX_STAMP = HORIZON_MS * MICROS_PER_MS + MAX_COUNTED_STAMPS;
 
@@ -28,8 +28,8 @@ export class HybridClock {
   #last = 0;
 
   /**
-   * The next stamp: above all earlier ones and above `after`, and at least the
-   * wall clock `wallMs`, if that can be.
+   * Returns the next stamp. It is above all earlier ones and above `after`, and
+   * at least the wall clock `wallMs`, if that is possible.
    */
   next(wallMs: number, after: number): number {
     const wall = wallMs < HORIZON_MS ? Math.floor(wallMs * MICROS_PER_MS) : 0;
@@ -43,8 +43,8 @@ export class HybridClock {
   }
 
   /**
-   * Never again a stamp at or below `stamp`: for stamps that this site gave
-   * before a restart.
+   * Never again gives a stamp at or below `stamp`, which this site gave before
+   * a restart.
    */
   advanceTo(stamp: number): void {
     this.#last = Math.max(this.#last, stamp);

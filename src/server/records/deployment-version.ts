@@ -1,16 +1,17 @@
 /**
- * What a site runs, as plain data: the rules by which all sites decide alike,
- * and what its service has. The version *in force* is the one that all sites of
- * a deployment have; what a newer one adds is used only once that is in force.
+ * The version of a site as plain data: the rules by which all sites decide
+ * alike, and the parts of its service. The version *in force* is the one that
+ * all sites of a deployment have. Additions of a newer version are used only
+ * once that is in force.
  */
 
 /**
- * Version of what all sites decide alike: certification, the gate, replies.
- * Sites with different rules would diverge.
+ * The version of the rules by which all sites decide alike: certification, the
+ * gate, replies. Sites with different rules would diverge.
  */
 export const RULES_VERSION = 1;
 
-/** The oldest rules that this program still goes by if they are in force. */
+/** The oldest rules that this program can still follow if they are in force. */
 export const OLDEST_RULES_VERSION = 1;
 
 /**
@@ -27,18 +28,18 @@ export type TableSchemas = Readonly<
   >
 >;
 
-/** What a service has that all sites have to know. */
+/** The parts of a service that all sites have to know. */
 export interface ServiceVersion {
-  /** Of all that follows. */
+  /** The fingerprint of all other fields. */
   readonly hash: string;
   readonly tables: TableSchemas;
   /** By name: the fingerprint of the operation's declaration. */
   readonly operations: Readonly<Record<string, string>>;
-  /** Shadow operations that make the reply: each site makes it itself. */
+  /** Shadow operations that create the reply. Each site creates it itself. */
   readonly replies: readonly string[];
 }
 
-/** What a site runs, or what is in force. */
+/** The version of a site, or the one in force. */
 export interface DeploymentVersion {
   readonly rules: number;
   readonly service: ServiceVersion;
@@ -58,13 +59,13 @@ export interface LostPart {
    * earlier version.
    */
   readonly isInData: boolean;
-  /** What is needed, in words. */
+  /** The missing part, in words. */
   readonly needs: string;
 }
 
 /**
- * What a version needs and `here` does not have, in words; `undefined` if
- * `here` has the same or more.
+ * Describes a part that a version needs and `here` lacks. Returns `undefined`
+ * if `here` has the same or more.
  */
 export function findLostPart(
   needed: DeploymentVersion,
@@ -76,7 +77,7 @@ export function findLostPart(
   return first?.needs;
 }
 
-/** The same of tables alone. */
+/** Describes a table part that a version needs and `here` lacks. */
 export function findLostTable(
   needed: TableSchemas,
   here: TableSchemas,
@@ -85,7 +86,9 @@ export function findLostTable(
   return first?.needs;
 }
 
-/** All that one version of a service needs and another one does not have. */
+/**
+ * Returns all parts that one version of a service needs and another one lacks.
+ */
 export function* listLostParts(
   needed: ServiceVersion,
   here: ServiceVersion,
@@ -147,8 +150,7 @@ function* listLostOperations(
 }
 
 /**
- * Tables, fields and operations that a version adds: those that an earlier one
- * lacks.
+ * Returns tables, fields and operations that a version adds to an earlier one.
  */
 export function listAddedParts(
   before: ServiceVersion,

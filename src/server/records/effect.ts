@@ -1,6 +1,6 @@
 /**
- * Effects: what a shadow operation does to one field, as plain data that is
- * replicated (RedBlue, OSDI 2012, §5.1).
+ * Effects: the changes of a shadow operation to single fields, as plain data
+ * that is replicated (RedBlue, OSDI 2012, §5.1).
  */
 import type { Origin } from './origin.ts';
 import type { Vector } from './vector.ts';
@@ -45,7 +45,7 @@ export interface Effect<
  */
 export type EffectByRights = Effect<undefined, 'blue', true>;
 
-/** Whether one of the effects goes by rights, as far as their types say. */
+/** Whether one of the effects uses rights, as far as their types show. */
 export type GoesByRights<E extends readonly Effect[]> =
   true extends IsByRights<E[number]> ? true : false;
 type IsByRights<E> =
@@ -61,28 +61,28 @@ export type ResultsOf<E extends readonly Effect[]> = {
 };
 
 /**
- * Where an effect stands in the total order of last-writer-wins and of logs.
+ * The position of an effect in the total order of last-writer-wins and of logs.
  */
 export interface OrderPosition {
-  /** Hybrid clock time: last writer wins by it, then by `site`. */
+  /** Hybrid clock time. The last writer wins by it, then by `site`. */
   readonly time: number;
   /** The site where the operation was generated. */
   readonly site: Origin;
   /** The origin that covers the operation: its site, or the red order. */
   readonly entry: Origin;
-  /** Its stamp in that entry. */
+  /** The stamp of the operation in that entry. */
   readonly version: number;
 }
 
 /**
- * Where an effect stands in all orders: add-wins decides by what its generator
- * had seen.
+ * The position of an effect in all orders. Add-wins decides by what its
+ * generator had seen.
  */
 export interface Stamp extends OrderPosition {
   readonly seen: Vector;
 }
 
-/** A place as it is saved. */
+/** A position as it is saved. */
 export type SavedPosition = readonly [
   time: number,
   site: Origin,
@@ -109,13 +109,12 @@ export function loadPosition([
 }
 
 /**
- * The total order of last-writer-wins and of logs: by time, then by site. The
- * rest only decides where a site whose clock was set back has given one time
- * twice: what is red comes after what is blue then. Positive when `a` comes
- * after `b`.
+ * Compares positions by time, then by site. The rest decides only if a site
+ * whose clock was set back has given one time twice: then red comes after blue.
+ * The result is positive if `a` comes after `b`.
  */
 export function compareStamps(a: OrderPosition, b: OrderPosition): number {
-  // Of one site the entry is its own or that of the red order, which has the
+  // For one site, the entry is its own or that of the red order, which has the
   // lower ordinal.
   return (
     a.time - b.time ||

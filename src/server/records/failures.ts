@@ -11,16 +11,16 @@ interface SessionLimits {
   readonly sessionTimeoutMs: number;
 }
 
-/** What to do about a write that may have taken effect, or may still do so. */
+/** The advice for a write that may have taken effect, or may still do so. */
 export const UNKNOWN_ADVICE =
   'Retry only with the same idempotency key, or it may be done twice. Without a key, read the state once all sites can be reached.';
 
-/** When to ask a start again that no other site has confirmed yet. */
+/** When to retry at a start that no other site has confirmed yet. */
 const CONFIRM_RETRY_MS = 1000;
 
 /**
- * The plain form of an error: what a log keeps of it. Generators may cut text
- * anywhere; logs take no halves of pairs.
+ * Returns the plain form of an error, as a log keeps it. Generators may cut
+ * text anywhere, and logs take no halves of surrogate pairs.
  */
 export function toFailure({
   code,
@@ -45,7 +45,7 @@ export function formatThrown(thrown: unknown): string {
   }
 }
 
-/** The error that a failure stands for. */
+/** Returns the error of a failure. */
 export function toError({
   code,
   message,
@@ -56,8 +56,8 @@ export function toError({
 }
 
 /**
- * What is in force, or what was written, is of a newer version than this
- * program or its service.
+ * The version in force, or of written data, is newer than this program or its
+ * service.
  */
 export class NeedsNewerVersionError extends Error {
   override readonly name = 'NeedsNewerVersionError';
@@ -68,8 +68,8 @@ export class NeedsNewerVersionError extends Error {
 }
 
 /**
- * The identifier has left the tables: the client had said that it has the
- * answer, or very many came after it.
+ * Returns the error of an identifier that has left the tables: the client had
+ * acknowledged its result, or very many operations came after it.
  */
 export function expiredError(): CorrectableError {
   return new CorrectableError(
@@ -99,7 +99,7 @@ export function concludedError(error: CorrectableError): CorrectableError {
   });
 }
 
-/** An operation as far as it says why it was given up. */
+/** The parts of an operation that name the reason why it was given up. */
 interface AbandonedOperation {
   readonly identity?: { readonly hop: number } | undefined;
   readonly hasExpired?: boolean | undefined;
@@ -129,8 +129,8 @@ export function callerLeftError(): CorrectableError {
 }
 
 /**
- * Of what was dropped here another site, or an earlier start of this one, may
- * have begun what has a name.
+ * Returns the error of a named operation that was dropped here. Another site,
+ * or an earlier start of this one, may have begun it.
  */
 export function droppedError(
   operation: AbandonedOperation,
@@ -143,8 +143,8 @@ export function droppedError(
 }
 
 /**
- * The client takes its answers and does not say so: what it has not
- * acknowledged is all that may be kept of it.
+ * Returns the error of a client that gets its results and does not acknowledge
+ * them, so that no more may be kept of it.
  */
 export function unacknowledgedError({
   maxOperationsPerClient,
@@ -172,12 +172,12 @@ export function redLogFullError(because: string): CorrectableError {
   return new CorrectableError('OVERLOADED', message);
 }
 
-/** How soon it may be worth a try again. */
+/** How soon a retry may succeed. */
 const AWAY_RETRY_MS = 1000;
 
 /**
- * Returns the error of what has to be ordered and was not proposed, since none
- * can order it.
+ * Returns the error of an operation that has to be ordered and was not
+ * proposed, since no site can order it now.
  */
 export function redAwayError(waitsFor: string): CorrectableError {
   const message = `Red writes and strong reads wait for ${waitsFor}. Nothing was done; blue writes and causal reads go on. Retry once it is back.`;
@@ -187,7 +187,8 @@ export function redAwayError(waitsFor: string): CorrectableError {
 }
 
 /**
- * Returns the error of what may have been proposed by now, or by another site.
+ * Returns the error of an operation that may have been proposed by now, here or
+ * at another site.
  */
 export function redAwayUnknownError(waitsFor: string): CorrectableError {
   const message = `Red writes wait for ${waitsFor}. This one may have been proposed: it may still take effect.`;
@@ -208,10 +209,7 @@ export function haltedFullError(maxBytes: number): CorrectableError {
   return new CorrectableError('OVERLOADED', message);
 }
 
-/**
- * Returns the error of a start that may be on an older directory, for all that
- * is known.
- */
+/** Returns the error of a start that may run on an older directory. */
 export function unconfirmedError(): CorrectableError {
   const message =
     'No other site has confirmed this start of the site, so another node may have gone on as this site. Nothing was done: ask another site, or retry once the links to the others are up; reads are served.';
@@ -221,8 +219,8 @@ export function unconfirmedError(): CorrectableError {
 }
 
 /**
- * Returns the error of what is not taken now, but another site, or an earlier
- * start of this one, may have begun.
+ * Returns the error of an operation that is refused now, but that another site
+ * or an earlier start of this one may have begun.
  */
 export function mayHaveStartedError(): CorrectableError {
   const message =

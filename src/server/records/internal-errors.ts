@@ -1,20 +1,19 @@
 /**
- * Errors of our own that come out of a generator's run: what its tools throw,
- * and what its result is refused with. They may leave the site, since their
- * words are ours and hold no data. Whatever else is thrown there may hold
- * anything.
+ * The library's own errors that a generator's run throws: those of its tools,
+ * and those of a refused result. They may leave the site, since their texts
+ * contain no data. Other errors from there may contain anything.
  */
 import { CorrectableError, type ErrorCode } from '../../correctable/errors.ts';
 
 type ErrorFields = Pick<CorrectableError, 'code' | 'message' | 'field'>;
 
 /**
- * As they were made: a generator may catch one, add to its message, and throw
- * it again.
+ * The original texts. A generator may catch such an error, add to its message,
+ * and throw it again.
  */
 const originalFields = new WeakMap<object, ErrorFields>();
 
-/** Marks an error as one of ours. */
+/** Marks an error as one of the library. */
 export function markInternal(error: CorrectableError): CorrectableError {
   const { code, message, field } = error;
   originalFields.set(error, { code, message, field });
@@ -30,8 +29,8 @@ export function createInternalError(
 }
 
 /**
- * Returns what a client may see of a thrown value: an error of the library.
- * `keep` gets what it may not see.
+ * Returns the error that a client may see for a thrown value. `keep` gets the
+ * value if the client may not see it.
  */
 export function toClientError(
   thrown: unknown,
@@ -49,7 +48,9 @@ export function toClientError(
   );
 }
 
-/** What a value is that is no such number as was wanted, without the value. */
+/**
+ * Describes a value that is not a number as expected, without the value itself.
+ */
 export function describeKind(value: unknown): string {
   if (typeof value !== 'number') return value === null ? 'null' : typeof value;
   if (!Number.isFinite(value))

@@ -7,8 +7,8 @@ import type { OperationId } from './records.ts';
 const SEPARATOR = '/';
 
 /**
- * The identifier that was made or taken apart last: an operation's is taken
- * apart several times in a row.
+ * The last identifier that was formatted or parsed. Those of one operation are
+ * parsed several times in a row.
  */
 const lastParsed = { id: '', client: '', sequence: NaN };
 
@@ -23,14 +23,14 @@ export function formatOperationId(
 }
 
 /**
- * Begins the clients that stand for an idempotency key: each has one operation,
- * and any site may be asked for it first.
+ * The prefix of clients that stand for an idempotency key. Each has one
+ * operation, which any site may get first.
  */
 export const KEYED = '\u0001';
 
 /**
- * The identifier of the operation that a key names. `variant` is a hash of the
- * operation and its arguments.
+ * Returns the identifier of the operation that a key names. `variant` is a hash
+ * of the operation and its arguments.
  */
 export function formatKeyedOperationId(
   key: string,
@@ -47,8 +47,8 @@ export function isKeyed(id: OperationId): boolean {
 function parseOperationId(id: OperationId): void {
   const end = id.lastIndexOf(SEPARATOR);
   lastParsed.id = id;
-  // Mostly the same one as before: a name that has been looked up already need
-  // not be hashed again.
+  // This is mostly the same client as before, whose name need not be hashed
+  // again for a map.
   if (end !== lastParsed.client.length || !id.startsWith(lastParsed.client))
     lastParsed.client = id.slice(0, end);
   lastParsed.sequence = Number(id.slice(end + 1));

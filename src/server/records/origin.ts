@@ -2,17 +2,18 @@
  * Origins: the sources of the stamps in a vector. Each origin has an ordinal,
  * which is assigned once and never changes its meaning: in vectors, in logs, in
  * messages between sites and in saved data. The red order has ordinal 0, so it
- * stands first wherever ordinals are counted. Sites follow from 1 on, and a
- * site that joins moves no other ordinal.
+ * is the first of all ordinals. Sites follow from 1 on, and a site that joins
+ * changes no other ordinal.
  *
- * A site is one origin as long as it has its past. One that starts without it
- * would number its operations from the beginning again, and contradict itself
- * for ever: so it comes as another *incarnation*, which is another origin.
+ * A site is one origin as long as it has its past. A site that starts without
+ * it would number its operations from the beginning again, and contradict
+ * itself for ever. So it becomes another *incarnation*, which is another
+ * origin.
  */
 
 declare const brand: unique symbol;
 
-/** The ordinal of an origin. An index of a list of sites is none. */
+/** The ordinal of an origin. It is not an index of a list of sites. */
 export type Origin = number & { readonly [brand]: 'origin' };
 
 /** The red order. */
@@ -20,14 +21,14 @@ export const RED: Origin = 0 as Origin;
 
 const FIRST_SITE = 1;
 
-/** Ordinals that are looked at: larger ones no deployment comes to. */
+/** The maximum of ordinals. No deployment needs more. */
 export const MAX_ORIGINS = 1 << 16;
 
 /**
- * The state of an origin. `joining`: it receives and reads, and makes no
- * operations before all others know of it. `closing`: the others take no more
- * from it, and report how much of its stream they hold. `closed`: its stream
- * has an end.
+ * The state of an origin. `joining`: it receives and reads, and creates no
+ * operations before all others know it. `closing`: the others take no more from
+ * it, and report how much of its stream they hold. `closed`: its stream has an
+ * end.
  */
 export type OriginState = 'joining' | 'open' | 'closing' | 'closed';
 
@@ -45,18 +46,18 @@ export interface SiteAddress {
   readonly cluster: string;
 }
 
-/** What is known of a site's origin. */
+/** The known properties of a site's origin. */
 export interface KnownOrigin {
   readonly site: string;
   /**
-   * 0 for the first sites. Of one that joined later, the place of its record in
-   * the red log, from 1 on.
+   * It is 0 for the first sites. For a site that joined later it is the place
+   * of its record in the red log, from 1 on.
    */
   readonly incarnation: number;
   readonly state: OriginState;
-  /** Of a closed one. */
+  /** The end of the stream, if the origin is closed. */
   readonly final?: StreamEnd | undefined;
-  /** Of one that has joined: the identity of its data directory. */
+  /** The identity of its data directory, if the origin has joined later. */
   readonly directory?: string | undefined;
   readonly address?: SiteAddress | undefined;
 }
@@ -74,10 +75,10 @@ const isMember = ({ state }: KnownOrigin): boolean =>
   state === 'open' || state === 'joining';
 
 /**
- * All origins of a deployment, by their ordinals: a table that only ever grows
- * at its end. All parts of a site share one, which the records of the red log
- * change as they are delivered (`replica/membership.ts`). Sites that share a
- * table cannot have its members changed.
+ * All origins of a deployment, by their ordinals: a table that only grows at
+ * its end. All parts of a site share one, which the records of the red log
+ * change as they are delivered (`replica/membership.ts`). If sites share a
+ * table, their members cannot be changed.
  */
 export class Origins {
   readonly #known: KnownOrigin[] = [];
@@ -85,11 +86,11 @@ export class Origins {
   #founderCount = 0;
   #members: readonly Origin[] = [];
   #closed: readonly Origin[] = [];
-  /** By ordinal; `undefined` as long as no origin is closed. */
+  /** By ordinal. It is `undefined` as long as no origin is closed. */
   #finals: readonly (number | undefined)[] | undefined;
 
   /**
-   * Those that a deployment is made with: its sites, in the order in which it
+   * Creates the origins of a deployment: its sites, in the order in which it
    * names them.
    */
   static create(sites: readonly string[]): Origins {
@@ -100,32 +101,32 @@ export class Origins {
     return origins;
   }
 
-  /** Those of sites, in order, the closed ones among them. */
+  /** The origins of sites in order, including closed ones. */
   get sites(): readonly Origin[] {
     return this.#sites;
   }
 
-  /** Those of sites that are open or joining, in order. */
+  /** The origins of sites that are open or joining, in order. */
   get members(): readonly Origin[] {
     return this.#members;
   }
 
-  /** Those of sites that are no members any more. */
+  /** The origins of sites that are no longer members. */
   get closed(): readonly Origin[] {
     return this.#closed;
   }
 
   /**
-   * The stamps of the ends of closed streams, by ordinal; `undefined` if no
-   * origin is closed.
+   * The stamps of the ends of closed streams, by ordinal. It is `undefined` if
+   * no origin is closed.
    */
   get finals(): readonly (number | undefined)[] | undefined {
     return this.#finals;
   }
 
   /**
-   * Ordinals given so far, that of the red order among them: so many entries
-   * has a vector.
+   * The number of ordinals, that of the red order included. A vector has this
+   * many entries.
    */
   get size(): number {
     return FIRST_SITE + this.#known.length;
@@ -143,22 +144,22 @@ export class Origins {
   }
 
   /**
-   * The origin of a site that has its name now; none where there is no such
-   * site.
+   * Returns the present origin of the site with this name, or `undefined` if
+   * there is none.
    */
   find(site: string): Origin | undefined {
     return this.#members.findLast((origin) => this.get(origin).site === site);
   }
 
   /**
-   * The origin that a client calls the home of an operation, as `formatHome`
-   * writes it. It may be closed since.
+   * Returns the origin that a client names as the home of an operation, in the
+   * form of `formatHome`. It may have been closed since.
    */
   findHome(home: string): Origin | undefined {
     return this.#sites.find((origin) => formatHome(this.get(origin)) === home);
   }
 
-  /** @throws Error where it is the origin of no site */
+  /** @throws Error if it is the origin of no site */
   get(origin: Origin): KnownOrigin {
     const known = this.#known[origin - FIRST_SITE];
     if (known === undefined)
@@ -166,7 +167,7 @@ export class Origins {
     return known;
   }
 
-  /** The name of a site, for people. */
+  /** Returns the name of a site for messages. */
   getName(origin: Origin): string {
     return this.#known[origin - FIRST_SITE]?.site ?? `site ${origin}`;
   }
@@ -187,14 +188,14 @@ export class Origins {
   }
 
   /**
-   * How many sites the deployment was made with: their ordinals are the first
-   * ones.
+   * The number of sites that the deployment was created with. Their ordinals
+   * are the first ones.
    */
   get founderCount(): number {
     return this.#founderCount;
   }
 
-  /** The sites beside one that are open or joining, in order. */
+  /** Returns the other sites that are open or joining, in order. */
   getOthers(than: Origin): Origin[] {
     return this.#members.filter((item) => item !== than);
   }
@@ -219,12 +220,12 @@ export class Origins {
   }
 
   /**
-   * Takes up what was saved: of origins that are known it must say the same, or
-   * its vectors would mean something else. Those that have joined since the
-   * deployment was made are added, and what the table has come to know since is
-   * gone: a start takes it from the red log again.
+   * Restores a saved table. Known origins must be the same in it, or vectors
+   * would mean something else. Origins that have joined later are added.
+   * Changes since the save are lost here, and a start takes them from the red
+   * log again.
    *
-   * @throws Error naming the first that differs
+   * @throws Error naming the first origin that differs
    */
   load(saved: readonly SavedOrigin[]): void {
     const isEmpty = this.#known.length === 0;
@@ -270,15 +271,16 @@ export class Origins {
 }
 
 /**
- * What clients call an origin: as the site, unless it is a later incarnation.
+ * Returns the name of an origin for clients: that of its site, unless it is a
+ * later incarnation.
  */
 export function formatHome({ site, incarnation }: KnownOrigin): string {
   return incarnation === 0 ? site : `${site}~${incarnation}`;
 }
 
 /**
- * The name of a start of a site, which begins what the site itself names. No
- * other start has it.
+ * Returns the name of a start of a site, with which all names begin that the
+ * site itself gives. No other start has it.
  */
 export function formatStartName(
   { site, incarnation }: KnownOrigin,

@@ -1,18 +1,18 @@
 /**
- * Ordered scans, and their intervals as certification compares them: so a row
- * that comes in later is noticed.
+ * Ordered scans, and their intervals as certification compares them. So a row
+ * that comes into an interval later is noticed.
  */
 import { describeKind, createInternalError } from './internal-errors.ts';
 
 /**
  * A value that orders rows: numbers before strings, and strings by UTF-16 code
- * units, so alike at every site.
+ * units, so that the order is the same at every site.
  */
 export type Scalar = string | number;
 
 /**
- * One place in an order: the value that a row is ordered by, then its primary
- * key.
+ * One position in an order: the value that a row is ordered by, then its
+ * primary key.
  */
 export interface Entry {
   readonly value: Scalar;
@@ -119,7 +119,7 @@ export function toReadRange(
 }
 
 /**
- * The part of the interval that a scan has really seen when its limit stopped
+ * Returns the part of the interval that a scan has read when its limit stopped
  * it at `last`.
  */
 export function getScannedRange(
@@ -156,8 +156,8 @@ function createBoundedRange(
 }
 
 /**
- * The first string after all that begin with `prefix`, in whole characters;
- * none if there is no such string.
+ * Returns the first string after all that begin with `prefix`, in whole
+ * characters, or `undefined` if there is none.
  */
 function getPrefixEnd(prefix: string): string | undefined {
   const characters = [...prefix];
@@ -175,10 +175,7 @@ const AFTER_SURROGATES = 0xe000;
 const FIRST_PAIR = 0x1_0000;
 const LAST_PAIR = 0x10_ffff;
 
-/**
- * By UTF-16 code units, pairs stand where the surrogates do: before the last
- * characters of one unit.
- */
+/** Surrogate pairs come before the last characters of one code unit. */
 function getNextCharacter(character: number): number | undefined {
   if (character === LAST_UNIT) return undefined;
   if (character === BEFORE_SURROGATES) return FIRST_PAIR;

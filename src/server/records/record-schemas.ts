@@ -1,13 +1,13 @@
 /**
- * Checks of messages between sites. They are written by hand, and cost no more
- * than a look at each field.
+ * Schemas of messages between sites. They are written by hand, so that a check
+ * costs no more than reading each field.
  */
 import { MAX_START } from './epoch.ts';
 import { MAX_ORIGINS, type Origins } from './origin.ts';
 
 /**
- * Says what is wrong with a value, beginning with where; `undefined` where
- * nothing is.
+ * Describes what is wrong with a value, beginning with the position. Returns
+ * `undefined` if nothing is.
  */
 export type RecordSchema = (
   value: unknown,
@@ -17,7 +17,7 @@ export type RecordSchema = (
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Puts a place before what is wrong there. */
+/** Prepends a position to a problem. */
 function prefixPath(
   place: string | number,
   problem: string | undefined,
@@ -26,7 +26,7 @@ function prefixPath(
   return `${place}${problem.startsWith(':') ? '' : '.'}${problem}`;
 }
 
-/** A integer from `least` on. */
+/** An integer from `least` on. */
 export const integerFrom =
   (least: number): RecordSchema =>
   (value) =>
@@ -37,8 +37,8 @@ export const integerFrom =
 export const count: RecordSchema = integerFrom(0);
 
 /**
- * The name of a start, which is a term and an epoch: with room above it for
- * those that begin above.
+ * The name of a start, which is a term and an epoch. There is room above it for
+ * later starts.
  */
 export const start: RecordSchema = (value, origins) =>
   count(value, origins) ??
@@ -55,7 +55,7 @@ export const digest: RecordSchema = (value) =>
 export const flag: RecordSchema = (value) =>
   typeof value === 'boolean' ? undefined : ': must be true or false';
 
-/** Text of so many characters at most. */
+/** A text of at most this many characters. */
 export const text =
   (maxLength: number): RecordSchema =>
   (value) =>
@@ -85,7 +85,7 @@ export const siteOrigin: RecordSchema = (value) =>
     ? undefined
     : ': must be the ordinal of a site';
 
-/** A list of so many items at most, and at least. */
+/** A list whose number of items is within these limits. */
 export const list =
   (item: RecordSchema, most: number, least = 0): RecordSchema =>
   (value, origins) => {
@@ -115,7 +115,7 @@ export const tuple =
   };
 
 /**
- * Plain data with these fields and no others: what is not known here could mean
+ * Plain data with these fields and no others. An unknown field could mean
  * anything.
  */
 export function record(
@@ -137,7 +137,7 @@ export function record(
   };
 }
 
-/** Plain data with whatever names, at most `most` of them, and such values. */
+/** Plain data with any names, at most `most` of them, and such values. */
 export const recordOf =
   (item: RecordSchema, most: number): RecordSchema =>
   (value, origins) => {
@@ -152,7 +152,7 @@ export const recordOf =
     return undefined;
   };
 
-/** One of several kinds of data, which say which they are in `kind`. */
+/** One of several kinds of data, which have their kind in `kind`. */
 export function oneOfKinds(
   kinds: Readonly<Record<string, RecordSchema>>,
 ): RecordSchema {

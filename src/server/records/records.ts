@@ -1,6 +1,6 @@
 /**
- * What sites write into logs and send each other: operations of both colors, as
- * plain data.
+ * Records that sites write into logs and send each other: operations of both
+ * colors, as plain data.
  */
 import type { DomainErrorInfo, ErrorCode } from '../../correctable/errors.ts';
 import type { DeploymentVersion } from './deployment-version.ts';
@@ -21,7 +21,7 @@ export interface Failure {
   readonly code: ErrorCode;
   readonly message: string;
   readonly field?: string;
-  /** Of a refusal that the contract declares. */
+  /** The error that the contract declares, if it is one. */
   readonly domain?: DomainErrorInfo;
 }
 
@@ -30,11 +30,13 @@ export interface ShadowRecord {
   readonly id: OperationId;
   /** The site where the generator ran. */
   readonly site: Origin;
-  /** The chosen shadow operation; none for a path that changes nothing. */
+  /**
+   * The chosen shadow operation. It is absent if the operation changes nothing.
+   */
   readonly shadow?: string;
   readonly effects: readonly Effect[];
   /**
-   * The reply, unless the shadow operation makes it from the results of its
+   * The reply, unless the shadow operation creates it from the results of its
    * effects.
    */
   readonly reply: Reply;
@@ -42,13 +44,12 @@ export interface ShadowRecord {
 
 /** A committed blue operation in the stream of its site. */
 export interface BlueOperation extends ShadowRecord {
-  /** Its place in the stream of its site, counted from 1. */
+  /** Its number in the stream of its site, counted from 1. */
   readonly sequence: number;
-  /** What it depends on; its own entry is its stamp. */
+  /** The vector that it depends on. Its own entry is its stamp. */
   readonly vector: Vector;
   /**
-   * Of an operation that may be submitted again: the slot of this site's log
-   * that it decides.
+   * The slot of this site's log that it decides, if it may be submitted again.
    */
   readonly hop?: number;
 }
@@ -57,60 +58,56 @@ export interface BlueOperation extends ShadowRecord {
 export type Execution = readonly [id: OperationId, attempt: number];
 
 /**
- * A red operation as proposed: it commits where the red log's prefix lets it.
+ * A red operation as proposed. The red log's prefix decides whether it commits.
  */
 export interface RedOperation extends ShadowRecord {
   readonly kind: 'operation';
-  /** Arguments of the shadow operation, if it makes the reply. */
+  /** Arguments of the shadow operation, if it creates the reply. */
   readonly args?: unknown;
-  /** Counts the times that the generator has run for the log. */
+  /** The number of times that the generator has run for the log. */
   readonly attempt: number;
   /**
-   * Of the start of the site at which it ran: another start may propose the
+   * The epoch of the start at which it ran. Another start may propose the
    * operation with the same number.
    */
   readonly epoch: number;
   /**
    * Earlier operations of the same start, undecided then, whose effects it may
-   * have read: it commits only behind them.
+   * have read. It commits only behind them.
    */
   readonly dependencies?: readonly Execution[];
   /**
-   * Its client has the answers of all its operations up to this one, so that
+   * Its client has the results of all its operations up to this one, so that
    * they can be forgotten.
    */
   readonly acknowledged?: number;
   /**
-   * The snapshot on which the generator ran; its red entry is the red stamp
-   * really read.
+   * The snapshot on which the generator ran. Its red entry is the red stamp
+   * that was read.
    */
   readonly snapshot: Vector;
   /** The operation of the contract: its result schema holds for the reply. */
   readonly operation: string;
-  /**
-   * In the place of the reply: the error of the domain that the generator
-   * threw.
-   */
+  /** The domain error that the generator threw, in place of the reply. */
   readonly domainError?: Failure;
-  /** What certification compares: see `read-set.ts`. */
+  /** The reads that certification compares: see `read-set.ts`. */
   readonly reads: readonly string[];
   /** Intervals that were scanned. */
   readonly ranges?: readonly ReadRange[];
   /**
-   * Names of the rows that the effects bring into being, as far as the red
-   * order knows: see `existsByRed`.
+   * Names of the rows that the effects create, as far as the red order knows:
+   * see `existsByRed`.
    */
   readonly created?: readonly string[];
   /**
-   * Clock of the proposer: decides last-writer-wins, and the commit stamp is at
-   * least this.
+   * The clock of the proposer. It decides last-writer-wins, and the commit
+   * stamp is at least this.
    */
   readonly clock: number;
 }
 
 /**
- * Ends an operation that was rejected too often: nothing of it can commit after
- * this.
+ * Ends an operation that was rejected too often. It cannot commit after this.
  */
 export interface CloseRecord {
   readonly kind: 'close';
@@ -127,8 +124,8 @@ export interface MarkerRecord {
 }
 
 /**
- * Asks to close the origin that has this name, if any, and with a directory to
- * open another one: join, rebuild, retire.
+ * Requests to close the origin with this name, if there is one, and to open
+ * another one if there is a directory: a site joins, is rebuilt, or is retired.
  */
 export interface ChangeRecord {
   readonly kind: 'member';
@@ -137,14 +134,14 @@ export interface ChangeRecord {
   readonly site: Origin;
   readonly name: string;
   /**
-   * The identity of the directory that the site begins on; none of a site that
-   * is retired.
+   * The identity of the directory that the site begins on. It is `null` for a
+   * site that is retired.
    */
   readonly directory: string | null;
   readonly address?: SiteAddress;
   /**
-   * The leader of the red log when it was proposed: what the record does must
-   * not follow from who leads when it is read.
+   * The leader of the red log when it was proposed. The effect of the record
+   * must not depend on who leads when it is read.
    */
   readonly leader?: Origin;
 }
@@ -157,7 +154,7 @@ export type HeldStream = readonly [
 ];
 
 /**
- * A site has taken in a change. From then on it takes operations of the closed
+ * A site confirms a change. From then on it takes operations of the closed
  * origin only from other sites.
  */
 export interface AckRecord {
@@ -167,7 +164,7 @@ export interface AckRecord {
   readonly site: Origin;
   /** The place of the change in the red log, from 1 on. */
   readonly change: number;
-  /** Of each origin that is being closed. */
+  /** By origin that is being closed: how much of its stream the site holds. */
   readonly held: readonly HeldStream[];
 }
 
@@ -191,21 +188,21 @@ export type RedRecord =
   | MemberRecord
   | ActivateRecord;
 
-/** The final answer of an operation, as it decides a slot. */
+/** The final result of an operation, as it decides a slot. */
 export interface ReplyRecord {
   readonly kind: 'record';
   readonly reply?: Reply;
   readonly failure?: Failure;
   /**
-   * What the answer depends on, its own effects included: shown elsewhere only
-   * where all of that is visible.
+   * The vector that the result depends on, its own effects included. Other
+   * sites deliver it once all of that is visible there.
    */
   readonly vector: Vector;
 }
 
 /**
- * What the first entry of a slot (log, identifier, hop) decides: the reply, a
- * move to another site, or that it is red.
+ * The decision of the first entry of a slot (log, identifier, hop): the reply,
+ * a move to another site, or that it is red.
  */
 export type SlotDecision =
   | ReplyRecord
@@ -220,8 +217,8 @@ export interface BlueEntry {
   readonly kind: 'blue';
   readonly operation: BlueOperation;
   /**
-   * Of an own one: how many red records were delivered before it, which proves
-   * after a restart that they are committed.
+   * For an own operation: the number of red records that were delivered before
+   * it. After a restart this proves that they are committed.
    */
   readonly redDelivered?: number;
   /**
@@ -232,7 +229,7 @@ export interface BlueEntry {
   readonly number?: number;
 }
 
-/** An entry of a site's own log. Nothing of it counts before it is synced. */
+/** An entry of a site's own log. It counts once it is synced. */
 export type LocalEntry =
   | BlueEntry
   /** The slot of a named operation is decided, without effects. */
@@ -243,18 +240,18 @@ export type LocalEntry =
       readonly decision: SlotDecision;
     }
   /**
-   * A client has the answers of its operations up to `upTo`: their identifiers
+   * A client has the results of its operations up to `upTo`: their identifiers
    * have expired.
    */
   | { readonly kind: 'expire'; readonly client: string; readonly upTo: number }
   /**
-   * So many records of the red log were delivered here: after a restart they
-   * are again, before anything is taken.
+   * This number of records of the red log was delivered here. After a restart
+   * they are delivered again before anything else is taken.
    */
   | { readonly kind: 'delivered'; readonly redDelivered: number }
   /**
-   * The start of a site with this term was accepted, on this directory:
-   * messages of earlier ones are not taken any more.
+   * The start of a site with this term was accepted, on this directory.
+   * Messages of earlier starts are not taken any more.
    */
   | {
       readonly kind: 'term';
@@ -264,19 +261,19 @@ export type LocalEntry =
     };
 
 /**
- * A place in a stream or log, and the digest of what stands before it where
- * that is known.
+ * A length of a stream or log, and the digest of the entries before it if that
+ * is known.
  */
 export interface StreamPoint {
   readonly length: number;
   readonly digest?: number | undefined;
 }
 
-/** What sites send each other about their blue streams. */
+/** Messages between sites about their blue streams. */
 export type BlueMessage =
   /**
-   * Operations of one origin's stream, in order: of the sender's, or passed on;
-   * `digest` is of what stands before them.
+   * Operations of one origin's stream in order, which the sender has created or
+   * passes on. `digest` is that of the operations before them.
    */
   | {
       readonly kind: 'blue.operations';
@@ -289,12 +286,13 @@ export type BlueMessage =
    */
   | { readonly kind: 'blue.received'; readonly sequence: number }
   /**
-   * The sender's stream has got to this operation; answered by `blue.received`.
+   * The sender's stream has reached this operation. The answer is
+   * `blue.received`.
    */
   | { readonly kind: 'blue.heartbeat'; readonly sequence: number }
   /**
-   * How far the sender has synced the stream of each origin, by ordinal; `asks`
-   * for the same in return.
+   * How far the sender has synced the stream of each origin, by ordinal.
+   * `isRequest`: the receiver has to send the same.
    */
   | {
       readonly kind: 'blue.have';
@@ -308,8 +306,8 @@ export type BlueMessage =
       readonly after: number;
     }
   /**
-   * The sender was asked for them, and does not keep the first of them any
-   * more.
+   * The sender was asked for these operations, and does not keep the first of
+   * them any more.
    */
   | {
       readonly kind: 'blue.gone';
@@ -317,41 +315,38 @@ export type BlueMessage =
       readonly after: number;
     };
 
-/** What a site asks another one for: rights to a bounded field. */
+/** Rights to a bounded field that a site requests from another one. */
 export interface RightsRequest {
   readonly table: string;
   readonly key: string;
   readonly field: string;
   readonly amount: number;
   /**
-   * An operation waits for them: by its site, or for the pool, where they are
-   * then handed in.
+   * An operation waits for them: at its site, or for the pool, into which they
+   * are then given.
    */
   readonly target?: 'here' | 'pool';
 }
 
 /**
- * Rights are asked for; what comes of it is an operation in the stream of who
+ * Requests rights. The answer is an operation in the stream of a site that
  * gives some.
  */
 export interface RightsMessage {
   readonly kind: 'rights.request';
   readonly requests: readonly RightsRequest[];
   /**
-   * The stamp of the last operation of the receiver that the sender shows: what
-   * was given after it is on its way.
+   * The stamp of the last operation of the receiver that the sender has seen.
+   * Rights that were given after it are on their way.
    */
   readonly seenStamp: number;
 }
 
-/**
- * What sites ask each other to find out what became of an operation that has
- * moved.
- */
+/** Messages by which sites find the result of an operation that has moved. */
 export type SlotMessage =
   /**
-   * What does the slot say? If nothing yet, then that the operation has gone on
-   * to the sender, at hop `by`.
+   * Requests the decision of the slot. If there is none, the slot records that
+   * the operation has moved to the sender, at hop `by`.
    */
   | {
       readonly kind: 'slot.request';
@@ -359,7 +354,10 @@ export type SlotMessage =
       readonly hop: number;
       readonly by: number;
     }
-  /** The slot's decision, synced; none where the identifier has expired. */
+  /**
+   * The decision of the slot, synced. It is absent if the identifier has
+   * expired.
+   */
   | {
       readonly kind: 'slot.answered';
       readonly id: OperationId;

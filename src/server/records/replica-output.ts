@@ -15,12 +15,12 @@ import type { Reply } from './reply.ts';
 import type { Stage } from './submissions.ts';
 import type { Vector } from './vector.ts';
 
-/** What changes in who the members are. */
+/** Outputs about the members of the deployment. */
 export type MemberOutput =
   /** The table of origins has changed. */
   | { readonly kind: 'members' }
   /**
-   * What became of a change that this site has proposed: its origin, or why it
+   * The outcome of a change that this site has proposed: its origin, or why it
    * is void.
    */
   | {
@@ -30,12 +30,12 @@ export type MemberOutput =
       readonly problem: string | undefined;
     }
   /**
-   * What this site lacks is not kept for it any more: it needs the state of
-   * another one.
+   * What this site lacks is not kept for it any more. It needs the state of
+   * another site.
    */
   | { readonly kind: 'behind'; readonly message: string }
   /**
-   * This site was closed. It must not go on; `unsent` are its operations that
+   * This site was closed, and must not go on. `unsent` are its operations that
    * no other site is known to have.
    */
   | {
@@ -45,7 +45,8 @@ export type MemberOutput =
     };
 
 /**
- * Rights to one bounded field that a closed site held: no site can take them.
+ * Rights to one bounded field that a closed site held, and that no site can use
+ * any more.
  */
 export interface LostRight {
   readonly table: string;
@@ -68,13 +69,13 @@ export type ReplicaOutput =
       readonly entries: readonly LocalEntry[];
     }
   /**
-   * Another node of this site has gone on from an earlier place of its stream:
-   * this one must not go on.
+   * Another node of this site has gone on from an earlier point of its stream.
+   * This one must not go on.
    */
   | { readonly kind: 'forked'; readonly message: string }
   /**
-   * The stream of another origin differs between two sites: this site takes no
-   * more of that start of it.
+   * The stream of another origin differs between two sites. This site takes no
+   * more of that start of the origin.
    */
   | { readonly kind: 'fork'; readonly origin: Origin; readonly message: string }
   /** A site was closed, and its rights to bounded fields are lost. */
@@ -85,13 +86,13 @@ export type ReplicaOutput =
     }
   | { readonly kind: 'propose'; readonly record: RedRecord }
   /**
-   * No caller waits for it any more: the record is not proposed, if that is
+   * No caller waits for the record any more. It is not proposed, if that is
    * still possible.
    */
   | { readonly kind: 'withdraw'; readonly record: RedRecord }
   /**
-   * `committed` is the one view of an update that its own site has decided;
-   * nothing follows the `last`.
+   * `committed` is the one view of an update that its own site has decided.
+   * Nothing follows a view with `isLast`.
    */
   | {
       readonly kind: 'view';
@@ -100,8 +101,8 @@ export type ReplicaOutput =
       readonly reply: Reply;
       readonly isLast: boolean;
       /**
-       * What the session has seen with this view; none of a guess, and outside
-       * of sessions.
+       * What the session has seen with this view. It is absent for previews and
+       * outside of sessions.
        */
       readonly seen?: Vector | undefined;
     }

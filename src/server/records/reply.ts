@@ -1,6 +1,6 @@
 /**
- * What generators return beside a plain result: view metadata, and the choice
- * of a shadow operation.
+ * Values that generators return beside a plain result: metadata of a view, and
+ * the choice of a shadow operation.
  */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { Color, Effect } from './effect.ts';
@@ -58,18 +58,19 @@ export interface Reply {
   readonly meta?: Readonly<Record<string, unknown>>;
 }
 
-/** A reply, or why there is none. */
+/** A reply, or the error in place of it. */
 export type ReplyOrError = Reply | CorrectableError;
 
 /**
- * Which of the two it is. A log leaves the value out where that is `undefined`.
+ * Whether an answer is a reply. A log leaves out a value that is `undefined`.
  */
 export function isReply(answer: ReplyOrError): answer is Reply {
   return !('code' in answer);
 }
 
 /**
- * The plain form of what a generator or a shadow operation's `reply` returned.
+ * Returns the plain form of what a generator or a shadow operation's `reply`
+ * returned.
  */
 export function toReply(returned: unknown): Reply {
   return returned instanceof WithMeta
@@ -84,7 +85,7 @@ export interface Choice {
   readonly args: unknown;
   readonly effects: readonly Effect[];
   /**
-   * The reply, unless the shadow operation makes it from the results of its
+   * The reply, unless the shadow operation creates it from the results of its
    * effects.
    */
   readonly reply: unknown;

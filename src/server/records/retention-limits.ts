@@ -1,67 +1,67 @@
 /**
- * Limits of what is remembered of ended operations, counted along a log: all
- * its readers forget the same.
+ * Limits of what is remembered of ended operations. They are counted along a
+ * log, so that all its readers forget the same.
  */
 
 export interface IdTableLimits {
   /**
-   * Operations remembered; beyond them the oldest takes its client's watermark
-   * with it.
+   * The maximum of operations. Beyond it the oldest operation is forgotten,
+   * with the earlier ones of its client.
    */
   readonly maxOperations: number;
   /**
-   * Operations of one client; beyond them its own oldest go, so that none can
-   * expire the operations of others.
+   * The maximum of operations of one client. Beyond it its own oldest are
+   * forgotten, so that no client can expire the operations of others.
    */
   readonly maxOperationsPerClient?: number;
   /**
-   * Operations of all clients of one principal; beyond them its own oldest go,
-   * however many names it takes.
+   * The maximum of operations of all clients of one principal. Beyond it its
+   * own oldest are forgotten, whichever client names it uses.
    */
   readonly maxOperationsPerPrincipal?: number;
   /**
-   * Bytes of the values that are remembered, of a client, a principal and all;
-   * beyond them the oldest go likewise.
+   * The maximum of bytes of the values of a client, a principal and all. Beyond
+   * it the oldest are forgotten in the same way.
    */
   readonly maxBytesPerClient?: number;
   readonly maxBytesPerPrincipal?: number;
   readonly maxBytes?: number;
   /**
-   * Clients remembered; beyond them those that have not been heard of for
-   * longest are forgotten.
+   * The maximum of clients. Beyond it those are forgotten that have sent
+   * nothing for longest.
    */
   readonly maxClients: number;
 }
 
 export interface CertifierLimits {
   /**
-   * Commits against which a snapshot can be certified; an older snapshot is
-   * rejected.
+   * The number of commits against which a snapshot can be certified. An older
+   * snapshot is rejected.
    */
   readonly maxWindowCommits: number;
   /**
-   * Bytes of what those have written, about; the latest commit stays, however
-   * large it is.
+   * The approximate maximum of bytes that these commits have written. The
+   * latest commit stays, however large it is.
    */
   readonly maxWindowBytes?: number;
-  /** Ended operations whose repetition is noticed. */
+  /** The ended operations of which a repetition is noticed. */
   readonly maxOutcomes: IdTableLimits;
 }
 
 /**
- * Bytes that a site may come to keep for a red log that has halted, about,
- * before it takes no more updates.
+ * The approximate maximum of bytes that a site keeps for a red log that has
+ * halted. Beyond it the site takes no more updates.
  */
 export const MAX_HALTED_BYTES = 256 << 20;
 
 /**
- * Bytes of one operation at most, as `estimateEncodedBytes` counts them: its
- * message is below `MAX_ENVELOPE_BYTES`.
+ * The maximum of bytes of one operation, as `estimateEncodedBytes` counts them.
+ * Its message is below `MAX_ENVELOPE_BYTES`.
  */
 export const MAX_OPERATION_BYTES = 48 << 20;
 /**
- * Effects of one operation at most, and names and intervals that it has read:
- * more than generators may come to.
+ * The maximum of effects of one operation, and of names and intervals that it
+ * has read. It is above the limits of generators.
  */
 export const MAX_OPERATION_PARTS = 1 << 20;
 export const MAX_CLIENT_LENGTH = 1 << 16;

@@ -1,21 +1,21 @@
 /**
- * How much is sent to a site before it has answered any of it: what is away, or
- * slow, is not sent the same again and again.
+ * How much is sent to a site before it has answered. So a site that is away or
+ * slow does not get the same again and again.
  */
 
 export interface SendWindows {
-  /** Operations of a stream that are asked for at a time. */
+  /** The number of operations of a stream that are requested at a time. */
   readonly maxRequested: number;
   /**
-   * Operations of a stream beyond those that a receiver has confirmed. With
-   * more, it gets no new ones.
+   * The number of operations of a stream beyond those that a receiver has
+   * confirmed. If a receiver lacks more, it gets no new ones.
    */
   readonly maxSent: number;
-  /** Entries of the red log beyond what a follower has. */
+  /** The number of entries of the red log beyond those that a follower has. */
   readonly maxAppended: number;
   /**
-   * Own proposals that the leader has not taken; more wait, and can be taken
-   * back.
+   * The number of own proposals that the leader has not taken. Further ones
+   * wait, and can be taken back.
    */
   readonly maxProposed: number;
 }
@@ -28,6 +28,7 @@ export const DEFAULT_SEND_WINDOWS: SendWindows = {
 };
 
 /**
- * Operations of a stream, or entries of the red log, in one message at most.
+ * The maximum of operations of a stream, or of entries of the red log, in one
+ * message.
  */
 export const MAX_OPERATIONS_PER_MESSAGE = 4096;

@@ -8,36 +8,41 @@ import type { Origin } from './origin.ts';
 import type { Vector } from './vector.ts';
 
 /**
- * Of an operation that may be submitted again, here or at another site: its
- * name, and the way that it has come.
+ * The name of an operation that may be submitted again, here or at another
+ * site, and its moves so far.
  */
 export interface SubmissionIdentity {
   readonly id: OperationId;
-  /** The site that it was sent to first: its log is where the walk begins. */
+  /** The site that it was sent to first. The lookup begins in its log. */
   readonly home: Origin;
-  /** How often its client had changed sites with it: 0 at home. */
+  /**
+   * The number of times that its client had changed sites with it. It is 0 at
+   * home.
+   */
   readonly hop: number;
   /**
-   * Its client has the answers of its operations up to this number and will not
-   * ask for them again.
+   * The client has the results of its operations up to this number, and sends
+   * no retries of them any more.
    */
   readonly acknowledged: number;
 }
 
 export interface Submission {
-  /** Names the submission within this start of the replica; grows with each. */
+  /**
+   * The number of the submission within this start of the replica. It grows
+   * with each one.
+   */
   readonly serial: number;
   readonly operation: string;
   /** Parsed by the contract. */
   readonly args: unknown;
   /**
-   * The user that it is executed for, the same for each run of its generator.
-   * No log has it: a generator runs only where its client has submitted it.
+   * The user that it is executed for, the same in each run of its generator. It
+   * is in no log, because a generator runs only at the site where its client
+   * has submitted the operation.
    */
   readonly principal?: Principal | undefined;
-  /**
-   * Present if the caller may resend it: then it still takes effect only once.
-   */
+  /** Present if the caller may submit it again. It takes effect only once. */
   readonly identity?: SubmissionIdentity | undefined;
   /**
    * Present in a session: what the session has seen, which every view must
@@ -49,8 +54,8 @@ export interface Submission {
   /** By the clock of the site, in milliseconds since the epoch. */
   readonly submittedAtMs: number;
   /**
-   * Whether it is given up because its deadline has passed, and not because its
-   * caller left.
+   * Whether it was given up because its deadline has passed, and not because
+   * its caller left.
    */
   readonly hasExpired?: boolean | undefined;
   readonly wantedStages: {
@@ -60,7 +65,10 @@ export interface Submission {
   };
 }
 
-/** What is asked of a site, which sets the rest when it takes it. */
+/**
+ * The part of a submission that a caller sets. The site sets the rest when it
+ * takes it.
+ */
 export interface SubmissionRequest extends Omit<
   Submission,
   'serial' | 'seed' | 'submittedAtMs' | 'hasExpired'
@@ -72,7 +80,7 @@ export interface SubmissionRequest extends Omit<
 }
 
 /**
- * How far a view is: a guess, in the stable snapshot, in the red order, or for
- * good by one site's log (at `causal`).
+ * How far a view has got: a preview, in the stable snapshot, in the red order,
+ * or decided by one site's log (at `causal`).
  */
 export type Stage = 'tentative' | 'causal' | 'strong' | 'committed';

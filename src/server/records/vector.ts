@@ -1,9 +1,9 @@
 /**
- * Vectors: one entry an origin, by its ordinal, so that the one of the red
- * order stands first (RedBlue, OSDI 2012, §6.1: ⟨⟨b0…bk-1⟩, r⟩). An entry says:
- * all operations of that origin up to this stamp. The red order behaves like
- * one more site. What a vector has no entry for, it has seen nothing of: one
- * from before a site joined says the same after it.
+ * Vectors have one entry for each origin, by its ordinal, so that the entry of
+ * the red order is the first (RedBlue, OSDI 2012, §6.1: ⟨⟨b0…bk-1⟩, r⟩). An
+ * entry covers all operations of that origin up to its stamp. The red order
+ * behaves like one more site. A vector without an entry covers nothing of that
+ * origin, so a vector from before a site joined keeps its meaning.
  */
 import { RED, type Origins } from './origin.ts';
 

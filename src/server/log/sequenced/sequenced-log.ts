@@ -41,14 +41,14 @@ import type { SequencedMessage } from './sequenced-messages.ts';
 type Output<R> = LogOutput<R, SequencedMessage<R>>;
 
 interface Follower {
-  /** How long its synced log is; unknown until it has answered. */
+  /** The synced length of its log. It is unknown until it has answered. */
   matched: number | undefined;
-  /** Up to where it knows that entries are committed. */
+  /** The length that it knows to be committed. */
   committed: number;
   sent: number;
   /**
-   * Its length, or what it was taken for until it answers: sent is at most a
-   * window more.
+   * Its length, or an assumption until it answers. At most a window beyond it
+   * is sent.
    */
   baseLength: number;
   /**
@@ -56,7 +56,7 @@ interface Follower {
    * the answer, or before the follower has advanced.
    */
   probe: number | undefined;
-  /** When it last got on, or was last reminded. */
+  /** When it last advanced, or was last probed. */
   movedAtMs: number;
 }
 
@@ -74,18 +74,18 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   readonly #digest: PrefixDigest;
   readonly #proposals: OwnProposals<R>;
   #lastProbe = 0;
-  /** At the leader: what it expects from each proposer. */
+  /** At the leader: the proposals that come next, by proposer. */
   readonly #progress: ProposerProgress;
-  /** The same, counting delivered entries only. */
+  /** The same for delivered entries only. */
   readonly #deliveredProgress: ProposerProgress;
   /** At the leader: the other sites. */
   readonly #followers = new Map<Origin, Follower>();
-  /** Sites that count for what a majority has. */
+  /** Sites that count for a majority. */
   #voters: readonly Origin[];
   #hasNonVoter: boolean;
   /**
-   * Entries that are not delivered and may change the sites: their places, and
-   * the sites that they take out.
+   * Places of undelivered entries that may change the sites, and the sites that
+   * they remove.
    */
   readonly #changes = new Fifo<LoggedChange>();
   /**
@@ -157,8 +157,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * The site's storage cuts its copy; what the leader sends to others is here
-   * until they have it.
+   * The site's storage cuts its copy. Entries that the leader sends to others
+   * stay here until they have them.
    */
   release(): void {}
 
@@ -192,8 +192,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   get isBusy(): boolean {
     if (!this.#proposals.isEmpty || this.#delivered < this.length) return true;
-    // Called after every input: a loop, because a list would be allocated at
-    // each call.
+    // This is called after every input. It is a loop, because a list would be
+    // allocated at each call.
     for (const follower of this.#followers.values())
       if (this.#isLagging(follower)) return true;
     return false;
@@ -217,8 +217,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * Ignores a site that takes another site for the leader: the position that it
-   * assigns may be another record's.
+   * Takes a message. It ignores a site that takes another site for the leader,
+   * because the position that it assigns may be another record's.
    */
   receive(from: Origin, message: SequencedMessage<R>, nowMs: number): void {
     switch (message.kind) {
@@ -252,26 +252,26 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   tick(nowMs: number): void {
     this.#probeFollowers(nowMs);
-    // Held entries of which it is not known that they count: the leader
-    // answers.
+    // It is unknown whether some entries that are held here are committed. The
+    // leader answers that.
     if (!this.#isLeader && this.#delivered < this.synced) this.#confirm();
     this.#proposals.tick(nowMs);
   }
 
-  /** Up to where the leader may send: what is synced in its own log. */
+  /**
+   * Returns the length that the leader may send: what is synced in its own log.
+   */
   protected getSendableLength(): number {
     return this.synced;
   }
 
-  /**
-   * How many of the first entries a majority holds, as far as this node knows.
-   */
+  /** Returns the length that a majority holds, as far as this node knows. */
   protected getMajorityLength(): number {
     const { site: own } = this.options;
     const majority = Math.floor(this.#voters.length / 2) + 1;
     if (!this.#isLeader) {
-      // What a follower has is synced at the leader too: two of three are a
-      // majority.
+      // Entries of a follower are synced at the leader too. Two of three sites
+      // are a majority.
       if (majority > 2 || !this.#voters.includes(own)) return this.#committed;
       const removal = this.#changes
         .slice()
@@ -284,8 +284,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * At the leader: whom it sends the log to. Of a new one it does not know what
-   * that has, and keeps all from now on.
+   * At the leader: sets the sites that get the log. It is unknown what a new
+   * one has, so all entries are kept for it from now on.
    */
   #setFollowers(sites: readonly Origin[]): void {
     if (!this.#isLeader) return;
@@ -304,7 +304,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     }
   }
 
-  /** @param position of the first of them */
+  /** @param position the position of the first entry */
   #noteChanges(entries: readonly LogEntry<R>[], position: number): void {
     const { getMemberChange } = this.options;
     if (getMemberChange === undefined) return;
@@ -322,7 +322,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     return this.options.site === this.options.leader;
   }
 
-  /** Entries of its log, those that it has forgotten included. */
+  /** The number of entries of its log, including forgotten ones. */
   get length(): number {
     return this.#forgotten + this.#entries.size;
   }
@@ -341,8 +341,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * Whether a follower cannot see from its own log what a majority has: with
-   * more than three sites, or no vote.
+   * Whether a follower cannot see from its own log what a majority has. That is
+   * so with more than three sites, or without a vote.
    */
   get #mustAnnounce(): boolean {
     return this.#voters.length > 3 || this.#hasNonVoter;
@@ -353,8 +353,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     message: SequencedMessage<R> & { kind: 'log.propose' },
   ): void {
     const { epoch, sequence, record } = message;
-    // Anything else is a repetition, or comes after a lost one and will come
-    // again in order.
+    // Any other proposal is a repetition, or comes after a lost one and will
+    // come again in order.
     if (sequence === this.#progress.getNext(from, epoch))
       this.#store([{ origin: from, epoch, sequence, record }]);
   }
@@ -390,7 +390,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     if (last !== undefined) return this.#stopAt(last.epoch);
     const isNext = position <= this.length;
     if (isNext && news.length > 0) this.#store(news);
-    // Said even when nothing is new: the last answer may have been lost.
+    // The follower answers even if nothing is new, because its last answer may
+    // have been lost.
     const answers = news.length === 0 || !isNext;
     this.#committed = Math.max(this.#committed, committed);
     this.#advanceCommitted();
@@ -409,12 +410,13 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   ): void {
     const follower = this.#followers.get(from);
     if (follower === undefined) return;
-    // Either said long ago, or of one that was away for too long: it knows.
+    // The message is old, or its sender was away for too long. The sender knows
+    // which.
     if (length < this.#forgotten)
       return this.#send(from, { kind: 'log.gone', length });
-    // A restarted follower knows less than before: believe what it says last.
+    // A restarted follower knows less than before, so its last message counts.
     follower.committed = committed;
-    // It was taken for one that has all that this start found.
+    // It was assumed to have everything that this start has found.
     if (follower.matched === undefined && length < follower.baseLength)
       follower.sent = length;
     if (probe !== undefined && probe === follower.probe) {
@@ -430,14 +432,14 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       follower.probe = undefined;
       follower.sent = Math.max(follower.sent, length);
     }
-    // It asks what counts: by what it has delivered it may have no vote, so it
-    // cannot decide by itself.
+    // A follower may have no vote according to what it has delivered. Then it
+    // has to ask what is committed.
     else if (committed < this.#committed) this.#announceTo(from, follower);
     this.#advanceCommitted();
     this.#sendWindow(from, follower);
   }
 
-  /** @param probe that this answers, if it does */
+  /** @param probe the probe that this answers, if it does */
   #confirm(probe?: number): void {
     this.#send(this.options.leader, {
       kind: 'log.appended',
@@ -451,8 +453,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     for (const entry of entries) this.#noteProposal(entry);
     this.#noteChanges(entries, this.length);
     for (const entry of entries) {
-      // A log that came back shorter than what it has delivered is not the one
-      // that the digest is of.
+      // If a log came back shorter than it has delivered, the digest does not
+      // belong to it.
       if (this.length === this.#digest.count)
         this.#digest.add(entry, this.#delivered);
       this.#entries.push(entry);
@@ -461,7 +463,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     if (this.#isLeader) this.#sendNews();
   }
 
-  /** Entries that follow each other are stored by one output. */
+  /** Consecutive entries are stored by one output. */
   #storeOutput(entries: readonly LogEntry<R>[]): void {
     const last = this.#outputs.at(-1);
     if (last?.kind === 'store')
@@ -475,8 +477,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * The highest epoch that this site has had, as its log shows: it begins
-   * above.
+   * Returns the highest epoch of this site in the log. A start has to begin
+   * above it.
    */
   #knownEpoch(entries: readonly LogEntry<R>[]): number {
     const { site, saved } = this.options;
@@ -487,8 +489,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * Whether it is of a start of this site above which there is none: what this
-   * one proposes would be refused for ever.
+   * Whether the entry has the highest possible epoch of this site. Proposals of
+   * this start would be refused for ever.
    */
   #hasNoHigherEpoch({ origin, epoch }: LogEntry<R>): boolean {
     const { site, epoch: value } = this.options;
@@ -500,8 +502,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * Epochs begin far below: this is another deployment's log, or another
-   * process has used the name of this site.
+   * Epochs begin far below that. So this is the log of another deployment, or
+   * another process has used the name of this site.
    */
   #stopAt(epoch: number): void {
     const message = `it has an entry of start ${epoch} of this site, above which nothing can be proposed`;
@@ -514,8 +516,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * Sends what was not sent, as far as the window goes: one that is away is not
-   * sent all that it misses.
+   * Sends entries that were not sent, up to the window. A site that is away
+   * does not get everything that it misses.
    */
   #sendWindow(site: Origin, follower: Follower): void {
     if (follower.probe !== undefined) return;
@@ -541,7 +543,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     follower.sent = end;
   }
 
-  /** Asks followers that have not got on for long what they have received. */
+  /** Probes followers that have not advanced for long. */
   #probeFollowers(nowMs: number): void {
     for (const [site, follower] of this.#followers) {
       if (
@@ -550,7 +552,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       )
         continue;
       follower.movedAtMs = nowMs;
-      // It has everything, and may not know what counts.
+      // The follower has all entries, and may not know what is committed.
       if (follower.matched === this.length) this.#announceTo(site, follower);
       else {
         follower.probe ??= ++this.#lastProbe;
@@ -565,8 +567,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * What stands behind a record that may change the sites needs a majority of
-   * those that there are then.
+   * Commits and delivers. Entries behind a record that may change the sites
+   * need a majority of the sites after that change.
    */
   #commitAndDeliver(): void {
     const change = this.#changes.at(0)?.position ?? Infinity;
@@ -598,8 +600,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /**
-   * An append without entries: it reports what is committed, and the answer how
-   * much the follower has.
+   * Sends an append without entries. It reports what is committed, and the
+   * answer reports how much the follower has.
    */
   #announceTo(site: Origin, { sent, probe }: Follower): void {
     this.#append(site, sent, [], probe);
@@ -622,7 +624,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     });
   }
 
-  /** Forgets what is delivered here and, at the leader, synced everywhere. */
+  /**
+   * Forgets entries that are delivered here and, at the leader, synced at all
+   * sites.
+   */
   #forgetOld(): void {
     const known = Math.min(this.#delivered, ...this.#matchedLengths());
     for (; this.#forgotten < known; this.#forgotten += 1) this.#entries.shift();

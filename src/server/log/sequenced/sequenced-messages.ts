@@ -1,7 +1,4 @@
-/**
- * What the nodes of the sequenced log send each other, and what their
- * surroundings have to know of it.
- */
+/** The messages between nodes of the sequenced log, and their format. */
 import type { Origin } from '../../records/origin.ts';
 import type { RedRecord } from '../../records/records.ts';
 import {
@@ -38,7 +35,7 @@ export type SequencedMessage<R> =
       readonly last: number;
       readonly probe: number;
     }
-  /** The answer: the leader has all proposals before `next`. */
+  /** Answers a check: the leader has all proposals before `next`. */
   | {
       readonly kind: 'log.checked';
       readonly epoch: number;
@@ -46,34 +43,35 @@ export type SequencedMessage<R> =
       readonly probe: number;
     }
   /**
-   * Entries from `position` on, of which those before `committed` are held by a
-   * majority.
+   * Entries from `position` on. A majority holds all entries before
+   * `committed`.
    */
   | {
       readonly kind: 'log.append';
       readonly position: number;
       readonly entries: readonly LogEntry<R>[];
       readonly committed: number;
-      /** Of what stands before `position`. */
+      /** The digest of the entries before `position`. */
       readonly digest?: number | undefined;
       /**
-       * Asks the follower how much it has received, also if that is not synced.
+       * A probe: the follower has to report how much it has received, also if
+       * that is not synced.
        */
       readonly probe?: number | undefined;
     }
   /**
-   * All entries before `length` are synced at the sender, which knows of those
-   * before `committed` that they count.
+   * All entries before `length` are synced at the sender. It knows that those
+   * before `committed` are committed.
    */
   | {
       readonly kind: 'log.appended';
       readonly length: number;
       readonly committed: number;
-      /** Of an answer to a probe: how many entries the sender has received. */
+      /** The number of received entries, in an answer to a probe. */
       readonly received?: number | undefined;
       readonly probe?: number | undefined;
     }
-  /** The leader does not keep any more what comes after the first so many. */
+  /** The leader does not keep the entries after this length any more. */
   | { readonly kind: 'log.gone'; readonly length: number };
 
 type Message = SequencedMessage<RedRecord>;
@@ -81,7 +79,7 @@ type Message = SequencedMessage<RedRecord>;
 const ordinalNumber = integerFrom(1);
 const NO_RECORDS: readonly ProposedRecord[] = [];
 
-/** By kind: the type of the table holds it to all of them. */
+/** By kind. The type of the table contains all kinds. */
 function createSchemas(
   redRecord: RecordSchema,
 ): Readonly<Record<Message['kind'], RecordSchema>> {
@@ -128,8 +126,8 @@ function createSchemas(
 }
 
 /**
- * Only its own nodes make messages for it, and what comes has one of these
- * shapes.
+ * Only nodes of the log create these messages, and received ones have passed
+ * the schemas.
  */
 export const SEQUENCED_MESSAGE_FORMAT: LogMessageFormat = {
   createSchemas,
