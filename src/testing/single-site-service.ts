@@ -178,7 +178,7 @@ class SingleSite implements SubmissionPort {
     for (const submitter of interrupted) {
       deliverFailure(
         submitter,
-        interruptedError(submitter.effect, reason),
+        interruptedError(submitter.access, reason),
         undefined,
       );
     }

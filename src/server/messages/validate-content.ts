@@ -149,7 +149,7 @@ function describeBlueProblem(
   if (problem !== undefined || shadow !== '') return problem;
   return isVector(reply.value)
     ? describeVectorProblem(reply.value)
-    : 'a floor has no vector';
+    : 'a low watermark has no vector';
 }
 
 function describeRecordProblem(

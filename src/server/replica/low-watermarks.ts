@@ -84,9 +84,9 @@ export class LowWatermarks {
     const remaining = options.origins.sites.filter(
       (item) => !this.#hasEnded(item),
     );
-    const floors = remaining.map((item) => this.#watermarks.get(item));
+    const watermarks = remaining.map((item) => this.#watermarks.get(item));
     const covered = state.stable.map((_, entry) =>
-      Math.min(...floors.map((floor) => floor?.[entry] ?? 0)),
+      Math.min(...watermarks.map((watermark) => watermark?.[entry] ?? 0)),
     );
     state.store.forgetRemovals(covered);
   }

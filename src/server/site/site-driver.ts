@@ -309,10 +309,10 @@ export class SiteDriver implements SubmissionPort {
     if (!this.#isActing) this.#runTurn();
   }
 
-  endSubmissions(door: object): void {
+  endSubmissions(handle: object): void {
     const value = this.#interrupt(
       { reason: 'The client was closed before the operation ended' },
-      (submitter) => submitter.handle === door,
+      (submitter) => submitter.handle === handle,
     );
     if (this.#closed) return;
     // An operation that has not left the site frees its slot.
@@ -358,14 +358,14 @@ export class SiteDriver implements SubmissionPort {
   }
 
   #getRejection(
-    { effect }: Submitter,
+    { access }: Submitter,
     { writeRejection }: EventLoopTurn,
   ): CorrectableError | undefined {
     const { maxInFlight } = this.#options;
     if (this.#end !== undefined) return siteStoppedError(this.#end);
     if (this.#submitters.size >= maxInFlight)
       return overloadedError(maxInFlight);
-    return effect === 'read' ? undefined : writeRejection;
+    return access === 'read' ? undefined : writeRejection;
   }
 
   endTurn(): void {
@@ -453,7 +453,7 @@ export class SiteDriver implements SubmissionPort {
       this.#forget(serial);
       deliverFailure(
         submitter,
-        interruptedError(submitter.effect, reason, cause),
+        interruptedError(submitter.access, reason, cause),
         undefined,
       );
     });
@@ -571,7 +571,7 @@ export class SiteDriver implements SubmissionPort {
     const submitter = this.#getSubmitter(view.serial, view.isLast);
     if (submitter === undefined) return;
     if (
-      submitter.effect === 'read' &&
+      submitter.access === 'read' &&
       isLongRunning(submitter, nowMs) &&
       submitter.signal.aborted
     )

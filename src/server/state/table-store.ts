@@ -156,7 +156,7 @@ export class TableStore {
     if (isRedStamp(stamp)) row.isRed = true;
     if (this.#removable) this.#noteWrite(row, effect, stamp);
     if (isWholeRow(effect)) return undefined;
-    // An effect from a log was not created here, so its value is copied.
+    // An effect that comes from a log is not frozen yet.
     deepFreeze(effect.value);
     const column = this.#getColumn(effect.field);
     const state = (row.states[column.position] ??= this.#newState(column));

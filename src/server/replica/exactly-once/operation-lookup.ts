@@ -459,10 +459,10 @@ export class OperationLookups {
       key,
       lookups.filter((lookup) => !isAnswered(lookup)),
     );
-    for (const walk of lookups.filter(isAnswered)) {
-      this.#resume(walk);
-      if (decision === undefined) this.#fail(walk, expiredError());
-      else this.#follow(walk, decision);
+    for (const lookup of lookups.filter(isAnswered)) {
+      this.#resume(lookup);
+      if (decision === undefined) this.#fail(lookup, expiredError());
+      else this.#follow(lookup, decision);
     }
   }
 

@@ -262,11 +262,11 @@ export class Rights implements RightsPort {
     for (const item of value) this.#shareGrant(item);
     this.waiting.retry(changed);
     for (const field of changed) this.#requestForWaiters(field);
-    for (const question of this.#earlyRequests.takeForFields(
+    for (const request of this.#earlyRequests.takeForFields(
       changed,
       this.core.nowMs,
     ))
-      this.#respond(question);
+      this.#respond(request);
     for (const name of generated.values()) this.#redistributePool(name);
   }
 
@@ -449,12 +449,12 @@ export class Rights implements RightsPort {
    */
   #takeTurn(
     name: BoundedName,
-    description: RequestTarget,
+    target: RequestTarget,
     others: readonly Origin[],
     mayGive: MaxGrant<Origin>,
   ): RequestMode | undefined {
     if (!others.some((item) => mayGive(item) > 0)) return undefined;
-    return this.#requests.takeTurn(name, description, this.core.nowMs);
+    return this.#requests.takeTurn(name, target, this.core.nowMs);
   }
 
   /**
@@ -488,14 +488,14 @@ export class Rights implements RightsPort {
     }
   }
 
-  #respond(question: EarlyRequest): void {
-    const { from, request, seenStamp } = question;
+  #respond(early: EarlyRequest): void {
+    const { from, request, seenStamp } = early;
     const { nowMs } = this.core;
     const field = formatFieldKey(request);
     if (this.#answeredRequests.isOnItsWay(from, field, seenStamp, nowMs))
       return;
     const value = this.#computeGrant(from, request);
-    if (value === undefined) return this.#earlyRequests.add(question);
+    if (value === undefined) return this.#earlyRequests.add(early);
     const { vector, site } = this.#transfer(request, [value]);
     this.#answeredRequests.add(from, field, {
       stamp: vector[site] ?? 0,

@@ -26,7 +26,7 @@ export function deliverView(
   } catch (error) {
     deliverFailure(
       submitter,
-      undeliveredError(submitter.effect, stage, error),
+      undeliveredError(submitter.access, stage, error),
       isLast ? undefined : stage,
     );
   }

@@ -71,8 +71,8 @@ export class SinkSubmitter implements Submitter {
     this.#session = session;
   }
 
-  get effect(): Access {
-    return this.wantedStages.effect;
+  get access(): Access {
+    return this.wantedStages.access;
   }
 
   get signal(): AbortSignal {
@@ -173,7 +173,7 @@ export class CopyingSubmitter extends SinkSubmitter {
       copy = copyReply(reply);
     } catch (error) {
       this.onFailure(
-        undeliveredError(this.effect, stage, error),
+        undeliveredError(this.access, stage, error),
         this.isLastStage(stage) ? undefined : stage,
       );
       return;

@@ -14,16 +14,16 @@ import type { Stage } from '../../records/submissions.ts';
  * an update has reached the site, and its result is unknown.
  */
 export function interruptedError(
-  effect: Access,
+  access: Access,
   reason: string,
   cause?: Error,
 ): CorrectableError {
   const message =
-    effect === 'write'
+    access === 'write'
       ? 'The write may take effect all the same.'
       : 'The read can be retried.';
   return new CorrectableError(
-    effect === 'write' ? 'UNKNOWN' : 'UNAVAILABLE',
+    access === 'write' ? 'UNKNOWN' : 'UNAVAILABLE',
     `${reason}. ${message}`,
     { cause },
   );
@@ -35,15 +35,15 @@ export function interruptedError(
  * preview and for a read.
  */
 export function undeliveredError(
-  effect: Access,
+  access: Access,
   stage: Stage,
   cause: unknown,
 ): CorrectableError {
   const reason = isCorrectableError(cause)
     ? cause.message
     : 'it cannot be read, or its listener threw';
-  if (effect === 'write' && stage !== 'tentative') {
-    const message = `The write took effect, but its result cannot be sent: ${reason}`;
+  if (access === 'write' && stage !== 'tentative') {
+    const message = `The write took access, but its result cannot be sent: ${reason}`;
     return new CorrectableError('UNKNOWN', message, { cause });
   }
   return isCorrectableError(cause)

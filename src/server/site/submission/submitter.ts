@@ -15,7 +15,7 @@ import type { SessionTokens } from './site-session.ts';
 export interface Submitter extends SubmissionRequest {
   /** The handle on the site through which it came. */
   readonly handle: object;
-  readonly effect: Access;
+  readonly access: Access;
   /**
    * Aborted when no caller wants the views any more. It is created when it is
    * first read.
@@ -59,5 +59,5 @@ export interface SubmissionPort {
    * Fails the submissions in flight that came through this handle. The site
    * itself goes on.
    */
-  endSubmissions(door: object): void;
+  endSubmissions(handle: object): void;
 }

@@ -12,7 +12,7 @@ type StagesByLevel = SubmissionRequest['wantedStages'];
 /** The views that an operation delivers. */
 export interface ViewPlan extends StagesByLevel {
   readonly strongest: RedBlueLevel;
-  readonly effect: Access;
+  readonly access: Access;
 }
 
 /**
@@ -42,7 +42,7 @@ export const READ_PLANS: readonly ViewPlan[] = createPlans('read', planRead);
 export const WRITE_PLANS: readonly ViewPlan[] = createPlans('write', planWrite);
 
 function createPlans(
-  effect: Access,
+  access: Access,
   stagesOf: (levels: readonly RedBlueLevel[]) => StagesByLevel,
 ): ViewPlan[] {
   return Array.from({ length: 1 << REDBLUE_LEVELS.length }, (_, bits) => {
@@ -52,7 +52,7 @@ function createPlans(
     return {
       ...stagesOf(levels),
       strongest: levels.at(-1) ?? 'strong',
-      effect,
+      access,
     };
   });
 }

@@ -36,7 +36,7 @@ function submit(driver: SiteDriver, failures: unknown[], views: unknown[] = []):
   const { name: operation, args } = put('k', 'v');
   driver.submit({
     handle: driver,
-    effect: 'write',
+    access: 'write',
     operation,
     args,
     signal: new AbortController().signal,

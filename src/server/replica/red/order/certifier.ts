@@ -176,10 +176,10 @@ export class Certifier implements Section {
     if (reads.length === 0 && ranges.length === 0) return undefined;
     const read = getRedStamp(snapshot);
     if (read < this.#windowStart) return { reason: 'window' };
-    const encountered = reads.filter(
+    const conflicting = reads.filter(
       (item) => (this.#lastWrite.get(item) ?? 0) > read,
     );
-    if (encountered.length > 0) return toNameConflict(encountered);
+    if (conflicting.length > 0) return toNameConflict(conflicting);
     const range = ranges.find((item) => this.#hasChanged(item, read));
     return range && { reason: 'range', range };
   }
@@ -201,7 +201,7 @@ export class Certifier implements Section {
     );
     const missing = new Map(after);
     const seen = new Map(after);
-    const encountered = new Set<string>();
+    const conflicting = new Set<string>();
     let range: ReadRange | undefined;
     for (let index = this.#window.size - 1; index >= 0; index -= 1) {
       const { stamp, by, names, effects, created } = this.#window.at(
@@ -215,14 +215,14 @@ export class Certifier implements Section {
         continue;
       }
       for (const entry of written)
-        if (names.includes(entry)) encountered.add(entry);
-      if (encountered.size === 0)
+        if (names.includes(entry)) conflicting.add(entry);
+      if (conflicting.size === 0)
         range ??= ranges.find((item) =>
           effects.some((effect) => isRangeChanged(item, effect, created)),
         );
     }
     const conflict =
-      toNameConflict(written.filter((item) => encountered.has(item))) ??
+      toNameConflict(written.filter((item) => conflicting.has(item))) ??
       (range && { reason: 'range', range });
     return this.findUncommitted(missing) ?? conflict;
   }

@@ -85,8 +85,8 @@ export class Contention {
   }
 
   onEnded(id: OperationId): void {
-    const heirs = this.#remove(id)?.endWaiters;
-    for (const heir of heirs?.slice() ?? []) this.#waiters.push(heir);
+    const waiters = this.#remove(id)?.endWaiters;
+    for (const waiter of waiters?.slice() ?? []) this.#waiters.push(waiter);
   }
 
   /**
@@ -114,35 +114,35 @@ export class Contention {
     for (const name of names) marks.add(getTable(name)).add(getRowPrefix(name));
     let first: ContendedOperation | undefined;
     for (const mark of marks) {
-      for (const encountered of this.#byMark.get(mark) ?? []) {
+      for (const operation of this.#byMark.get(mark) ?? []) {
         // An operation never waits for itself.
-        if (encountered.id === by) continue;
-        if (encountered.place < (first?.place ?? Infinity)) first = encountered;
+        if (operation.id === by) continue;
+        if (operation.place < (first?.place ?? Infinity)) first = operation;
         break;
       }
     }
     return first;
   }
 
-  #add(encountered: ContendedOperation): void {
-    this.#contended.set(encountered.id, encountered);
-    for (const mark of encountered.marks) {
+  #add(operation: ContendedOperation): void {
+    this.#contended.set(operation.id, operation);
+    for (const mark of operation.marks) {
       const marked = this.#byMark.get(mark);
-      if (marked === undefined) this.#byMark.set(mark, new Set([encountered]));
-      else marked.add(encountered);
+      if (marked === undefined) this.#byMark.set(mark, new Set([operation]));
+      else marked.add(operation);
     }
   }
 
   #remove(id: OperationId): ContendedOperation | undefined {
-    const encountered = this.#contended.get(id);
-    if (encountered === undefined) return undefined;
+    const operation = this.#contended.get(id);
+    if (operation === undefined) return undefined;
     this.#contended.delete(id);
-    for (const mark of encountered.marks) {
+    for (const mark of operation.marks) {
       const marked = this.#byMark.get(mark);
-      marked?.delete(encountered);
+      marked?.delete(operation);
       if (marked?.size === 0) this.#byMark.delete(mark);
     }
-    return encountered;
+    return operation;
   }
 }
 
@@ -151,13 +151,13 @@ export class Contention {
  * marks for scans of their tables.
  */
 function getMarks(conflict: Conflict | undefined): ReadonlySet<string> {
-  const encountered =
+  const conflicting =
     conflict?.reason === 'range'
       ? [conflict.range.table]
       : getConflictingNames(conflict).map(getRowPrefix);
   return new Set([
-    ...encountered,
-    ...encountered.map((mark) => getScanMark(getTable(mark))),
+    ...conflicting,
+    ...conflicting.map((mark) => getScanMark(getTable(mark))),
   ]);
 }
 

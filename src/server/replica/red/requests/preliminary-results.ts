@@ -24,11 +24,11 @@ export class PreliminaryResults {
   constructor(
     core: ReplicaCore,
     requests: RedRequests,
-    paced: ThrottledRequests,
+    throttled: ThrottledRequests,
   ) {
     this.#core = core;
     this.#requests = requests;
-    this.#throttled = paced;
+    this.#throttled = throttled;
   }
 
   /**

@@ -48,9 +48,9 @@ export class DependencyResolver {
   /** The number of operations that an execution may depend on at present. */
   #depth: number;
 
-  constructor(core: ReplicaCore, chain: Pipeline, contention: Contention) {
+  constructor(core: ReplicaCore, pipeline: Pipeline, contention: Contention) {
     this.#core = core;
-    this.#pipeline = chain;
+    this.#pipeline = pipeline;
     this.#contention = contention;
     this.#maxDepth = core.options.maxPipelineLength ?? MAX_PIPELINE_LENGTH;
     this.#depth = this.#maxDepth;
@@ -76,26 +76,24 @@ export class DependencyResolver {
    * @throws CorrectableError if it takes more than is left
    */
   resolve(request: RedRequest, run: StableRun): ReadDependencies {
-    const footing = this.#runOnPipeline(request, run);
-    return footing.waitsFor === undefined
-      ? this.#resolveRights(footing)
-      : footing;
+    const found = this.#runOnPipeline(request, run);
+    return found.waitsFor === undefined ? this.#resolveRights(found) : found;
   }
 
-  #resolveRights(footing: ReadDependencies): ReadDependencies {
+  #resolveRights(found: ReadDependencies): ReadDependencies {
     const { rights, state } = this.#core;
-    if (rights === undefined) return footing;
-    const last = footing.dependencies.at(-1)?.request;
+    if (rights === undefined) return found;
+    const last = found.dependencies.at(-1)?.request;
     try {
       const shortfall = rights.findRedShortfall(
-        footing.run.outcome,
+        found.run.outcome,
         last === undefined ? state.store : state.pipelined,
       );
-      return { ...footing, shortfall };
+      return { ...found, shortfall };
     } catch (error) {
       // The operations below it may not commit. Then enough is left.
       if (last === undefined || !isCorrectableError(error)) throw error;
-      return { ...footing, waitsFor: last };
+      return { ...found, waitsFor: last };
     }
   }
 
@@ -149,9 +147,9 @@ export class DependencyResolver {
         .length === 0
     )
       return undefined;
-    const encountered = this.#contention.findBlocker(reads, request.id);
-    request.hasYielded = encountered !== undefined;
-    return encountered;
+    const blocker = this.#contention.findBlocker(reads, request.id);
+    request.hasYielded = blocker !== undefined;
+    return blocker;
   }
 
   /**

@@ -61,10 +61,10 @@ function isTakeConflict(
   { conflict, record }: RetriedRequest,
   tables: Tables,
 ): boolean {
-  const encountered = getConflictingNames(conflict);
-  if (encountered.length === 0 || record?.kind !== 'operation') return false;
+  const conflicting = getConflictingNames(conflict);
+  if (conflicting.length === 0 || record?.kind !== 'operation') return false;
   return sumTakes(tables, record.effects).some(({ table, key, field }) =>
-    encountered.includes(toFieldName(table, key, field)),
+    conflicting.includes(toFieldName(table, key, field)),
   );
 }
 
