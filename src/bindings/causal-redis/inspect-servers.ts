@@ -19,7 +19,11 @@ export interface ServerReport {
 }
 
 /** @throws the error of a server that does not answer, or that refuses `INFO` */
-export function inspectServers(connection: RedisConnection): Promise<readonly ServerReport[]> {
+export async function inspectServers(
+  connection: RedisConnection,
+): Promise<readonly ServerReport[]> {
+  // A Cluster knows its masters only when it is connected.
+  await connection.call('ping');
   const masters = connection.nodes?.('master') ?? [connection];
   return Promise.all(masters.map(inspectServer));
 }
