@@ -68,12 +68,16 @@ local age = time[1] * 1000000 + time[2] - struct.unpack('>d', stored)
 return { age, string.sub(stored, 9) }
 `;
 
-/** Each command that the scripts of partitions use. */
+/** Each command that scripts use. */
 const CHECK_RIGHTS = `
 redis.call('TIME')
 redis.call('HSET', KEYS[1], 'a', '1')
 redis.call('HGET', KEYS[1], 'a')
 redis.call('HMGET', KEYS[1], 'a')
+redis.call('HGETALL', KEYS[1])
+redis.call('HKEYS', KEYS[1])
+redis.call('HSCAN', KEYS[1], '0')
+redis.call('EXISTS', KEYS[1])
 redis.call('HDEL', KEYS[1], 'a')
 redis.call('SET', KEYS[1], '1', 'PX', 1)
 redis.call('GET', KEYS[1])
@@ -146,7 +150,6 @@ export class RedisKeyspace implements Keyspace {
 
   async checkRights(): Promise<void> {
     await this.#run(CHECK_RIGHTS, [this.#keys.check], []);
-    await this.#connection.call('hscan', this.#keys.check, '0');
   }
 
   async #run(
