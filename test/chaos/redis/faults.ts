@@ -27,6 +27,8 @@ export interface Stage {
   readonly restartGateway: () => Promise<void>;
   /** Called when Redis has lost what it will lose. */
   readonly noteLoss: () => void;
+  /** Called when a server may have acknowledged writes although it is no master any more, from `fromMs` on. */
+  readonly noteFalseAnswers: (fromMs: number) => void;
 }
 
 interface Fault {
@@ -95,13 +97,15 @@ export const STORM_FAULTS = {
   },
   /** A server that hangs goes on as a master until it hears of the promotion. */
   freeze: {
-    async run({ sites, noteLoss }, { site, shard }) {
+    async run({ sites, noteLoss, noteFalseAnswers }, { site, shard }) {
       const master = (await sites.master(site, shard)) as NodeLayout;
       sites.signal(master, 'SIGSTOP');
       await pause(FROZEN_MS);
+      const goesOnMs = performance.now();
       sites.signal(master, 'SIGCONT');
       await sites.untilServing(site);
       noteLoss();
+      noteFalseAnswers(goesOnMs);
     },
   },
   promote: {

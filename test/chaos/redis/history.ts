@@ -65,6 +65,11 @@ export interface PossibleLoss {
   readonly partitions: ReadonlySet<number>;
   readonly fromMs: number;
   readonly toMs: number;
+  /**
+   * Whether the binding must report it. A master that hangs can acknowledge writes after its replica was promoted: newer
+   * writes then hide that these are gone.
+   */
+  readonly isReported: boolean;
 }
 
 /** The binding has reported that writes are lost. */

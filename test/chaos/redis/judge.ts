@@ -144,19 +144,21 @@ class Judge {
 
   /**
    * A write may be lost only if Redis may have lost it, the binding has reported that, and it was never seen after that.
+   * What a server acknowledges when it is no master any more, nobody can report.
    */
   #isLost(id: string): boolean {
     if (this.#lost.has(id)) return true;
     const { begun, ended, lastSeenMs } = this.#writes.get(id) as Write;
     const partition = this.#round.findPartition(begun.key);
+    const endedMs = ended?.atMs ?? Infinity;
     const isLost = this.#round.losses.some(
-      ({ site, partitions, fromMs, toMs }) =>
+      ({ site, partitions, fromMs, toMs, isReported }) =>
         site === begun.site &&
         partitions.has(partition) &&
         begun.atMs <= toMs &&
-        (ended?.atMs ?? Infinity) >= fromMs &&
+        endedMs >= fromMs &&
         lastSeenMs <= toMs &&
-        this.#wasReported({ site, partition, atMs: fromMs }),
+        (isReported ? this.#wasReported({ site, partition, atMs: fromMs }) : endedMs <= toMs),
     );
     if (isLost) this.#lost.add(id);
     return isLost;

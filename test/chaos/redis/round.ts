@@ -85,14 +85,18 @@ export class StormRound {
     const { store, partitionCount, keyOf, restartGateway } = deployment;
     const partitions = await this.#findPartitions(address);
     const site = REDIS_SITES.indexOf(address.site) as SiteIndex;
-    const noteLoss = (): void => {
-      this.losses.push({ site, partitions, fromMs, toMs: performance.now() + ANSWERS_ARRIVE_MS });
+    const note = (sinceMs: number, isReported: boolean): void => {
+      const toMs = performance.now() + ANSWERS_ARRIVE_MS;
+      this.losses.push({ site, partitions, fromMs: sinceMs, toMs, isReported });
     };
+    const noteLoss = (): void => note(fromMs, true);
+    const noteFalseAnswers = (sinceMs: number): void => note(sinceMs, false);
     const restartSome = (): Promise<void> => restartGateway(random.between(0, store.gateways.length - 1));
-    const stage = { sites, random, partitionCount, keyOf, restartGateway: restartSome, noteLoss };
+    const stage = { sites, random, partitionCount, keyOf, restartGateway: restartSome };
+    const notes = { noteLoss, noteFalseAnswers };
     progress(`${name} at shard ${address.shard} of ${address.site}`);
     const beganMs = performance.now();
-    await STORM_FAULTS[name].run(stage, address);
+    await STORM_FAULTS[name].run({ ...stage, ...notes }, address);
     this.injected.add(name);
     this.injections.push({ kind: 'injected', name, ...address, beganMs, endedMs: performance.now() });
   }

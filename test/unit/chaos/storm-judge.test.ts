@@ -86,7 +86,7 @@ test('excuses a lost write only if Redis may have lost it and the loss was repor
   const story = new Story().write('1', 'a', 1, 10);
   const toMs = story.nowMs;
   story.read(1, { a: undefined });
-  const loss: PossibleLoss = { site: 0, partitions: new Set([7]), fromMs: 0, toMs };
+  const loss: PossibleLoss = { site: 0, partitions: new Set([7]), fromMs: 0, toMs, isReported: true };
   const alarm: LossAlarm = { site: 0, partition: 7, atMs: toMs };
   expect(story.judge([loss], [alarm])).toMatchObject({ faults: [], lostWrites: 1 });
   expect(story.judge([loss], []).counts).toEqual({ session: 1 });
@@ -95,10 +95,19 @@ test('excuses a lost write only if Redis may have lost it and the loss was repor
   expect(story.judge([{ ...loss, partitions: new Set([6]) }], [alarm]).counts).toEqual({ session: 1 });
 });
 
+test('excuses without an alarm what a server has acknowledged after it was replaced', () => {
+  const story = new Story().write('1', 'a', 1, 10);
+  const toMs = story.nowMs;
+  story.read(1, { a: undefined });
+  const loss: PossibleLoss = { site: 0, partitions: new Set([7]), fromMs: 1, toMs, isReported: false };
+  expect(story.judge([loss]).faults).toEqual([]);
+  expect(story.judge([{ ...loss, toMs: 0 }]).counts).toEqual({ session: 1 });
+});
+
 test('does not excuse a write that was seen after its loss', () => {
   const story = new Story().write('1', 'a', 1, 10);
   const toMs = story.nowMs;
   story.read(2, { a: '1' }).read(1, { a: undefined });
-  const loss: PossibleLoss = { site: 0, partitions: new Set([7]), fromMs: 0, toMs };
+  const loss: PossibleLoss = { site: 0, partitions: new Set([7]), fromMs: 0, toMs, isReported: true };
   expect(story.judge([loss], [{ site: 0, partition: 7, atMs: toMs }]).counts).toEqual({ session: 1 });
 });

@@ -221,6 +221,7 @@ test('a follower learns that a partition was healed, and serves it again (R14)',
   world.memory('oregon').isAway = false;
   for (const client of clients) expect(await during(clock, client.invokeWeak(get('a')))).toBeUndefined();
   for (const client of clients) await during(clock, client.invoke(put('a', 2)));
+  await clock.advance(500);
   expect(world.alarms).toMatchObject([{ code: 'lost-writes' }]);
 });
 
