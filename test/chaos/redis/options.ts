@@ -5,7 +5,7 @@ import { REDIS_SERVERS, type RedisServerName } from '../../../engines/redis/prog
 import { UsageError } from '../../../engines/usage-error.ts';
 import { WANS, type WanPreset } from '../../../engines/wan.ts';
 import { numberOf } from '../../fuzz/options.ts';
-import { listFaults, STORM_FAULT_NAMES, type StormFaultName } from './faults.ts';
+import { listDefaultFaults, listPossibleFaults, STORM_FAULT_NAMES, type StormFaultName } from './faults.ts';
 
 export interface StormOptions {
   /** Read transactions. */
@@ -61,19 +61,19 @@ export function parseStormOptions(argv: readonly string[]): StormOptions | undef
     wan: oneOf('wan', options['wan'], WANS),
     gatewaysPerSite: whole('gateways', 1, 8) as number,
     jitterMs: whole('jitter', 0, 1_000) as number,
-    faults: parseFaults(options['faults'], listFaults(server)),
+    faults: parseFaults(options['faults'], server),
     isControl: options['control'] === true,
     history: readPath(options, 'history'),
     json: options['json'] === true,
   };
 }
 
-function parseFaults(list: unknown, possible: readonly StormFaultName[]): readonly StormFaultName[] {
-  if (list === undefined) return possible;
+function parseFaults(list: unknown, server: RedisServerName): readonly StormFaultName[] {
+  if (list === undefined) return listDefaultFaults(server);
   if (list === 'none') return [];
   return String(list)
     .split(',')
-    .map((name) => oneOf('faults', name, possible));
+    .map((name) => oneOf('faults', name, listPossibleFaults(server)));
 }
 
 function oneOf<T extends string>(flag: string, value: unknown, all: readonly T[]): T {

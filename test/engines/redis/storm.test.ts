@@ -3,7 +3,7 @@
  * shows that the load tears plain reads.
  */
 import { expect, test, type TestContext } from 'vitest';
-import { listFaults } from '../../chaos/redis/faults.ts';
+import { listDefaultFaults } from '../../chaos/redis/faults.ts';
 import { hasTornReads } from '../../chaos/redis/cli.ts';
 import { parseStormOptions, type StormOptions } from '../../chaos/redis/options.ts';
 import { runStorm, type StormReport } from '../../chaos/redis/storm.ts';
@@ -28,7 +28,7 @@ test.for(['redis', 'valkey'] as const)(
   async (server, context) => {
     const report = await play(context, '--reads', READS, '--server', server);
     expect(report.faults).toEqual([]);
-    expect(Object.keys(report.injected).toSorted()).toEqual(listFaults(server).toSorted());
+    expect(Object.keys(report.injected).toSorted()).toEqual(listDefaultFaults(server).toSorted());
     expect(report.reads).toBeGreaterThanOrEqual(Number(READS));
     // What cannot be judged must stay rare, or a green run shows nothing.
     expect(report.unplacedReads).toBeLessThan(report.reads / 100);
