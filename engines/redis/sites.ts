@@ -255,8 +255,8 @@ export class RedisSites implements AsyncDisposable {
     this.#state.servers[node.name] = startDaemon({
       command: program.command,
       args: [...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]), ...args],
-      // A server replaces its command line by its name, its address and its mode.
-      mark: `:${node.port}`,
+      // A server soon replaces its command line by its name, its address and its mode. Both have the port.
+      mark: String(node.port),
       logFile: this.#logFile(node),
       cwd: folder,
       env: { ...program.env, ...(fakeClock !== undefined && this.#createClockEnv(node, fakeClock)) },
