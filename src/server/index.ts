@@ -117,13 +117,15 @@ export {
 export type {
   EffectsOf,
   Field,
+  ValueOf,
+} from './service/fields/field-declaration.ts';
+export type {
   Fields,
   IndexableField,
   ScalarIn,
   Table,
   TableOptions,
   Tables,
-  ValueOf,
 } from './service/tables.ts';
 export type { FieldKindName } from './service/fields/field.ts';
 export type { EffectTable, EffectTables } from './service/effect-builders.ts';

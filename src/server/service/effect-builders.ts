@@ -6,7 +6,8 @@ import type { Effect } from '../records/effect.ts';
 import type { FieldKind, FieldName } from './fields/field.ts';
 import { FIELD_KINDS } from './fields/field-kinds.ts';
 import { createInsertEffect, createRemoveEffect } from './row-effects.ts';
-import type { EffectsOf, Fields, Table, Tables } from './tables.ts';
+import type { EffectsOf } from './fields/field-declaration.ts';
+import type { Fields, Table, Tables } from './tables.ts';
 
 /** Builds the effects on one table. */
 export type EffectTable<T extends Table> = {

@@ -1,6 +1,7 @@
 /** The readers with which generators and invariants read tables. */
 import type { ScanOptions } from '../records/read-range.ts';
-import type { Fields, ScalarIn, Tables, ValueOf } from './tables.ts';
+import type { ValueOf } from './fields/field-declaration.ts';
+import type { Fields, ScalarIn, Tables } from './tables.ts';
 import type { ChosenShadow } from '../records/reply.ts';
 
 /** A generator's private copy of the snapshot. */

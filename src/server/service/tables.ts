@@ -22,7 +22,7 @@ import {
 import type { Scalar } from '../records/read-range.ts';
 import { isRemoval } from './row-effects.ts';
 
-export type { EffectsOf, Field, ValueOf } from './fields/field-declaration.ts';
+export type { Field } from './fields/field-declaration.ts';
 export { boundedCounter } from './fields/bounded-counter.ts';
 export { counter } from './fields/counter.ts';
 export { log } from './fields/log.ts';
