@@ -5,7 +5,7 @@
  * depends on the whole prefix of the log. So a site that went on would decide
  * otherwise than the others, for ever.
  */
-import type { LogOutput, RedLog, SavedLog } from './red-log.ts';
+import type { LogOutput, SavedLog } from './red-log.ts';
 
 /** Why a site takes no more records of the red log. */
 export interface RedHalt {
@@ -19,8 +19,14 @@ export interface RedHalt {
 
 type Delivery<R> = LogOutput<R> & { kind: 'deliver' };
 
+/** A log that can be compared with a saved state. */
+interface IdentifiedLog {
+  identity(): string;
+  digest(length: number): number | undefined;
+}
+
 export class RedLogConsumer<R> {
-  readonly #log: Pick<RedLog<R>, 'identity' | 'digest'>;
+  readonly #log: IdentifiedLog;
   /** The saved state, until a record behind it is taken. */
   #saved: SavedLog | undefined;
   #next: number;
@@ -30,10 +36,7 @@ export class RedLogConsumer<R> {
    * @param saved the state of the log in a checkpoint, which contains all
    * records before it
    */
-  constructor(
-    log: Pick<RedLog<R>, 'identity' | 'digest'>,
-    saved: SavedLog | undefined,
-  ) {
+  constructor(log: IdentifiedLog, saved: SavedLog | undefined) {
     this.#log = log;
     this.#saved = saved;
     this.#next = saved?.delivered ?? 0;
@@ -106,9 +109,9 @@ export class RedLogConsumer<R> {
 /**
  * Describes why a log is not the one that was read before, or not all of it.
  */
-function describeMismatch<R>(
+function describeMismatch(
   { identity, delivered, digest }: SavedLog,
-  log: Pick<RedLog<R>, 'identity' | 'digest'>,
+  log: IdentifiedLog,
 ): RedHalt | undefined {
   const now = log.identity();
   if (identity !== undefined && identity !== now) {

@@ -21,7 +21,7 @@ export function getRedStamp(vector: Vector): number {
 /**
  * The stamps of the ends of closed streams, by ordinal: see `Origins.finals`.
  */
-type Finals = readonly (number | undefined)[] | undefined;
+export type Finals = readonly (number | undefined)[] | undefined;
 
 /**
  * Whether `a` ≤ `b` without the entry `except`. An entry beyond the end of a

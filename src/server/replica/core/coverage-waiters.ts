@@ -3,10 +3,9 @@
  * vector, for example of a session.
  */
 import { NameCounts } from '../../collections/counts.ts';
-import type { Origins } from '../../records/origin.ts';
 import type { OperationId } from '../../records/records.ts';
 import type { Submission } from '../../records/submissions.ts';
-import { isCovered, type Vector } from '../../records/vector.ts';
+import { isCovered, type Finals, type Vector } from '../../records/vector.ts';
 
 interface Waiting {
   readonly vector: Vector;
@@ -20,13 +19,18 @@ interface Waiting {
   readonly submission?: Submission;
 }
 
+interface ClosedStreams {
+  /** The stamps of the ends of closed streams, by ordinal. */
+  readonly finals: Finals;
+}
+
 export class CoverageWaiters {
   readonly #stable: () => Vector;
-  readonly #origins: Pick<Origins, 'finals'>;
+  readonly #origins: ClosedStreams;
   #waiting: Waiting[] = [];
   readonly #operations = new NameCounts();
 
-  constructor(stable: () => Vector, origins: Pick<Origins, 'finals'>) {
+  constructor(stable: () => Vector, origins: ClosedStreams) {
     this.#stable = stable;
     this.#origins = origins;
   }

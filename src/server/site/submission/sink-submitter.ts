@@ -14,11 +14,7 @@ import { copyForWire } from '../../../protocol/codec/portable-values.ts';
 import type { RedBlueLevel } from '../../../protocol/redblue-levels.ts';
 import { freezeArgsCopy } from '../../../values/deep-freeze.ts';
 import type { Reply } from '../../records/reply.ts';
-import type {
-  Stage,
-  SubmissionIdentity,
-  SubmissionRequest,
-} from '../../records/submissions.ts';
+import type { Stage, SubmissionIdentity } from '../../records/submissions.ts';
 import type { Vector } from '../../records/vector.ts';
 import type { SiteSession } from './site-session.ts';
 import { undeliveredError } from './submission-errors.ts';
@@ -27,10 +23,10 @@ import type { ViewPlan } from './view-plans.ts';
 
 const FINAL_DETAILS: ViewDetails = { final: true };
 
-interface SubmissionInput extends Pick<
-  SubmissionRequest,
-  'operation' | 'args' | 'identity'
-> {
+interface SubmissionInput {
+  readonly operation: string;
+  readonly args: unknown;
+  readonly identity: SubmissionIdentity | undefined;
   readonly handle: object;
   readonly context: InvocationContext;
 }

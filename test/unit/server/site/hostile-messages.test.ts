@@ -89,7 +89,7 @@ test.each<[string, SentMessage, RegExp]>([
   ['a stamp of 2^53 - 1', blue({ vector: [0, 0, 2 ** 53 - 1, 0] }), /no clock can have given the stamp/],
   ['a stamp of another that no clock gives', blue({ vector: [MAX_STAMP + 1, 0, 5, 0] }), /no clock/],
   ['no stamp of its own', blue({ vector: [3] }), /no stamp of its own/],
-  ['a floor without a vector', blue({ shadow: '', effects: [], reply: { value: 'all' } }), /floor/],
+  ['a low watermark without a vector', blue({ shadow: '', effects: [], reply: { value: 'all' } }), /low watermark/],
   ['a red record on an unknown table', proposal({ effects: [{ ...PUSH, table: 'nothing' }] }), /table 'nothing'/],
   ['a red record whose clock shows what none can', proposal({ clock: 2 ** 53 - 1 }), /no clock/],
   ['a red record of another site', proposal({ site: siteAt(2) }), /is proposed by/],

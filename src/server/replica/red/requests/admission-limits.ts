@@ -5,10 +5,16 @@
 import { getClient } from '../../../records/operation-id.ts';
 import type { SubmissionIdentity } from '../../../records/submissions.ts';
 import { DEFAULT_SEND_WINDOWS } from '../../../records/send-windows.ts';
-import type { ReplicaOptions } from '../../core/replica-port.ts';
 import type { IdTable } from '../../exactly-once/id-table.ts';
 import type { RedRequests } from './red-requests.ts';
 import type { StrongReads } from './strong-reads.ts';
+
+export interface RedLimits {
+  /** Default: no limit */
+  readonly maxRedInFlight?: number | undefined;
+  /** Default: `DEFAULT_SEND_WINDOWS` */
+  readonly windows?: { readonly maxProposed?: number } | undefined;
+}
 
 /**
  * Whether the maximum of operations wait for the red order. Operations that may
@@ -16,10 +22,7 @@ import type { StrongReads } from './strong-reads.ts';
  * that is sent at a time. A leader that is away holds those.
  */
 export function isRedFull(
-  {
-    maxRedInFlight = Infinity,
-    windows,
-  }: Pick<ReplicaOptions, 'maxRedInFlight' | 'windows'>,
+  { maxRedInFlight = Infinity, windows }: RedLimits,
   requests: RedRequests,
   reads: StrongReads,
 ): boolean {

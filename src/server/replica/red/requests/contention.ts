@@ -13,7 +13,6 @@ import {
 import { SEPARATOR, type ReadSet } from '../../../generator/read-set.ts';
 import type { OperationId, RedOperation } from '../../../records/records.ts';
 import { RIGHTS_TRANSFER_SHADOW } from '../../core/rights-port.ts';
-import type { ReplicaCore } from '../../core/replica-port.ts';
 import type { Fifo } from '../../../collections/fifo.ts';
 import type { RedRequest } from './red-requests.ts';
 
@@ -22,6 +21,12 @@ import type { RedRequest } from './red-requests.ts';
  * others.
  */
 const MAX_CONTENDED = 256;
+
+/** The time of a replica, and its timeout. */
+export interface ContentionCore {
+  readonly nowMs: number;
+  readonly options: { readonly resendAfterMs: number };
+}
 
 interface ContendedOperation {
   readonly id: OperationId;
@@ -52,9 +57,9 @@ export class Contention {
   readonly #byMark = new Map<string, Set<ContendedOperation>>();
   #places = 0;
   readonly #waiters: RedRequest[] = [];
-  readonly #core: Pick<ReplicaCore, 'nowMs' | 'options'>;
+  readonly #core: ContentionCore;
 
-  constructor(core: Pick<ReplicaCore, 'nowMs' | 'options'>) {
+  constructor(core: ContentionCore) {
     this.#core = core;
   }
 

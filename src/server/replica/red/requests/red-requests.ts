@@ -302,8 +302,11 @@ export class RedRequests {
   }
 }
 
-export type WaitableRequests = Pick<RedRequest, 'endWaiters'> &
-  Partial<Pick<RedRequest, 'proposalWaiters'>>;
+/** An operation of this site, or of another one, for which requests may wait. */
+export interface WaitableRequests {
+  endWaiters: Fifo<RedRequest> | undefined;
+  proposalWaiters?: Fifo<RedRequest> | undefined;
+}
 
 /** Lets a request wait for another one, until that is proposed or has ended. */
 export function waitFor(

@@ -10,8 +10,17 @@ import {
 } from '../../../records/certification-result.ts';
 import { sumTakes } from '../../../service/bounded-takes.ts';
 import type { Tables } from '../../../service/tables.ts';
-import type { ReplicaCore } from '../../core/replica-port.ts';
 import type { RedRequest } from './red-requests.ts';
+
+/** The time of a replica, and its limits of retries. */
+interface RetryCore {
+  readonly nowMs: number;
+  readonly options: {
+    readonly service: { readonly tables: Tables };
+    readonly maxAttempts: number;
+    readonly reachTimeoutMs: number;
+  };
+}
 
 type RetriedRequest = Pick<
   RedRequest,
@@ -41,7 +50,7 @@ function noteRejection(
  * may wait.
  */
 export function shouldRetry(
-  { options, nowMs }: Pick<ReplicaCore, 'options' | 'nowMs'>,
+  { options, nowMs }: RetryCore,
   request: RetriedRequest,
   rejectedBy: Conflict | undefined,
 ): boolean {
