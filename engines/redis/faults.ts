@@ -151,7 +151,7 @@ function getOthers(sites: RedisSites, { site, shard }: ShardAddress, master: Nod
   return sites.nodes(site, shard).filter((node) => node !== master && sites.isRunning(node));
 }
 
-/** Waits until a shard has a master again that all masters of the site know. Without a running server, nothing is to wait for. */
+/** Waits until a shard has a master that all masters of the site know. Without a running server, it returns at once. */
 async function untilPromoted(sites: RedisSites, { site, shard }: ShardAddress, expected?: NodeLayout): Promise<void> {
   if (!sites.nodes(site, shard).some((node) => sites.isRunning(node))) return;
   const isPromoted = async (): Promise<boolean> => {

@@ -162,7 +162,7 @@ export class RedisKeyspace implements Keyspace {
     try {
       return await this.#connection.evalshaBuffer(sha, keys.length, ...rest);
     } catch (error) {
-      if (!String((error as Error).message).startsWith('NOSCRIPT')) throw error;
+      if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
       return this.#connection.evalBuffer(script, keys.length, ...rest);
     }
   }

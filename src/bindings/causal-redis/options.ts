@@ -13,7 +13,7 @@ import { parseAddress, type ServerAddress } from '../shared/server-address.ts';
 import type { CausalRedisAlarm } from './alarms.ts';
 import type { RedisConnection, ScriptConnection } from './redis-connection.ts';
 
-/** Where the Redis of a site is. The binding connects, and closes what it has opened. */
+/** Addresses of the Redis of a site. The binding connects, and closes what it has opened. */
 export interface RedisNodes {
   /**
    * Nodes as `host` or `host:port`. Of a Redis Cluster, some are enough. The
@@ -176,7 +176,7 @@ function resolveDeployment({
     Object.entries(sites).map(([key, value]) => [key, resolveSource(`sites.${key}`, value)]),
   );
   const names = [...sources.keys()].join(', ');
-  check(sources.has(site), 'site', `must be one of ${names}, got ${String(site)}.`);
+  check(sources.has(site), 'site', `must be one of ${names}, got ${site}.`);
   return { name, site, sources };
 }
 

@@ -1,4 +1,4 @@
-/** The guide of the causal store on Redis is a program and commands: they run on two real sites, and print what the page shows. */
+/** The program and the commands of the guide run on two real sites, and print what the page shows. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
