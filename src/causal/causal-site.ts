@@ -39,10 +39,10 @@ import { createZeroVector, isRemotelyCovered, type SiteIndex, type Stamp } from 
 /** What an operator should know. */
 export interface CausalAlarm {
   /**
-   * - `lost-writes`: a partition has lost acknowledged writes, and no other site had them (R13).
-   * - `causal-history`: another site has broken its promise, so a snapshot may be torn (R11).
-   * - `dropped-entries`: a site was away for so long that it must copy a whole partition (R16).
-   * - `clock`: the clock of a partition, here or at another site, is too far off (R8).
+   * - `lost-writes`: a partition has lost acknowledged writes, and no other site had them (CAUSAL-13).
+   * - `causal-history`: another site has broken its promise, so a snapshot may be torn (CAUSAL-11).
+   * - `dropped-entries`: a site was away for so long that it must copy a whole partition (CAUSAL-16).
+   * - `clock`: the clock of a partition, here or at another site, is too far off (CAUSAL-8).
    */
   readonly code: 'lost-writes' | 'causal-history' | 'dropped-entries' | 'clock';
   readonly partition: number;
@@ -65,11 +65,11 @@ export interface Write {
   readonly kind: 'value' | 'tombstone';
   readonly value: unknown;
   readonly ttl: Stamp;
-  /** The same for each repetition of the write (R17). */
+  /** The same for each repetition of the write (CAUSAL-17). */
   readonly id: string;
 }
 
-/** Why an operation did not run. `SESSION_AHEAD`: the site lacks what the session saw (R20). */
+/** Why an operation did not run. `SESSION_AHEAD`: the site lacks what the session saw (CAUSAL-20). */
 export interface OperationRefusal {
   readonly refused: RefusalReason | 'SESSION_AHEAD';
   /** The site that refused. Default: the own one */
@@ -88,9 +88,9 @@ export class CausalSite {
   readonly #recovering = new Set<number>();
   /** When the gateway that replicates was asked to heal a partition. */
   readonly #healRequestedAt = new Map<number, Stamp>();
-  /** Partitions whose last own stamps other sites may know, and have not reported (R13). */
+  /** Partitions whose last own stamps other sites may know, and have not reported (CAUSAL-13). */
   readonly #unchecked = new Set<number>();
-  /** Partitions that this gateway has not polled since it started (R13). */
+  /** Partitions that this gateway has not polled since it started (CAUSAL-13). */
   readonly #unpolled = new Set<number>();
   readonly #untrusted = new Set<number>();
   #needsOtherSites = false;
@@ -108,13 +108,13 @@ export class CausalSite {
     return this.stabilizer.getView(this.options.getTime());
   }
 
-  /** Returns whether a session can go on here without waiting (R20). */
+  /** Returns whether a session can go on here without waiting (CAUSAL-20). */
   canContinue(session: CausalSession): boolean {
     return session.canContinueAt(this.options.site, this.stabilizer.stable);
   }
 
   /**
-   * Starts with an empty memory at a site that may have data (R13).
+   * Starts with an empty memory at a site that may have data (CAUSAL-13).
    *
    * A partition may have lost writes that no memory of this gateway shows. So it takes what other
    * gateways have published, and asks the other sites which own writes they have. A partition is
@@ -146,7 +146,7 @@ export class CausalSite {
     return this.stabilizer.getHealedAt(findPartition(key, this.options.partitionCount));
   }
 
-  /** Polls all partitions, and raises the stable snapshot when all have replied (R12). */
+  /** Polls all partitions, and raises the stable snapshot when all have replied (CAUSAL-12). */
   poll(onEnd: () => void = () => {}): void {
     const { partitionCount } = this.options;
     let open = 1;
@@ -178,7 +178,7 @@ export class CausalSite {
   }
 
   /**
-   * Lets the gateway that replicates heal what this one has found to be broken (R13).
+   * Lets the gateway that replicates heal what this one has found to be broken (CAUSAL-13).
    *
    * It asks once, and again only after a while: the partition may have been healed already, and the
    * news of that be on its way. Each request would then begin another heal.
@@ -198,7 +198,7 @@ export class CausalSite {
     }
   }
 
-  /** Asks other sites, after a start, which own writes of this site they have (R13). */
+  /** Asks other sites, after a start, which own writes of this site they have (CAUSAL-13). */
   checkOwnStamps(): void {
     for (const partition of this.#unchecked)
       this.#runOnce(`check ${partition}`, (onEnd) => this.#checkOwnStamp(partition, onEnd));
@@ -253,7 +253,7 @@ export class CausalSite {
     });
   }
 
-  /** Reads at `latest` (R22). */
+  /** Reads at `latest` (CAUSAL-22). */
   readLatest(session: CausalSession, keys: readonly string[], onEnd: OnSiteRead): void {
     if (!this.#canServe(keys)) return onEnd({ refused: 'STARTING' });
     const context = this.#createReadContext(session, keys);
@@ -267,7 +267,7 @@ export class CausalSite {
     return new Stabilizer(this.options);
   }
 
-  /** R20. */
+  /** CAUSAL-20. */
   protected mayStart(session: CausalSession): boolean {
     return this.canContinue(session);
   }
@@ -307,7 +307,7 @@ export class CausalSite {
    */
   #checkOwnStamp(partition: number, onEnd: () => void): void {
     const { port, site, siteCount } = this.options;
-    // With no time, the call confirms nothing, here and at other sites (R10).
+    // With no time, the call confirms nothing, here and at other sites (CAUSAL-10).
     const request = { siteTime: 0, siteClock: 0, lastSeen: 0, stable: createZeroVector(siteCount) };
     port.call({ site, partition }, 'state', request, (state) => {
       if (isRefusal(state)) return onEnd();
@@ -368,7 +368,7 @@ export class CausalSite {
   }
 
   /**
-   * R13: both reasons mean that the partition has lost state, unless it was healed since the call
+   * CAUSAL-13: both reasons mean that the partition has lost state, unless it was healed since the call
    * was sent.
    */
   #noteRefusal({ refused, site, partition }: ReadRefusal, healedAt: Stamp | undefined): void {
@@ -378,7 +378,7 @@ export class CausalSite {
     if (refused === 'REWOUND' || isBehind) this.#broken.add(partition);
   }
 
-  /** R13: a partition that lacks what was stable when the poll was sent has lost it. */
+  /** CAUSAL-13: a partition that lacks what was stable when the poll was sent has lost it. */
   #noteReceived({ partition, stable }: PendingPoll, { received }: StateReply): void {
     if (isRemotelyCovered(stable, received, this.options.site)) this.#recovering.delete(partition);
     else if (!this.#recovering.has(partition)) this.#broken.add(partition);
@@ -406,7 +406,7 @@ export class CausalSite {
   }
 
   /**
-   * Heals a partition that has lost state (R14): copies from all other sites, since each may have
+   * Heals a partition that has lost state (CAUSAL-14): copies from all other sites, since each may have
    * writes that the others lack. Clients are refused until it ends.
    */
   #heal(partition: number): void {

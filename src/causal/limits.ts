@@ -2,25 +2,25 @@
 import { MICROSECONDS_PER_MS } from './stamps.ts';
 
 export interface CausalLimits {
-  /** How far a clock may be off. Calls beyond that are refused (R8). */
+  /** How far a clock may be off. Calls beyond that are refused (CAUSAL-8). */
   readonly maxClockSkew: number;
   /** How long a gateway waits for a reply of a partition. */
   readonly requestTimeout: number;
-  /** Versions that are younger are kept, for snapshots that are older (R6). */
+  /** Versions that are younger are kept, for snapshots that are older (CAUSAL-6). */
   readonly keepVersionsFor: number;
-  /** Stable versions of one key that are kept (R6). */
+  /** Stable versions of one key that are kept (CAUSAL-6). */
   readonly maxVersions: number;
-  /** Bytes of stable values of one key that are kept. Values that are no bytes count as 0 (R6). */
+  /** Bytes of stable values of one key that are kept. Values that are no bytes count as 0 (CAUSAL-6). */
   readonly maxVersionBytes: number;
-  /** How long a repeated write is recognized (R17). */
+  /** How long a repeated write is recognized (CAUSAL-17). */
   readonly keepIdsFor: number;
-  /** Own entries that are kept for a site that does not pull (R16). */
+  /** Own entries that are kept for a site that does not pull (CAUSAL-16). */
   readonly maxOwnEntries: number;
-  /** Bytes of these entries: 300 for each, and its value if that is bytes (R16). */
+  /** Bytes of these entries: 300 for each, and its value if that is bytes (CAUSAL-16). */
   readonly maxOwnEntryBytes: number;
-  /** How long a delete is remembered (R18). */
+  /** How long a delete is remembered (CAUSAL-18). */
   readonly keepTombstonesFor: number;
-  /** How far a partition may be ahead of its site before it stops to pull (R19). */
+  /** How far a partition may be ahead of its site before it stops to pull (CAUSAL-19). */
   readonly maxReceivedAhead: number;
   /** Entries that one pull brings at most. */
   readonly maxPulledEntries: number;

@@ -3,7 +3,7 @@
  * the ids of these writes.
  *
  * Entries are numbered. A number alone does not name an entry: a partition that has lost its last
- * entries uses the numbers again. So a cursor has the stamp too (R10).
+ * entries uses the numbers again. So a cursor has the stamp too (CAUSAL-10).
  *
  * Ids have the numbers of their entries, so that a script in a store needs no second list. They are
  * kept for their time, also if their entries had to go.
@@ -24,7 +24,7 @@ export const ENTRY_BYTES = 300;
 export interface RetentionLimits {
   /** Entries with a higher number may be needed by another site. */
   readonly acknowledged: number;
-  /** Ids from this stamp on are kept, for repetitions (R17). */
+  /** Ids from this stamp on are kept, for repetitions (CAUSAL-17). */
   readonly keepIdsFrom: Stamp;
   readonly maxEntries: number;
   readonly maxBytes: number;
@@ -88,7 +88,7 @@ export class OwnEntries {
     this.#stampsById.set(id, stamp);
   }
 
-  /** Returns the stamp of the write with this id, if it was made here lately (R17). */
+  /** Returns the stamp of the write with this id, if it was made here lately (CAUSAL-17). */
   getStampOfId(id: string): Stamp | undefined {
     return this.#stampsById.get(id);
   }
@@ -117,7 +117,7 @@ export class OwnEntries {
 
   /**
    * Drops all entries and puts a mark behind them, so that no other site can go on from its cursor.
-   * Each of them then copies the whole partition (R14).
+   * Each of them then copies the whole partition (CAUSAL-14).
    */
   restart(stamp: Stamp): void {
     this.#entries.clear();
@@ -128,7 +128,7 @@ export class OwnEntries {
   }
 
   /**
-   * Drops some entries that no site needs, and some old ids (R16, R17). Returns how many entries
+   * Drops some entries that no site needs, and some old ids (CAUSAL-16, CAUSAL-17). Returns how many entries
    * were dropped although a site may need them.
    */
   prune({ acknowledged, keepIdsFrom, maxEntries, maxBytes }: RetentionLimits): number {

@@ -12,14 +12,14 @@ import type { VersionChain } from './version-chain.ts';
 /**
  * Why a call did nothing, or may have done nothing.
  *
- * - `CLOCK`: the clock of the partition, or a stamp of the call, is too far off (R8).
- * - `REWOUND`: the partition has lost writes that the gateway has seen (R13).
- * - `BEHIND`: the partition has lost writes of other sites (R13).
- * - `TOO_OLD`: the partition has dropped what the snapshot needs (R7).
- * - `STALE`: another gateway has moved the cursor (R11).
- * - `LOST`: the source no longer has the entry at the cursor (R14).
+ * - `CLOCK`: the clock of the partition, or a stamp of the call, is too far off (CAUSAL-8).
+ * - `REWOUND`: the partition has lost writes that the gateway has seen (CAUSAL-13).
+ * - `BEHIND`: the partition has lost writes of other sites (CAUSAL-13).
+ * - `TOO_OLD`: the partition has dropped what the snapshot needs (CAUSAL-7).
+ * - `STALE`: another gateway has moved the cursor (CAUSAL-11).
+ * - `LOST`: the source no longer has the entry at the cursor (CAUSAL-14).
  * - `FULL`: the store of the partition has no memory left.
- * - `STARTING`: no gateway of the site knows enough of it yet (R13).
+ * - `STARTING`: no gateway of the site knows enough of it yet (CAUSAL-13).
  * - `UNREACHABLE`: no reply came. The call may have been executed.
  */
 export type RefusalReason =
@@ -41,7 +41,7 @@ export function isRefusal(reply: object): reply is Refusal {
   return 'refused' in reply;
 }
 
-/** A call to a partition that must not act on a wrong clock (R8). */
+/** A call to a partition that must not act on a wrong clock (CAUSAL-8). */
 export interface TimedRequest {
   /** The time of the site that asks, by its gateway. */
   readonly siteTime: Stamp;
@@ -49,7 +49,7 @@ export interface TimedRequest {
 
 /** What each call of a client carries: the gateway's knowledge of time and of the partition. */
 export interface FencedRequest extends TimedRequest {
-  /** The highest stamp of this partition's own writes that the gateway has seen (R13). */
+  /** The highest stamp of this partition's own writes that the gateway has seen (CAUSAL-13). */
   readonly lastSeen: Stamp;
 }
 
@@ -59,7 +59,7 @@ export interface PutRequest extends FencedRequest {
   readonly value: unknown;
   /** Microseconds until the key reads as absent; 0 if it does not expire. */
   readonly ttl: Stamp;
-  /** Identifies the write: a repetition gets the first reply (R17). */
+  /** Identifies the write: a repetition gets the first reply (CAUSAL-17). */
   readonly id: string;
   readonly dependencies: Vector;
   readonly stable: Vector;
@@ -67,7 +67,7 @@ export interface PutRequest extends FencedRequest {
 
 export interface PutReply {
   readonly stamp: Stamp;
-  /** How many own entries were dropped although a site lacks them (R16). */
+  /** How many own entries were dropped although a site lacks them (CAUSAL-16). */
   readonly droppedEntries: number;
 }
 
@@ -82,7 +82,7 @@ export interface SnapshotReply {
 export interface ReadRequest extends FencedRequest {
   readonly keys: readonly string[];
   readonly snapshot: Vector;
-  /** For `latest`: the union of all sites is complete, although no site has all versions (R22). */
+  /** For `latest`: the union of all sites is complete, although no site has all versions (CAUSAL-22). */
   readonly acceptsMissing: boolean;
 }
 
@@ -116,7 +116,7 @@ export interface Cursor {
   readonly stamp: Stamp;
 }
 
-/** A write, as it is replicated (R9). An entry without `write` marks where a heal ended. */
+/** A write, as it is replicated (CAUSAL-9). An entry without `write` marks where a heal ended. */
 export interface OwnEntry {
   readonly stamp: Stamp;
   readonly id: string;
@@ -126,7 +126,7 @@ export interface OwnEntry {
 export interface PullRequest extends TimedRequest {
   readonly requester: SiteIndex;
   readonly cursor: Cursor;
-  /** The promise that the requester has: the source must never write at or below it (R10). */
+  /** The promise that the requester has: the source must never write at or below it (CAUSAL-10). */
   readonly promiseHeld: Stamp;
   readonly maxEntries: number;
 }
@@ -134,7 +134,7 @@ export interface PullRequest extends TimedRequest {
 export interface PullReply {
   readonly entries: readonly OwnEntry[];
   readonly cursor: Cursor;
-  /** All own writes up to this stamp are in this reply or in earlier ones (R10). */
+  /** All own writes up to this stamp are in this reply or in earlier ones (CAUSAL-10). */
   readonly promise: Stamp;
 }
 
@@ -148,7 +148,7 @@ export interface ApplyRequest {
 }
 
 export interface ApplyReply {
-  /** How many writes came below the promise: the source has broken it (R11). */
+  /** How many writes came below the promise: the source has broken it (CAUSAL-11). */
   readonly belowPromise: number;
 }
 
@@ -194,7 +194,7 @@ export interface PartitionCalls {
   readonly merge: { readonly request: MergeRequest; readonly reply: object };
   readonly seek: { readonly request: SeekRequest; readonly reply: object };
   readonly clear: { readonly request: object; readonly reply: object };
-  /** Refuses all clients until `confirmHealed` has the number that this returns (R13). */
+  /** Refuses all clients until `confirmHealed` has the number that this returns (CAUSAL-13). */
   readonly suspect: { readonly request: object; readonly reply: Suspicion };
   readonly confirmHealed: { readonly request: Suspicion; readonly reply: object };
 }
@@ -212,7 +212,7 @@ export interface SiteView {
   readonly siteTime: Stamp;
   /** The highest own stamp of each partition that the gateway has seen. */
   readonly lastSeen: readonly Stamp[];
-  /** When each partition was last healed. From then on, its `lastSeen` may be lower (R14). */
+  /** When each partition was last healed. From then on, its `lastSeen` may be lower (CAUSAL-14). */
   readonly healedAt: readonly Stamp[];
 }
 
@@ -225,6 +225,6 @@ export interface PartitionPort {
     request: PartitionCalls[N]['request'],
     onReply: (reply: PartitionCalls[N]['reply'] | Refusal) => void,
   ): void;
-  /** Asks a gateway of another site what it knows of its site (R22). */
+  /** Asks a gateway of another site what it knows of its site (CAUSAL-22). */
   getSiteView(site: SiteIndex, onReply: (reply: SiteView | Refusal) => void): void;
 }

@@ -11,7 +11,7 @@ export interface PartitionState {
   /** The stamp of the last own write. */
   lastOwnStamp: Stamp;
   readonly own: OwnEntries;
-  /** Up to this time, the own gateway has found that no own write is missing (R10). */
+  /** Up to this time, the own gateway has found that no own write is missing (CAUSAL-10). */
   confirmedUntil: Stamp;
   /** Up to which stamp the writes of each other site are here (the version vector VV). */
   received: Vector;

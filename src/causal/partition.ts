@@ -103,7 +103,7 @@ export class Partition {
     return this.#handlers[name](request as never, now) as Reply<N>;
   }
 
-  /** Writes a new version, unless the id was used here before (R1, R2, R9, R17; Alg. 2, 1–10). */
+  /** Writes a new version, unless the id was used here before (CAUSAL-1, CAUSAL-2, CAUSAL-9, CAUSAL-17; Alg. 2, 1–10). */
   protected put(request: PutRequest, now: Stamp): PutReply | Refusal {
     const { state, site } = this;
     if (this.isClockOff(request, now)) return refuse('CLOCK');
@@ -129,7 +129,7 @@ export class Partition {
     return { stamp, droppedEntries: this.#pruneEntries(now) };
   }
 
-  /** Raises the clock, and returns it as the own entry of a snapshot (R23; Alg. 2, 15–19). */
+  /** Raises the clock, and returns it as the own entry of a snapshot (CAUSAL-23; Alg. 2, 15–19). */
   protected snapshot({ atLeast }: SnapshotRequest, now: Stamp): SnapshotReply | Refusal {
     if (this.isTooFarAhead(atLeast, now)) return refuse('CLOCK');
     // The physical clock is not stored: if it is wrong, it must be right again once it is set.
@@ -137,7 +137,7 @@ export class Partition {
     return { clock: Math.max(this.state.clock, now) };
   }
 
-  /** Returns the newest version of each key in the snapshot (R4, R7, R13; Alg. 2, 20–28). */
+  /** Returns the newest version of each key in the snapshot (CAUSAL-4, CAUSAL-7, CAUSAL-13; Alg. 2, 20–28). */
   protected read(request: ReadRequest, now: Stamp): ReadReply | Refusal {
     const { snapshot, keys } = request;
     if (this.isClockOff(request, now)) return refuse('CLOCK');
@@ -173,13 +173,13 @@ export class Partition {
     };
   }
 
-  /** Returns entries for another site, and a promise (R10; Alg. 2, 11 and 29–32). */
+  /** Returns entries for another site, and a promise (CAUSAL-10; Alg. 2, 11 and 29–32). */
   protected pull(request: PullRequest, now: Stamp): PullReply | Refusal {
     const { state } = this;
     const { cursor, requester } = request;
     if (this.isClockOff(request, now)) return refuse('CLOCK');
     if (!state.own.has(cursor)) {
-      // The other site has what this one has lost: the gateway here must learn of it (R13).
+      // The other site has what this one has lost: the gateway here must learn of it (CAUSAL-13).
       if (state.own.isFromLostState(cursor)) this.#noteSuspicion();
       return refuse('LOST');
     }
@@ -195,7 +195,7 @@ export class Partition {
     return { entries, cursor: end ?? cursor, promise };
   }
 
-  /** Inserts the entries of another site and moves its cursor, as one step (R11; Alg. 2, 12–14). */
+  /** Inserts the entries of another site and moves its cursor, as one step (CAUSAL-11; Alg. 2, 12–14). */
   protected apply(request: ApplyRequest, now: Stamp): ApplyReply | Refusal {
     const { state } = this;
     const { source, entries, expectedCursor, cursor } = request;
@@ -215,7 +215,7 @@ export class Partition {
     return { belowPromise };
   }
 
-  /** Returns whole chains. A page begins after the last key of the page before (R14). */
+  /** Returns whole chains. A page begins after the last key of the page before (CAUSAL-14). */
   protected scan({ page, maxKeys }: ScanRequest): ScanReply {
     const keys = [...this.state.chains.keys()].filter((key) => key > page).toSorted();
     const found = keys.slice(0, maxKeys);
@@ -223,7 +223,7 @@ export class Partition {
     return { chains, nextPage: found.length < keys.length ? found.at(-1) : undefined };
   }
 
-  /** Adds the versions of another site's chains (R14). */
+  /** Adds the versions of another site's chains (CAUSAL-14). */
   protected merge({ chains, hasLostState }: MergeRequest): object {
     const { state, site } = this;
     // Snapshots up to what was received here cannot see what the other site has dropped.
@@ -240,13 +240,13 @@ export class Partition {
     return DONE;
   }
 
-  /** Refuses clients until a heal is confirmed, also those of other gateways (R13). */
+  /** Refuses clients until a heal is confirmed, also those of other gateways (CAUSAL-13). */
   protected suspect(): Suspicion {
     this.#noteSuspicion();
     return { suspicions: this.state.suspicions };
   }
 
-  /** Ends a heal. Own writes that came back count from now on (R14). */
+  /** Ends a heal. Own writes that came back count from now on (CAUSAL-14). */
   protected confirmHealed({ suspicions }: Suspicion): object {
     const { state } = this;
     state.healedSuspicions = Math.max(state.healedSuspicions, suspicions);
@@ -259,14 +259,14 @@ export class Partition {
     return DONE;
   }
 
-  /** Moves the cursor after a resync. What is received moves with the next pull only (R14). */
+  /** Moves the cursor after a resync. What is received moves with the next pull only (CAUSAL-14). */
   protected seek({ source, expectedCursor, cursor }: SeekRequest): object {
     if (!this.isCursorAt(source, expectedCursor)) return refuse('STALE');
     this.state.cursors = this.state.cursors.with(source, cursor);
     return DONE;
   }
 
-  /** Empties a partition that was away for longer than deletes are remembered (R18). */
+  /** Empties a partition that was away for longer than deletes are remembered (CAUSAL-18). */
   protected clear(): object {
     const { clock, lastOwnStamp, own, suspicions, healedSuspicions } = this.state;
     own.restart(lastOwnStamp);
@@ -278,34 +278,34 @@ export class Partition {
 
   // The rules, one by one.
 
-  /** R8: a partition whose clock is wrong answers no client. */
+  /** CAUSAL-8: a partition whose clock is wrong answers no client. */
   protected isClockOff({ siteTime }: TimedRequest, now: Stamp): boolean {
     const { maxClockSkew, requestTimeout } = this.limits;
     // A request that has waited on its way carries an older time.
     return siteTime - now > maxClockSkew || now - siteTime > maxClockSkew + requestTimeout;
   }
 
-  /** R8: no stamp may pull the clock of the partition into the future. */
+  /** CAUSAL-8: no stamp may pull the clock of the partition into the future. */
   protected isTooFarAhead(stamp: Stamp, now: Stamp): boolean {
     return stamp > now + this.limits.maxClockSkew;
   }
 
-  /** R13. */
+  /** CAUSAL-13. */
   protected hasLostWrites({ lastSeen }: FencedRequest): boolean {
     return this.state.lastOwnStamp < lastSeen || this.#isSuspect();
   }
 
-  /** R13: a snapshot is made of what all partitions have received, so this one has lost some. */
+  /** CAUSAL-13: a snapshot is made of what all partitions have received, so this one has lost some. */
   protected isBehind(snapshot: Vector): boolean {
     return !isRemotelyCovered(snapshot, this.state.received, this.site);
   }
 
-  /** R17. */
+  /** CAUSAL-17. */
   protected findRepeatedWrite(id: string): Stamp | undefined {
     return this.state.own.getStampOfId(id);
   }
 
-  /** R1 and R2. */
+  /** CAUSAL-1 and CAUSAL-2. */
   protected chooseStamp(request: PutRequest, chain: VersionChain, now: Stamp): Stamp {
     const causal = this.getHighestDependency(request.dependencies) + 1;
     const visible = withStamp(request.stable, this.site, Infinity);
@@ -314,27 +314,27 @@ export class Partition {
     return Math.max(now, this.state.clock + 1, causal, newest + 1);
   }
 
-  /** R1. */
+  /** CAUSAL-1. */
   protected getHighestDependency(dependencies: Vector): Stamp {
     return Math.max(0, ...dependencies);
   }
 
-  /** R4: no later write gets a stamp inside a snapshot that was read. */
+  /** CAUSAL-4: no later write gets a stamp inside a snapshot that was read. */
   protected raiseClockTo(stamp: Stamp): void {
     this.state.clock = Math.max(this.state.clock, stamp);
   }
 
-  /** R7. */
+  /** CAUSAL-7. */
   protected findVersion(chain: VersionChain, snapshot: Vector): Version | 'TOO_OLD' | undefined {
     return findVisibleVersion(chain, snapshot);
   }
 
-  /** R10: a promise outlives the memory of the partition that made it. */
+  /** CAUSAL-10: a promise outlives the memory of the partition that made it. */
   protected keepPromise({ promiseHeld }: PullRequest): Stamp {
     return promiseHeld;
   }
 
-  /** R10: the promise covers no entry that stays behind. */
+  /** CAUSAL-10: the promise covers no entry that stays behind. */
   protected choosePromise(entries: readonly OwnEntry[], lastSent: number | undefined): Stamp {
     const { own, clock } = this.state;
     const isComplete = lastSent === undefined || lastSent === own.last.entry;
@@ -342,14 +342,14 @@ export class Partition {
   }
 
   /**
-   * R10: a partition that has lost writes cannot know that. So it promises only what its gateway,
+   * CAUSAL-10: a partition that has lost writes cannot know that. So it promises only what its gateway,
    * which has seen the writes, has confirmed since.
    */
   protected getConfirmedStamp(): Stamp {
     return this.state.confirmedUntil;
   }
 
-  /** R11. */
+  /** CAUSAL-11. */
   protected isCursorAt(
     source: SiteIndex,
     { entry, stamp }: { entry: number; stamp: Stamp },
@@ -358,12 +358,12 @@ export class Partition {
     return cursor?.entry === entry && cursor.stamp === stamp;
   }
 
-  /** R18: how long a delete is remembered. */
+  /** CAUSAL-18: how long a delete is remembered. */
   protected getTombstoneLifetime(): Stamp {
     return this.limits.keepTombstonesFor;
   }
 
-  /** R18: no older write of another site can arrive any more. */
+  /** CAUSAL-18: no older write of another site can arrive any more. */
   protected isReceivedFromAll({ stamp }: Version): boolean {
     return this.state.received.every((received, other) => other === this.site || stamp <= received);
   }
@@ -412,13 +412,13 @@ export class Partition {
     if (dueAt !== undefined) this.state.removable.add({ key, dueAt });
   }
 
-  /** R18: from when on a tombstone or an expired value may be dropped. */
+  /** CAUSAL-18: from when on a tombstone or an expired value may be dropped. */
   #computeDueTime({ kind, stamp, expiresAt }: Version): Stamp | undefined {
     if (kind !== 'tombstone' && expiresAt === 0) return undefined;
     return Math.max(stamp, expiresAt) + this.getTombstoneLifetime();
   }
 
-  /** R18. Looks at some keys, but not in each poll, since most are not due for long. */
+  /** CAUSAL-18. Looks at some keys, but not in each poll, since most are not due for long. */
   #dropRemovable(stable: Vector, now: Stamp): void {
     const { removable } = this.state;
     const interval = Math.floor(this.getTombstoneLifetime() / REMOVAL_CHECKS);

@@ -1,5 +1,5 @@
 /**
- * Keys whose newest version is a tombstone or expires, in the order in which they came (R18).
+ * Keys whose newest version is a tombstone or expires, in the order in which they came (CAUSAL-18).
  *
  * It is a queue of numbered items, so that a script in a store can keep it too. A key that was
  * written again stays in the queue: its item counts no more, since its time has changed.

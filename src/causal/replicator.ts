@@ -1,5 +1,5 @@
 /**
- * Brings the writes of another site to one partition (R10, R11, R14, R19).
+ * Brings the writes of another site to one partition (CAUSAL-10, CAUSAL-11, CAUSAL-14, CAUSAL-19).
  *
  * Each step goes through the port, and nothing is kept between two runs: the cursor lies in the
  * partition. So several gateways may replicate the same partition, and a gateway may stop anywhere.
@@ -23,9 +23,9 @@ export interface ReplicationContext {
   readonly stable: Vector;
   readonly siteClock: Stamp;
   readonly siteTime: Stamp;
-  /** The highest own stamp of the target that the gateway has seen (R13). */
+  /** The highest own stamp of the target that the gateway has seen (CAUSAL-13). */
   readonly lastSeen: Stamp;
-  /** R19. */
+  /** CAUSAL-19. */
   isFarAhead(received: Stamp, source: SiteIndex): boolean;
 }
 
@@ -61,7 +61,7 @@ export interface Replication {
 
 type OnEnd = (result: ReplicationResult) => void;
 
-/** Pulls once, and applies what came (R10, R11). Resyncs if the source lacks the cursor (R14). */
+/** Pulls once, and applies what came (CAUSAL-10, CAUSAL-11). Resyncs if the source lacks the cursor (CAUSAL-14). */
 export function pullOnce(replication: Replication, onEnd: OnEnd): void {
   findPosition(replication, (position) => {
     if (isRefusal(position)) return onEnd(position);
@@ -137,8 +137,8 @@ function resyncIfStillAt(replication: Replication, cursor: Cursor, onEnd: OnEnd)
 
 /**
  * Copies all chains of the partition from the source, and goes on from the last entry that the
- * source had at the start (R14). What is received stands still until the next pull, so reads go on
- * at the old snapshot (R15).
+ * source had at the start (CAUSAL-14). What is received stands still until the next pull, so reads go on
+ * at the old snapshot (CAUSAL-15).
  */
 export function resync(
   replication: Replication,
@@ -205,7 +205,7 @@ function seekTo(
 }
 
 /**
- * R18: deletes that the source has forgotten must not come back from here. Half of the time is left
+ * CAUSAL-18: deletes that the source has forgotten must not come back from here. Half of the time is left
  * for the copy itself, since the source goes on to forget meanwhile.
  */
 function isAwayForTooLong({ source, limits }: Replication, state: StateReply): boolean {

@@ -36,7 +36,7 @@ export class CausalSession {
   }
 
   /**
-   * Returns whether the site has all that the session has seen elsewhere (R20). A session that
+   * Returns whether the site has all that the session has seen elsewhere (CAUSAL-20). A session that
    * stays at one site never waits.
    */
   canContinueAt(site: SiteIndex, stable: Vector): boolean {

@@ -1,5 +1,5 @@
 /**
- * The time of one site: the median of the clocks of its partitions and of the gateway (R8).
+ * The time of one site: the median of the clocks of its partitions and of the gateway (CAUSAL-8).
  *
  * One wrong clock must not decide. When the highest stamp did, one server an hour ahead made all
  * reads of its site fail, also after its clock was right again. So no stamp moves this time.

@@ -1,6 +1,6 @@
 /**
  * What a gateway knows of its site: the global stable snapshot (GSS), the time, and which
- * partitions have lost state (R3, R8, R12, R13; Contrarian, Alg. 2, lines 35–38).
+ * partitions have lost state (CAUSAL-3, CAUSAL-8, CAUSAL-12, CAUSAL-13; Contrarian, Alg. 2, lines 35–38).
  */
 import type { CausalLimits } from './limits.ts';
 import type { SiteView, StateReply } from './partition-calls.ts';
@@ -29,7 +29,7 @@ export interface PendingPoll {
   readonly lastSeen: Stamp;
   readonly stable: Vector;
   readonly sentAt: Stamp;
-  /** If the partition is healed before the reply, the poll shows nothing (R14). */
+  /** If the partition is healed before the reply, the poll shows nothing (CAUSAL-14). */
   readonly healedAt: Stamp;
 }
 
@@ -91,7 +91,7 @@ export class Stabilizer {
 
   /**
    * Takes what another gateway of the site knows. Returns the partitions that it has healed since
-   * (R14).
+   * (CAUSAL-14).
    */
   observeView({ stable, lastSeen, healedAt }: SiteView): readonly number[] {
     this.#stable = maxVector(this.#stable, withStamp(stable, this.#site, 0));
@@ -110,11 +110,11 @@ export class Stabilizer {
 
   /**
    * Returns the own entry of a new snapshot: recent, and not below any stamp of the site that the
-   * gateway has seen (R3).
+   * gateway has seen (CAUSAL-3).
    */
   getOwnSnapshotStamp(now: GatewayTime): Stamp {
     const siteTime = this.getSiteTime(now);
-    // A clock that is wrong must not move the snapshots of the site (R8).
+    // A clock that is wrong must not move the snapshots of the site (CAUSAL-8).
     return Math.max(siteTime, Math.min(this.#highestClock, siteTime + this.#limits.maxClockSkew));
   }
 
@@ -129,7 +129,7 @@ export class Stabilizer {
     };
   }
 
-  /** Takes the reply of a poll. Returns whether the partition has lost state (R13). */
+  /** Takes the reply of a poll. Returns whether the partition has lost state (CAUSAL-13). */
   endPoll(
     { partition, lastSeen, sentAt }: PendingPoll,
     state: StateReply,
@@ -143,7 +143,7 @@ export class Stabilizer {
     return false;
   }
 
-  /** Raises the stable snapshot to what all partitions have received (R12). */
+  /** Raises the stable snapshot to what all partitions have received (CAUSAL-12). */
   advance(): void {
     const stable = withStamp(this.computeStable(this.#received), this.#site, 0);
     this.#stable = maxVector(this.#stable, stable);
@@ -154,7 +154,7 @@ export class Stabilizer {
     this.#lastSeen[partition] = Math.max(this.getLastSeen(partition), stamp);
   }
 
-  /** A hybrid clock of the site, unless it is too far ahead (R8). */
+  /** A hybrid clock of the site, unless it is too far ahead (CAUSAL-8). */
   observeClock(clock: Stamp, now: GatewayTime): void {
     if (clock > this.getSiteTime(now) + this.#limits.maxClockSkew) return;
     this.#highestClock = Math.max(this.#highestClock, clock);
@@ -168,18 +168,18 @@ export class Stabilizer {
     return hasLost;
   }
 
-  /** R12: the minimum over all partitions. One that was never polled has received nothing. */
+  /** CAUSAL-12: the minimum over all partitions. One that was never polled has received nothing. */
   protected computeStable(received: readonly (Vector | undefined)[]): Vector {
     const none = createZeroVector(this.#stable.length);
     return received.map((vector) => vector ?? none).reduce(minVector);
   }
 
-  /** R13: compared with what was known when the poll was sent, since writes go on meanwhile. */
+  /** CAUSAL-13: compared with what was known when the poll was sent, since writes go on meanwhile. */
   #hasLostState(state: StateReply, lastSeen: Stamp): boolean {
     return state.lastOwnStamp < lastSeen || state.suspicions > state.healedSuspicions;
   }
 
-  /** R19: whether the partition is so far ahead of the site that it should stop to pull. */
+  /** CAUSAL-19: whether the partition is so far ahead of the site that it should stop to pull. */
   isFarAhead(received: Stamp, source: SiteIndex): boolean {
     const ahead = received - getStamp(this.#stable, source);
     return getStamp(this.#stable, source) > 0 && ahead > this.#limits.maxReceivedAhead;

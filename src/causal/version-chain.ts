@@ -3,7 +3,7 @@
  *
  * Reads need old versions for a while, since a snapshot may be older than the last write. What a
  * chain has dropped must not read as absent: without the mark, two of three snapshots under load
- * were torn (R7).
+ * were torn (CAUSAL-7).
  */
 import { isCovered, minVector, type Stamp, type Vector } from './stamps.ts';
 import { compareVersions, getValueBytes, isVisible, type Version } from './version.ts';
@@ -47,7 +47,7 @@ export function insertVersion(chain: VersionChain, version: Version): VersionCha
   return [...chain, version];
 }
 
-/** What a chain keeps (R6). */
+/** What a chain keeps (CAUSAL-6). */
 export interface ChainLimits {
   /** Versions from this stamp on are kept. */
   readonly keepFrom: Stamp;
@@ -59,7 +59,7 @@ export interface ChainLimits {
 
 /**
  * Returns the chain without what no new snapshot needs: all that is older than the newest stable
- * version among the old ones (R6). A gap stands in its place.
+ * version among the old ones (CAUSAL-6). A gap stands in its place.
  */
 export function trimChain(
   chain: VersionChain,
@@ -84,7 +84,7 @@ export function trimChain(
 
 /**
  * Returns the newest version in the snapshot, or `undefined` if the key had none. Returns `TOO_OLD`
- * if the read comes to a gap that it may not pass (R4, R7).
+ * if the read comes to a gap that it may not pass (CAUSAL-4, CAUSAL-7).
  */
 export function findVisibleVersion(
   chain: VersionChain,
@@ -100,7 +100,7 @@ export function findVisibleVersion(
 }
 
 /**
- * Returns the chain with all versions of another site's chain (R14). If that one ends at a gap, so
+ * Returns the chain with all versions of another site's chain (CAUSAL-14). If that one ends at a gap, so
  * does the knowledge of what lies between its oldest version and the older ones here.
  */
 export function mergeChain(

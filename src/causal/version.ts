@@ -2,13 +2,13 @@
 import { isCovered, type SiteIndex, type Stamp, type Vector } from './stamps.ts';
 
 export interface Version {
-  /** The time of the write, above all stamps that the write depends on (R1). */
+  /** The time of the write, above all stamps that the write depends on (CAUSAL-1). */
   readonly stamp: Stamp;
   /** The site of the write. It decides between two writes with the same stamp. */
   readonly site: SiteIndex;
-  /** A delete is a version too: an older write that arrives later must not come back (R18). */
+  /** A delete is a version too: an older write that arrives later must not come back (CAUSAL-18). */
   readonly kind: 'value' | 'tombstone';
-  /** From this stamp on, the key reads as absent; 0 if the version does not expire (R18). */
+  /** From this stamp on, the key reads as absent; 0 if the version does not expire (CAUSAL-18). */
   readonly expiresAt: Stamp;
   /** What the write depends on. The entry of `site` is `stamp`. */
   readonly dependencies: Vector;
@@ -30,7 +30,7 @@ export function isVisible(version: Version, snapshot: Vector): boolean {
   return isCovered(version.dependencies, snapshot);
 }
 
-/** Returns whether the key reads as absent at `now`: it was removed, or it has expired (R18). */
+/** Returns whether the key reads as absent at `now`: it was removed, or it has expired (CAUSAL-18). */
 export function isAbsentAt({ kind, expiresAt }: Version, now: Stamp): boolean {
   return kind === 'tombstone' || (expiresAt !== 0 && expiresAt <= now);
 }

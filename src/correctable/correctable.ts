@@ -45,7 +45,7 @@ export interface SubscribeOptions {
 }
 
 /**
- * Options of `settle`: when to take a view before the final one (C9). Default:
+ * Options of `settle`: when to take a view before the final one (COR-9). Default:
  * the final view
  */
 export interface SettleOptions<
@@ -83,7 +83,7 @@ export interface WhenOptions {
   readonly withinMs?: number | undefined;
 }
 
-/** Context of a speculative run, beside its input (C8). */
+/** Context of a speculative run, beside its input (COR-8). */
 export interface SpeculationContext<
   T,
   L extends Levels,
@@ -182,7 +182,7 @@ export interface Correctable<
   /**
    * Runs `run` on each view that differs from the input of the live run. Closes
    * with its result once the final view has confirmed the input. If the input
-   * was wrong, the run is undone and repeated (C8). If `run` returns a
+   * was wrong, the run is undone and repeated (COR-8). If `run` returns a
    * Correctable, the final has the weaker of both levels.
    *
    * @example

@@ -1,6 +1,6 @@
 /**
  * Sources that are made from other sources. They observe these and take over
- * the duty to report a failure (C5).
+ * the duty to report a failure (COR-5).
  */
 import type { ErrorCallback, ViewCallback } from './subscribers.ts';
 import {
@@ -57,7 +57,7 @@ export function observeSource<T, U>(
   });
 }
 
-/** Returns a source with `transform` applied to each value (C11). */
+/** Returns a source with `transform` applied to each value (COR-11). */
 export function mapSource<T, U>(
   source: Source<T>,
   transform: (value: T) => U,

@@ -1,5 +1,5 @@
 /**
- * The one error type of the package, with its codes (C14 in
+ * The one error type of the package, with its codes (COR-14 in
  * docs/spec/correctable.md).
  */
 import { getToStringTag } from './built-in-class.ts';

@@ -1,6 +1,6 @@
 /**
  * Implements `for await` over the views. At most one view waits per level, so a
- * slow reader skips views that a refinement replaced (C12).
+ * slow reader skips views that a refinement replaced (COR-12).
  */
 import { removeSubscriber, subscribeToViews } from './subscribers.ts';
 import type { Source } from './source.ts';

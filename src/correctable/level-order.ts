@@ -1,6 +1,6 @@
 /**
  * The levels of one operation at run time: those of the binding, those that
- * were requested, and their order (C2).
+ * were requested, and their order (COR-2).
  */
 import { check, CorrectableError } from './errors.ts';
 import { describeUnknownOption } from './unknown-option.ts';

@@ -100,7 +100,7 @@ export function toCompositeError<E>(
 }
 
 /**
- * Returns the error to close with (C6). It is the binding's own error if that
+ * Returns the error to close with (COR-6). It is the binding's own error if that
  * names the operation, the latest view and the failed levels; otherwise a copy
  * with these facts.
  */

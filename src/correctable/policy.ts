@@ -1,6 +1,6 @@
 /**
  * Policies stand between a client and its binding if the client asks for them
- * (C15). `correctables/policies` has them.
+ * (COR-15). `correctables/policies` has them.
  */
 import type { Operation } from './operation.ts';
 import type { Source } from './source.ts';

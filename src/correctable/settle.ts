@@ -1,5 +1,5 @@
 /**
- * Takes a view before the final one (C9). A caller that waits leaves nothing
+ * Takes a view before the final one (COR-9). A caller that waits leaves nothing
  * behind on the source.
  */
 import {

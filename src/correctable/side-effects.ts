@@ -1,6 +1,6 @@
 /**
  * Tracks what may have taken effect of an operation and of all its parts. No
- * error may suggest a retry of something that may have been done (C10, C14).
+ * error may suggest a retry of something that may have been done (COR-10, COR-14).
  */
 import { isCorrectableError } from './errors.ts';
 

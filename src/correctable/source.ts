@@ -2,7 +2,7 @@
  * The state machine of one operation (Correctables, OSDI 2016, Figure 3):
  * `updating → (update)* → final | error`. The binding sees it as its sink and
  * its context; consumers see it through the Correctable. The table of states
- * and events, with the invariants C1–C15, is docs/spec/correctable.md.
+ * and events, with the invariants COR-1–COR-15, is docs/spec/correctable.md.
  *
  * The binding gets this object, so it has only the methods that a binding may
  * call. Everything else is a function of this module.
@@ -97,13 +97,13 @@ interface SourceExtras extends Omit<SubscriberExtras, 'parts'>, PartExtras {
   abandonReason?: CorrectableError;
   /**
    * The values that the binding delivered, by number, for later confirmations
-   * (C7).
+   * (COR-7).
    */
   confirmableViews?: Map<number, AnyView> | undefined;
   levelErrors?: Record<string, unknown>;
   /**
    * The views that `settle` or `when` took early. If there are any, a later
-   * failure is no caller's error (C9).
+   * failure is no caller's error (COR-9).
    */
   earlyViews?: Set<AnyView>;
 }
@@ -145,7 +145,7 @@ export class Source<T>
   label: OperationLabel = UNNAMED_OPERATION;
   /**
    * A submitted update cannot be called back: its outcome is unknown, never
-   * "not done" (C10).
+   * "not done" (COR-10).
    */
   effectState: EffectState = NO_EFFECT;
   /**
@@ -294,7 +294,7 @@ export class Source<T>
 
 /**
  * Counts and reports whether the final view confirmed a view that was taken
- * early (C9).
+ * early (COR-9).
  */
 function reportEarlyView<T>(
   source: Source<T>,
@@ -381,14 +381,14 @@ export function failWith<T>(source: Source<T>, error: CorrectableError): void {
     setTimeout(() => source.isObserved || void Promise.reject(error), 0);
 }
 
-/** Cancels the operation for all its consumers (C10). */
+/** Cancels the operation for all its consumers (COR-10). */
 export function cancelSource<T>(source: Source<T>, cause?: unknown): void {
   interrupt(source, 'ABORTED', 'cancelled', { cause });
 }
 
 /**
  * Creates the error of an operation that is given up. An update that may have
- * taken effect is `UNKNOWN` (C10, C14).
+ * taken effect is `UNKNOWN` (COR-10, COR-14).
  */
 export function createAbandonError<T>(
   source: Source<T>,
@@ -560,7 +560,7 @@ function keepForConfirmation<T>(source: Source<T>, view: AnyView<T>): void {
   retained.delete(view.seq - MAX_CONFIRMABLE_VIEWS);
 }
 
-/** The only transition (C1): every end of an operation comes here. */
+/** The only transition (COR-1): every end of an operation comes here. */
 function closeSource<T>(source: Source<T>, state: 'final' | 'error'): void {
   source.state = state;
   if (source.extras || source.cleanUpCallbacks || source.deadlines)

@@ -1,6 +1,6 @@
 /**
  * Structural equality of values: the meaning of "the same value" unless an
- * operation has another (C7).
+ * operation has another (COR-7).
  */
 import { getBuiltInClass } from './built-in-class.ts';
 

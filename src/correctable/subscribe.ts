@@ -1,6 +1,6 @@
 /**
  * Adds and removes callbacks and observers. To unsubscribe never cancels the
- * operation (C4, C10). An `AbortSignal` gets one listener, however many
+ * operation (COR-4, COR-10). An `AbortSignal` gets one listener, however many
  * operations use it, and none once they have closed.
  */
 import type { Listener, Subscriber } from './subscribers.ts';

@@ -1,6 +1,6 @@
 /**
  * The listeners of one operation. All get the deliveries in one order, whatever
- * callbacks do meanwhile (C4).
+ * callbacks do meanwhile (COR-4).
  */
 import type { Timer } from './clock.ts';
 import type { Environment } from './environment.ts';
@@ -53,7 +53,7 @@ export interface SubscriberExtras {
   /** Deliveries that began inside a delivery. */
   queue?: Delivery<unknown>[];
   /**
-   * Set if no listener waits for later views (C9), until one is added again.
+   * Set if no listener waits for later views (COR-9), until one is added again.
    */
   isUnref?: boolean | undefined;
   /** The timers of the timeouts of single levels. */
@@ -61,7 +61,7 @@ export interface SubscriberExtras {
   /** The operations that this one is made of. All are subscriber lists. */
   parts?: object[] | undefined;
   /**
-   * Set if the run of this operation is undone (C8). Then everything that has
+   * Set if the run of this operation is undone (COR-8). Then everything that has
    * not begun yet is left out.
    */
   isUndone?: true;
@@ -81,7 +81,7 @@ export interface SubscriberList<T> extends Listener<T> {
   readonly state: 'pending' | 'final' | 'error';
   readonly latest: AnyView<T> | undefined;
   extras: SubscriberExtras | undefined;
-  /** Whether a failure is observed (C5). */
+  /** Whether a failure is observed (COR-5). */
   isObserved: boolean;
   /** Views and failures so far, delivered or queued for delivery. */
   deliveryCount: number;
@@ -171,7 +171,7 @@ export function hasSubscribers<T>(
 }
 
 /**
- * If no listener waits for later views after one was taken early (C9), time
+ * If no listener waits for later views after one was taken early (COR-9), time
  * limits still pass but keep no process alive, until a listener is attached
  * again. The same applies to the sources of the operation.
  */

@@ -1,4 +1,4 @@
-/** Submits equal reads in flight only once (C15). */
+/** Submits equal reads in flight only once (COR-15). */
 import { deriveSource } from '../correctable/derived-source.ts';
 import type { Environment } from '../correctable/environment.ts';
 import { check } from '../correctable/errors.ts';

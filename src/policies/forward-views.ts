@@ -1,6 +1,6 @@
 /**
  * Submits one operation for several sources: the binding feeds one source, and
- * the others get its views (C15).
+ * the others get its views (COR-15).
  */
 import type { ErrorCallback } from '../correctable/subscribers.ts';
 import {

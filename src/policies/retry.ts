@@ -1,6 +1,6 @@
 /**
  * Retries operations that a store could not execute for now and that certainly
- * had no effect (C15).
+ * had no effect (COR-15).
  */
 import type { Backoff } from '../correctable/backoff.ts';
 import { exponentialBackoff } from '../correctable/backoff.ts';

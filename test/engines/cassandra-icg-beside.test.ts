@@ -1,4 +1,5 @@
 /** Beside Correctable Cassandra: servers that are plain, by choice or by version, and shells that know nothing of it. */
+// @rule ICG-11
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
 /** Correctable Cassandra where replicas differ, are slow, are gone, and where not everybody may see everything. */
+// @rule ICG-4, ICG-5, ICG-9
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -2,6 +2,7 @@
  * Which threads of a coordinator make preliminaries. Under load, where it is no replica itself: not those that count the
  * answers of other nodes, which every read and write waits for.
  */
+// @rule ICG-8
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import cassandra from 'cassandra-driver';

@@ -1,4 +1,5 @@
 /** Correctable Cassandra on the wire (docs/spec/cassandra-icg.md): what is asked, what is answered, in which order. */
+// @rule ICG-2, ICG-3, ICG-6, ICG-7, ICG-10, ICG-1, ICG-12
 import cassandra from 'cassandra-driver';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clientOf } from '../../engines/cassandra/ask.ts';

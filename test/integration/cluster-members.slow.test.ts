@@ -1,4 +1,5 @@
 /** Sites as processes that are rebuilt, join and are retired while others serve. */
+// @rule CLU-T6, CLU-T7, CLU-T8
 import { cp, readdir, rm } from 'node:fs/promises';
 import { expect, test, vi } from 'vitest';
 import { ClusterProcesses, SITES } from '../support/cluster-processes.ts';

@@ -1,4 +1,5 @@
 /** A cluster of three processes is upgraded one node at a time while clients work, the program and its service. */
+// @rule CLU-U7
 import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';

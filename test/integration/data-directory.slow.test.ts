@@ -1,4 +1,5 @@
 /** The data folder as processes have it: two of them, one that is paused, few files, small disks. */
+// @rule STO-21
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';

@@ -1,4 +1,5 @@
 /** `correctables label`, from the built package. */
+// @rule RB-K10
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

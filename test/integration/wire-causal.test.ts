@@ -37,7 +37,7 @@ test('views of both levels, snapshots, ttlMs and remove travel over the wire', a
   expect(await dublin.invoke(getMany(['a', 'b']))).toEqual([undefined, 2]);
 });
 
-test('a session that moves to the other gateway reads its own writes there (R20)', async () => {
+test('a session that moves to the other gateway reads its own writes there (CAUSAL-20)', async () => {
   const { site } = store();
   const [dublin, oregon] = [await connect(site('dublin')), await connect(site('oregon'))];
   const session = dublin.session();
@@ -46,7 +46,7 @@ test('a session that moves to the other gateway reads its own writes there (R20)
   expect(await oregon.invokeWeak(get('a'), { session: moved })).toBe(1);
 });
 
-test('a token that a client made up is refused (R21)', async () => {
+test('a token that a client made up is refused (CAUSAL-21)', async () => {
   const dublin = await connect(store().site('dublin'));
   const session = dublin.session({ tokens: ['c1.99999999999999999_99999999999999999'] });
   await expect(dublin.invoke(put('a', 1), { session })).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });

@@ -1,7 +1,7 @@
 /**
  * A cache never shows a view that is too old, of another user, or cleared, whatever happens to the store behind, to the
  * store of the cache, to the other tabs and to the page. It is judged by the truth alone, which is one line of writes
- * (docs/spec/cache.md, P1–P6, P9; test/support/cache-model).
+ * (docs/spec/cache.md, CACHE-1–CACHE-6, CACHE-9; test/support/cache-model).
  * `CACHE_MODEL_SEED=7 CACHE_MODEL_RUNS=100000` repeats a run, or makes it longer.
  */
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** Random histories of a sink, against a small reference model of the delivery rules (C1–C4, C6–C8). */
+/** Random histories of a sink, against a small reference model of the delivery rules (COR-1–COR-4, COR-6–COR-8). */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { correctable } from '../../src/index.ts';
@@ -321,7 +321,7 @@ const speculations = (note: Note): fc.IRawProperty<unknown> =>
     },
   );
 
-test('C8: any source, runs that end in any order → the result of the final input, each refuted run undone once', async () => {
+test('COR-8: any source, runs that end in any order → the result of the final input, each refuted run undone once', async () => {
   await fc.assert(speculations(unnoted), { numRuns: scaleRuns(300) });
 });
 

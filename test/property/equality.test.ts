@@ -1,4 +1,4 @@
-/** Structural equality (C7) on pairs that are equal, and on pairs that differ in one part. */
+/** Structural equality (COR-7) on pairs that are equal, and on pairs that differ in one part. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { structurallyEqual } from '../../src/index.ts';
@@ -188,11 +188,11 @@ const equality = (note: Note): fc.IRawProperty<unknown> =>
     if (!expected && which % count > 0) note('unequal in a part');
   });
 
-test('C7: a value and its copy, or one with a change anywhere → equal, or not, from both sides', async () => {
+test('COR-7: a value and its copy, or one with a change anywhere → equal, or not, from both sides', async () => {
   await fc.assert(equality(unnoted), { numRuns: scaleRuns(2000) });
 });
 
-test('C7: two values of any kind → the same from both sides', () => {
+test('COR-7: two values of any kind → the same from both sides', () => {
   fc.assert(fc.property(value, value, (a, b) => structurallyEqual(a, b) === structurallyEqual(b, a)));
 });
 
@@ -203,7 +203,7 @@ testShares('C7: the pairs → equal in about half of the runs, else mostly unequ
   expect(shares['several parts']).toBeGreaterThan(0.5);
 });
 
-test('C7: what keeps parts by reference, sets in another order, deep, after many looks → as without memory', async () => {
+test('COR-7: what keeps parts by reference, sets in another order, deep, after many looks → as without memory', async () => {
   await fc.assert(partsKept(unnoted), { numRuns: scaleRuns(100) });
 });
 

@@ -1,4 +1,5 @@
 /** Removals are forgotten once nothing older can come: sites still agree, whatever is late, lost or started again. */
+// @rule RB-B5
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';

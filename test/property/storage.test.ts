@@ -1,4 +1,5 @@
 /** Whatever is cut, torn or lost where nothing was synced: what was synced comes back, in order, and nothing else. */
+// @rule STO-3, STO-4
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeFrames, encodeFrame } from '../../src/server/storage/format/frames.ts';

@@ -78,12 +78,12 @@ describe('causal store: directed scenarios', () => {
     return typeof stamp === 'number' && stamp - world.now;
   }
 
-  test('a promise outlives the memory of its source (R10)', () => {
+  test('a promise outlives the memory of its source (CAUSAL-10)', () => {
     expect(countBrokenPromises(Partition)).toBe(0);
     expect(countBrokenPromises(PromiseForgotten)).toBe(1);
   });
 
-  test('a wrong clock leaves no trace when it is right again (R8)', () => {
+  test('a wrong clock leaves no trace when it is right again (CAUSAL-8)', () => {
     expect(writesAfterWrongClock(Partition)).toBeLessThan(100_000);
     expect(writesAfterWrongClock(NoFence)).toBeGreaterThan(3_000_000_000);
   });

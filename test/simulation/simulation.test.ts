@@ -1,4 +1,5 @@
 /** Simulated runs: the code of production under faults, and proof that the checkers notice broken code. */
+// @rule ETCD-W7, RB-B2, RB-R5
 import { describe, expect, test } from 'vitest';
 import { EXPECTED, neverCame } from '../simulator/batch.ts';
 import { PROFILES } from '../../src/testing/simulator/options.ts';

@@ -63,6 +63,7 @@ const CAUGHT_BY = [
 
 /** By name. */
 export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
+  // @rule ETCD-W2
   'etcd-numbers-that-go-on': {
     rule: 'each start of a site numbers its records from 1 on',
     shownBy: 1,
@@ -103,6 +104,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
     overrides: PUT_BACK,
     EtcdLog: BUGGY_ETCD_LOGS.unconfirmed,
   },
+  // @rule ETCD-F1
   'etcd-revisions-as-positions': {
     rule: 'a position counts entries, and is no revision of etcd',
     shownBy: 1,

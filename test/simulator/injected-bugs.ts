@@ -52,12 +52,14 @@ const RIGHTS: Partial<SimulationOptions> = {
 
 /** All planted faults by name. */
 export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
+  // @rule RB-B3
   'blue-before-its-causes': {
     rule: 'a blue operation becomes visible only after what it depends on',
     caughtBy: ['causal order'],
     profile: 'lossy',
     makeMachine: BUGGY_REPLICAS.blindBluePath,
   },
+  // @rule RB-R4
   'no-gate': {
     rule: 'a red operation becomes visible only after its blue dependencies',
     caughtBy: ['causal order'],
@@ -154,6 +156,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     overrides: { siteCount: 3, isOrdered: false, delayMeanMs: 200, downMeanMs: 1, crashEveryMs: 300 },
     makeMachine: MISADDRESSED_MESSAGES.starts,
   },
+  // @rule BS-O2
   'origin-taken-for-an-index': {
     rule: 'an origin is an ordinal, and no place in a list of sites',
     caughtBy: ['durability', 'progress', 'convergence'],
@@ -176,6 +179,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'crashes',
     makeMachine: BUGGY_REPLICAS.eagerLog,
   },
+  // @rule RB-B1
   'no-sync': {
     rule: 'acknowledged means in a synced log',
     // A start that finds holes among entries that were reported as synced is rejected, mostly before other losses are
@@ -185,6 +189,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     overrides: { syncMeanMs: 100 },
     Disk: LyingDisk,
   },
+  // @rule STO-13
   'counted-before-earlier-ones': {
     rule: 'a write counts once those before it are on the disk too',
     caughtBy: ['durability', 'exactly once', 'progress', 'convergence', 'causal order'],
@@ -208,6 +213,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     overrides: { deposeEveryMs: 300, crashEveryMs: 500 },
     Disk: BoastfulDisk,
   },
+  // @rule STO-15
   'forgiving-storage': {
     rule: 'checkpoint and logs meet, or there is no start',
     caughtBy: ['damage'],
@@ -215,6 +221,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     overrides: { damageChance: 0.5, checkpointBytes: 500 },
     Storage: BUGGY_STORAGE.forgiving,
   },
+  // @rule RB-B4
   'arrival-order': {
     rule: 'the last writer wins by time, not by arrival',
     caughtBy: ['convergence'],
@@ -320,6 +327,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'crashes',
     makeMachine: BUGGY_REPLICAS.forgottenSlots,
   },
+  // @rule STO-8
   'checkpoint-without-identifiers': {
     rule: 'checkpoints carry the tables of identifiers (hole 10)',
     caughtBy: ['exactly once', 'progress', 'convergence', 'red total order'],
@@ -335,6 +343,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     overrides: { siteCount: 3, checkpointBytes: 500, lossChance: 0.3, isOrdered: false },
     makeMachine: BUGGY_REPLICAS.unsavedWaiting,
   },
+  // @rule STO-9
   'compacted-too-early': {
     rule: 'logs keep what another site may lack',
     caughtBy: ['progress', 'convergence', 'durability'],
@@ -458,6 +467,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'calm',
     makeMachine: LYING_REPLICAS.twice,
   },
+  // @rule RIGHTS-7
   'rights-created': {
     rule: 'a transfer of rights takes effect once',
     caughtBy: ['rights', 'oracle', 'convergence'],

@@ -134,7 +134,7 @@ async function readRecords(
 /**
  * Marks partitions that are empty although another site has writes of theirs:
  * this Redis has lost its data. A gateway then copies them before it serves them
- * (R13, R14).
+ * (CAUSAL-13, CAUSAL-14).
  */
 async function suspectLostPartitions(
   { site, sites, partitions }: DeploymentRecord,
@@ -142,7 +142,7 @@ async function suspectLostPartitions(
 ): Promise<number> {
   const own = sites.indexOf(site);
   const others = sites.flatMap((_, index) => (index === own ? [] : [index]));
-  // With no time, the call confirms nothing (R10).
+  // With no time, the call confirms nothing (CAUSAL-10).
   const request = {
     siteTime: 0,
     siteClock: 0,

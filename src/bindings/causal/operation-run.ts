@@ -62,7 +62,7 @@ export abstract class OperationRun {
   }
 
   /**
-   * Waits until the site may have what the session has seen elsewhere, and tries again (R20).
+   * Waits until the site may have what the session has seen elsewhere, and tries again (CAUSAL-20).
    * Within one site nothing waits.
    */
   protected waitFor(attempt: () => void, onTimeout: () => void): void {

@@ -2,7 +2,7 @@
  * Tokens of sessions, for another site of the same store.
  *
  * They are not signed. All sites are in one process, so a vector can be checked instead: one with a
- * stamp that no site has reached would move the clocks of the sites, and is refused (R21).
+ * stamp that no site has reached would move the clocks of the sites, and is refused (CAUSAL-21).
  */
 import type { SiteIndex, Stamp, Vector } from '../../causal/stamps.ts';
 import { CorrectableError } from '../../correctable/errors.ts';

@@ -46,7 +46,7 @@ export interface SiteHost {
   /** Returns the write as the store has it. @throws CorrectableError `INVALID_VALUE` */
   encode(write: ParsedWrite): ParsedWrite;
   decode(stored: unknown): unknown;
-  /** Returns an id that no other write has (R17). */
+  /** Returns an id that no other write has (CAUSAL-17). */
   createWriteId(): string;
   onWritten(): void;
   /** Calls `run` whenever the site may have received something. Returns what ends that. */

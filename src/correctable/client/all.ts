@@ -1,4 +1,4 @@
-/** Joins several Correctables into one (C11). */
+/** Joins several Correctables into one (COR-11). */
 import { adoptSource } from '../copies/adopt-source.ts';
 import type { Correctable } from '../correctable.ts';
 import { observeSource } from '../derived-source.ts';

@@ -38,7 +38,7 @@ import type { FinalView, PreliminaryView, View } from '../view.ts';
 /**
  * RxJS takes a Correctable for an observable of views by either of two keys:
  * this name or `Symbol.observable`. Versions of RxJS differ in the one that
- * they read (C12).
+ * they read (COR-12).
  */
 const OBSERVABLE_NAME = '@@observable';
 const OBSERVABLE: unique symbol = ((Symbol as { observable?: symbol })

@@ -1,6 +1,6 @@
 /**
  * Creates Correctables without a store, as `new Promise(executor)` creates
- * promises (C13).
+ * promises (COR-13).
  */
 import type { Sink } from '../binding.ts';
 import type { Correctable } from '../correctable.ts';

@@ -14,7 +14,7 @@ import {
 
 /**
  * Creates the error of an operation that its client gives up, with what the
- * binding reports of the submission (C10, C14). If the binding reports an
+ * binding reports of the submission (COR-10, COR-14). If the binding reports an
  * obstacle, a `TIMEOUT` becomes `UNAVAILABLE`, or the obstacle itself if a
  * retry does not help. The same holds for an update that was not sent.
  */

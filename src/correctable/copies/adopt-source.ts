@@ -1,5 +1,5 @@
 /**
- * Follows Correctables of other copies of the package (C12) through their
+ * Follows Correctables of other copies of the package (COR-12) through their
  * public methods. The rest of the source of such a Correctable may differ from
  * ours, as it may be of another version.
  */

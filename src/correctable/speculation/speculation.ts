@@ -1,6 +1,6 @@
 /**
  * Speculation on preliminary views (Correctables, OSDI 2016, §4.2, Listing 3),
- * by the rules of C8. At most one run is live. A confirmed run is kept. A
+ * by the rules of COR-8. At most one run is live. A confirmed run is kept. A
  * refuted one is undone before the next begins.
  */
 import { adoptSource } from '../copies/adopt-source.ts';

@@ -19,7 +19,7 @@ export function markFutureWrite<T>(
 
 /**
  * Returns whether the source, or one that is derived from it, belongs to a run
- * that was undone (C8). Otherwise its effects would come after the undo.
+ * that was undone (COR-8). Otherwise its effects would come after the undo.
  */
 export function isUndone<T>({ extras, subscribers }: Source<T>): boolean {
   // A failed whole listens no more, unless it failed while the run began.

@@ -1,6 +1,6 @@
 /**
  * Takes the state of another site if that site no longer keeps the records that
- * this one lacks (docs/spec/cluster.md, A4, A6, T8).
+ * this one lacks (docs/spec/cluster.md, CLU-A4, CLU-A6, CLU-T8).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isCorrectableError } from '../../correctable/errors.ts';

@@ -110,7 +110,7 @@ export async function completesWithoutWeakLevels(
 }
 
 /**
- * Checks that the failure of a weaker level does not fail the read (C6). A
+ * Checks that the failure of a weaker level does not fail the read (COR-6). A
  * level that hangs may delay the levels that are called after it.
  */
 export async function readsWithoutWeakLevels(

@@ -1,4 +1,5 @@
 /** What the log of a site keeps to, while holders come one after the other. */
+// @rule STO-27
 import { expect, test } from 'vitest';
 import { Random } from '../../../src/server/collections/random.ts';
 import type { LocalLogListener, Term } from '../../../src/server/log/local-log.ts';

@@ -1,4 +1,5 @@
 /** All engines of the red log keep to its port: the one that is built in, that on etcd, and those of the simulator. */
+// @rule RB-L4
 import { SequencedLog } from '../../../src/server/log/sequenced/sequenced-log.ts';
 import { EtcdLog } from '../../../src/server/log/etcd/etcd-log.ts';
 import { Random } from '../../../src/server/collections/random.ts';

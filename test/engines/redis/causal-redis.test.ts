@@ -41,7 +41,7 @@ test('writes arrive at the other site, and a session goes on there', async () =>
   expect(await dublin.invoke(get('photo'))).toBeUndefined();
 });
 
-test('after FLUSHALL at a site all keys come back, and none is shown as absent (R13)', async () => {
+test('after FLUSHALL at a site all keys come back, and none is shown as absent (CAUSAL-13)', async () => {
   const { dublin, oregon } = await open();
   const keys = Array.from({ length: 40 }, (_, at) => `k${at}`);
   const session = dublin.session();

@@ -112,7 +112,7 @@ describe.each(['redis', 'valkey'] as const)('%s', (server) => {
     expect(nextPage).toBeUndefined();
   });
 
-  test('pages of a scan bring all chains, and one read brings a thousand keys (R14)', async () => {
+  test('pages of a scan bring all chains, and one read brings a thousand keys (CAUSAL-14)', async () => {
     const call = createPort();
     await redis.flushall();
     const keys = Array.from({ length: 1_000 }, (_, index) => `key ${index}`);
@@ -140,7 +140,7 @@ describe.each(['redis', 'valkey'] as const)('%s', (server) => {
     expect(await redis.hexists('{port:0}', 'i:key 7')).toBe(1);
   });
 
-  test('an entry that had to go leaves its id, and not its value (R16, R17)', async () => {
+  test('an entry that had to go leaves its id, and not its value (CAUSAL-16, CAUSAL-17)', async () => {
     const call = createPort({ maxOwnEntries: 1 });
     await redis.flushall();
     const { stamp } = await call('put', await createPut('w1', new Uint8Array(10_000)));

@@ -17,7 +17,7 @@ export class SimulatedClient {
   #session: CausalSession;
   #frontier = new SessionFrontier();
   #operations = 0;
-  /** Whether the session has seen what its site may lack: then it may have to wait (R20). */
+  /** Whether the session has seen what its site may lack: then it may have to wait (CAUSAL-20). */
   #mayWait = false;
   #restartsSeen = 0;
   isDone = false;

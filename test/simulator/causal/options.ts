@@ -39,23 +39,23 @@ export interface CausalRunOptions {
   readonly keepTombstonesMs: number;
 }
 
-/** Clocks may be off by this much (R8). */
+/** Clocks may be off by this much (CAUSAL-8). */
 export const MAX_CLOCK_SKEW_MS = 100;
 /** A gateway waits for a reply of its own site for this long, and of another site longer. */
 export const LOCAL_TIMEOUT_MS = 120;
 export const REMOTE_TIMEOUT_MS = 500;
-/** A failover takes longer than the clocks of a site are apart, which R13 relies on. */
+/** A failover takes longer than the clocks of a site are apart, which CAUSAL-13 relies on. */
 export const FAILOVER_MS = 400;
-/** Repeated writes are recognized for this long (R17), which is longer than any client repeats one. */
+/** Repeated writes are recognized for this long (CAUSAL-17), which is longer than any client repeats one. */
 export const KEEP_IDS_MS = 10_000;
 
 /** Draws the options of a run. Half of the runs have no fault of one kind, so that rules are seen alone. */
 export function drawOptions(random: Random): CausalRunOptions {
   const sometimes = (chance: number, everyMs: number): number => (random.chance(chance) ? everyMs : Infinity);
   const isLossy = random.chance(0.5);
-  // A clock that jumps and a failover at once break what R13 relies on.
+  // A clock that jumps and a failover at once break what CAUSAL-13 relies on.
   const hasWildClocks = random.chance(0.2);
-  // Deletes are forgotten only if no site is behind for so long (R18).
+  // Deletes are forgotten only if no site is behind for so long (CAUSAL-18).
   const isCalm = !isLossy && !hasWildClocks && random.chance(0.3);
   const setBackEveryMs = isCalm || hasWildClocks ? Infinity : sometimes(0.4, 600);
   return {
@@ -74,7 +74,7 @@ export function drawOptions(random: Random): CausalRunOptions {
     clockStepMs: hasWildClocks ? 3_000 : 40,
     setBackEveryMs,
     restartEveryMs: sometimes(0.3, 300),
-    // A lost view and a failover at once break what R13 relies on too.
+    // A lost view and a failover at once break what CAUSAL-13 relies on too.
     losesViewsChance: setBackEveryMs === Infinity ? random.pick([0, 0.5, 1]) : 0,
     cutEveryMs: isCalm ? Infinity : sometimes(0.4, 300),
     cutMeanMs: random.pick([50, 200, 600]),

@@ -260,7 +260,7 @@ export class CausalWorld {
     return reply;
   }
 
-  /** R2: what was visible is overwritten, also if it came from a site whose clock is ahead. */
+  /** CAUSAL-2: what was visible is overwritten, also if it came from a site whose clock is ahead. */
   #checkOverwrite(stamp: Stamp, overwritten: Version | undefined, { id }: PutRequest): void {
     if (overwritten === undefined || stamp >= overwritten.stamp || getWriteId(overwritten) === id) return;
     const isRepetition = overwritten.stamp > stamp && this.#counts.has('repeated writes');

@@ -1,5 +1,5 @@
 /**
- * No take waits long for rights that exist (docs/spec/rights.md, R-15). While all sites are up and hear each other, and
+ * No take waits long for rights that exist (docs/spec/rights.md, RIGHTS-15). While all sites are up and hear each other, and
  * enough of a field is left for all takes, each take ends within a bound.
  */
 import type { Ledger } from '../../../src/server/service/fields/ledger.ts';

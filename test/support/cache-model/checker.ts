@@ -1,6 +1,6 @@
 /**
  * What a cache may show, known from the truth alone: the history of the store behind, and what each page got of it, and
- * when. Knows nothing of how the cache decides. P1–P6 are the promises of docs/spec/cache.md.
+ * when. Knows nothing of how the cache decides. CACHE-1–CACHE-6 are the promises of docs/spec/cache.md.
  */
 import type { CacheEntry } from '../../../src/bindings/cache/cache-store.ts';
 import type { History } from './history.ts';
@@ -58,15 +58,15 @@ export interface Clearing {
 /** What a page got. */
 export class PageRecord {
   readonly tab: number;
-  /** P1: by principal and object. */
+  /** CACHE-1: by principal and object. */
   readonly own = new Floors();
   /** What of that holds after a reload, too. */
   readonly ownKept: Floors;
   /** What of that came from the pages before, by way of the store. */
   readonly inherited: Floors;
-  /** P2: by principal, read and object. */
+  /** CACHE-2: by principal, read and object. */
   readonly read = new Floors();
-  /** P4: by read, principal and object: what this tab had stored before it was loaded. */
+  /** CACHE-4: by read, principal and object: what this tab had stored before it was loaded. */
   stored = new Floors();
   readonly cleared: Clearing[] = [];
   /** Writes that were final at a weaker level. */

@@ -290,7 +290,7 @@ export class Page implements Submitter, DiskUser {
     return [result, submitted];
   }
 
-  /** Another user finds nothing in memory (P5). */
+  /** Another user finds nothing in memory (CACHE-5). */
   #checkEmptied(): void {
     const { setting, judge } = this.#around;
     const { entries } = this.binding.size;
@@ -306,7 +306,7 @@ export class Page implements Submitter, DiskUser {
     return waiting;
   }
 
-  /** The store of the cache costs entries, never an answer (P9). */
+  /** The store of the cache costs entries, never an answer (CACHE-9). */
   #onEnd(waiting: Waiting, submission: Submission | undefined, mostMs: number): void {
     waiting.isOver = true;
     const { nowMs, judge } = this.#around;

@@ -10,14 +10,14 @@ test('keys with one tag lie in one partition', () => {
   expect(findPartition('user:{7}:name', 64)).toBe(findPartition('cart:{7}', 64));
 });
 
-test('a session reads what it has written, at once (R1, R3)', () => {
+test('a session reads what it has written, at once (CAUSAL-1, CAUSAL-3)', () => {
   const world = new CausalWorld();
   const session = world.openSession();
   world.put(0, FIRST, 1, { session });
   expect(world.read(0, [FIRST], session)).toEqual([1]);
 });
 
-test('a snapshot has no write of another site before what it depends on (R3, R12)', () => {
+test('a snapshot has no write of another site before what it depends on (CAUSAL-3, CAUSAL-12)', () => {
   const world = new CausalWorld();
   const session = world.openSession();
   world.put(0, FIRST, 'list', { session });
@@ -32,14 +32,14 @@ test('a snapshot has no write of another site before what it depends on (R3, R12
   expect(world.read(1, [FIRST, SECOND])).toEqual(['list', 'photo']);
 });
 
-test('a snapshot is not below a stamp that the site has seen, also if that clock is ahead (R3)', () => {
+test('a snapshot is not below a stamp that the site has seen, also if that clock is ahead (CAUSAL-3)', () => {
   const world = new CausalWorld();
   world.offsets.set('0 1', 100_000);
   world.put(0, SECOND, 'from a fast clock');
   expect(world.read(0, [SECOND])).toEqual(['from a fast clock']);
 });
 
-test('a put after a read of the same snapshot is not in it, with clocks apart (R4)', () => {
+test('a put after a read of the same snapshot is not in it, with clocks apart (CAUSAL-4)', () => {
   const world = new CausalWorld();
   world.offsets.set('0 0', -60_000);
   const session = world.openSession();
@@ -48,7 +48,7 @@ test('a put after a read of the same snapshot is not in it, with clocks apart (R
   expect(stamp).toBeGreaterThan(session.dependencies[0] as number);
 });
 
-test('a wrong clock stops one partition, and all is well when the clock is (R8)', () => {
+test('a wrong clock stops one partition, and all is well when the clock is (CAUSAL-8)', () => {
   const world = new CausalWorld({ partitionCount: 4 });
   const keys = ['a', 'b', 'c', 'd', 'e', 'f'];
   const other = keys.find((key) => findPartition(key, 4) !== findPartition('a', 4)) as string;
@@ -64,7 +64,7 @@ test('a wrong clock stops one partition, and all is well when the clock is (R8)'
   expect(world.read(0, ['a'])).toEqual([3]);
 });
 
-test('a partition that does not answer stops remote news, and no read of the others (R12)', () => {
+test('a partition that does not answer stops remote news, and no read of the others (CAUSAL-12)', () => {
   const world = new CausalWorld();
   world.settle();
   world.unreachable.add('1 0');
@@ -75,7 +75,7 @@ test('a partition that does not answer stops remote news, and no read of the oth
   expect(world.read(1, [SECOND])).toEqual(['local']);
 });
 
-test('a partition that was set back is healed from the other site (R13, R14)', () => {
+test('a partition that was set back is healed from the other site (CAUSAL-13, CAUSAL-14)', () => {
   const world = new CausalWorld();
   const backup = copyPartitionState(world.partition(0, 0).state);
   world.put(0, FIRST, 'mine');
@@ -88,7 +88,7 @@ test('a partition that was set back is healed from the other site (R13, R14)', (
   expect(world.alarms).toEqual([]);
 });
 
-test('a partition that is set back between two polls is noticed by the poll (R13)', () => {
+test('a partition that is set back between two polls is noticed by the poll (CAUSAL-13)', () => {
   const world = new CausalWorld();
   world.put(0, FIRST, 1);
   world.settle();
@@ -97,7 +97,7 @@ test('a partition that is set back between two polls is noticed by the poll (R13
   expect(world.read(0, [FIRST])).toEqual([1]);
 });
 
-test('a late reply to a poll shows no loss, since later ones have raised what is known (R13)', () => {
+test('a late reply to a poll shows no loss, since later ones have raised what is known (CAUSAL-13)', () => {
   const world = new CausalWorld();
   world.settle();
   world.delayedCall = 'state';
@@ -112,7 +112,7 @@ test('a late reply to a poll shows no loss, since later ones have raised what is
   expect(world.read(1, [FIRST, SECOND])).toEqual([1, 2]);
 });
 
-test('writes that no other site has are lost, with an alarm, and sessions go on (R13)', () => {
+test('writes that no other site has are lost, with an alarm, and sessions go on (CAUSAL-13)', () => {
   const world = new CausalWorld({ siteCount: 1 });
   const session = world.openSession();
   world.put(0, FIRST, 1, { session });
@@ -123,7 +123,7 @@ test('writes that no other site has are lost, with an alarm, and sessions go on 
   expect(world.read(0, [FIRST], session)).toEqual([2]);
 });
 
-test('a site that was away for too many entries copies the partition (R14, R16)', () => {
+test('a site that was away for too many entries copies the partition (CAUSAL-14, CAUSAL-16)', () => {
   const world = new CausalWorld({ limits: { maxOwnEntries: 3 } });
   world.unreachable.add('1 0');
   for (let value = 0; value < 10; value += 1) world.put(0, FIRST, value);
@@ -134,7 +134,7 @@ test('a site that was away for too many entries copies the partition (R14, R16)'
   expect(world.alarms[0]).toEqual({ code: 'dropped-entries', partition: 0 });
 });
 
-test('reads go on at the old snapshot while a partition copies (R15)', () => {
+test('reads go on at the old snapshot while a partition copies (CAUSAL-15)', () => {
   const world = new CausalWorld({ limits: { maxOwnEntries: 2, maxScannedKeys: 1, maxVersions: 1 } });
   world.put(0, FIRST, 'old');
   world.settle();
@@ -151,7 +151,7 @@ test('reads go on at the old snapshot while a partition copies (R15)', () => {
   expect(world.read(1, [FIRST])).toEqual([4]);
 });
 
-test('a remove reads as absent at all sites, and an older write does not bring the key back (R18)', () => {
+test('a remove reads as absent at all sites, and an older write does not bring the key back (CAUSAL-18)', () => {
   const world = new CausalWorld();
   world.put(0, FIRST, 1);
   world.settle();
@@ -161,7 +161,7 @@ test('a remove reads as absent at all sites, and an older write does not bring t
   expect(world.read(0, [FIRST])).toEqual([undefined]);
 });
 
-test('a value reads as absent when its time has passed (R18)', () => {
+test('a value reads as absent when its time has passed (CAUSAL-18)', () => {
   const world = new CausalWorld();
   world.put(0, FIRST, 1, { ttl: 50_000 });
   expect(world.read(0, [FIRST])).toEqual([1]);
@@ -169,7 +169,7 @@ test('a value reads as absent when its time has passed (R18)', () => {
   expect(world.read(0, [FIRST])).toEqual([undefined]);
 });
 
-test('a site that was away for longer than deletes are kept starts again from the other (R18)', () => {
+test('a site that was away for longer than deletes are kept starts again from the other (CAUSAL-18)', () => {
   const world = new CausalWorld({ limits: { keepTombstonesFor: 100_000, maxOwnEntries: 1, keepVersionsFor: 0 } });
   world.put(0, FIRST, 1);
   world.settle();
@@ -199,7 +199,7 @@ test('a site that was away for longer than deletes are kept starts again from th
   expect(world.read(0, [FIRST, `x{${FIRST}}`])).toEqual([undefined, 2]);
 });
 
-test('a partition that is far ahead of its site stops to pull, until the site follows (R19)', () => {
+test('a partition that is far ahead of its site stops to pull, until the site follows (CAUSAL-19)', () => {
   const world = new CausalWorld({ limits: { maxReceivedAhead: 100_000 } });
   world.settle();
   world.unreachable.add('1 1');
@@ -214,7 +214,7 @@ test('a partition that is far ahead of its site stops to pull, until the site fo
   expect(world.read(1, [FIRST])).toEqual([1]);
 });
 
-test('a session from another site waits until its writes have arrived (R20)', () => {
+test('a session from another site waits until its writes have arrived (CAUSAL-20)', () => {
   const world = new CausalWorld();
   const session = world.openSession();
   world.put(0, FIRST, 1, { session });
@@ -224,7 +224,7 @@ test('a session from another site waits until its writes have arrived (R20)', ()
   expect(world.read(1, [FIRST], session)).toEqual([1]);
 });
 
-test('latest has what any site acknowledged before, and causal does not (R22)', () => {
+test('latest has what any site acknowledged before, and causal does not (CAUSAL-22)', () => {
   const world = new CausalWorld();
   world.put(1, FIRST, 1);
   world.put(0, FIRST, 0);
@@ -234,13 +234,13 @@ test('latest has what any site acknowledged before, and causal does not (R22)', 
   expect(world.readLatest(0, [FIRST, SECOND])).toEqual([2, undefined]);
 });
 
-test('latest fails if a site cannot be reached (R22)', () => {
+test('latest fails if a site cannot be reached (CAUSAL-22)', () => {
   const world = new CausalWorld();
   world.unreachable.add('1 0');
   expect(world.readLatest(0, [FIRST])).toBe('UNREACHABLE');
 });
 
-test('after latest, the session goes on from what it has read (R20, R22)', () => {
+test('after latest, the session goes on from what it has read (CAUSAL-20, CAUSAL-22)', () => {
   const world = new CausalWorld();
   const session = world.openSession();
   world.put(1, FIRST, 1);
@@ -250,7 +250,7 @@ test('after latest, the session goes on from what it has read (R20, R22)', () =>
   expect(world.read(0, [FIRST], session)).toEqual([1]);
 });
 
-test('with a coordinator, a partition of the read gives the stamp of the snapshot (R23)', () => {
+test('with a coordinator, a partition of the read gives the stamp of the snapshot (CAUSAL-23)', () => {
   const world = new CausalWorld();
   world.offsets.set('0 0', 70_000);
   const session = world.openSession();
@@ -258,7 +258,7 @@ test('with a coordinator, a partition of the read gives the stamp of the snapsho
   expect(session.dependencies[0]).toBe(world.now + 70_000);
 });
 
-test('a gateway that starts refuses operations until it has polled (R13)', () => {
+test('a gateway that starts refuses operations until it has polled (CAUSAL-13)', () => {
   const world = new CausalWorld();
   world.put(0, FIRST, 1);
   world.restart(0, undefined);
@@ -269,7 +269,7 @@ test('a gateway that starts refuses operations until it has polled (R13)', () =>
 });
 
 test.each(['what was published', 'what the other site has'])(
-  'a gateway that starts after a partition was set back finds it by %s (R13)',
+  'a gateway that starts after a partition was set back finds it by %s (CAUSAL-13)',
   (source) => {
     const world = new CausalWorld();
     const backup = copyPartitionState(world.partition(0, 0).state);
@@ -284,7 +284,7 @@ test.each(['what was published', 'what the other site has'])(
   },
 );
 
-test('without a published view, a gateway that starts waits for the other site (R13)', () => {
+test('without a published view, a gateway that starts waits for the other site (CAUSAL-13)', () => {
   const world = new CausalWorld();
   const published = world.site(0).getView();
   world.unreachable.add('1 0').add('1 1');
@@ -296,7 +296,7 @@ test('without a published view, a gateway that starts waits for the other site (
   expect(world.read(0, [FIRST])).toEqual([undefined]);
 });
 
-test('a gateway takes from another one what is stable, and that a partition was healed (R13, R14)', () => {
+test('a gateway takes from another one what is stable, and that a partition was healed (CAUSAL-13, CAUSAL-14)', () => {
   const world = new CausalWorld();
   world.put(1, FIRST, 'remote');
   world.settle();
@@ -325,7 +325,7 @@ function countHeals(world: CausalWorld): { readonly begun: number; readonly ende
   return { begun: suspicions, ended: healedSuspicions };
 }
 
-test('a gateway asks once for a heal, so that a healed partition is not healed again (R14)', () => {
+test('a gateway asks once for a heal, so that a healed partition is not healed again (CAUSAL-14)', () => {
   const world = new CausalWorld();
   const follower = world.createSite(0);
   setBackAfterWrite(world);
@@ -340,7 +340,7 @@ test('a gateway asks once for a heal, so that a healed partition is not healed a
   expect(countHeals(world)).toEqual({ begun: 1, ended: 1 });
 });
 
-test.each(['put', 'state'] as const)('a late reply to a %s from before a heal shows no loss (R14)', (call) => {
+test.each(['put', 'state'] as const)('a late reply to a %s from before a heal shows no loss (CAUSAL-14)', (call) => {
   const world = new CausalWorld();
   setBackAfterWrite(world);
   world.delayedCall = call;

@@ -63,7 +63,7 @@ const apply = (
   now = NOW,
 ) => target.execute('apply', { source, expectedCursor, stable: [0, 0], ...pulled }, now);
 
-test('a put gets a stamp above the clock, above earlier stamps and above its dependencies (R1)', () => {
+test('a put gets a stamp above the clock, above earlier stamps and above its dependencies (CAUSAL-1)', () => {
   const partition = createPartition();
   expect(put(partition, 'x')).toBe(NOW);
   expect(put(partition, 'y')).toBe(NOW + 1);
@@ -71,13 +71,13 @@ test('a put gets a stamp above the clock, above earlier stamps and above its dep
   expect(put(partition, 'x', { dependencies: [0, NOW + 90] })).toBe(NOW + 91);
 });
 
-test('a version depends on what its session has seen, and on itself (R1)', () => {
+test('a version depends on what its session has seen, and on itself (CAUSAL-1)', () => {
   const partition = createPartition();
   put(partition, 'x', { dependencies: [3, 7] });
   expect(partition.state.chains.get('x')).toMatchObject([{ dependencies: [NOW, 7] }]);
 });
 
-test('a put overwrites the visible version of a site whose clock is ahead (R2)', () => {
+test('a put overwrites the visible version of a site whose clock is ahead (CAUSAL-2)', () => {
   const [local, remote] = [createPartition(0), createPartition(1)];
   const ahead = put(remote, 'x', { siteTime: NOW + 400_000 }, NOW + 400_000);
   apply(local, 1, pull(remote));
@@ -85,20 +85,20 @@ test('a put overwrites the visible version of a site whose clock is ahead (R2)',
   expect(put(createPartition(0), 'x')).toBe(NOW);
 });
 
-test('a read raises the clock, so that no later put lies in its snapshot (R4)', () => {
+test('a read raises the clock, so that no later put lies in its snapshot (CAUSAL-4)', () => {
   const partition = createPartition();
   expect(read(partition, [NOW + 300, 0])).toEqual([undefined]);
   expect(put(partition, 'x')).toBe(NOW + 301);
 });
 
-test('a read answers TOO_OLD if the partition has dropped what it needs (R7)', () => {
+test('a read answers TOO_OLD if the partition has dropped what it needs (CAUSAL-7)', () => {
   const partition = createPartition(0, { maxVersions: 1 });
   const first = put(partition, 'x');
   put(partition, 'x');
   expect(partition.execute('read', readRequest([first, 0]), NOW)).toEqual({ refused: 'TOO_OLD' });
 });
 
-test('a partition whose clock is off answers CLOCK, but not to a request that has waited (R8)', () => {
+test('a partition whose clock is off answers CLOCK, but not to a request that has waited (CAUSAL-8)', () => {
   const partition = createPartition();
   const at = (now: number) => partition.execute('read', readRequest([NOW, 0]), now);
   expect(at(NOW - 600_000)).toEqual({ refused: 'CLOCK' });
@@ -106,7 +106,7 @@ test('a partition whose clock is off answers CLOCK, but not to a request that ha
   expect(at(NOW + 4_000_000)).toMatchObject({ versions: [undefined] });
 });
 
-test('no stamp from elsewhere moves the clock far ahead (R8)', () => {
+test('no stamp from elsewhere moves the clock far ahead (CAUSAL-8)', () => {
   const partition = createPartition();
   const far = NOW + 600_000;
   const calls = [
@@ -121,7 +121,7 @@ test('no stamp from elsewhere moves the clock far ahead (R8)', () => {
   expect(put(partition, 'x')).toBe(NOW);
 });
 
-test('a pull returns the entries after the cursor in their order, with a promise (R9, R10)', () => {
+test('a pull returns the entries after the cursor in their order, with a promise (CAUSAL-9, CAUSAL-10)', () => {
   const source = createPartition();
   const stamps = [put(source, 'x'), put(source, 'y'), put(source, 'x')];
   const all = pullConfirmed(source);
@@ -130,14 +130,14 @@ test('a pull returns the entries after the cursor in their order, with a promise
   expect(put(source, 'x')).toBeGreaterThan(all.promise);
 });
 
-test('the promise of a pull is not above the entries that it leaves behind (R10)', () => {
+test('the promise of a pull is not above the entries that it leaves behind (CAUSAL-10)', () => {
   const source = createPartition();
   const [first] = [put(source, 'x'), put(source, 'y')];
   state(source);
   expect(pull(source, { entry: 0, stamp: 0 }, 0, 1)).toMatchObject({ promise: first, cursor: { entry: 1 } });
 });
 
-test('a source promises nothing that its gateway has not confirmed (R10, R13)', () => {
+test('a source promises nothing that its gateway has not confirmed (CAUSAL-10, CAUSAL-13)', () => {
   const source = createPartition();
   const confirm = (lastSeen: number) =>
     source.execute('state', { siteClock: 0, stable: [NOW, NOW], siteTime: NOW, lastSeen }, NOW);
@@ -152,13 +152,13 @@ test('a source promises nothing that its gateway has not confirmed (R10, R13)', 
   expect(source.execute('read', readRequest([NOW, 0]), NOW)).toEqual({ refused: 'REWOUND' });
 });
 
-test('a source that has lost its clock keeps the promise that the other site holds (R10)', () => {
+test('a source that has lost its clock keeps the promise that the other site holds (CAUSAL-10)', () => {
   const source = createPartition();
   pull(source, { entry: 0, stamp: 0 }, NOW + 400);
   expect(put(source, 'x')).toBe(NOW + 401);
 });
 
-test('apply moves the cursor together with the versions, and refuses another cursor (R11)', () => {
+test('apply moves the cursor together with the versions, and refuses another cursor (CAUSAL-11)', () => {
   const [source, target] = [createPartition(0), createPartition(1)];
   const stamp = put(source, 'x');
   const pulled = pull(source);
@@ -167,7 +167,7 @@ test('apply moves the cursor together with the versions, and refuses another cur
   expect(apply(target, 0, pulled)).toEqual({ refused: 'STALE' });
 });
 
-test('apply counts the writes below the promise of the source, and keeps them (R11)', () => {
+test('apply counts the writes below the promise of the source, and keeps them (CAUSAL-11)', () => {
   const [source, target] = [createPartition(0), createPartition(1)];
   const stamp = put(source, 'x');
   expect(apply(target, 0, { ...pullConfirmed(source), entries: [], cursor: { entry: 0, stamp: 0 } })).toEqual({
@@ -177,7 +177,7 @@ test('apply counts the writes below the promise of the source, and keeps them (R
   expect(read(target, [stamp, NOW])).toEqual([stamp]);
 });
 
-test('a read whose snapshot is ahead of what was received answers BEHIND (R13)', () => {
+test('a read whose snapshot is ahead of what was received answers BEHIND (CAUSAL-13)', () => {
   const partition = createPartition();
   expect(partition.execute('read', readRequest([NOW, 5]), NOW)).toEqual({ refused: 'BEHIND' });
   expect(partition.execute('read', readRequest([NOW, 5], { acceptsMissing: true }), NOW)).toMatchObject({
@@ -185,7 +185,7 @@ test('a read whose snapshot is ahead of what was received answers BEHIND (R13)',
   });
 });
 
-test('a partition with a lower last stamp than the gateway has seen answers REWOUND (R13)', () => {
+test('a partition with a lower last stamp than the gateway has seen answers REWOUND (CAUSAL-13)', () => {
   const partition = createPartition();
   const backup = copyPartitionState(partition.state);
   const lastSeen = put(partition, 'x');
@@ -194,7 +194,7 @@ test('a partition with a lower last stamp than the gateway has seen answers REWO
   expect(partition.execute('read', readRequest([NOW, 0], { lastSeen }), NOW)).toEqual({ refused: 'REWOUND' });
 });
 
-test('a pull from an entry that was lost answers LOST, and the source refuses its clients (R13, R14)', () => {
+test('a pull from an entry that was lost answers LOST, and the source refuses its clients (CAUSAL-13, CAUSAL-14)', () => {
   const source = createPartition();
   const backup = copyPartitionState(source.state);
   put(source, 'x');
@@ -204,7 +204,7 @@ test('a pull from an entry that was lost answers LOST, and the source refuses it
   expect(source.execute('read', readRequest([NOW, 0]), NOW)).toEqual({ refused: 'REWOUND' });
 });
 
-test('a pull from an entry that was replaced answers LOST (R10, R14)', () => {
+test('a pull from an entry that was replaced answers LOST (CAUSAL-10, CAUSAL-14)', () => {
   const source = createPartition();
   const backup = copyPartitionState(source.state);
   put(source, 'x');
@@ -214,7 +214,7 @@ test('a pull from an entry that was replaced answers LOST (R10, R14)', () => {
   expect(pull(source, cursor)).toEqual({ refused: 'LOST' });
 });
 
-test('a merge does not move what was received, nor the cursor (R14)', () => {
+test('a merge does not move what was received, nor the cursor (CAUSAL-14)', () => {
   const [source, target] = [createPartition(0), createPartition(1)];
   put(source, 'x');
   const { chains } = source.execute('scan', { page: '', maxKeys: 9 }, NOW) as never as { chains: never };
@@ -223,7 +223,7 @@ test('a merge does not move what was received, nor the cursor (R14)', () => {
   expect(target.state.chains.get('x')).toHaveLength(1);
 });
 
-test('a heal brings own writes back, and other sites must copy them too (R14)', () => {
+test('a heal brings own writes back, and other sites must copy them too (CAUSAL-14)', () => {
   const [source, target] = [createPartition(0), createPartition(1)];
   const backup = copyPartitionState(source.state);
   const stamp = put(source, 'x');
@@ -240,7 +240,7 @@ test('a heal brings own writes back, and other sites must copy them too (R14)', 
   expect(put(source, 'x', { lastSeen: stamp })).toBeGreaterThan(stamp);
 });
 
-test('a scan returns all chains in pages (R14)', () => {
+test('a scan returns all chains in pages (CAUSAL-14)', () => {
   const partition = createPartition();
   for (const key of ['c', 'a', 'b']) put(partition, key);
   const scan = (page: string) =>
@@ -255,7 +255,7 @@ test('a scan returns all chains in pages (R14)', () => {
   expect(scan('b')).toMatchObject({ chains: [['c', {}]], nextPage: undefined });
 });
 
-test('own entries that all sites have are dropped when their ids are old (R16)', () => {
+test('own entries that all sites have are dropped when their ids are old (CAUSAL-16)', () => {
   const partition = createPartition(0, { keepIdsFor: 100 });
   for (const key of ['x', 'y', 'z']) put(partition, key);
   const { cursor } = pull(partition);
@@ -272,7 +272,7 @@ test('own entries that all sites have are dropped when their ids are old (R16)',
   expect(partition.state.own.ids.size).toBe(4);
 });
 
-test('too many own entries: the oldest are dropped with an alarm, and a pull from before them answers LOST (R16)', () => {
+test('too many own entries: the oldest are dropped with an alarm, and a pull from before them answers LOST (CAUSAL-16)', () => {
   const partition = createPartition(0, { maxOwnEntries: 2 });
   put(partition, 'x');
   put(partition, 'x');
@@ -281,7 +281,7 @@ test('too many own entries: the oldest are dropped with an alarm, and a pull fro
   expect(state(partition)).toMatchObject({ suspicions: 0 });
 });
 
-test('too many bytes of own entries: the oldest go, with an alarm only if a site lacks them (R16)', () => {
+test('too many bytes of own entries: the oldest go, with an alarm only if a site lacks them (CAUSAL-16)', () => {
   const limits = { maxOwnEntryBytes: 1_000 };
   const value = new Uint8Array(100);
   const [away, near] = [createPartition(0, limits), createPartition(0, limits)];
@@ -295,7 +295,7 @@ test('too many bytes of own entries: the oldest go, with an alarm only if a site
   expect(put(near, 'x', { value, id: 'a' })).toBe(NOW);
 });
 
-test('the ids of dropped entries are known for their time (R16, R17)', () => {
+test('the ids of dropped entries are known for their time (CAUSAL-16, CAUSAL-17)', () => {
   const partition = createPartition(0, { maxOwnEntries: 1 });
   const first = put(partition, 'x', { id: 'first' });
   put(partition, 'x');
@@ -304,7 +304,7 @@ test('the ids of dropped entries are known for their time (R16, R17)', () => {
   expect(put(partition, 'x', { id: 'first' })).toBe(first);
 });
 
-test('a put with a known id gets the first stamp and writes nothing (R17)', () => {
+test('a put with a known id gets the first stamp and writes nothing (CAUSAL-17)', () => {
   const partition = createPartition();
   const stamp = put(partition, 'x', { id: 'same' });
   put(partition, 'x');
@@ -312,7 +312,7 @@ test('a put with a known id gets the first stamp and writes nothing (R17)', () =
   expect(partition.state.own.count).toBe(2);
 });
 
-test('a tombstone stays while an older write may arrive, and as long as it must (R18)', () => {
+test('a tombstone stays while an older write may arrive, and as long as it must (CAUSAL-18)', () => {
   const partition = createPartition(0, { keepTombstonesFor: 1_000, keepVersionsFor: 0 });
   put(partition, 'x');
   put(partition, 'x', { kind: 'tombstone', stable: [0, NOW] });
@@ -325,7 +325,7 @@ test('a tombstone stays while an older write may arrive, and as long as it must 
   expect(partition.state.chains.has('x')).toBe(false);
 });
 
-test('a key that was written again is not dropped for its old tombstone (R18)', () => {
+test('a key that was written again is not dropped for its old tombstone (CAUSAL-18)', () => {
   const partition = createPartition(0, { keepTombstonesFor: 1_000, keepVersionsFor: 0 });
   put(partition, 'x', { kind: 'tombstone' });
   put(partition, 'x', { stable: [0, NOW] });
@@ -335,7 +335,7 @@ test('a key that was written again is not dropped for its old tombstone (R18)', 
   expect(partition.state.removable.items).toEqual([]);
 });
 
-test('most polls look for no key to drop, unless the last one dropped some (R18)', () => {
+test('most polls look for no key to drop, unless the last one dropped some (CAUSAL-18)', () => {
   const interval = 10;
   const partition = createPartition(0, { keepTombstonesFor: 86_400 * interval, keepVersionsFor: 0 });
   const due = NOW + 86_400 * interval;
@@ -350,7 +350,7 @@ test('most polls look for no key to drop, unless the last one dropped some (R18)
   expect(partition.state.chains.size).toBe(0);
 });
 
-test('a value with a time to live is dropped like a tombstone, counted from its end (R18)', () => {
+test('a value with a time to live is dropped like a tombstone, counted from its end (CAUSAL-18)', () => {
   const partition = createPartition(0, { keepTombstonesFor: 1_000 });
   put(partition, 'x', { ttl: 10_000 });
   apply(partition, 1, { entries: [], cursor: { entry: 0, stamp: 0 }, promise: NOW + 100 });
@@ -360,7 +360,7 @@ test('a value with a time to live is dropped like a tombstone, counted from its 
   expect(partition.state.chains.has('x')).toBe(false);
 });
 
-test('a cleared partition shows no key as absent, and other sites copy it whole (R18)', () => {
+test('a cleared partition shows no key as absent, and other sites copy it whole (CAUSAL-18)', () => {
   const [partition, other] = [createPartition(0), createPartition(1)];
   put(other, 'x');
   apply(partition, 1, pull(other));

@@ -10,23 +10,23 @@ function createSiteTime(...offsets: number[]): SiteTime {
   return time;
 }
 
-test('the time of a site is the median of its clocks, and goes on between polls (R8)', () => {
+test('the time of a site is the median of its clocks, and goes on between polls (CAUSAL-8)', () => {
   const time = createSiteTime(0, 40, 90);
   expect(time.at(at(200))).toBe(1_000_240);
   expect(time.at(at(300))).toBe(1_000_340);
 });
 
-test('before the first poll, the clock of the gateway counts (R8)', () => {
+test('before the first poll, the clock of the gateway counts (CAUSAL-8)', () => {
   expect(new SiteTime(3, 500).at(at(7))).toBe(1_000_007);
 });
 
-test('one wrong clock moves nothing, and only its partition is not trusted (R8)', () => {
+test('one wrong clock moves nothing, and only its partition is not trusted (CAUSAL-8)', () => {
   const time = createSiteTime(0, 10, 3_600_000);
   expect(time.at(at(200))).toBe(1_000_210);
   expect([0, 1, 2].map((partition) => time.isTrusted(partition))).toEqual([true, true, false]);
 });
 
-test('half the round trip is the error of a clock (R8)', () => {
+test('half the round trip is the error of a clock (CAUSAL-8)', () => {
   const time = createSiteTime(0, 0, 600);
   expect(time.isTrusted(2)).toBe(true);
   time.observeClock(2, 1_000_100 + 601, { sentAt: 0, received: at(200) });

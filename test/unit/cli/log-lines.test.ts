@@ -1,4 +1,5 @@
 /** What is logged where there may be no room for it. */
+// @rule STO-24
 import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
 /** `cluster restore-red`: which sites it takes for lost, and what it says. */
+// @rule CLU-G1b
 import { expect, test, vi } from 'vitest';
 import { findDeployedSites, type DeployedSites } from '../../../src/cli/deployed-sites.ts';
 import { printLines } from '../../../src/cli/print.ts';

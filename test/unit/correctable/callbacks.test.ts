@@ -1,9 +1,9 @@
-/** C4 callbacks, C5 promise. */
+/** COR-4 callbacks, COR-5 promise. */
 import { expect, test, vi } from 'vitest';
 import { correctable, correctableFromValue } from '../../../src/index.ts';
 import { LEVELS, manual, record, settled, unhandledDuring } from './support.ts';
 
-test('C4: the three methods → chainable, each with its part', async () => {
+test('COR-4: the three methods → chainable, each with its part', async () => {
   const { c, sink } = manual<number>();
   const seen: string[] = [];
   const same = c
@@ -16,7 +16,7 @@ test('C4: the three methods → chainable, each with its part', async () => {
   expect(seen).toEqual(['u1', 'f2']);
 });
 
-test('C4: subscribe → every view, then complete', () => {
+test('COR-4: subscribe → every view, then complete', () => {
   const { c, sink } = manual<number>();
   const seen: unknown[] = [];
   const subscription = c.subscribe({ next: (view) => seen.push(view.level), complete: () => seen.push('complete') });
@@ -27,7 +27,7 @@ test('C4: subscribe → every view, then complete', () => {
   expect(subscription.closed).toBe(true);
 });
 
-test('C4: callbacks, observers and promises in turn → called in the order in which they were attached', async () => {
+test('COR-4: callbacks, observers and promises in turn → called in the order in which they were attached', async () => {
   const { c, sink } = manual<number>();
   const seen: string[] = [];
   c.onFinal(() => seen.push('first'));
@@ -43,7 +43,7 @@ test('C4: callbacks, observers and promises in turn → called in the order in w
   expect(seen.at(-1)).toBe('then');
 });
 
-test('C4: callbacks → called without a receiver, so that they cannot reach the sink', () => {
+test('COR-4: callbacks → called without a receiver, so that they cannot reach the sink', () => {
   const { c, sink } = manual<number>();
   const receivers: unknown[] = [];
   const callback = function (this: unknown): void {
@@ -56,7 +56,7 @@ test('C4: callbacks → called without a receiver, so that they cannot reach the
   expect(receivers).toEqual([undefined, undefined, undefined]);
 });
 
-test('C4: a callback throws → onUncaught gets it, the others are not disturbed', () => {
+test('COR-4: a callback throws → onUncaught gets it, the others are not disturbed', () => {
   const onUncaught = vi.fn();
   const { c, sink } = manual<number>({ onUncaught });
   const boom = new Error('boom');
@@ -69,7 +69,7 @@ test('C4: a callback throws → onUncaught gets it, the others are not disturbed
   expect(onUncaught).toHaveBeenCalledExactlyOnceWith(boom);
 });
 
-test('C4: next throws on the final view → reported, and complete is called all the same', () => {
+test('COR-4: next throws on the final view → reported, and complete is called all the same', () => {
   const onUncaught = vi.fn();
   const { c, sink } = manual<number>({ onUncaught });
   const boom = new Error('boom');
@@ -83,14 +83,14 @@ test('C4: next throws on the final view → reported, and complete is called all
   expect(onUncaught).toHaveBeenCalledExactlyOnceWith(boom);
 });
 
-test('C4: the operation fails → its subscriptions are closed', () => {
+test('COR-4: the operation fails → its subscriptions are closed', () => {
   const { c, sink } = manual<number>();
   const subscription = c.subscribe({ error: () => 0 });
   sink.fail(new Error('down'));
   expect(subscription.closed).toBe(true);
 });
 
-test('C4: onEvent throws → onUncaught gets it; onUncaught throws → a process warning', async () => {
+test('COR-4: onEvent throws → onUncaught gets it; onUncaught throws → a process warning', async () => {
   const errors = [new Error('onEvent'), new Error('onUncaught')];
   const uncaught: unknown[] = [];
   const warned = new Promise((resolve) => process.once('warning', resolve));
@@ -111,20 +111,20 @@ test('C4: onEvent throws → onUncaught gets it; onUncaught throws → a process
   expect(await warned).toBe(errors[1]);
 });
 
-test('C5: eager → the work begins without a consumer', () => {
+test('COR-5: eager → the work begins without a consumer', () => {
   const executor = vi.fn();
   correctable(LEVELS, executor);
   expect(executor).toHaveBeenCalledOnce();
 });
 
-test('C5: an unobserved error → one unhandled rejection, a macrotask after closing', async () => {
+test('COR-5: an unobserved error → one unhandled rejection, a macrotask after closing', async () => {
   const reasons = await unhandledDuring(() => {
     manual().sink.fail(new Error('down'));
   });
   expect(reasons).toEqual([expect.objectContaining({ code: 'FINAL_FAILED' })]);
 });
 
-test('C5: an error observed in any of the ways, also late → no unhandled rejection', async () => {
+test('COR-5: an error observed in any of the ways, also late → no unhandled rejection', async () => {
   const ways: ((c: ReturnType<typeof manual>['c']) => unknown)[] = [
     (c) => c.catch(() => 0),
     (c) => c.then(undefined, () => 0),
@@ -155,7 +155,7 @@ test('C5: an error observed in any of the ways, also late → no unhandled rejec
   expect(reasons).toEqual([]);
 });
 
-test('C5: callbacks that do not see errors → do not observe', async () => {
+test('COR-5: callbacks that do not see errors → do not observe', async () => {
   const reasons = await unhandledDuring(() => {
     const { c, sink } = manual();
     c.onFinal(() => 0).onUpdate(() => 0);
@@ -166,7 +166,7 @@ test('C5: callbacks that do not see errors → do not observe', async () => {
   expect(reasons).toHaveLength(1);
 });
 
-test('C5: a derived Correctable → observes its source and inherits the duty: one rejection, not two', async () => {
+test('COR-5: a derived Correctable → observes its source and inherits the duty: one rejection, not two', async () => {
   const reasons = await unhandledDuring(() => {
     const { c, sink } = manual<number>();
     c.map((value) => value).map((value) => value);
@@ -175,7 +175,7 @@ test('C5: a derived Correctable → observes its source and inherits the duty: o
   expect(reasons).toHaveLength(1);
 });
 
-test('C5: several promises of one failure → the error of each chain is its own, the source adds none', async () => {
+test('COR-5: several promises of one failure → the error of each chain is its own, the source adds none', async () => {
   const reasons = await unhandledDuring(async () => {
     const { c, sink } = manual<number>();
     const all = [c.catch(() => 1), c.catch(() => 2), c.then(undefined, () => 3)];
@@ -185,7 +185,7 @@ test('C5: several promises of one failure → the error of each chain is its own
   expect(reasons).toEqual([]);
 });
 
-test('C5: absorbed by Promise.all, race, resolve and async return → the final value', async () => {
+test('COR-5: absorbed by Promise.all, race, resolve and async return → the final value', async () => {
   const item = correctableFromValue(1);
   const { c, sink } = manual<number>();
   setTimeout(() => sink.view(2, 'strong'), 0);

@@ -1,5 +1,5 @@
 /**
- * C8, C15: the options of a client and of one call; what a step invokes belongs to the step, whatever its views
+ * COR-8, COR-15: the options of a client and of one call; what a step invokes belongs to the step, whatever its views
  * trigger.
  */
 import { expect, test } from 'vitest';

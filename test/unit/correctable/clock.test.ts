@@ -1,4 +1,4 @@
-/** The clock of the process: time limits count how long it is, times of day are those of the wall clock (C1). */
+/** The clock of the process: time limits count how long it is, times of day are those of the wall clock (COR-1). */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { correctable, createClient, systemClock } from '../../../src/index.ts';
 import { getWallOffsetMs } from '../../../src/correctable/clock.ts';
@@ -20,7 +20,7 @@ function setWallClock(byMs: number): void {
 }
 
 for (const byMs of [-HOUR_MS, HOUR_MS]) {
-  describe(`C1: the wall clock is set by ${byMs} ms`, () => {
+  describe(`COR-1: the wall clock is set by ${byMs} ms`, () => {
     test('while an operation runs → its limit goes on as before', async () => {
       const from = performance.now();
       const hanging = correctable(['quoted', 'charged'], () => 0, { timeoutMs: 20 });
@@ -43,7 +43,7 @@ for (const byMs of [-HOUR_MS, HOUR_MS]) {
   });
 }
 
-test('C1: a stretch of code runs for long before it invokes → the limit counts from the call', () => {
+test('COR-1: a stretch of code runs for long before it invokes → the limit counts from the call', () => {
   let now = 1000;
   const clock = { now: () => now, setTimer: () => ({ cancel: () => {} }) };
   const binding = scriptedBinding(['weak', 'strong']);
@@ -56,20 +56,20 @@ test('C1: a stretch of code runs for long before it invokes → the limit counts
   for (const read of reads) read.onError(() => {}).cancel();
 });
 
-test('C1: now → whole milliseconds that never go back', () => {
+test('COR-1: now → whole milliseconds that never go back', () => {
   const before = systemClock.now();
   setWallClock(-HOUR_MS);
   expect(systemClock.now()).toBeGreaterThanOrEqual(before);
   expect(Number.isInteger(systemClock.now())).toBe(true);
 });
 
-test('C1: how far the wall clock is ahead → by its own word; not at all where a clock has none', () => {
+test('COR-1: how far the wall clock is ahead → by its own word; not at all where a clock has none', () => {
   const clock = { now: () => 5, setTimer: () => ({ cancel: () => {} }) };
   expect(getWallOffsetMs({ ...clock, wallNow: () => 12 })).toBe(7);
   expect(getWallOffsetMs(clock)).toBe(0);
 });
 
-test('C1: a timer → holds the process until setRef(false), and again after setRef(true)', () => {
+test('COR-1: a timer → holds the process until setRef(false), and again after setRef(true)', () => {
   const set = vi.spyOn(globalThis, 'setTimeout');
   const timer = systemClock.setTimer(() => {}, HOUR_MS);
   const handle = set.mock.results[0]?.value as NodeJS.Timeout;
@@ -83,7 +83,7 @@ test('C1: a timer → holds the process until setRef(false), and again after set
 });
 
 for (const toFake of [['setTimeout', 'clearTimeout', 'Date'], ['setTimeout', 'clearTimeout'], undefined] as const) {
-  test(`C1: timers are faked, ${toFake?.join() ?? 'the clock'} too → limits pass with them`, async () => {
+  test(`COR-1: timers are faked, ${toFake?.join() ?? 'the clock'} too → limits pass with them`, async () => {
     vi.useFakeTimers(toFake && { toFake: [...toFake] });
     const client = createClient(scriptedBinding(['weak', 'strong']));
     const reads = [1000, 1000, 2000].map((timeoutMs) => client.invoke(get('k'), { timeoutMs }));
@@ -98,7 +98,7 @@ for (const toFake of [['setTimeout', 'clearTimeout', 'Date'], ['setTimeout', 'cl
   });
 }
 
-test('C1: a delay beyond what setTimeout knows → fires when it is over, neither at once nor in between', async () => {
+test('COR-1: a delay beyond what setTimeout knows → fires when it is over, neither at once nor in between', async () => {
   vi.useFakeTimers();
   const fire = vi.fn();
   systemClock.setTimer(fire, 2 ** 32);

@@ -1,4 +1,4 @@
-/** C1 closing, C6 failures, C14 errors. */
+/** COR-1 closing, COR-6 failures, COR-14 errors. */
 import { expect, test, vi } from 'vitest';
 import { correctable, CorrectableError, createClient, isCorrectableError } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
@@ -6,7 +6,7 @@ import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 import { codeOf, LEVELS, manual, unhandledDuring } from './support.ts';
 
-test('C1: an executor that ends without a final → CLOSED_WITHOUT_FINAL with the last view', async () => {
+test('COR-1: an executor that ends without a final → CLOSED_WITHOUT_FINAL with the last view', async () => {
   const c = correctable(LEVELS, async (sink) => {
     sink.view('guess', 'weak');
   });
@@ -14,7 +14,7 @@ test('C1: an executor that ends without a final → CLOSED_WITHOUT_FINAL with th
   expect(error).toMatchObject({ code: 'CLOSED_WITHOUT_FINAL', lastView: { value: 'guess', level: 'weak' } });
 });
 
-test('C1: an executor that rejects → FINAL_FAILED with the cause', async () => {
+test('COR-1: an executor that rejects → FINAL_FAILED with the cause', async () => {
   const cause = new Error('no route');
   const c = correctable(LEVELS, async () => {
     throw cause;
@@ -22,7 +22,7 @@ test('C1: an executor that rejects → FINAL_FAILED with the cause', async () =>
   expect(await c.catch((reason: unknown) => reason)).toMatchObject({ code: 'FINAL_FAILED', cause });
 });
 
-test('C1: a binding that hangs → TIMEOUT after 30 s, with the last view, and its signal aborts', async () => {
+test('COR-1: a binding that hangs → TIMEOUT after 30 s, with the last view, and its signal aborts', async () => {
   const clock = virtualClock();
   const binding = scriptedBinding(LEVELS);
   const read = createClient(binding, { clock }).invoke(get('k'));
@@ -37,7 +37,7 @@ test('C1: a binding that hangs → TIMEOUT after 30 s, with the last view, and i
   expect(call.context.signal.aborted).toBe(true);
 });
 
-test('C1: many operations with one limit → one timer, each closes at its own time', async () => {
+test('COR-1: many operations with one limit → one timer, each closes at its own time', async () => {
   const clock = virtualClock();
   const client = createClient(scriptedBinding(LEVELS), { clock });
   const codes: string[] = [];
@@ -56,7 +56,7 @@ test('C1: many operations with one limit → one timer, each closes at its own t
   expect(clock.pendingTimers).toBe(0);
 });
 
-test('C1: a level has its own limit → that level fails, the operation goes on', async () => {
+test('COR-1: a level has its own limit → that level fails, the operation goes on', async () => {
   const clock = virtualClock();
   const binding = scriptedBinding(LEVELS);
   const read = createClient(binding, { clock }).invoke(get('k'), { levelTimeoutsMs: { weak: 5, strong: 50 } });
@@ -68,7 +68,7 @@ test('C1: a level has its own limit → that level fails, the operation goes on'
   expect(await failure).toMatchObject({ levelErrors: { weak: { code: 'TIMEOUT', level: 'weak' } } });
 });
 
-test('C6: the final fails → an error with the last view and the failures of the levels', async () => {
+test('COR-6: the final fails → an error with the last view and the failures of the levels', async () => {
   const { c, sink } = manual();
   const backup = new Error('backup down');
   sink.fail(backup, 'weak');
@@ -80,7 +80,7 @@ test('C6: the final fails → an error with the last view and the failures of th
   expect(error).toMatchObject({ levelErrors: { weak: backup, strong: primary } });
 });
 
-test('C6: the binding fails with a typed error → its code and hints stay', async () => {
+test('COR-6: the binding fails with a typed error → its code and hints stay', async () => {
   const binding = scriptedBinding(LEVELS);
   const read = createClient(binding).invoke(get('k'));
   const call = await binding.next();
@@ -91,7 +91,7 @@ test('C6: the binding fails with a typed error → its code and hints stay', asy
   expect(error).toMatchObject({ code: 'OVERLOADED', retryable: true, retryAfterMs: 40, lastView: { value: 1 } });
 });
 
-test('C14: the guard → holds for an error of another copy of the package, not for others', async () => {
+test('COR-14: the guard → holds for an error of another copy of the package, not for others', async () => {
   const { CorrectableError } = await import('../../../src/index.ts');
   const foreign = Object.assign(new Error('elsewhere'), { name: 'CorrectableError', code: 'TIMEOUT' });
   expect(isCorrectableError(foreign, 'TIMEOUT')).toBe(true);
@@ -101,7 +101,7 @@ test('C14: the guard → holds for an error of another copy of the package, not 
   expect(isCorrectableError({ name: 'CorrectableError', code: 'TIMEOUT' })).toBe(false);
 });
 
-test('C14: the limit of a level out of range → INVALID_ARGUMENT that names it, nothing submitted', async () => {
+test('COR-14: the limit of a level out of range → INVALID_ARGUMENT that names it, nothing submitted', async () => {
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding);
   for (const limit of [Number.NaN, -5, 0, '1s', '5', null]) {
@@ -117,7 +117,7 @@ test('C14: the limit of a level out of range → INVALID_ARGUMENT that names it,
   expect(clock.pendingTimers).toBe(0);
 });
 
-test('C14: after close() → operations and sessions are refused as UNAVAILABLE, not retryable', async () => {
+test('COR-14: after close() → operations and sessions are refused as UNAVAILABLE, not retryable', async () => {
   const openSession = vi.fn();
   const client = createClient(Object.assign(scriptedBinding(LEVELS), { openSession }));
   await client.close();
@@ -127,7 +127,7 @@ test('C14: after close() → operations and sessions are refused as UNAVAILABLE,
   expect(openSession).not.toHaveBeenCalled();
 });
 
-test('C14: a call that is refused → leaves no deadline and no listener behind', async () => {
+test('COR-14: a call that is refused → leaves no deadline and no listener behind', async () => {
   const clock = virtualClock();
   const { signal } = new AbortController();
   const binding = scriptedBinding(LEVELS);
@@ -140,7 +140,7 @@ test('C14: a call that is refused → leaves no deadline and no listener behind'
   expect(binding.calls).toEqual([]);
 });
 
-test('C1: a level has come in time → its limit passes without effect; at the end no timer is left', async () => {
+test('COR-1: a level has come in time → its limit passes without effect; at the end no timer is left', async () => {
   const clock = virtualClock();
   const binding = scriptedBinding(LEVELS);
   const levelTimeoutsMs = { weak: 5, causal: 10, strong: 500 };

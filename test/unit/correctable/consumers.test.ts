@@ -1,4 +1,4 @@
-/** C4, C5: however many consumers there are, and of whatever kind. */
+/** COR-4, COR-5: however many consumers there are, and of whatever kind. */
 import { from, lastValueFrom, map, toArray } from 'rxjs';
 import { expect, test, vi } from 'vitest';
 import type { AnyView, Correctable } from '../../../src/index.ts';
@@ -50,7 +50,7 @@ function valueOf(reported: AnyView | number | undefined): unknown {
 /** Consumers that get preliminary views too. */
 const SEE_ALL = ['callbacks', 'subscribe', 'for await', 'RxJS'];
 
-test('C4, C5: consumers of every kind, early, in between and late → one operation, and each gets all its views', async () => {
+test('COR-4, COR-5: consumers of every kind, early, in between and late → one operation, and each gets all its views', async () => {
   const binding = scriptedBinding(LEVELS);
   const read = createClient(binding).invoke(get<number>('k'));
   const call = await binding.next();
@@ -86,7 +86,7 @@ function promisesMadeBy(body: () => void): number {
   return made;
 }
 
-test('C5: then, catch and finally, again and again → one native promise, made when first asked for', async () => {
+test('COR-5: then, catch and finally, again and again → one native promise, made when first asked for', async () => {
   for (const isLate of [false, true]) {
     const { c, sink } = manual<number>();
     if (isLate) sink.view(1, 'strong');

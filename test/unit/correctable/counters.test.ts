@@ -1,4 +1,4 @@
-/** C15: what a client counts of its operations. */
+/** COR-15: what a client counts of its operations. */
 import { expect, test } from 'vitest';
 import { all, createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
@@ -16,7 +16,7 @@ const NONE = {
   deduped: 0,
 };
 
-test('C15: finals after a preliminary view → confirmed or corrected, each once; others count as neither', async () => {
+test('COR-15: finals after a preliminary view → confirmed or corrected, each once; others count as neither', async () => {
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding);
   expect(client.stats).toEqual(NONE);
@@ -42,7 +42,7 @@ test('C15: finals after a preliminary view → confirmed or corrected, each once
   expect(client.stats).toEqual({ ...NONE, confirmed: 2, corrected: 1 });
 });
 
-test('C15: what is made of an operation → counts with it, not again', async () => {
+test('COR-15: what is made of an operation → counts with it, not again', async () => {
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding);
   const read = client.invoke(get<number>('k'));
@@ -54,7 +54,7 @@ test('C15: what is made of an operation → counts with it, not again', async ()
   expect(client.stats).toEqual({ ...NONE, corrected: 1 });
 });
 
-test('C15: runs on a preliminary view → won once confirmed, lost once refuted; runs on the final are neither', async () => {
+test('COR-15: runs on a preliminary view → won once confirmed, lost once refuted; runs on the final are neither', async () => {
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding);
   const speculated = async (...values: readonly number[]): Promise<void> => {
@@ -77,7 +77,7 @@ test('C15: runs on a preliminary view → won once confirmed, lost once refuted;
   expect(won()).toEqual([2, 3]);
 });
 
-test('C15: counters of one client → not of another of the same binding', async () => {
+test('COR-15: counters of one client → not of another of the same binding', async () => {
   const binding = scriptedBinding(LEVELS);
   const [item, other] = [createClient(binding), createClient(binding)];
   const read = item.invoke(get('k'));

@@ -1,11 +1,11 @@
-/** C2: what levels a binding or an executor may declare, and that each operation keeps to its own. */
+/** COR-2: what levels a binding or an executor may declare, and that each operation keeps to its own. */
 import { describe, expect, test } from 'vitest';
 import { createLevelOrder, requestLevels, checkLevel, areSameNames } from '../../../src/correctable/level-order.ts';
 import { correctable, createClient, type Levels } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/index.ts';
 
-describe('C2: levels that are none', () => {
+describe('COR-2: levels that are none', () => {
   test.each([
     ['no list', 'strong'],
     ['an empty list', []],
@@ -30,7 +30,7 @@ describe('C2: levels that are none', () => {
   });
 });
 
-test('C2: what is requested → in the order of the binding, up to the strongest of them', () => {
+test('COR-2: what is requested → in the order of the binding, up to the strongest of them', () => {
   const levelOrder = createLevelOrder(['cache', 'weak', 'strong']);
   expect(levelOrder).toEqual({
     all: ['cache', 'weak', 'strong'],
@@ -51,14 +51,14 @@ test('C2: what is requested → in the order of the binding, up to the strongest
   );
 });
 
-test('C2: levels that a binding changes later → those that it declared', () => {
+test('COR-2: levels that a binding changes later → those that it declared', () => {
   const levels = ['weak', 'strong'];
   const levelOrder = createLevelOrder(levels);
   levels.push('more');
   expect(levelOrder.all).toEqual(['weak', 'strong']);
 });
 
-test('C2: levels are the same → only where all are, in the same order', () => {
+test('COR-2: levels are the same → only where all are, in the same order', () => {
   expect(areSameNames(['a', 'b'], ['a', 'b'])).toBe(true);
   for (const other of [['a'], ['a', 'b', 'c'], ['b', 'a'], ['a', 'c'], ['c', 'b'], []]) {
     expect(areSameNames(['a', 'b'], other)).toBe(false);
@@ -66,7 +66,7 @@ test('C2: levels are the same → only where all are, in the same order', () => 
   }
 });
 
-test('C2: Correctables of different levels, one after the other → each has its own', async () => {
+test('COR-2: Correctables of different levels, one after the other → each has its own', async () => {
   for (const levels of [['weak', 'strong'], ['weak', 'other'], ['weak'], ['other', 'strong'], ['weak', 'strong']]) {
     const made = correctable<number, Levels>(levels as unknown as Levels, (sink) => {
       for (const level of levels) sink.view(levels.length, level);
@@ -76,7 +76,7 @@ test('C2: Correctables of different levels, one after the other → each has its
   }
 });
 
-test('C2: a level is requested twice → asked for once', async () => {
+test('COR-2: a level is requested twice → asked for once', async () => {
   const binding = scriptedBinding(['weak', 'strong']);
   const read = createClient(binding).invoke(get('k'), { levels: ['strong', 'strong'] as unknown as ['strong'] });
   const call = await binding.next();

@@ -5,14 +5,14 @@ import type { Sink } from '../../../src/index.ts';
 import type { Three } from './support.ts';
 import { LEVELS, manual, settled } from './support.ts';
 
-test('C2: a final with a version, no older than the one before → has not regressed', () => {
+test('COR-2: a final with a version, no older than the one before → has not regressed', () => {
   const { c, sink } = manual<number>();
   sink.view(1, 'weak', { version: 1 });
   sink.view(2, 'strong', { version: 1 });
   expect(c.latest).not.toHaveProperty('regressed');
 });
 
-test('C7: a confirmation has a version and a fact, or none → the newer of either, and the others stay', () => {
+test('COR-7: a confirmation has a version and a fact, or none → the newer of either, and the others stay', () => {
   const reported = (retained: object, details?: object): object => {
     const { c, sink } = manual<number>();
     sink.confirm('strong', sink.view(1, 'weak', retained), details);
@@ -26,7 +26,7 @@ test('C7: a confirmation has a version and a fact, or none → the newer of eith
   expect(reported({}, {})).toEqual({});
 });
 
-test('C7: an operation with an equality of its own → what is equal by structure too shares one reference', () => {
+test('COR-7: an operation with an equality of its own → what is equal by structure too shares one reference', () => {
   const { c, sink } = manual<{ id: number; at?: number }>({ equals: (a, b) => a.id === b.id });
   const first = { id: 1 };
   sink.view(first, 'weak');
@@ -36,7 +36,7 @@ test('C7: an operation with an equality of its own → what is equal by structur
   expect(c.latest).toMatchObject({ confirms: true, value: { id: 1, at: 2 } });
 });
 
-test('C10: the work has failed through its sink, and then ends → its signal does not abort', async () => {
+test('COR-10: the work has failed through its sink, and then ends → its signal does not abort', async () => {
   let reported: AbortSignal | undefined;
   const failed = correctable(LEVELS, (sink, signal) => {
     reported = signal;
@@ -48,7 +48,7 @@ test('C10: the work has failed through its sink, and then ends → its signal do
   expect(reported?.aborted).toBe(false);
 });
 
-test('C13: an executor that declares its sink alone → is given that alone', () => {
+test('COR-13: an executor that declares its sink alone → is given that alone', () => {
   let count = 0;
   function executor(_sink: Sink<unknown, Three[number]>): void {
     // oxlint-disable-next-line prefer-rest-params

@@ -1,11 +1,11 @@
-/** What all operations of a client share: the time of the running stretch of code, and what was dropped (C15). */
+/** What all operations of a client share: the time of the running stretch of code, and what was dropped (COR-15). */
 import { expect, test, vi } from 'vitest';
 import { CorrectableError, createClient, systemClock } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { LEVELS, manual } from './support.ts';
 
-test('C15: nothing was dropped yet → each reason counts 0', () => {
+test('COR-15: nothing was dropped yet → each reason counts 0', () => {
   expect(createClient(scriptedBinding(LEVELS)).drops).toEqual({
     weaker: 0,
     older: 0,
@@ -16,7 +16,7 @@ test('C15: nothing was dropped yet → each reason counts 0', () => {
   });
 });
 
-test('C1: views that come together → the clock is read once, and they carry one time', async () => {
+test('COR-1: views that come together → the clock is read once, and they carry one time', async () => {
   let readings = 0;
   const clock = { ...systemClock, now: () => (readings += 1), wallNow: () => readings };
   const binding = scriptedBinding(LEVELS);
@@ -30,7 +30,7 @@ test('C1: views that come together → the clock is read once, and they carry on
   expect([readings, new Set(times).size]).toEqual([1, 1]);
 });
 
-test('C4: a callback throws, and the platform has no way to report that → thrown in a task of its own; the Correctable goes on', async () => {
+test('COR-4: a callback throws, and the platform has no way to report that → thrown in a task of its own; the Correctable goes on', async () => {
   const later: (() => void)[] = [];
   vi.stubGlobal('process', {});
   vi.stubGlobal('setTimeout', (fire: () => void) => later.push(fire));
@@ -47,7 +47,7 @@ test('C4: a callback throws, and the platform has no way to report that → thro
   expect(later[0]).toThrow(mistake);
 });
 
-test('C4: a callback throws a value that is no error → a process warning with that value', async () => {
+test('COR-4: a callback throws a value that is no error → a process warning with that value', async () => {
   const warned = vi.spyOn(process, 'emitWarning').mockReturnValue();
   const { c, sink } = manual();
   c.onUpdate(() => {
@@ -58,7 +58,7 @@ test('C4: a callback throws a value that is no error → a process warning with 
   warned.mockRestore();
 });
 
-test('C6: the strongest level fails with an error with or without a level → the level is named, in the message too', async () => {
+test('COR-6: the strongest level fails with an error with or without a level → the level is named, in the message too', async () => {
   const failing = async (error: unknown): Promise<unknown> => {
     const binding = scriptedBinding(LEVELS);
     const read = createClient(binding).invoke(get('k'));

@@ -1,4 +1,4 @@
-/** C7: what "the same value" means of small values, from both sides. */
+/** COR-7: what "the same value" means of small values, from both sides. */
 import { expect, test } from 'vitest';
 import { structurallyEqual } from '../../../src/index.ts';
 

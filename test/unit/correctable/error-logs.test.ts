@@ -1,4 +1,4 @@
-/** C14: what logs show of an error. */
+/** COR-14: what logs show of an error. */
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { createClient, isCorrectableError } from '../../../src/index.ts';
@@ -12,7 +12,7 @@ import { LEVELS } from './support.ts';
 const shown = (error: object): string =>
   [JSON.stringify(error), inspect(error, { depth: 9 }), JSON.stringify({ ...error }), inspect({ error })].join('\n');
 
-test('C14: an error after a view with a secret and a bigint → logs show facts, and no value', async () => {
+test('COR-14: an error after a view with a secret and a bigint → logs show facts, and no value', async () => {
   const binding = scriptedBinding(LEVELS);
   const read = createClient(binding).invoke(get('user:7'));
   const call = await binding.next();
@@ -31,7 +31,7 @@ test('C14: an error after a view with a secret and a bigint → logs show facts,
   expect(shown(error as object)).not.toContain('SECRET');
 });
 
-test('C14: a typed error of the binding before any view → has the operation and the key', async () => {
+test('COR-14: a typed error of the binding before any view → has the operation and the key', async () => {
   const binding = scriptedBinding(LEVELS);
   const read = createClient(binding).invoke(get('user:7'));
   (await binding.next()).fail(new CorrectableError('FORBIDDEN', 'not yours'));
@@ -39,7 +39,7 @@ test('C14: a typed error of the binding before any view → has the operation an
   expect(error).toMatchObject({ code: 'FORBIDDEN', message: 'not yours', operation: 'get', key: 'user:7' });
 });
 
-test('C14: a wrong call, or a call of a closed client → the error has the operation and the key', async () => {
+test('COR-14: a wrong call, or a call of a closed client → the error has the operation and the key', async () => {
   const client = createClient(scriptedBinding(LEVELS));
   const facts = { operation: 'get', key: 'user:7' };
   await expect(client.invoke(get('user:7'), { timeoutMs: -1 })).rejects.toMatchObject({ field: 'timeoutMs', ...facts });
@@ -47,7 +47,7 @@ test('C14: a wrong call, or a call of a closed client → the error has the oper
   await expect(client.invoke(get('user:7'))).rejects.toMatchObject({ code: 'UNAVAILABLE', ...facts });
 });
 
-test('C14: a domain error → logs do not show its data, but the error has it', () => {
+test('COR-14: a domain error → logs do not show its data, but the error has it', () => {
   const domain = { name: 'notEnough', data: { iban: 'SECRET', cents: 1n } };
   for (const error of [new CorrectableError('DOMAIN', 'pay: notEnough', { domain }), new ThrownDomainError(domain)]) {
     expect(shown(error)).not.toContain('SECRET');
@@ -55,7 +55,7 @@ test('C14: a domain error → logs do not show its data, but the error has it', 
   }
 });
 
-test('C14: a failed part of what is made of it → its last view and failed levels stay on the error', async () => {
+test('COR-14: a failed part of what is made of it → its last view and failed levels stay on the error', async () => {
   const binding = scriptedBinding(LEVELS);
   const read = createClient(binding).invoke(get<number>('k'));
   const call = await binding.next();
@@ -67,7 +67,7 @@ test('C14: a failed part of what is made of it → its last view and failed leve
   expect(Object.keys((error as CorrectableError).levelErrors)).toContain('causal');
 });
 
-test('C14: an error with a cause → only what Node prints of any error shows the cause', () => {
+test('COR-14: an error with a cause → only what Node prints of any error shows the cause', () => {
   const error = new CorrectableError('FINAL_FAILED', 'get: failed', { cause: new Error('refused') });
   expect(Object.keys(error)).not.toContain('cause');
   expect(JSON.stringify({ error, ...error })).not.toContain('refused');

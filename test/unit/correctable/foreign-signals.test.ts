@@ -1,4 +1,4 @@
-/** C10: abort signals of other makers: polyfills, and what tests and frameworks bring. */
+/** COR-10: abort signals of other makers: polyfills, and what tests and frameworks bring. */
 import { expect, test } from 'vitest';
 import { correctable, createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
@@ -20,7 +20,7 @@ function foreignController() {
   return { signal: signal as unknown as AbortSignal, abort, listeners };
 }
 
-test('C10: a foreign signal aborts → what was invoked, made and listened with it ends', async () => {
+test('COR-10: a foreign signal aborts → what was invoked, made and listened with it ends', async () => {
   const { signal, abort, listeners } = foreignController();
   const invoked = createClient(scriptedBinding(LEVELS)).invoke(get('k'), { signal });
   const made = correctable(LEVELS, () => {}, { signal });
@@ -36,7 +36,7 @@ test('C10: a foreign signal aborts → what was invoked, made and listened with 
   expect(await codeOf(correctable(LEVELS, () => {}, { signal }))).toBe('ABORTED');
 });
 
-test('C10: a signal in a proxy, which its platform refuses → INVALID_ARGUMENT that names it', async () => {
+test('COR-10: a signal in a proxy, which its platform refuses → INVALID_ARGUMENT that names it', async () => {
   const target = {
     addEventListener: () => {},
     get aborted(): boolean {

@@ -1,4 +1,4 @@
-/** Before a whole read fails, weaker levels are heard out, for a while (C6). */
+/** Before a whole read fails, weaker levels are heard out, for a while (COR-6). */
 import { afterEach, expect, test, vi } from 'vitest';
 import { waitForWeaker } from '../../../src/correctable/binding.ts';
 
@@ -11,7 +11,7 @@ const never = new Promise(() => {});
 /** No time limit. */
 const free = { deadlineAt: undefined };
 
-test('C6: weaker levels stay in flight → a second is waited for them', async () => {
+test('COR-6: weaker levels stay in flight → a second is waited for them', async () => {
   vi.useFakeTimers();
   const onHeard = vi.fn();
   const heard = waitForWeaker(never, free).then(onHeard);
@@ -21,13 +21,13 @@ test('C6: weaker levels stay in flight → a second is waited for them', async (
   await heard;
 });
 
-test('C6: weaker levels end → no longer, and no timer stays', async () => {
+test('COR-6: weaker levels end → no longer, and no timer stays', async () => {
   vi.useFakeTimers();
   await waitForWeaker(Promise.resolve(), free);
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('C6: the time limit of their level passes, or has passed → no longer, and no timer stays', async () => {
+test('COR-6: the time limit of their level passes, or has passed → no longer, and no timer stays', async () => {
   vi.useFakeTimers();
   const late = new AbortController();
   const heard = waitForWeaker(never, free, late.signal);
@@ -39,7 +39,7 @@ test('C6: the time limit of their level passes, or has passed → no longer, and
 });
 
 for (const deadlineAt of [undefined, 1]) {
-  test(`C6: while waiting, ${deadlineAt ? 'with a' : 'without any'} deadline → ${deadlineAt ? 'that' : 'this'} holds the process`, async () => {
+  test(`COR-6: while waiting, ${deadlineAt ? 'with a' : 'without any'} deadline → ${deadlineAt ? 'that' : 'this'} holds the process`, async () => {
     const set = vi.spyOn(globalThis, 'setTimeout');
     const late = new AbortController();
     const heard = waitForWeaker(never, { deadlineAt }, late.signal);

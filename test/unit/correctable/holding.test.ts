@@ -1,5 +1,5 @@
 /**
- * C1, C9: an operation keeps the process alive until its timeout, even without listeners, unless a view was taken
+ * COR-1, COR-9: an operation keeps the process alive until its timeout, even without listeners, unless a view was taken
  * early.
  */
 import { expect, test } from 'vitest';
@@ -17,7 +17,7 @@ function setUp() {
   return { holds, binding, client };
 }
 
-test('C1: a listener has unsubscribed → the process is held as before', () => {
+test('COR-1: a listener has unsubscribed → the process is held as before', () => {
   const { holds, client } = setUp();
   client
     .invoke(get('k'))
@@ -26,7 +26,7 @@ test('C1: a listener has unsubscribed → the process is held as before', () => 
   expect(holds).toEqual([]);
 });
 
-test('C1: a join has failed by another part → held as before', async () => {
+test('COR-1: a join has failed by another part → held as before', async () => {
   const { holds, binding, client } = setUp();
   const joined = all([client.invoke(get('a')), client.invoke(get('b'))]);
   joined.onError(() => {});
@@ -35,7 +35,7 @@ test('C1: a join has failed by another part → held as before', async () => {
   expect(holds).toEqual([]);
 });
 
-test('C9: a view was taken early → held no longer', async () => {
+test('COR-9: a view was taken early → held no longer', async () => {
   const { holds, binding, client } = setUp();
   const read = client.invoke(get('k'));
   (await binding.next()).view(1, 'weak');

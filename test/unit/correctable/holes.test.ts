@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { ThrottleSlots } from '../../../src/correctable/throttle/throttle-slots.ts';
 import { manual, record, settled } from './support.ts';
 
-test('C8: the result of a run is confirmed at a level that its input does not support → no second equal preview', async () => {
+test('COR-8: the result of a run is confirmed at a level that its input does not support → no second equal preview', async () => {
   const { c, sink } = manual<number>();
   const inner = manual<number>();
   const lines = record(c.speculate(() => inner.c));
@@ -14,7 +14,7 @@ test('C8: the result of a run is confirmed at a level that its input does not su
   expect(lines).toEqual(['write 5 weak']);
 });
 
-test('C1: a view that comes after the final → has a number of its own all the same', () => {
+test('COR-1: a view that comes after the final → has a number of its own all the same', () => {
   const { sink } = manual<string>();
   expect([sink.view('a', 'weak'), sink.view('b', 'strong'), sink.view('c', 'strong')]).toEqual([0, 1, 2]);
 });

@@ -1,4 +1,4 @@
-/** C11 joining. */
+/** COR-11 joining. */
 import { expect, test, vi } from 'vitest';
 import { all, correctableFromValue, createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
@@ -6,7 +6,7 @@ import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import type { Manual } from './support.ts';
 import { codeOf, LEVELS, manual, record, settled } from './support.ts';
 
-test('C11: map → each view, at its level, with its version and metadata', () => {
+test('COR-11: map → each view, at its level, with its version and metadata', () => {
   const { c, sink } = manual<number>();
   const doubled = c.map((value) => value * 2);
   const lines = record(doubled);
@@ -16,7 +16,7 @@ test('C11: map → each view, at its level, with its version and metadata', () =
   expect(lines).toEqual(['write 2 weak', 'final 4 strong']);
 });
 
-test('C11: map of a confirmed value → computed once', () => {
+test('COR-11: map of a confirmed value → computed once', () => {
   const { c, sink } = manual<number>();
   const transform = vi.fn((value: number) => ({ value }));
   const mapped = c.map(transform);
@@ -26,7 +26,7 @@ test('C11: map of a confirmed value → computed once', () => {
   expect(mapped.latest).toMatchObject({ final: true, confirms: true });
 });
 
-test('C11: map throws on a preliminary value → that level fails; on the final → closes', async () => {
+test('COR-11: map throws on a preliminary value → that level fails; on the final → closes', async () => {
   const { c, sink } = manual<number>();
   const cause = new Error('odd');
   const mapped = c.map((value) => {
@@ -43,14 +43,14 @@ test('C11: map throws on a preliminary value → that level fails; on the final 
   });
 });
 
-test('C11: map to a promise → INVALID_VALUE', async () => {
+test('COR-11: map to a promise → INVALID_VALUE', async () => {
   const { c, sink } = manual<number>();
   const mapped = c.map<unknown>(async (value) => value);
   sink.view(1, 'weak');
   expect(await codeOf(mapped)).toBe('INVALID_VALUE');
 });
 
-test('C11: chain → follows the next Correctable level by level', () => {
+test('COR-11: chain → follows the next Correctable level by level', () => {
   const outer = manual<number>();
   const inner = manual<string>();
   const lines = record(outer.c.chain(() => inner.c));
@@ -61,7 +61,7 @@ test('C11: chain → follows the next Correctable level by level', () => {
   expect(lines).toEqual(['write a weak', 'write a causal', 'final b strong']);
 });
 
-test('C11: chain to a Correctable of another binding → preliminary until both are final', async () => {
+test('COR-11: chain to a Correctable of another binding → preliminary until both are final', async () => {
   const outer = manual<number>();
   const lines = record(outer.c.chain(() => correctableFromValue('x')));
   outer.sink.view(1, 'weak');
@@ -70,7 +70,7 @@ test('C11: chain to a Correctable of another binding → preliminary until both 
   expect(lines).toEqual(['write x weak', 'final x strong']);
 });
 
-test('C11: chain fails on the final value → that error, as it is', async () => {
+test('COR-11: chain fails on the final value → that error, as it is', async () => {
   const outer = manual<number>();
   const inner = manual<string>();
   const chained = outer.c.chain(() => inner.c);
@@ -79,7 +79,7 @@ test('C11: chain fails on the final value → that error, as it is', async () =>
   expect(await codeOf(chained)).toBe('ABORTED');
 });
 
-test('C11: all of one binding → the level of the weakest part', async () => {
+test('COR-11: all of one binding → the level of the weakest part', async () => {
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding);
   const joined = all([client.invoke(get<number>('a')), client.invoke(get<number>('b'))]);
@@ -104,7 +104,7 @@ test.each([
     levels: ['causal', 'weak', 'strong'] as const,
     views: ['1,2 preliminary', '1,3 final'],
   },
-])('C11: all of several bindings, the levels of one are $is → $views', ({ levels, views: reported }) => {
+])('COR-11: all of several bindings, the levels of one are $is → $views', ({ levels, views: reported }) => {
   const item = scriptedBinding(LEVELS);
   const two = scriptedBinding(levels);
   const joined = all([createClient(item).invoke(get('a')), createClient(two).invoke(get('b'))]);
@@ -116,7 +116,7 @@ test.each([
   expect(lines).toEqual(reported);
 });
 
-test('C11: all of several bindings, one of which has a level more that was not asked for → preliminary, then final', async () => {
+test('COR-11: all of several bindings, one of which has a level more that was not asked for → preliminary, then final', async () => {
   const few = scriptedBinding(['causal', 'strong']);
   const more = scriptedBinding(['near', 'causal', 'strong']);
   const levels = ['causal', 'strong'] as const;
@@ -128,7 +128,7 @@ test('C11: all of several bindings, one of which has a level more that was not a
   expect(joined.latest).toMatchObject({ level: 'final', value: [1, 3] });
 });
 
-test('C11: all of parts by name → values by name, level by level', async () => {
+test('COR-11: all of parts by name → values by name, level by level', async () => {
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding);
   const page = all({ user: client.invoke(get<number>('user')), cart: client.invoke(get<number>('cart')) });
@@ -143,19 +143,19 @@ test('C11: all of parts by name → values by name, level by level', async () =>
   expect(page.latest).toMatchObject({ level: 'strong', confirms: false });
 });
 
-test('C11: all, one part fails → fails with its error', async () => {
+test('COR-11: all, one part fails → fails with its error', async () => {
   const parts: [Manual<number>, Manual<number>] = [manual(), manual()];
   const joined = all([parts[0].c, parts[1].c]);
   parts[1].c.cancel();
   expect(await codeOf(joined)).toBe('ABORTED');
 });
 
-test('C11: all of nothing → final at once', async () => {
+test('COR-11: all of nothing → final at once', async () => {
   expect(await all([])).toEqual([]);
   expect(await all({})).toEqual({});
 });
 
-test('C11: all of very many parts → made in a time that grows with their number alone', () => {
+test('COR-11: all of very many parts → made in a time that grows with their number alone', () => {
   const tookMs = (count: number): number => {
     const parts = Array.from({ length: count }, () => manual<number>().c);
     const from = performance.now();
@@ -167,7 +167,7 @@ test('C11: all of very many parts → made in a time that grows with their numbe
   expect(tookMs(32_000)).toBeLessThan(24 * tookMs(4_000) + 100);
 });
 
-test('C11: all of one binding, of which other levels were requested → preliminary, then final', () => {
+test('COR-11: all of one binding, of which other levels were requested → preliminary, then final', () => {
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding);
   const joined = all([client.invoke(get('a')), client.invoke(get('b'), { levels: ['weak', 'causal'] })]);
@@ -179,7 +179,7 @@ test('C11: all of one binding, of which other levels were requested → prelimin
   expect(lines).toEqual(['1,2 preliminary', '1,3 final']);
 });
 
-test('C11: a part of a join is corrected at the level of the join → so is the join, again', () => {
+test('COR-11: a part of a join is corrected at the level of the join → so is the join, again', () => {
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding);
   const joined = all([client.invoke(get('a')), client.invoke(get('b'))]);

@@ -1,4 +1,4 @@
-/** C10 leaving. */
+/** COR-10 leaving. */
 import { expect, test, vi } from 'vitest';
 import { isAbandoned, SIGNAL_CHECK_DELAY_MS } from '../../../src/correctable/binding.ts';
 import { correctable, correctableFromValue, createClient } from '../../../src/index.ts';
@@ -22,7 +22,7 @@ function listenersOf(signal: AbortSignal): () => number {
   return () => count;
 }
 
-test('C10: a read is cancelled → ABORTED with the reason, its signal aborts, later views have no effect', async () => {
+test('COR-10: a read is cancelled → ABORTED with the reason, its signal aborts, later views have no effect', async () => {
   const binding = scriptedBinding(LEVELS);
   const read = createClient(binding).invoke(get('k'));
   const call = await binding.next();
@@ -34,7 +34,7 @@ test('C10: a read is cancelled → ABORTED with the reason, its signal aborts, l
   expect(read.latest).toBeUndefined();
 });
 
-test('C10: all Correctables made of a read are cancelled → so is the read; it goes on as long as another one listens', async () => {
+test('COR-10: all Correctables made of a read are cancelled → so is the read; it goes on as long as another one listens', async () => {
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding);
   const read = client.invoke(get('k'));
@@ -49,7 +49,7 @@ test('C10: all Correctables made of a read are cancelled → so is the read; it 
 });
 
 test.each(['onFinal', 'await', 'subscribe', 'settle'] as const)(
-  'C10: what is made of a read is cancelled, and %s waits for it → it goes on',
+  'COR-10: what is made of a read is cancelled, and %s waits for it → it goes on',
   async (how) => {
     const binding = scriptedBinding(LEVELS);
     const read = createClient(binding).invoke<unknown>({ ...get('k') });
@@ -66,7 +66,7 @@ test.each(['onFinal', 'await', 'subscribe', 'settle'] as const)(
   },
 );
 
-test('C10: a view of what is made of a read is enough, and the rest is given up → the read ends', async () => {
+test('COR-10: a view of what is made of a read is enough, and the rest is given up → the read ends', async () => {
   const binding = scriptedBinding(LEVELS);
   const early = createClient(binding)
     .invoke(get('k'))
@@ -79,7 +79,7 @@ test('C10: a view of what is made of a read is enough, and the rest is given up 
   expect(signal.aborted).toBe(true);
 });
 
-test('C10: the binding fails by itself → its signal does not abort, whenever it is read', async () => {
+test('COR-10: the binding fails by itself → its signal does not abort, whenever it is read', async () => {
   for (const isAskedBefore of [true, false]) {
     const binding = scriptedBinding(LEVELS);
     const code = codeOf(createClient(binding).invoke(get('k')));
@@ -91,7 +91,7 @@ test('C10: the binding fails by itself → its signal does not abort, whenever i
   }
 });
 
-test('C4: the signal of a subscription aborts → it is closed', () => {
+test('COR-4: the signal of a subscription aborts → it is closed', () => {
   const { c } = manual();
   const controller = new AbortController();
   const subscription = c.subscribe(() => {}, { signal: controller.signal });
@@ -100,7 +100,7 @@ test('C4: the signal of a subscription aborts → it is closed', () => {
   expect(subscription.closed).toBe(true);
 });
 
-test('C10: a write is cancelled in flight → UNKNOWN, never "not done"', async () => {
+test('COR-10: a write is cancelled in flight → UNKNOWN, never "not done"', async () => {
   const binding = scriptedBinding(LEVELS);
   const write = createClient(binding).invoke(put('k', 1));
   (await binding.next()).view(undefined, 'weak');
@@ -112,14 +112,14 @@ test('C10: a write is cancelled in flight → UNKNOWN, never "not done"', async 
   });
 });
 
-test('C10: the signal had aborted before → ABORTED and nothing is sent, also for a write', async () => {
+test('COR-10: the signal had aborted before → ABORTED and nothing is sent, also for a write', async () => {
   const binding = scriptedBinding(LEVELS);
   const write = createClient(binding).invoke(put('k', 1), { signal: AbortSignal.abort('no') });
   expect(await codeOf(write)).toBe('ABORTED');
   expect(binding.calls).toEqual([]);
 });
 
-test('C10: the signal of invoke aborts → all its operations close, its reason is the cause', async () => {
+test('COR-10: the signal of invoke aborts → all its operations close, its reason is the cause', async () => {
   const controller = new AbortController();
   const client = createClient(scriptedBinding(LEVELS));
   const errors = [get('a'), get('b')].map((operation) =>
@@ -130,7 +130,7 @@ test('C10: the signal of invoke aborts → all its operations close, its reason 
   expect(await Promise.all(errors)).toMatchObject([expected, expected]);
 });
 
-test('C10: disposal → cancels', async () => {
+test('COR-10: disposal → cancels', async () => {
   const { c } = manual();
   {
     using scoped = c;
@@ -139,7 +139,7 @@ test('C10: disposal → cancels', async () => {
   expect(await codeOf(c)).toBe('ABORTED');
 });
 
-test('C10: unsubscribing, a signal of callbacks, break out of for await → never cancel', async () => {
+test('COR-10: unsubscribing, a signal of callbacks, break out of for await → never cancel', async () => {
   const { c, sink } = manual<number>();
   const controller = new AbortController();
   c.subscribe(() => 0).unsubscribe();
@@ -154,7 +154,7 @@ test('C10: unsubscribing, a signal of callbacks, break out of for await → neve
   expect(await c).toBe(2);
 });
 
-test('C10: a signal that has aborted before callbacks are attached → they are never called', async () => {
+test('COR-10: a signal that has aborted before callbacks are attached → they are never called', async () => {
   const { c, sink } = manual<number>();
   const next = vi.fn();
   const subscription = c.subscribe(next, { signal: AbortSignal.abort() });
@@ -164,7 +164,7 @@ test('C10: a signal that has aborted before callbacks are attached → they are 
   expect(subscription.closed).toBe(true);
 });
 
-test('C10: one consumer unsubscribes twice → the others still see everything', () => {
+test('COR-10: one consumer unsubscribes twice → the others still see everything', () => {
   const { c, sink } = manual<number>();
   const lines = record(c);
   const leaving = c.subscribe(() => 0);
@@ -175,7 +175,7 @@ test('C10: one consumer unsubscribes twice → the others still see everything',
   expect(lines).toEqual(['write 1 weak', 'final 2 strong']);
 });
 
-test('C10: 100 000 operations on one signal → one listener at most, none at the end', async () => {
+test('COR-10: 100 000 operations on one signal → one listener at most, none at the end', async () => {
   const { signal } = new AbortController();
   const listeners = listenersOf(signal);
   let most = 0;
@@ -189,7 +189,7 @@ test('C10: 100 000 operations on one signal → one listener at most, none at th
   expect(listeners()).toBe(0);
 });
 
-test('C10: callbacks with a signal on a closed Correctable → called once, no listener stays', async () => {
+test('COR-10: callbacks with a signal on a closed Correctable → called once, no listener stays', async () => {
   const { signal } = new AbortController();
   const listeners = listenersOf(signal);
   const onFinal = vi.fn();
@@ -199,14 +199,14 @@ test('C10: callbacks with a signal on a closed Correctable → called once, no l
   expect(listeners()).toBe(0);
 });
 
-test('C10: a signal that has aborted before → the executor does not run', async () => {
+test('COR-10: a signal that has aborted before → the executor does not run', async () => {
   const executor = vi.fn();
   const c = correctable(LEVELS, executor, { signal: AbortSignal.abort('no') });
   expect(await c.catch((error: unknown) => error)).toMatchObject({ code: 'ABORTED', cause: 'no' });
   expect(executor).not.toHaveBeenCalled();
 });
 
-test('C10: callbacks and observers with a signal, and each end that there is → no listener stays', () => {
+test('COR-10: callbacks and observers with a signal, and each end that there is → no listener stays', () => {
   const { signal } = new AbortController();
   const listeners = listenersOf(signal);
   const [won, lost, cancelled, left] = [manual<number>(), manual<number>(), manual<number>(), manual<number>()];
@@ -221,7 +221,7 @@ test('C10: callbacks and observers with a signal, and each end that there is →
   expect(listeners()).toBe(0);
 });
 
-test('C10: what was quick is not looked at, for the look makes a signal; what took its time is', () => {
+test('COR-10: what was quick is not looked at, for the look makes a signal; what took its time is', () => {
   const look = vi.fn(() => AbortSignal.abort());
   const waiting = {
     get signal() {
@@ -234,7 +234,7 @@ test('C10: what was quick is not looked at, for the look makes a signal; what to
   expect(isAbandoned({ signal: new AbortController().signal }, -1e6)).toBe(false);
 });
 
-test('C10: the signal had aborted before, single levels have limits → no timer is left of them', async () => {
+test('COR-10: the signal had aborted before, single levels have limits → no timer is left of them', async () => {
   const clock = virtualClock();
   const client = createClient(scriptedBinding(LEVELS), { clock, timeoutMs: Infinity });
   const read = client.invoke(get('k'), { signal: AbortSignal.abort(), levelTimeoutsMs: { weak: 5, strong: 10 } });

@@ -1,4 +1,4 @@
-/** C2 levels, C3 order, C7 confirmation. */
+/** COR-2 levels, COR-3 order, COR-7 confirmation. */
 import { expect, test, vi } from 'vitest';
 import type { CorrectableEvent, Sink } from '../../../src/index.ts';
 import { all, correctable, createClient } from '../../../src/index.ts';
@@ -6,7 +6,7 @@ import { dequeue, get, put } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { codeOf, LEVELS, manual, record } from './support.ts';
 
-test('C2: levels in any order → requested in the order of the binding, final at the strongest of them', async () => {
+test('COR-2: levels in any order → requested in the order of the binding, final at the strongest of them', async () => {
   const binding = scriptedBinding(LEVELS);
   const read = createClient(binding).invoke(get('k'), { levels: ['causal', 'weak'] });
   const call = await binding.next();
@@ -17,7 +17,7 @@ test('C2: levels in any order → requested in the order of the binding, final a
   expect(read.latest).toMatchObject({ final: true, level: 'causal' });
 });
 
-test('C2: the binding calls a weaker view final → it is, at its own level, and nothing follows', async () => {
+test('COR-2: the binding calls a weaker view final → it is, at its own level, and nothing follows', async () => {
   const { c, sink } = manual<number>();
   sink.view(1, 'weak');
   sink.view(2, 'causal', { final: true });
@@ -26,13 +26,13 @@ test('C2: the binding calls a weaker view final → it is, at its own level, and
   expect(await c).toBe(2);
 });
 
-test('C2: a confirmation calls its view final → it is', () => {
+test('COR-2: a confirmation calls its view final → it is', () => {
   const { c, sink } = manual<number>();
   sink.confirm('causal', sink.view(1, 'weak'), { final: true });
   expect(c.latest).toMatchObject({ value: 1, level: 'causal', final: true });
 });
 
-test('C2: a final below the level that was waited for → LEVEL_NOT_REACHED', async () => {
+test('COR-2: a final below the level that was waited for → LEVEL_NOT_REACHED', async () => {
   const { c, sink } = manual<number>();
   const strong = c.when('strong');
   sink.view(1, 'causal', { final: true });
@@ -41,7 +41,7 @@ test('C2: a final below the level that was waited for → LEVEL_NOT_REACHED', as
   expect(await c.when('causal')).toMatchObject({ value: 1, level: 'causal' });
 });
 
-test('C2, C11: what is made of a final below what was asked for → final too, at no stronger level', async () => {
+test('COR-2, COR-11: what is made of a final below what was asked for → final too, at no stronger level', async () => {
   const [low, high] = [manual<number>(), manual<number>()];
   const made = [low.c.map((n) => n + 1), low.c.speculate((n) => n + 1), low.c.chain((n) => n + 1)];
   const joined = all([low.c, high.c]);
@@ -56,7 +56,7 @@ test('C2, C11: what is made of a final below what was asked for → final too, a
 });
 
 test.each(['chain', 'speculate'] as const)(
-  'C2, C11: %s: the step is final at a weaker level → so is the whole',
+  'COR-2, COR-11: %s: the step is final at a weaker level → so is the whole',
   async (how) => {
     const [outer, inner] = [manual<number>(), manual<string>()];
     const made = outer.c[how](() => inner.c);
@@ -68,7 +68,7 @@ test.each(['chain', 'speculate'] as const)(
   },
 );
 
-test('C2, C11: a step requested at its weakest level only → the whole has that level', async () => {
+test('COR-2, COR-11: a step requested at its weakest level only → the whole has that level', async () => {
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding);
   const made = client.invokeStrong(get('a')).chain(() => client.invokeWeak(get('b')));
@@ -77,20 +77,20 @@ test('C2, C11: a step requested at its weakest level only → the whole has that
   expect(await made.settle()).toMatchObject({ value: 2, level: 'weak', final: true });
 });
 
-test('C2, C11: a step of a binding whose levels do not compare → the level of its input', async () => {
+test('COR-2, COR-11: a step of a binding whose levels do not compare → the level of its input', async () => {
   const { c, sink } = manual<number>();
   const made = c.chain(() => correctable(['guess', 'sure'], (other) => void other.view(2, 'guess', { final: true })));
   sink.view(1, 'strong');
   expect(await made.settle()).toMatchObject({ value: 2, level: 'strong', final: true });
 });
 
-test('C2: an unknown level that is called final → dropped', () => {
+test('COR-2: an unknown level that is called final → dropped', () => {
   const { c, sink } = manual<number>();
   (sink as Sink<number>).view(1, 'eventual', { final: true });
   expect(c.state).toBe('pending');
 });
 
-test('C2: an unknown level → UNKNOWN_LEVEL and nothing is sent', async () => {
+test('COR-2: an unknown level → UNKNOWN_LEVEL and nothing is sent', async () => {
   const binding = scriptedBinding(LEVELS);
   // @ts-expect-error the level does not exist
   const read = createClient(binding).invoke(get('k'), { levels: ['eventual'] });
@@ -99,27 +99,27 @@ test('C2: an unknown level → UNKNOWN_LEVEL and nothing is sent', async () => {
   expect(binding.calls).toEqual([]);
 });
 
-test('C2: no level at all → INVALID_ARGUMENT and nothing is sent', async () => {
+test('COR-2: no level at all → INVALID_ARGUMENT and nothing is sent', async () => {
   const binding = scriptedBinding(LEVELS);
   // @ts-expect-error at least one level
   expect(await codeOf(createClient(binding).invoke(get('k'), { levels: [] }))).toBe('INVALID_ARGUMENT');
   expect(binding.calls).toEqual([]);
 });
 
-test('C2: an operation that the binding lacks → UNSUPPORTED and nothing is sent', async () => {
+test('COR-2: an operation that the binding lacks → UNSUPPORTED and nothing is sent', async () => {
   const binding = scriptedBinding(LEVELS, { supports: ({ name }) => name === 'get' });
   expect(await codeOf(createClient(binding).invoke(put('k', 1)))).toBe('UNSUPPORTED');
   expect(binding.calls).toEqual([]);
 });
 
-test('C2: a level stronger than requested answers → final, labeled with the level achieved', async () => {
+test('COR-2: a level stronger than requested answers → final, labeled with the level achieved', async () => {
   const binding = scriptedBinding(LEVELS);
   const write = createClient(binding).invoke(put('k', 1), { levels: ['weak', 'causal'] });
   (await binding.next()).view(undefined, 'strong');
   expect(write.latest).toMatchObject({ final: true, level: 'strong' });
 });
 
-test('C2: invokeWeak and invokeStrong → one view, at the first and last level of the binding', async () => {
+test('COR-2: invokeWeak and invokeStrong → one view, at the first and last level of the binding', async () => {
   const binding = scriptedBinding(LEVELS, { onCall: (call) => call.view(call.levels[0], call.levels[0]!) });
   const client = createClient(binding);
   expect(await client.invokeWeak(get('k'))).toBe('weak');
@@ -127,7 +127,7 @@ test('C2: invokeWeak and invokeStrong → one view, at the first and last level 
   expect([client.weakest, client.strongest]).toEqual(['weak', 'strong']);
 });
 
-test('C2: a level that was not requested → its view is dropped and counted', async () => {
+test('COR-2: a level that was not requested → its view is dropped and counted', async () => {
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding);
   const read = client.invoke(get('k'), { levels: ['weak', 'strong'] });
@@ -139,7 +139,7 @@ test('C2: a level that was not requested → its view is dropped and counted', a
   expect(await read).toBe(2);
 });
 
-test('C3: a weaker view after a stronger one → dropped and counted', () => {
+test('COR-3: a weaker view after a stronger one → dropped and counted', () => {
   const onEvent = vi.fn<(event: CorrectableEvent) => void>();
   const { c, sink } = manual<number>({ onEvent });
   const lines = record(c);
@@ -150,7 +150,7 @@ test('C3: a weaker view after a stronger one → dropped and counted', () => {
   expect(onEvent.mock.calls).toEqual([[{ type: 'drop', reason: 'weaker', level: 'weak' }]]);
 });
 
-test('C3: versions of the binding compare its way; those that do not compare are never older', () => {
+test('COR-3: versions of the binding compare its way; those that do not compare are never older', () => {
   const isOlder = (a: unknown, b: unknown): boolean => String(a).length < String(b).length;
   const own = manual<number>({ isOlder });
   own.sink.view(1, 'weak', { version: 'xx' });
@@ -162,7 +162,7 @@ test('C3: versions of the binding compare its way; those that do not compare are
   expect(plain.c.latest?.value).toBe(2);
 });
 
-test('C7: a confirmation without payload → the earlier value, as a view that confirms', async () => {
+test('COR-7: a confirmation without payload → the earlier value, as a view that confirms', async () => {
   const { c, sink } = manual<{ n: number }>();
   const value = { n: 1 };
   const seq = sink.view(value, 'weak', { version: 1, meta: { remaining: 3, hint: 'a' } });
@@ -171,7 +171,7 @@ test('C7: a confirmation without payload → the earlier value, as a view that c
   expect(c.latest).toMatchObject({ seq: 0, confirms: true, version: 1, meta: { remaining: 2, hint: 'a' } });
 });
 
-test('C7: a confirmation of nothing → PROTOCOL, never a guessed final', async () => {
+test('COR-7: a confirmation of nothing → PROTOCOL, never a guessed final', async () => {
   for (const seq of [0, 1, -1, Number.NaN]) {
     const { c, sink } = manual<string>();
     if (seq !== 0) sink.view('x', 'weak');
@@ -180,7 +180,7 @@ test('C7: a confirmation of nothing → PROTOCOL, never a guessed final', async 
   }
 });
 
-test('C7: an equal value that did travel → confirms, and the old reference stays', () => {
+test('COR-7: an equal value that did travel → confirms, and the old reference stays', () => {
   const { c, sink } = manual<object>();
   const first = { at: new Date(5), tags: new Set(['a']) };
   sink.view(first, 'weak');
@@ -189,7 +189,7 @@ test('C7: an equal value that did travel → confirms, and the old reference sta
   expect(c.latest).toMatchObject({ confirms: true, version: 9, seq: 1 });
 });
 
-test('C7: equal only to the operation → confirms, but the value of the final stands', async () => {
+test('COR-7: equal only to the operation → confirms, but the value of the final stands', async () => {
   const binding = scriptedBinding(LEVELS);
   const taken = createClient(binding).invoke(dequeue<number>('q', { anyItem: true }));
   const call = await binding.next();
@@ -198,7 +198,7 @@ test('C7: equal only to the operation → confirms, but the value of the final s
   expect(taken.latest).toMatchObject({ confirms: true, value: { item: 2 } });
 });
 
-test('C7: another item of a queue than the one guessed → a correction, and what was begun for it is undone', async () => {
+test('COR-7: another item of a queue than the one guessed → a correction, and what was begun for it is undone', async () => {
   const binding = scriptedBinding(LEVELS);
   const inputs: unknown[] = [];
   const taken = createClient(binding).invoke(dequeue<number>('q'));
@@ -211,7 +211,7 @@ test('C7: another item of a queue than the one guessed → a correction, and wha
   expect(inputs).toEqual([1, 2]);
 });
 
-test('C3, C7: what the application is asked throws → counts as no, and goes to onUncaught', async () => {
+test('COR-3, COR-7: what the application is asked throws → counts as no, and goes to onUncaught', async () => {
   const uncaught: unknown[] = [];
   const throwing = (description: string) => (): never => {
     throw new Error(description);
@@ -232,7 +232,7 @@ test('C3, C7: what the application is asked throws → counts as no, and goes to
   expect(uncaught).toEqual(['isOlder', 'getter', 'isOlder']);
 });
 
-test('C7: equals throws → reported, and the view counts as different', () => {
+test('COR-7: equals throws → reported, and the view counts as different', () => {
   const onUncaught = vi.fn();
   const boom = new Error('boom');
   const { c, sink } = manual<number>({
@@ -256,14 +256,14 @@ test.each([
   ['a date and a number', new Date(1), 2, false],
   ['a number and a date', 1, new Date(2), false],
   ['texts', 'a', 'b', false],
-])('C3: versions that are %s → by size, where there is one', (_, version, than, isOlder) => {
+])('COR-3: versions that are %s → by size, where there is one', (_, version, than, isOlder) => {
   const { c, sink } = manual<string>();
   sink.view('first', 'weak', { version: than });
   sink.view('second', 'causal', { version });
   expect(c.latest?.value).toBe(isOlder ? 'first' : 'second');
 });
 
-test('C3: the binding defines which version is older → for its operations, and for those derived from them', async () => {
+test('COR-3: the binding defines which version is older → for its operations, and for those derived from them', async () => {
   const isOlder = (version: unknown, than: unknown): boolean => String(version).length < String(than).length;
   const binding = scriptedBinding(LEVELS, { isOlder });
   const read = createClient(binding).invoke(get('k'));
@@ -276,7 +276,7 @@ test('C3: the binding defines which version is older → for its operations, and
   expect(binding.calls).toHaveLength(1);
 });
 
-test('C7: the last 1024 values are kept for confirmations, delivered or dropped; those before them not', async () => {
+test('COR-7: the last 1024 values are kept for confirmations, delivered or dropped; those before them not', async () => {
   for (const [seq, isKept] of [
     [0, false],
     [1, true],

@@ -1,5 +1,5 @@
 /**
- * The outcome of an operation whose end is unknown: a write is never reported as not done if it may be (C1, C10, C14).
+ * The outcome of an operation whose end is unknown: a write is never reported as not done if it may be (COR-1, COR-10, COR-14).
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';

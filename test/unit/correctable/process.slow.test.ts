@@ -20,7 +20,7 @@ async function outputOf(script: string): Promise<string> {
   return (await output(preamble + script, 'process.ts')).trim();
 }
 
-test('C1: nothing else keeps the process alive → a hanging operation still times out', async () => {
+test('COR-1: nothing else keeps the process alive → a hanging operation still times out', async () => {
   const script = `
     const read = createClient(scriptedBinding(['weak', 'strong'])).invoke(get('k'), { timeoutMs: 50 });
     console.log(await read.catch((error) => error.code));
@@ -28,7 +28,7 @@ test('C1: nothing else keeps the process alive → a hanging operation still tim
   expect(await outputOf(script)).toBe('TIMEOUT');
 });
 
-test('C1: one has closed, and with it nothing keeps the process alive → the next that hangs still times out', async () => {
+test('COR-1: one has closed, and with it nothing keeps the process alive → the next that hangs still times out', async () => {
   const script = `
     const binding = scriptedBinding(['weak', 'strong']);
     const client = createClient(binding, { timeoutMs: 50 });
@@ -40,7 +40,7 @@ test('C1: one has closed, and with it nothing keeps the process alive → the ne
   expect(await outputOf(script)).toBe('TIMEOUT');
 });
 
-test('C1: all operations have closed, 30 s limits were set → the process ends at once', async () => {
+test('COR-1: all operations have closed, 30 s limits were set → the process ends at once', async () => {
   const script = `
     const store = createClient(memory({ delaysMs: { strong: 1 } }));
     await store.invoke(get('k'));
@@ -50,7 +50,7 @@ test('C1: all operations have closed, 30 s limits were set → the process ends 
   expect(await outputOf(script)).toBe('at once');
 });
 
-test('C5: an unobserved failure → the process reports it as an unhandled rejection', async () => {
+test('COR-5: an unobserved failure → the process reports it as an unhandled rejection', async () => {
   const script = `
     process.on('unhandledRejection', (error) => console.log('unhandled', error.code));
     createClient(scriptedBinding(['strong'])).invoke(get('k'), { signal: AbortSignal.timeout(1) });
@@ -59,7 +59,7 @@ test('C5: an unobserved failure → the process reports it as an unhandled rejec
   expect(await outputOf(script)).toBe('unhandled ABORTED');
 });
 
-test('C9: a view was taken early, the strong level hangs → the process ends at once', async () => {
+test('COR-9: a view was taken early, the strong level hangs → the process ends at once', async () => {
   const script = `
     const weakOnly = scriptedBinding(['weak', 'strong'], { onCall: (call) => call.view('guess', 'weak') });
     const read = createClient(weakOnly).invoke(get('k'), { levelTimeoutsMs: { strong: 20_000 } });
@@ -70,7 +70,7 @@ test('C9: a view was taken early, the strong level hangs → the process ends at
   expect(await outputOf(script)).toBe('guess guess\nat once');
 });
 
-test('C1, C9: a view was taken early, then the final is awaited → it times out', async () => {
+test('COR-1, COR-9: a view was taken early, then the final is awaited → it times out', async () => {
   const script = `
     const weakOnly = scriptedBinding(['weak', 'strong'], { onCall: (call) => call.view('guess', 'weak') });
     const read = createClient(weakOnly).invoke(get('k'), { timeoutMs: 50 });
@@ -130,7 +130,7 @@ function hung(
   };
 }
 
-describe('C9: a view was taken early, the strong level hangs', () => {
+describe('COR-9: a view was taken early, the strong level hangs', () => {
   const early = { enough: () => true };
 
   test.each([

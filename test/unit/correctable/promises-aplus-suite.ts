@@ -31,7 +31,7 @@ function deferred(): Deferred {
   c.onError(() => {});
   return {
     promise: { then: (onFulfilled, onRejected) => c.then(onFulfilled as () => unknown, unwrapped(onRejected)) },
-    // A thenable is no value of a view (C13): what feeds a Correctable follows it.
+    // A thenable is no value of a view (COR-13): what feeds a Correctable follows it.
     resolve: (value) => {
       if (isThenable(value))
         void Promise.resolve(value).then(

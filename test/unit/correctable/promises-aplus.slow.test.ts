@@ -13,7 +13,7 @@ interface SuiteReport {
   readonly failures: readonly { readonly fullTitle: string }[];
 }
 
-test('C5: the official suite of Promises/A+ → passes, all 872 tests of it', { timeout: 120_000 }, async () => {
+test('COR-5: the official suite of Promises/A+ → passes, all 872 tests of it', { timeout: 120_000 }, async () => {
   const program = await built('test/unit/correctable/promises-aplus-suite.ts');
   const { stdout } = await promisify(execFile)(process.execPath, [program], { maxBuffer: 2 ** 26 });
   const { stats, failures } = JSON.parse(stdout) as SuiteReport;

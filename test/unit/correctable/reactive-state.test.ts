@@ -1,4 +1,4 @@
-/** C12: clients, sessions and Correctables that are kept in the state of a framework. */
+/** COR-12: clients, sessions and Correctables that are kept in the state of a framework. */
 import { expect, test } from 'vitest';
 import { createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
@@ -54,21 +54,24 @@ const LIBRARIES: Readonly<Record<string, <T extends object>(value: T) => T>> = {
   frozen,
 };
 
-test.each(Object.entries(LIBRARIES))('C12: %s keeps a client and a session → both work, and count', async (_, keep) => {
-  const store = createClient(memory());
-  const state = keep({ store, session: store.session() });
-  const { session } = state;
-  await state.store.invoke(put('k', { n: 1 }), { session });
-  expect(await state.store.invoke(get('k'), { session })).toEqual({ n: 1 });
-  expect(state.store.stats.confirmed + state.store.stats.corrected).toBeGreaterThan(0);
-  session.close();
-  expect(await state.store.invoke(get('k'), { session }).then(undefined, (error: unknown) => error)).toMatchObject({
-    field: 'session',
-  });
-  await state.store.close();
-});
+test.each(Object.entries(LIBRARIES))(
+  'COR-12: %s keeps a client and a session → both work, and count',
+  async (_, keep) => {
+    const store = createClient(memory());
+    const state = keep({ store, session: store.session() });
+    const { session } = state;
+    await state.store.invoke(put('k', { n: 1 }), { session });
+    expect(await state.store.invoke(get('k'), { session })).toEqual({ n: 1 });
+    expect(state.store.stats.confirmed + state.store.stats.corrected).toBeGreaterThan(0);
+    session.close();
+    expect(await state.store.invoke(get('k'), { session }).then(undefined, (error: unknown) => error)).toMatchObject({
+      field: 'session',
+    });
+    await state.store.close();
+  },
+);
 
-test.each(Object.entries(LIBRARIES))('C12: %s keeps a Correctable → it can be used as it is', async (_, keep) => {
+test.each(Object.entries(LIBRARIES))('COR-12: %s keeps a Correctable → it can be used as it is', async (_, keep) => {
   const store = createClient(tiered(['weak', 'strong'], { weak: () => 1, strong: () => 2 }));
   const { read } = keep({ read: store.invoke(get<number>('k'), { timeoutMs: 100 }) });
   const seen: unknown[] = [];
@@ -78,7 +81,7 @@ test.each(Object.entries(LIBRARIES))('C12: %s keeps a Correctable → it can be 
   expect(seen).toEqual([1, 'weak', 'strong']);
 });
 
-test.each(Object.entries(LIBRARIES))('C12: %s keeps a binding → a client of it works', async (_, keep) => {
+test.each(Object.entries(LIBRARIES))('COR-12: %s keeps a binding → a client of it works', async (_, keep) => {
   const state = keep({ binding: memory() });
   const store = createClient(state.binding);
   await store.invoke(put('k', 1));
@@ -86,7 +89,7 @@ test.each(Object.entries(LIBRARIES))('C12: %s keeps a binding → a client of it
   await store.close();
 });
 
-test('C12: a Correctable in a proxy that wraps all → INVALID_ARGUMENT', () => {
+test('COR-12: a Correctable in a proxy that wraps all → INVALID_ARGUMENT', () => {
   const store = createClient(memory());
   const read = new Proxy(store.invoke(get('k')), {});
   expect(() => read.state).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));

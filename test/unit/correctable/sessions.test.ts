@@ -42,14 +42,14 @@ test('a session that goes on with another → the binding gets its tokens', () =
   expect(opened.map(({ continues }) => continues)).toEqual([undefined, ['ireland.1']]);
 });
 
-test('C14: a session of another client → INVALID_ARGUMENT, nothing sent', async () => {
+test('COR-14: a session of another client → INVALID_ARGUMENT, nothing sent', async () => {
   const { client, binding } = setUp();
   const foreign = setUp().client.session();
   await expect(client.invoke(get('k'), { session: foreign })).rejects.toMatchObject(REFUSED);
   expect(binding.calls).toEqual([]);
 });
 
-test('C14: a session that was closed, twice or by its scope → closed once, without tokens, and refused', async () => {
+test('COR-14: a session that was closed, twice or by its scope → closed once, without tokens, and refused', async () => {
   const { client, binding, opened } = setUp();
   const session = client.session();
   session.close();

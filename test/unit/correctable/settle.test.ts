@@ -1,4 +1,4 @@
-/** C9 early exit. */
+/** COR-9 early exit. */
 import { expect, test, vi } from 'vitest';
 import type { CorrectableEvent } from '../../../src/index.ts';
 import { createClient } from '../../../src/index.ts';
@@ -7,7 +7,7 @@ import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 import { codeOf, heldBytes, LEVELS, manual, unhandledDuring } from './support.ts';
 
-test('C9: settle enough → the first view that satisfies it; the operation goes on', async () => {
+test('COR-9: settle enough → the first view that satisfies it; the operation goes on', async () => {
   const { c, sink } = manual<number>();
   const view = c.settle({ enough: ({ value }) => value > 1 });
   sink.view(1, 'weak');
@@ -18,7 +18,7 @@ test('C9: settle enough → the first view that satisfies it; the operation goes
   expect(await c).toBe(3);
 });
 
-test('C9: settle enough throws → rejects with that error and listens no more, the operation is not disturbed', async () => {
+test('COR-9: settle enough throws → rejects with that error and listens no more, the operation is not disturbed', async () => {
   const clock = virtualClock();
   const { c, sink } = manual<number>({ clock });
   const enough = vi.fn(() => {
@@ -33,7 +33,7 @@ test('C9: settle enough throws → rejects with that error and listens no more, 
   expect(enough).toHaveBeenCalledTimes(1);
 });
 
-test('C9: settle withinMs → the best view at that time; the first one where there is none yet', async () => {
+test('COR-9: settle withinMs → the best view at that time; the first one where there is none yet', async () => {
   const clock = virtualClock();
   const early = manual<number>({ clock });
   const best = early.c.settle({ withinMs: 10 });
@@ -50,7 +50,7 @@ test('C9: settle withinMs → the best view at that time; the first one where th
   expect(await first).toMatchObject({ value: 1, level: 'weak' });
 });
 
-test('C9: settle withinMs 0 → the view that there is', async () => {
+test('COR-9: settle withinMs 0 → the view that there is', async () => {
   const clock = virtualClock();
   const { c, sink } = manual<number>({ clock });
   sink.view(1, 'weak');
@@ -59,7 +59,7 @@ test('C9: settle withinMs 0 → the view that there is', async () => {
   expect(await view).toMatchObject({ value: 1, level: 'weak' });
 });
 
-test('C9: settle withinMs, the final comes first → the final, and no timer stays', async () => {
+test('COR-9: settle withinMs, the final comes first → the final, and no timer stays', async () => {
   const clock = virtualClock();
   const { c, sink } = manual<number>({ clock });
   const view = c.settle({ withinMs: 10 });
@@ -68,7 +68,7 @@ test('C9: settle withinMs, the final comes first → the final, and no timer sta
   expect(clock.pendingTimers).toBe(0);
 });
 
-test('C9: settle orLatest, the final fails → the last view, which is not final', async () => {
+test('COR-9: settle orLatest, the final fails → the last view, which is not final', async () => {
   const { c, sink } = manual<number>();
   const view = c.settle({ orLatest: true });
   sink.view(1, 'weak');
@@ -76,14 +76,14 @@ test('C9: settle orLatest, the final fails → the last view, which is not final
   expect(await view).toMatchObject({ value: 1, final: false });
 });
 
-test('C9: settle orLatest, no view at all → the error', async () => {
+test('COR-9: settle orLatest, no view at all → the error', async () => {
   const { c, sink } = manual<number>();
   const view = c.settle({ orLatest: true });
   sink.fail(new Error('offline'));
   expect(await codeOf(view)).toBe('FINAL_FAILED');
 });
 
-test('C9: rest abort → the operation is cancelled; a write becomes UNKNOWN', async () => {
+test('COR-9: rest abort → the operation is cancelled; a write becomes UNKNOWN', async () => {
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding);
   for (const [operation, code] of [
@@ -101,7 +101,7 @@ test('C9: rest abort → the operation is cancelled; a write becomes UNKNOWN', a
   }
 });
 
-test('C9: rest detach → the signal of the operation does not abort', async () => {
+test('COR-9: rest detach → the signal of the operation does not abort', async () => {
   const binding = scriptedBinding(LEVELS);
   const view = createClient(binding)
     .invoke(dequeue('q'))
@@ -112,7 +112,7 @@ test('C9: rest detach → the signal of the operation does not abort', async () 
   expect(call.context.signal.aborted).toBe(false);
 });
 
-test('C9: a failure after an early answer → onEvent, never the process', async () => {
+test('COR-9: a failure after an early answer → onEvent, never the process', async () => {
   const onEvent = vi.fn();
   const reasons = await unhandledDuring(async () => {
     const { c, sink } = manual<number>({ onEvent });
@@ -128,7 +128,7 @@ test('C9: a failure after an early answer → onEvent, never the process', async
   });
 });
 
-test('C9: when(level) → a view at it or above, also one that came before', async () => {
+test('COR-9: when(level) → a view at it or above, also one that came before', async () => {
   const { c, sink } = manual<number>();
   sink.view(1, 'weak');
   expect(await c.when('weak')).toMatchObject({ value: 1 });
@@ -138,7 +138,7 @@ test('C9: when(level) → a view at it or above, also one that came before', asy
   expect(await c.when('weak')).toMatchObject({ value: 2 });
 });
 
-test('C9: when(level), the operation fails first → LEVEL_NOT_REACHED with the cause', async () => {
+test('COR-9: when(level), the operation fails first → LEVEL_NOT_REACHED with the cause', async () => {
   const { c, sink } = manual<number>();
   const causal = c.when('causal').catch((error: unknown) => error);
   sink.view(1, 'weak');
@@ -151,7 +151,7 @@ test('C9: when(level), the operation fails first → LEVEL_NOT_REACHED with the 
   });
 });
 
-test('C9: when(level) withinMs → LEVEL_NOT_REACHED, the operation goes on', async () => {
+test('COR-9: when(level) withinMs → LEVEL_NOT_REACHED, the operation goes on', async () => {
   const clock = virtualClock();
   const { c } = manual<number>({ clock });
   const code = codeOf(c.when('causal', { withinMs: 5 }));
@@ -160,7 +160,7 @@ test('C9: when(level) withinMs → LEVEL_NOT_REACHED, the operation goes on', as
   expect(c.state).toBe('pending');
 });
 
-test('C9: 20 000 settles that leave early → nothing of them stays on a long-lived Correctable', async () => {
+test('COR-9: 20 000 settles that leave early → nothing of them stays on a long-lived Correctable', async () => {
   const clock = virtualClock();
   const { c, sink } = manual<number>({ clock });
   sink.view(1, 'weak');
@@ -178,7 +178,7 @@ test('C9: 20 000 settles that leave early → nothing of them stays on a long-li
   expect(requested).toBe(20_000);
 });
 
-test('C9: settles that lose a race → gone with their deadline, while the operation goes on', async () => {
+test('COR-9: settles that lose a race → gone with their deadline, while the operation goes on', async () => {
   const clock = virtualClock();
   const { c, sink } = manual<number>({ clock });
   let requested = 0;
@@ -192,7 +192,7 @@ test('C9: settles that lose a race → gone with their deadline, while the opera
   expect(requested).toBe(1000);
 });
 
-test('C9: a view was taken early, and the final has another value → reported and counted; the same value → counted', async () => {
+test('COR-9: a view was taken early, and the final has another value → reported and counted; the same value → counted', async () => {
   const events: CorrectableEvent[] = [];
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding, { onEvent: (event) => events.push(event) });

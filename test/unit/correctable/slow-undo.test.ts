@@ -1,8 +1,8 @@
-/** C8c: a run whose undo takes its time. */
+/** COR-8c: a run whose undo takes its time. */
 import { expect, test } from 'vitest';
 import { manual, record, settled } from './support.ts';
 
-test('C8c: the view that refuted it is confirmed in the meantime → its result is not delivered as the final one', async () => {
+test('COR-8c: the view that refuted it is confirmed in the meantime → its result is not delivered as the final one', async () => {
   const { c, sink } = manual<number>();
   let undo = (): void => {};
   const result = c.speculate(

@@ -1,4 +1,4 @@
-/** C8 speculate, rule by rule. */
+/** COR-8 speculate, rule by rule. */
 import { expect, test, vi } from 'vitest';
 import type { Manual } from './support.ts';
 import { codeOf, manual, record, settled } from './support.ts';
@@ -20,7 +20,7 @@ function runs(): { run: (input: number) => Promise<string>; finish: (at: number)
   };
 }
 
-test('C8a: views that equal the input of the live run → one run; one that differs → another', async () => {
+test('COR-8a: views that equal the input of the live run → one run; one that differs → another', async () => {
   const { c, sink } = manual<number>();
   const { run, inputs, finish } = runs();
   const result = c.speculate(run);
@@ -34,7 +34,7 @@ test('C8a: views that equal the input of the live run → one run; one that diff
   expect(await result).toBe('result of 2');
 });
 
-test('C8a: the scope → the view of the run, a signal, onAbort and onCommit', async () => {
+test('COR-8a: the scope → the view of the run, a signal, onAbort and onCommit', async () => {
   const { c, sink } = manual<number>();
   const levels: string[] = [];
   const result = c.speculate((value, { view, signal }) => {
@@ -47,7 +47,7 @@ test('C8a: the scope → the view of the run, a signal, onAbort and onCommit', a
   expect(levels).toEqual(['weak']);
 });
 
-test('C8a: the function returns a Correctable → flattened level by level', async () => {
+test('COR-8a: the function returns a Correctable → flattened level by level', async () => {
   const outer = manual<number>();
   const inners: Manual<string>[] = [];
   const result = outer.c.speculate(() => {
@@ -65,7 +65,7 @@ test('C8a: the function returns a Correctable → flattened level by level', asy
   expect(inners).toHaveLength(1);
 });
 
-test('C8g: the inner Correctable goes beyond the level of the input → its views at that level, each', () => {
+test('COR-8g: the inner Correctable goes beyond the level of the input → its views at that level, each', () => {
   const outer = manual<number>();
   const inner = manual<string>();
   const lines = record(outer.c.speculate(() => inner.c));
@@ -77,7 +77,7 @@ test('C8g: the inner Correctable goes beyond the level of the input → its view
   expect(lines).toEqual(['write a weak', 'write b weak', 'write b causal', 'final c strong']);
 });
 
-test('C8a: the input is final before the inner Correctable is → its levels show through', () => {
+test('COR-8a: the input is final before the inner Correctable is → its levels show through', () => {
   const outer = manual<number>();
   const inner = manual<string>();
   const lines = record(outer.c.speculate(() => inner.c));
@@ -88,7 +88,7 @@ test('C8a: the input is final before the inner Correctable is → its levels sho
   expect(lines).toEqual(['write a weak', 'write b causal', 'final c strong']);
 });
 
-test('C8b: the final equals the input, the result is there → final at once', async () => {
+test('COR-8b: the final equals the input, the result is there → final at once', async () => {
   const { c, sink } = manual<number>();
   const { run, finish } = runs();
   const result = c.speculate(run);
@@ -99,7 +99,7 @@ test('C8b: the final equals the input, the result is there → final at once', a
   expect(result.latest).toMatchObject({ value: 'result of 1', level: 'strong', final: true });
 });
 
-test('C8c: refuted → signal, onAborts in reverse, then abort with input and result, then the next run', async () => {
+test('COR-8c: refuted → signal, onAborts in reverse, then abort with input and result, then the next run', async () => {
   const { c, sink } = manual<number>();
   const order: string[] = [];
   const result = c.speculate(
@@ -124,7 +124,7 @@ test('C8c: refuted → signal, onAborts in reverse, then abort with input and re
   expect(order).toEqual(['run 1', 'signal', 'undo 2', 'undo 1', 'abort 1 10', 'run 2']);
 });
 
-test('C8c: views that come while the undoing lasts → only the newest gets a run', async () => {
+test('COR-8c: views that come while the undoing lasts → only the newest gets a run', async () => {
   const { c, sink } = manual<number>({ isRefining: true });
   const inputs: number[] = [];
   let finishAbort!: () => void;
@@ -146,7 +146,7 @@ test('C8c: views that come while the undoing lasts → only the newest gets a ru
   expect(inputs).toEqual([1, 4]);
 });
 
-test('C8c: the abort function gets no result from a run that had none', async () => {
+test('COR-8c: the abort function gets no result from a run that had none', async () => {
   const { c, sink } = manual<number>();
   const abort = vi.fn();
   const { run } = runs();
@@ -157,7 +157,7 @@ test('C8c: the abort function gets no result from a run that had none', async ()
   expect(abort).toHaveBeenCalledExactlyOnceWith(1, undefined);
 });
 
-test('C8c: an onAbort registered after the run was undone → run at once', async () => {
+test('COR-8c: an onAbort registered after the run was undone → run at once', async () => {
   const { c, sink } = manual<number>();
   const undo = vi.fn();
   let late!: () => void;
@@ -174,7 +174,7 @@ test('C8c: an onAbort registered after the run was undone → run at once', asyn
   expect(undo).toHaveBeenCalledOnce();
 });
 
-test('C8d: the source fails → the live run is undone, then the error of the source', async () => {
+test('COR-8d: the source fails → the live run is undone, then the error of the source', async () => {
   const { c, sink } = manual<number>();
   const order: string[] = [];
   const result = c.speculate(
@@ -192,7 +192,7 @@ test('C8d: the source fails → the live run is undone, then the error of the so
   expect(order).toEqual(['undone', 'FINAL_FAILED']);
 });
 
-test('C8d: the result is cancelled → the run is undone, a source that others listen to goes on', async () => {
+test('COR-8d: the result is cancelled → the run is undone, a source that others listen to goes on', async () => {
   const { c, sink } = manual<number>();
   c.onFinal(() => {});
   const abort = vi.fn();
@@ -205,7 +205,7 @@ test('C8d: the result is cancelled → the run is undone, a source that others l
   expect(await c).toBe(1);
 });
 
-test('C8c: one undo fails → the others are done all the same, then ABORT_HANDLER_FAILED with the first failure', async () => {
+test('COR-8c: one undo fails → the others are done all the same, then ABORT_HANDLER_FAILED with the first failure', async () => {
   const uncaught: unknown[] = [];
   const { c, sink } = manual<number>({ onUncaught: (error) => void uncaught.push(error) });
   const log: string[] = [];
@@ -229,25 +229,28 @@ test('C8c: one undo fails → the others are done all the same, then ABORT_HANDL
 test.each([
   ['the first', 0, ['undone']],
   ['the second', 1, ['first']],
-])('C8f: %s effect of onCommit fails → SPECULATION_FAILED; undone where nothing is done', async (_, at, expected) => {
-  const { c, sink } = manual<number>();
-  const log: string[] = [];
-  const result = c.speculate((value, { onAbort, onCommit }) => {
-    onAbort(() => void log.push('undone'));
-    for (const name of ['first', 'second']) {
-      onCommit(() => {
-        if (name === ['first', 'second'][at]) throw new Error(name);
-        log.push(name);
-      });
-    }
-    return value;
-  });
-  sink.view(1, 'strong');
-  expect(await codeOf(result)).toBe('SPECULATION_FAILED');
-  expect(log).toEqual(expected);
-});
+])(
+  'COR-8f: %s effect of onCommit fails → SPECULATION_FAILED; undone where nothing is done',
+  async (_, at, expected) => {
+    const { c, sink } = manual<number>();
+    const log: string[] = [];
+    const result = c.speculate((value, { onAbort, onCommit }) => {
+      onAbort(() => void log.push('undone'));
+      for (const name of ['first', 'second']) {
+        onCommit(() => {
+          if (name === ['first', 'second'][at]) throw new Error(name);
+          log.push(name);
+        });
+      }
+      return value;
+    });
+    sink.view(1, 'strong');
+    expect(await codeOf(result)).toBe('SPECULATION_FAILED');
+    expect(log).toEqual(expected);
+  },
+);
 
-test('C8f: an effect is registered after the final → done at once; of a run that was undone → never', async () => {
+test('COR-8f: an effect is registered after the final → done at once; of a run that was undone → never', async () => {
   const uncaught: unknown[] = [];
   const { c, sink } = manual<number>({ onUncaught: (error) => void uncaught.push(error) });
   const log: string[] = [];
@@ -266,7 +269,7 @@ test('C8f: an effect is registered after the final → done at once; of a run th
   expect(uncaught).toEqual([expect.objectContaining({ message: 'charge' })]);
 });
 
-test('C8e: a run fails on wrong input → never surfaced', async () => {
+test('COR-8e: a run fails on wrong input → never surfaced', async () => {
   const { c, sink } = manual<number>();
   const result = c.speculate((value) => {
     if (value === 1) throw new Error('no such page');
@@ -279,7 +282,7 @@ test('C8e: a run fails on wrong input → never surfaced', async () => {
   expect(lines).toEqual(['final 2 strong']);
 });
 
-test('C8e: a run fails on confirmed input → SPECULATION_FAILED with the cause', async () => {
+test('COR-8e: a run fails on confirmed input → SPECULATION_FAILED with the cause', async () => {
   const cause = new Error('no such page');
   for (const confirmFirst of [true, false]) {
     const { c, sink } = manual<number>();
@@ -293,7 +296,7 @@ test('C8e: a run fails on confirmed input → SPECULATION_FAILED with the cause'
   }
 });
 
-test('C8f: onCommit effects → in order, once confirmed and resolved, before the derived final', async () => {
+test('COR-8f: onCommit effects → in order, once confirmed and resolved, before the derived final', async () => {
   const { c, sink } = manual<number>();
   const order: string[] = [];
   const { run, finish } = runs();
@@ -314,7 +317,7 @@ test('C8f: onCommit effects → in order, once confirmed and resolved, before th
   expect(order).toEqual(['first', 'second', 'final']);
 });
 
-test('C8f: refuted → its onCommit effects never run', async () => {
+test('COR-8f: refuted → its onCommit effects never run', async () => {
   const { c, sink } = manual<number>();
   const committed: number[] = [];
   const result = c.speculate((value, { onCommit }) => {
@@ -327,7 +330,7 @@ test('C8f: refuted → its onCommit effects never run', async () => {
   expect(committed).toEqual([2]);
 });
 
-test('C8g: results → preliminary views at the level of the input, again as it rises', () => {
+test('COR-8g: results → preliminary views at the level of the input, again as it rises', () => {
   const { c, sink } = manual<number>();
   const lines = record(c.speculate((value) => value * 10));
   sink.view(1, 'weak');
@@ -336,7 +339,7 @@ test('C8g: results → preliminary views at the level of the input, again as it 
   expect(lines).toEqual(['write 10 weak', 'write 10 causal', 'final 10 strong']);
 });
 
-test('C8g: a run on an input that came back → its result is delivered again, as one that confirms', async () => {
+test('COR-8g: a run on an input that came back → its result is delivered again, as one that confirms', async () => {
   const { c, sink } = manual<number>({ isRefining: true });
   const result = c.speculate((value) => [value]);
   const seen: boolean[] = [];
@@ -350,7 +353,7 @@ test('C8g: a run on an input that came back → its result is delivered again, a
   expect(await result).toEqual([1]);
 });
 
-test('C8: equality → asked once per view, by the source', () => {
+test('COR-8: equality → asked once per view, by the source', () => {
   const equals = vi.fn((a: number, b: number) => a === b);
   const { c, sink } = manual<number>({ equals });
   c.speculate((value) => value);
@@ -360,7 +363,7 @@ test('C8: equality → asked once per view, by the source', () => {
   expect(equals).toHaveBeenCalledTimes(2);
 });
 
-test('C8: attached to a closed Correctable → one run on the final', async () => {
+test('COR-8: attached to a closed Correctable → one run on the final', async () => {
   const { c, sink } = manual<number>();
   sink.view(1, 'weak');
   sink.view(2, 'strong');

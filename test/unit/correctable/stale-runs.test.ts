@@ -1,11 +1,11 @@
-/** C8: runs on inputs that turned out wrong, and what they come to afterwards. */
+/** COR-8: runs on inputs that turned out wrong, and what they come to afterwards. */
 import { expect, test } from 'vitest';
 import { all, correctable, CorrectableError, createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { LEVELS, manual, record, settled } from './support.ts';
 
-test('C8d: the source fails while a run is undone, and a newer input waits → no run on that', async () => {
+test('COR-8d: the source fails while a run is undone, and a newer input waits → no run on that', async () => {
   const { c, sink } = manual<number>();
   let undo = (): void => {};
   const inputs: number[] = [];
@@ -23,7 +23,7 @@ test('C8d: the source fails while a run is undone, and a newer input waits → n
   expect([inputs, reported.at(-1)]).toEqual([[1], 'error UNAVAILABLE']);
 });
 
-test('C8g: the run returns a Correctable of another store, which is not final yet → delivered at the weakest level', async () => {
+test('COR-8g: the run returns a Correctable of another store, which is not final yet → delivered at the weakest level', async () => {
   const { c, sink } = manual<number>();
   const reported = record(c.speculate(() => correctable(['near', 'far'], (inner) => void inner.view('early', 'near'))));
   sink.view(1, 'causal');
@@ -31,7 +31,7 @@ test('C8g: the run returns a Correctable of another store, which is not final ye
   expect(reported).toEqual(['write early weak']);
 });
 
-test('C10: the step of a chain on a preliminary view has begun, another part fails → not retryable: one on the final may come', async () => {
+test('COR-10: the step of a chain on a preliminary view has begun, another part fails → not retryable: one on the final may come', async () => {
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding);
   const chained = client.invoke(get('a')).chain(() => client.invoke(get('b')));

@@ -1,4 +1,4 @@
-/** The errors of an operation that has led to others, by steps and effects of `onCommit` (C10, C14). */
+/** The errors of an operation that has led to others, by steps and effects of `onCommit` (COR-10, COR-14). */
 import { describe, expect, test, vi } from 'vitest';
 import type { Client, Correctable, Levels } from '../../../src/index.ts';
 import { all, correctable, correctableFromPromise, CorrectableError, createClient } from '../../../src/index.ts';

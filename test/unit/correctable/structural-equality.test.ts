@@ -1,4 +1,4 @@
-/** C7: what "the same value" means, however deep or large it is. */
+/** COR-7: what "the same value" means, however deep or large it is. */
 import { runInNewContext, runInThisContext } from 'node:vm';
 import { expect, test, vi } from 'vitest';
 import { all, structurallyEqual } from '../../../src/index.ts';

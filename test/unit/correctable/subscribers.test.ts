@@ -1,4 +1,4 @@
-/** C4: what subscribers leave behind. */
+/** COR-4: what subscribers leave behind. */
 import { expect, test } from 'vitest';
 import { createEnvironment } from '../../../src/correctable/environment.ts';
 import { createLevelOrder } from '../../../src/correctable/level-order.ts';
@@ -6,14 +6,14 @@ import { setTimeLimit, Source, getSource } from '../../../src/correctable/source
 import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 import { LEVELS, manual } from './support.ts';
 
-test('C4: many come and go while two stay → the seats of two are kept', () => {
+test('COR-4: many come and go while two stay → the seats of two are kept', () => {
   const { c } = manual();
   for (let n = 0; n < 2; n++) c.subscribe(() => {});
   for (let n = 0; n < 100; n++) c.subscribe(() => {}).unsubscribe();
   expect(getSource(c)!.subscribers!.size).toBe(2);
 });
 
-test('C1: all with one limit have ended → its list is given up', async () => {
+test('COR-1: all with one limit have ended → its list is given up', async () => {
   const clock = virtualClock();
   const environment = createEnvironment({ clock });
   const source = new Source(createLevelOrder(LEVELS), environment, {});

@@ -1,4 +1,4 @@
-/** C8c, C8d, C8f: what undoes a run, what commits it, and what neither may do. */
+/** COR-8c, COR-8d, COR-8f: what undoes a run, what commits it, and what neither may do. */
 import { expect, test, vi } from 'vitest';
 import { createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
@@ -8,7 +8,7 @@ import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 import type { Three } from './support.ts';
 import { codeOf, LEVELS, manual, settled } from './support.ts';
 
-test('C8c: a failing abort of a result that was cancelled → onUncaught gets it', async () => {
+test('COR-8c: a failing abort of a result that was cancelled → onUncaught gets it', async () => {
   const onUncaught = vi.fn();
   const { c, sink } = manual<number>({ onUncaught });
   const cause = new Error('cannot undo');
@@ -23,7 +23,7 @@ test('C8c: a failing abort of a result that was cancelled → onUncaught gets it
   expect(onUncaught).toHaveBeenCalledExactlyOnceWith(cause);
 });
 
-test('C8c: the abort function → gets the input that the run was given, not the one that repeats it', async () => {
+test('COR-8c: the abort function → gets the input that the run was given, not the one that repeats it', async () => {
   const { c, sink } = manual<{ readonly n: number; readonly at: string }>({ equals: (a, b) => a.n === b.n });
   const aborted = vi.fn();
   const result = c.speculate(({ n }) => n, aborted);
@@ -34,7 +34,7 @@ test('C8c: the abort function → gets the input that the run was given, not the
   expect(aborted).toHaveBeenCalledExactlyOnceWith({ n: 1, at: 'first' }, 1);
 });
 
-test('C8c: refuted → its signal aborts, whenever it is asked for; what the run gave is left', async () => {
+test('COR-8c: refuted → its signal aborts, whenever it is asked for; what the run gave is left', async () => {
   const { c, sink } = manual<number>();
   const inner = manual<string>();
   const scopes: { readonly signal: AbortSignal }[] = [];
@@ -77,7 +77,7 @@ test.each<[how: string, refute: (call: ScriptedCall<Three[number]>) => void]>([
   expect(await code).toBe('TIMEOUT');
 });
 
-test('C8f: effects are in flight or done, and the result is cancelled → nothing is undone', async () => {
+test('COR-8f: effects are in flight or done, and the result is cancelled → nothing is undone', async () => {
   const { c, sink } = manual<number>();
   const undo = vi.fn();
   let finish!: () => void;
@@ -94,7 +94,7 @@ test('C8f: effects are in flight or done, and the result is cancelled → nothin
   expect(undo).not.toHaveBeenCalled();
 });
 
-test('C8f: the first effect fails, and then the undo → closed by the first failure, onUncaught gets the second', async () => {
+test('COR-8f: the first effect fails, and then the undo → closed by the first failure, onUncaught gets the second', async () => {
   const onUncaught = vi.fn();
   const { c, sink } = manual<number>({ onUncaught });
   const [effect, undo] = [new Error('cannot do'), new Error('cannot undo')];
@@ -110,7 +110,7 @@ test('C8f: the first effect fails, and then the undo → closed by the first fai
   expect(onUncaught).toHaveBeenCalledExactlyOnceWith(undo);
 });
 
-test('C1, C8d: the source fails, and the result is cancelled while its run is undone → closed once', async () => {
+test('COR-1, COR-8d: the source fails, and the result is cancelled while its run is undone → closed once', async () => {
   const { c, sink } = manual<number>();
   let finish!: () => void;
   const result = c.speculate(

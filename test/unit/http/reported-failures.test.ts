@@ -1,4 +1,5 @@
 /** Failures that a reply with views reports on the server, and what the client gets of them. */
+// @rule HV-9, HV-10
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { tiered } from '../../../src/bindings/tiered/index.ts';

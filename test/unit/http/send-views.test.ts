@@ -1,4 +1,5 @@
 /** Replies over the responses of Node, which the application and the client may end at any time. */
+// @rule HV-5, HV-8
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import http2 from 'node:http2';
 import { connect, type AddressInfo } from 'node:net';

@@ -1,4 +1,5 @@
 /** Sessions over HTTP: a page sees its own writes, also if another server replies. */
+// @rule HV-6
 import { describe, expect, test } from 'vitest';
 import {
   createHttpSession,

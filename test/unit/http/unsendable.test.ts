@@ -1,4 +1,5 @@
 /** Requests that no platform sends: nothing was done, and a retry would fail the same way. */
+// @rule HV-4
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,5 @@
 /** Views as an HTTP reply, and back: formats, failures, disconnects. No server runs here, the reply is read as it is. */
+// @rule HV-1, HV-2, HV-3, HV-7, HV-11
 import { EventEmitter } from 'node:events';
 import { describe, expect, expectTypeOf, test, vi } from 'vitest';
 import {

@@ -1,4 +1,4 @@
-/** C15: one submission for equal reads under way. */
+/** COR-15: one submission for equal reads under way. */
 import { describe, expect, test, vi } from 'vitest';
 import type { InvokeOptions, Operation, Policy, Sink } from '../../../src/index.ts';
 import { createClient } from '../../../src/index.ts';
@@ -9,7 +9,7 @@ import { errorOf, failure, setUp } from './support.ts';
 
 const shared = { dedupeReads: dedupeReads() };
 
-describe('C15: equal reads in flight', () => {
+describe('COR-15: equal reads in flight', () => {
   test('unless asked for → each is submitted', () => {
     const { binding, client } = setUp({});
     for (let n = 0; n < 2; n++) client.invoke(get('k')).onError(() => 0);
@@ -179,7 +179,7 @@ describe('C15: equal reads in flight', () => {
   });
 });
 
-describe('C15: reads that are submitted by themselves', () => {
+describe('COR-15: reads that are submitted by themselves', () => {
   test('writes, whatever they return → each is submitted', () => {
     const { binding, client } = setUp(shared);
     for (let n = 0; n < 2; n++) client.invoke(dequeue('q')).onError(() => 0);
@@ -237,7 +237,7 @@ describe('C15: reads that are submitted by themselves', () => {
   });
 });
 
-describe('C15: leaving a shared submission', () => {
+describe('COR-15: leaving a shared submission', () => {
   test('one is cancelled, one is too late → the others go on; with the last, it is let go', async () => {
     const { clock, binding, client } = setUp(shared);
     const [first, late, last] = [
@@ -398,7 +398,7 @@ describe('C15: leaving a shared submission', () => {
   });
 });
 
-describe('C15: what the binding reports for a shared submission', () => {
+describe('COR-15: what the binding reports for a shared submission', () => {
   test('a weaker view is the final one → for all, also where it is confirmed', async () => {
     const { binding, client } = setUp(shared);
     for (const confirmed of [false, true]) {
@@ -462,7 +462,7 @@ describe('C15: what the binding reports for a shared submission', () => {
   });
 });
 
-test('C15: an equal read of another principal in flight → one of its own; each gets the answer to their own', async () => {
+test('COR-15: an equal read of another principal in flight → one of its own; each gets the answer to their own', async () => {
   const { binding, client } = setUp(shared);
   const page = { user: 'ann' };
   binding.principal = () => page.user;

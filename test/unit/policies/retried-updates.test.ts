@@ -1,5 +1,5 @@
 /**
- * C15: a write that may have taken effect is never retried, and derived Correctables show its state between attempts.
+ * COR-15: a write that may have taken effect is never retried, and derived Correctables show its state between attempts.
  */
 import { describe, expect, test } from 'vitest';
 import type { ErrorCode } from '../../../src/index.ts';
@@ -8,7 +8,7 @@ import { get, put } from '../../../src/operations/index.ts';
 import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 import { errorOf, failure, retry, scripted, setUp, STEP_MS } from './support.ts';
 
-describe('C15: what may have taken effect, or will fail again', () => {
+describe('COR-15: what may have taken effect, or will fail again', () => {
   test.each(['UNKNOWN', 'FORBIDDEN', 'FINAL_FAILED', 'PROTOCOL'] satisfies ErrorCode[])(
     '%s → one attempt, and its error',
     async (code) => {

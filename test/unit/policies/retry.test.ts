@@ -1,4 +1,4 @@
-/** C15: trying again, in order, in time, and never what may have taken effect. */
+/** COR-15: trying again, in order, in time, and never what may have taken effect. */
 import { describe, expect, test, vi } from 'vitest';
 import { CorrectableError, createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
@@ -7,7 +7,7 @@ import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 import { record, settled } from '../correctable/support.ts';
 import { errorOf, failure, retry, scripted, setUp, STEP_MS } from './support.ts';
 
-describe('C15: an operation fails with a retryable error', () => {
+describe('COR-15: an operation fails with a retryable error', () => {
   test.each(['read', 'write'] as const)(
     '%s → it is submitted again, after the delay and not before',
     async (effect) => {
@@ -113,7 +113,7 @@ describe('C15: an operation fails with a retryable error', () => {
   });
 });
 
-describe('C15: views', () => {
+describe('COR-15: views', () => {
   test('of a failed attempt → stay; the next attempt adds stronger ones', async () => {
     const { clock, binding, client } = setUp({ retry });
     const read = client.invoke(get<string>('k'));
@@ -189,7 +189,7 @@ describe('C15: views', () => {
   });
 });
 
-describe('C15: time', () => {
+describe('COR-15: time', () => {
   test('the limit passes during a later attempt → TIMEOUT of the whole, which counts the attempts', async () => {
     const { clock, binding, client } = setUp({ retry, timeoutMs: 100 });
     const error = errorOf(client.invoke(get('k')));
@@ -288,7 +288,7 @@ test.each([
   after.cancel();
 });
 
-describe('C15: policies', () => {
+describe('COR-15: policies', () => {
   test('for one call → instead of the client’s; false → one attempt', async () => {
     const once = setUp({ retry });
     const error = errorOf(once.client.invoke(get('k'), { retry: false }));
@@ -347,7 +347,7 @@ describe('C15: policies', () => {
   });
 });
 
-describe('C15: what the binding reports for an attempt', () => {
+describe('COR-15: what the binding reports for an attempt', () => {
   test('a weaker view is the final one → it is, with its version', async () => {
     const { binding, client } = setUp({ retry });
     const value = client.invoke(get('k'));
@@ -387,7 +387,7 @@ describe('C15: what the binding reports for an attempt', () => {
   });
 });
 
-describe('C15: who waits between two attempts', () => {
+describe('COR-15: who waits between two attempts', () => {
   test('the client closes during a later attempt → the binding decides the outcome', async () => {
     const { clock, binding, client } = setUp({ retry });
     const write = client.invoke<unknown>(put('k', 1));
@@ -401,7 +401,7 @@ describe('C15: who waits between two attempts', () => {
   });
 });
 
-describe('C15: another principal', () => {
+describe('COR-15: another principal', () => {
   test.each(['signs in', 'cannot be read'])(
     '%s between two attempts → the first has failed, none is made for the other',
     async (description) => {

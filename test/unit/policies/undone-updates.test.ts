@@ -1,4 +1,4 @@
-/** C8, C15: an update of a run that was undone is not tried again: it would be done after its undo, for good. */
+/** COR-8, COR-15: an update of a run that was undone is not tried again: it would be done after its undo, for good. */
 import { expect, test } from 'vitest';
 import type { Correctable } from '../../../src/index.ts';
 import { all } from '../../../src/index.ts';

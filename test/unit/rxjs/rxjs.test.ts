@@ -47,7 +47,7 @@ describe('toObservable', () => {
     await expect(failed).rejects.toMatchObject({ code: 'FINAL_FAILED' });
   });
 
-  test('C10: unsubscribing → nothing more arrives, the operation goes on', async () => {
+  test('COR-10: unsubscribing → nothing more arrives, the operation goes on', async () => {
     const { sink, views } = scripted();
     const got: string[] = [];
     const subscription = toObservable(views).subscribe(({ value }) => got.push(value));

@@ -1,4 +1,5 @@
 /** Reads as queries: the cache has each view, and what the query is doing meanwhile. */
+// @rule TQ-1, TQ-2, TQ-3, TQ-4, TQ-5
 import { dehydrate, hydrate, QueryClient, QueryObserver, type QueryObserverResult } from '@tanstack/query-core';
 import { afterEach, describe, expect, expectTypeOf, test } from 'vitest';
 import { memory } from '../../../src/bindings/memory/index.ts';

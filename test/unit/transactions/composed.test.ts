@@ -1,4 +1,5 @@
 /** Transactions as parts of other Correctables: their errors, and what a wrong input leads to. */
+// @rule TX-12
 import { expect, test } from 'vitest';
 import { memory, memoryStore } from '../../../src/bindings/memory/index.ts';
 import { createClient, type Client } from '../../../src/correctable/client/client.ts';

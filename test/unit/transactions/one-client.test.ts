@@ -1,4 +1,5 @@
 /** What the transactions of one client share, and what they must not share. */
+// @rule TX-11
 import { expect, test, vi } from 'vitest';
 import { cached } from '../../../src/bindings/cache/index.ts';
 import { memory } from '../../../src/bindings/memory/index.ts';

@@ -1,4 +1,5 @@
 /** Transactions on the memory binding: what the function sees, and what its caller gets. */
+// @rule TX-1, TX-2, TX-3, TX-4, TX-5, TX-6, TX-7, TX-8, TX-9, TX-10
 import { describe, expect, test } from 'vitest';
 import { cached } from '../../../src/bindings/cache/index.ts';
 import { memory, memoryStore } from '../../../src/bindings/memory/index.ts';

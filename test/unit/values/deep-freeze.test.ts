@@ -1,4 +1,5 @@
 /** A generator that changes what it has read: refused, whatever kind of field it is in, also after restarts. */
+// @rule BS-E8
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { InvocationContext, Sink } from '../../../src/correctable/binding.ts';

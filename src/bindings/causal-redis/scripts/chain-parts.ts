@@ -28,7 +28,7 @@ local function isVisible(chain, at, snapshot)
 end
 `;
 
-/** R4 and R7: finds the newest version in a snapshot. */
+/** CAUSAL-4 and CAUSAL-7: finds the newest version in a snapshot. */
 export const FIND_VISIBLE = `
 local function mayPass(chain, at, snapshot)
   local passableUpTo = { struct.unpack(VECTOR, chain, at + 4) }
@@ -77,7 +77,7 @@ local function insertVersion(chain, version)
 end
 `;
 
-/** R6: drops what no new snapshot needs. */
+/** CAUSAL-6: drops what no new snapshot needs. */
 export const TRIM_CHAIN = `
 -- Drops what is older than the newest stable version among the old ones.
 local function trimChain(chain, stable)
@@ -103,7 +103,7 @@ local function trimChain(chain, stable)
 end
 `;
 
-/** R14: adds the versions of another site's chain. */
+/** CAUSAL-14: adds the versions of another site's chain. */
 export const MERGE_CHAIN = `
 -- Returns where the version with this stamp and site ends, if it is there.
 local function findEnd(chain, stamp, site)

@@ -1,4 +1,4 @@
-/** Scripts of a resync and of a heal (R13, R14, R18). */
+/** Scripts of a resync and of a heal (CAUSAL-13, CAUSAL-14, CAUSAL-18). */
 
 export const LAST_ENTRY = `
 local state = unpackState(redis.call('HGET', KEYS[1], 's'))

@@ -33,12 +33,12 @@ const STATE_LAYOUT = [
   ['received', 'vector'],
   ['confirmedUntil', 'number'],
   ['recoveredOwnStamp', 'number'],
-  // Entries up to this number do not count any more (R16).
+  // Entries up to this number do not count any more (CAUSAL-16).
   ['droppedEntries', 'number'],
   ['lastEntry', 'number'],
   ['lastEntryStamp', 'number'],
   ['entryBytesSum', 'number'],
-  // Ids of entries up to this number are forgotten (R17).
+  // Ids of entries up to this number are forgotten (CAUSAL-17).
   ['droppedIds', 'number'],
   // Fields of entries up to this number are gone. It is at most both of these.
   ['deletedEntries', 'number'],

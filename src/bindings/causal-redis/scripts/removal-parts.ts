@@ -1,5 +1,5 @@
 /**
- * R18: keys whose newest version is a tombstone or expires, in fields `r:<n>`.
+ * CAUSAL-18: keys whose newest version is a tombstone or expires, in fields `r:<n>`.
  * An item has the time when it is due, and the field of the chain.
  */
 

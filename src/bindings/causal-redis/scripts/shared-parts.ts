@@ -1,4 +1,4 @@
-/** Parts of several scripts: the clock, the state of a partition, and R8. */
+/** Parts of several scripts: the clock, the state of a partition, and CAUSAL-8. */
 
 /**
  * `TIME` is read once: on Redis 7.0 it moves within a script, and on Valkey it
@@ -9,7 +9,7 @@ local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 `;
 
-/** R8: calls that a wrong clock must not answer, and stamps that it must not take. */
+/** CAUSAL-8: calls that a wrong clock must not answer, and stamps that it must not take. */
 export const CHECK_CLOCK = `
 -- A request that has waited on its way carries an older time.
 local function isClockOff(siteTime)
@@ -35,7 +35,7 @@ local function packState(state)
 end
 `;
 
-/** R13: the partition refuses clients until each suspicion is healed. */
+/** CAUSAL-13: the partition refuses clients until each suspicion is healed. */
 export const USE_SUSPICIONS = `
 local function isSuspect(state)
   return state[SUSPICIONS] > state[HEALED_SUSPICIONS]
@@ -46,7 +46,7 @@ local function noteSuspicion(state)
 end
 `;
 
-/** R11: the place in the entries of another site. */
+/** CAUSAL-11: the place in the entries of another site. */
 export const USE_CURSORS = `
 local function isCursorAt(state, source, entry, stamp)
   return state[CURSOR_ENTRIES + source] == entry

@@ -1,6 +1,6 @@
 /**
  * Amounts that own operations take or give away, and that are decided and not
- * applied yet (docs/spec/rights.md, R-3).
+ * applied yet (docs/spec/rights.md, RIGHTS-3).
  */
 import type { Effect } from '../../records/effect.ts';
 import { RED } from '../../records/origin.ts';

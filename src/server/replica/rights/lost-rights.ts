@@ -1,5 +1,5 @@
 /**
- * Reports rights to bounded fields that are lost with a closed site (M12 of
+ * Reports rights to bounded fields that are lost with a closed site (CLU-M12 of
  * docs/spec/cluster.md). No other site gets them. The closed site may have used
  * them for takes that no other site has, and may have confirmed those takes.
  */

@@ -1,5 +1,5 @@
 /**
- * What a site does about sites that are away (docs/spec/cluster.md, A1 and A2):
+ * What a site does about sites that are away (docs/spec/cluster.md, CLU-A1 and CLU-A2):
  * it keeps what they lack within bounds, and notices if it is itself one that
  * others keep nothing for.
  */

@@ -1,7 +1,7 @@
 /**
  * Whether a start of a site may answer updates: another site has to confirm it
  * first, if the deployment says so. A node on an older directory stops instead
- * (docs/spec/cluster.md, I8).
+ * (docs/spec/cluster.md, CLU-I8).
  */
 import type { NodeMessage } from '../../messages/envelope.ts';
 import type { NodeHandshake } from '../../messages/node-handshake.ts';

@@ -1,4 +1,5 @@
 /** Views are filed under the hash of their operation: none is shown once its contract has changed. */
+// @rule CACHE-11
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { cached, mapStore, type CacheStore } from '../../../../src/bindings/cache/index.ts';

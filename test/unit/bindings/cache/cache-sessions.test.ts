@@ -1,4 +1,5 @@
 /** Sessions through a cache: it never shows a session something older than the session has seen or written. */
+// @rule CACHE-3, CACHE-10
 import { describe, expect, test } from 'vitest';
 import { cached } from '../../../../src/bindings/cache/index.ts';
 import { createClient, type Client, type Session } from '../../../../src/correctable/client/client.ts';

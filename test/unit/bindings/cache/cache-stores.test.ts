@@ -1,4 +1,5 @@
 /** Caches that outlive their process: what is written behind, what is taken over at opening. */
+// @rule CACHE-8
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * The cache keeps the views of the store behind, even if callers change the values that they get (docs/spec/cache.md,
- * P7).
+ * CACHE-7).
  */
 import { describe, expect, test } from 'vitest';
 import { get } from '../../../../src/operations/index.ts';

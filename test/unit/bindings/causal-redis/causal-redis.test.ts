@@ -109,7 +109,7 @@ test('a site that is away fails latest and no other operation', async () => {
   expect(read.latest).toMatchObject({ level: 'causal', value: 1 });
 });
 
-test('a write without a reply is repeated with the same id (R17)', async () => {
+test('a write without a reply is repeated with the same id (CAUSAL-17)', async () => {
   const { clock, world, dublin } = await openBoth();
   world.lostReplies.add('put');
   const write = dublin.invoke(put('a', 1));
@@ -121,7 +121,7 @@ test('a write without a reply is repeated with the same id (R17)', async () => {
   expect(partition.state.own.count).toBe(1);
 });
 
-test('a write that gets no reply while its id is known fails with UNKNOWN (R17)', async () => {
+test('a write that gets no reply while its id is known fails with UNKNOWN (CAUSAL-17)', async () => {
   const { clock, world } = open();
   const dublin = world.connect('dublin');
   await clock.advance(200);
@@ -130,7 +130,7 @@ test('a write that gets no reply while its id is known fails with UNKNOWN (R17)'
   await expect(during(clock, write)).rejects.toMatchObject({ code: 'UNKNOWN' });
 });
 
-test('a write without a reply whose partition has lost data fails with UNKNOWN (R17)', async () => {
+test('a write without a reply whose partition has lost data fails with UNKNOWN (CAUSAL-17)', async () => {
   const { clock, world, dublin } = await openBoth();
   const setBack = world.saveForSetBack('dublin', findPartition('a', 3));
   await during(clock, dublin.invoke(put('a', 0)));
@@ -142,7 +142,7 @@ test('a write without a reply whose partition has lost data fails with UNKNOWN (
   await expect(during(clock, write)).rejects.toMatchObject({ code: 'UNKNOWN' });
 });
 
-test('reads wait while a partition is healed, and then have what the other site had (R13, R14)', async () => {
+test('reads wait while a partition is healed, and then have what the other site had (CAUSAL-13, CAUSAL-14)', async () => {
   const { clock, world, dublin } = await openBoth();
   const setBack = world.saveForSetBack('dublin', findPartition('a', 3));
   await during(clock, dublin.invoke(put('a', 1)));
@@ -166,7 +166,7 @@ test('writes that no other site had are lost with an alarm', async () => {
   expect(world.alarms).toMatchObject([{ code: 'lost-writes', site: 'dublin', partitions: [findPartition('a', 3)] }]);
 });
 
-test('after FLUSHALL all keys come back, and no absent key is shown (R13)', async () => {
+test('after FLUSHALL all keys come back, and no absent key is shown (CAUSAL-13)', async () => {
   const { clock, world, dublin } = await openBoth();
   const keys = Array.from({ length: 20 }, (_, at) => `k${at}`);
   for (const key of keys) await during(clock, dublin.invoke(put(key, key)));
@@ -178,7 +178,7 @@ test('after FLUSHALL all keys come back, and no absent key is shown (R13)', asyn
   expect(world.alarms).toMatchObject([{ code: 'deployment' }]);
 });
 
-test('a gateway that starts after FLUSHALL copies all before it serves (R13)', async () => {
+test('a gateway that starts after FLUSHALL copies all before it serves (CAUSAL-13)', async () => {
   const { clock, world, dublin } = await openBoth();
   await during(clock, dublin.invoke(put('a', 1)));
   await clock.advance(500);
@@ -208,7 +208,7 @@ test('two gateways of a site: one polls and replicates, the other follows', asyn
   expect(await during(clock, second.invokeWeak(get('a')))).toBe(2);
 });
 
-test('a follower learns that a partition was healed, and serves it again (R14)', async () => {
+test('a follower learns that a partition was healed, and serves it again (CAUSAL-14)', async () => {
   const { clock, world } = open();
   const clients = [world.connect('dublin'), world.connect('dublin')] as const;
   world.connect('oregon');
@@ -225,7 +225,7 @@ test('a follower learns that a partition was healed, and serves it again (R14)',
   expect(world.alarms).toMatchObject([{ code: 'lost-writes' }]);
 });
 
-test('a session goes on in another process with the same tokenKey (R20, R21)', async () => {
+test('a session goes on in another process with the same tokenKey (CAUSAL-20, CAUSAL-21)', async () => {
   const { clock, dublin, oregon } = await openBoth({ remoteMs: 50 });
   const session = dublin.session();
   await during(clock, dublin.invoke(put('a', 1), { session }));
@@ -233,14 +233,14 @@ test('a session goes on in another process with the same tokenKey (R20, R21)', a
   expect(await during(clock, oregon.invokeWeak(get('a'), { session: moved }))).toBe(1);
 });
 
-test('a token with another key is refused (R21)', () => {
+test('a token with another key is refused (CAUSAL-21)', () => {
   const { world } = open();
   const session = world.open('dublin', { tokenKey: TOKEN_KEY }).openSession();
   const other = world.open('dublin', { tokenKey: 'another secret of 16' });
   expect(() => other.openSession(session.tokens)).toThrow(expect.objectContaining({ code: 'UNAUTHENTICATED' }));
 });
 
-test('without tokenKey, tokens hold in this process, and others are refused with the reason (R21)', () => {
+test('without tokenKey, tokens hold in this process, and others are refused with the reason (CAUSAL-21)', () => {
   const { world } = open();
   const session = world.open('dublin').openSession();
   expect(() => world.open('oregon').openSession(session.tokens)).not.toThrow();

@@ -65,7 +65,7 @@ test('the last writer wins, at all sites', async () => {
   expect([await dublin.invokeWeak(get('a')), await oregon.invokeWeak(get('a'))]).toEqual(['second', 'second']);
 });
 
-test('a value with ttlMs is gone after that time, at all sites (R18)', async () => {
+test('a value with ttlMs is gone after that time, at all sites (CAUSAL-18)', async () => {
   const { clock, dublin, oregon } = open({ latencyMs: 10 });
   await dublin.invoke(put('a', 1, { ttlMs: 500 }));
   await clock.advance(400);
@@ -74,7 +74,7 @@ test('a value with ttlMs is gone after that time, at all sites (R18)', async () 
   expect([await dublin.invokeWeak(get('a')), await oregon.invokeWeak(get('a'))]).toEqual([undefined, undefined]);
 });
 
-test('remove removes a key at all sites (R18)', async () => {
+test('remove removes a key at all sites (CAUSAL-18)', async () => {
   const { clock, dublin, oregon } = open();
   await dublin.invoke(put('a', 1));
   await dublin.invoke(remove('a'));
@@ -82,7 +82,7 @@ test('remove removes a key at all sites (R18)', async () => {
   expect([await dublin.invokeWeak(get('a')), await oregon.invokeWeak(get('a'))]).toEqual([undefined, undefined]);
 });
 
-test('without a link, both sites go on, latest fails, and later all copies are equal (R22)', async () => {
+test('without a link, both sites go on, latest fails, and later all copies are equal (CAUSAL-22)', async () => {
   const { clock, store, dublin, oregon } = open();
   store.disconnect('dublin', 'oregon');
   await dublin.invoke(put('a', 'dublin'));
@@ -100,7 +100,7 @@ test('without a link, both sites go on, latest fails, and later all copies are e
   ]);
 });
 
-test('a session that goes on at another site waits for its writes (R20)', async () => {
+test('a session that goes on at another site waits for its writes (CAUSAL-20)', async () => {
   const { clock, dublin, oregon } = open({ latencyMs: 100 });
   const session = dublin.session();
   await dublin.invoke(put('a', 1), { session });
@@ -112,7 +112,7 @@ test('a session that goes on at another site waits for its writes (R20)', async 
   expect(await read).toBe(1);
 });
 
-test('a session whose writes do not arrive in time fails with REPLICA_BEHIND (R20)', async () => {
+test('a session whose writes do not arrive in time fails with REPLICA_BEHIND (CAUSAL-20)', async () => {
   const { clock, store, dublin, oregon } = open({ siteTimeoutMs: 300 });
   const session = dublin.session();
   await dublin.invoke(put('a', 1), { session });
@@ -132,7 +132,7 @@ test('a session whose writes do not arrive in time fails with REPLICA_BEHIND (R2
 });
 
 test.each(['c0.1', 'c0.1_99999999999999999', 'x', 'c0.1_-1', 'o1.abc.def'])(
-  'a token that is not of the store is refused: %s (R21)',
+  'a token that is not of the store is refused: %s (CAUSAL-21)',
   (token) => {
     const { store } = open();
     expect(() => store.site('dublin').openSession?.([token])).toThrow(
@@ -158,7 +158,7 @@ test('a store with one site has no timer', async () => {
   expect(await alone.invoke(get('a'))).toBe(1);
 });
 
-test('writes go on when the clock of the machine is set back (R8)', async () => {
+test('writes go on when the clock of the machine is set back (CAUSAL-8)', async () => {
   const clock = { ...virtualClock(1_000_000), wallNow: () => wallMs };
   let wallMs = 1_800_000_000_000;
   const store = createCausalStore({ sites: ['dublin'], clock });

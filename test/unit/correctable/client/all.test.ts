@@ -1,4 +1,4 @@
-/** C11: the levels of a join. */
+/** COR-11: the levels of a join. */
 import { expect, test } from 'vitest';
 import type { Correctable, Levels } from '../../../../src/index.ts';
 import { all, correctable } from '../../../../src/index.ts';
@@ -21,7 +21,7 @@ test.each([
   ['one part', [part()], 'weak'],
   ['three parts with the same levels', [part(), part(), part()], 'weak'],
   ['the last of three has others', [part(), part(), part(['near', 'far'])], 'preliminary'],
-])('C11: %s → at the level %s', async (_what, parts, level) => {
+])('COR-11: %s → at the level %s', async (_what, parts, level) => {
   // A late subscriber is called outside of the subscribing call.
   const joined = all(parts);
   await Promise.resolve();

@@ -1,4 +1,4 @@
-/** What a client passes to its binding, and how results come back (C1, C10, C14). */
+/** What a client passes to its binding, and how results come back (COR-1, COR-10, COR-14). */
 import { expect, test, vi } from 'vitest';
 import { cached } from '../../../../src/bindings/cache/index.ts';
 import { CorrectableError, createClient, getSnapshot } from '../../../../src/index.ts';
@@ -10,13 +10,13 @@ import { LEVELS, manual, unhandledDuring } from '../support.ts';
 
 const errorOf = (c: PromiseLike<unknown>): Promise<unknown> => Promise.resolve(c).catch((error: unknown) => error);
 
-test('C1: no timeout → the binding gets no deadline', async () => {
+test('COR-1: no timeout → the binding gets no deadline', async () => {
   const binding = scriptedBinding(LEVELS);
   void createClient(binding, { timeoutMs: Infinity }).invoke(get('k'));
   expect((await binding.next()).context.deadlineAt).toBeUndefined();
 });
 
-test('C1: the limit of the strongest level has passed → its signal has aborted, also where it is asked for then', async () => {
+test('COR-1: the limit of the strongest level has passed → its signal has aborted, also where it is asked for then', async () => {
   const clock = virtualClock();
   const binding = scriptedBinding(LEVELS);
   const read = createClient(binding, { clock }).invoke(get('k'), { levelTimeoutsMs: { strong: 10 } });
@@ -27,7 +27,7 @@ test('C1: the limit of the strongest level has passed → its signal has aborted
   expect(call.context.signal.aborted).toBe(true);
 });
 
-test('C10: a write that certainly was not sent, and has timed out → UNAVAILABLE that reports that', async () => {
+test('COR-10: a write that certainly was not sent, and has timed out → UNAVAILABLE that reports that', async () => {
   const clock = virtualClock();
   const binding = scriptedBinding(LEVELS);
   const failed = errorOf(createClient(binding, { clock, timeoutMs: 10 }).invoke(put('k', 1)));
@@ -43,14 +43,14 @@ test('C10: a write that certainly was not sent, and has timed out → UNAVAILABL
 test.each([
   ['a read', get('k'), 'INVALID_VALUE', /chain$/],
   ['a write', put('k', 1), 'UNKNOWN', /the write may take effect all the same$/],
-])('C14: a binding gives a promise for the value of %s → %s', async (_what, operation, code, message) => {
+])('COR-14: a binding gives a promise for the value of %s → %s', async (_what, operation, code, message) => {
   const binding = scriptedBinding(LEVELS);
   const failed = errorOf(createClient(binding).invoke<unknown>(operation));
   (await binding.next()).view(Promise.resolve(1), 'weak');
   expect(await failed).toMatchObject({ code, message: expect.stringMatching(message) as string });
 });
 
-test('C5: a callback throws, and the platform has a place for that → reported there', async () => {
+test('COR-5: a callback throws, and the platform has a place for that → reported there', async () => {
   const report = vi.fn<(error: unknown) => void>();
   vi.stubGlobal('reportError', report);
   const mistake = new Error('mistake');
@@ -63,7 +63,7 @@ test('C5: a callback throws, and the platform has a place for that → reported 
   expect(report.mock.calls).toEqual([[mistake]]);
 });
 
-test('C5: only snapshots are taken of it, and it fails → an unhandled rejection all the same', async () => {
+test('COR-5: only snapshots are taken of it, and it fails → an unhandled rejection all the same', async () => {
   const unhandled = await unhandledDuring(() => {
     const { c, sink } = manual();
     getSnapshot(c);
@@ -74,7 +74,7 @@ test('C5: only snapshots are taken of it, and it fails → an unhandled rejectio
 });
 
 test.each(['onUpdate', 'onFinal', 'onError'] as const)(
-  'C10: a mapped Correctable is cancelled, and the source has only an %s callback → the operation goes on',
+  'COR-10: a mapped Correctable is cancelled, and the source has only an %s callback → the operation goes on',
   (callback) => {
     const { c } = manual();
     c[callback](() => {});

@@ -1,4 +1,4 @@
-/** C12 interop, C13 making. */
+/** COR-12 interop, COR-13 making. */
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import {
@@ -17,7 +17,7 @@ import { scriptedBinding } from '../../../../src/testing/scripted-binding.ts';
 import { virtualClock } from '../../../../src/testing/virtual-clock.ts';
 import { codeOf, LEVELS, manual, record, settled, unhandledDuring } from '../support.ts';
 
-test('C12: for await on a failure → the views, then the error once', async () => {
+test('COR-12: for await on a failure → the views, then the error once', async () => {
   const { c, sink } = manual<number>();
   const iterator = c[Symbol.asyncIterator]();
   sink.view(1, 'weak');
@@ -27,7 +27,7 @@ test('C12: for await on a failure → the views, then the error once', async () 
   expect(await iterator.next()).toEqual({ done: true, value: undefined });
 });
 
-test('C12: a slow reader of a refining source → at most one view waits per level', async () => {
+test('COR-12: a slow reader of a refining source → at most one view waits per level', async () => {
   const { c, sink } = manual<number>({ isRefining: true });
   const iterator = c[Symbol.asyncIterator]();
   for (let i = 0; i < 10; i++) sink.view(i, 'weak');
@@ -39,7 +39,7 @@ test('C12: a slow reader of a refining source → at most one view waits per lev
   expect(values).toEqual([9, 10, 11]);
 });
 
-test('C12: a reader that waits, two refinements at once → it gets the first, then the second', async () => {
+test('COR-12: a reader that waits, two refinements at once → it gets the first, then the second', async () => {
   const { c, sink } = manual<number>({ isRefining: true });
   const iterator = c[Symbol.asyncIterator]();
   const first = iterator.next();
@@ -48,7 +48,7 @@ test('C12: a reader that waits, two refinements at once → it gets the first, t
   expect([(await first).value?.value, (await iterator.next()).value?.value]).toEqual([1, 2]);
 });
 
-test('C12: several next() at once → views in order, the rest done', async () => {
+test('COR-12: several next() at once → views in order, the rest done', async () => {
   const { c, sink } = manual<number>();
   const iterator = c[Symbol.asyncIterator]();
   const steps = [iterator.next(), iterator.next(), iterator.next()];
@@ -57,7 +57,7 @@ test('C12: several next() at once → views in order, the rest done', async () =
   expect((await Promise.all(steps)).map(({ value, done }) => done === true || value?.value)).toEqual([1, 2, true]);
 });
 
-test('C12: return() → pending reads end, the error of the operation is not its business any more', async () => {
+test('COR-12: return() → pending reads end, the error of the operation is not its business any more', async () => {
   const reasons = await unhandledDuring(async () => {
     const { c, sink } = manual<number>();
     const iterator = c[Symbol.asyncIterator]();
@@ -72,7 +72,7 @@ test('C12: return() → pending reads end, the error of the operation is not its
 
 /** What an iterator gives for the calls, each by itself and all at once, as an async generator of the views does. */
 test.each(['throw', 'return', 'next, throw', 'next, return', 'next next next, throw', 'next next, return next'])(
-  'C12: an iterator after %s → as an async generator',
+  'COR-12: an iterator after %s → as an async generator',
   async (calls) => {
     const drive = async (iterator: AsyncGenerator<unknown>): Promise<unknown[]> => {
       const outcomes: unknown[] = [];
@@ -97,7 +97,7 @@ test.each(['throw', 'return', 'next, throw', 'next, return', 'next next next, th
   },
 );
 
-test('C12: yield* of a Correctable, into which its consumer throws → the generator catches that error', async () => {
+test('COR-12: yield* of a Correctable, into which its consumer throws → the generator catches that error', async () => {
   const { c, sink } = manual<number>();
   async function* page(): AsyncGenerator<unknown> {
     try {
@@ -114,7 +114,7 @@ test('C12: yield* of a Correctable, into which its consumer throws → the gener
   expect(c.state).toBe('pending');
 });
 
-test('C12: an iterator is disposed of → the reading ends, the operation goes on', async () => {
+test('COR-12: an iterator is disposed of → the reading ends, the operation goes on', async () => {
   const { c, sink } = manual<number>();
   const iterator = c[Symbol.asyncIterator]() as AsyncGenerator<unknown>;
   sink.view(1, 'weak');
@@ -123,13 +123,13 @@ test('C12: an iterator is disposed of → the reading ends, the operation goes o
   expect(c.state).toBe('pending');
 });
 
-test('C12: boxed → crosses an async function unabsorbed', async () => {
+test('COR-12: boxed → crosses an async function unabsorbed', async () => {
   const { c } = manual<number>();
   const open = async (): Promise<CorrectableBox<number, typeof LEVELS>> => boxCorrectable(c);
   expect((await open()).correctable).toBe(c);
 });
 
-test('C12: getSnapshot → one object until something changes', () => {
+test('COR-12: getSnapshot → one object until something changes', () => {
   const { c, sink } = manual<number>();
   c.onError(() => 0);
   const first = getSnapshot(c);
@@ -146,13 +146,13 @@ test('C12: getSnapshot → one object until something changes', () => {
   expect(getSnapshot(c)).toMatchObject({ state: 'error', latest: { value: 1 }, error: { code: 'FINAL_FAILED' } });
 });
 
-test('C12: a Correctable is no Promise, and its tag names it', () => {
+test('COR-12: a Correctable is no Promise, and its tag names it', () => {
   const { c } = manual();
   expect(c).not.toBeInstanceOf(Promise);
   expect(Object.prototype.toString.call(c)).toBe('[object Correctable]');
 });
 
-test('C12: console.log of lines in a key and an error for a value → one line all the same', () => {
+test('COR-12: console.log of lines in a key and an error for a value → one line all the same', () => {
   const binding = scriptedBinding(LEVELS);
   const read = createClient(binding).invoke(get('user\n7'));
   binding.calls[0]!.view(new Error('down'), 'weak');
@@ -160,7 +160,7 @@ test('C12: console.log of lines in a key and an error for a value → one line a
   binding.calls[0]!.view(1, 'strong');
 });
 
-test('C12: console.log → one line: the operation, the state, the latest view', async () => {
+test('COR-12: console.log → one line: the operation, the state, the latest view', async () => {
   const binding = scriptedBinding(LEVELS);
   const read = createClient(binding).invoke(get('user:7'));
   expect(inspect(read)).toBe('Correctable(get "user:7") { pending }');
@@ -179,13 +179,13 @@ test('C12: console.log → one line: the operation, the state, the latest view',
   expect(inspect(correctableFromValue(4))).toBe('Correctable(operation) { final, final: 4 }');
 });
 
-test('C12: console.log of a value that holds its own Correctable → an end of it', () => {
+test('COR-12: console.log of a value that holds its own Correctable → an end of it', () => {
   const { c, sink } = manual<object>();
   sink.view({ c }, 'weak');
   expect(inspect(c)).toMatch(/^Correctable\(operation\) \{ pending, weak: \{ c: .*\[Object\].* \}$/);
 });
 
-test('C13: the executor calls the sink on the spot → the Correctable is born closed', async () => {
+test('COR-13: the executor calls the sink on the spot → the Correctable is born closed', async () => {
   const c = correctable<number, typeof LEVELS>(LEVELS, (sink) => {
     sink.view(1, 'weak');
     sink.view(2, 'strong');
@@ -194,7 +194,7 @@ test('C13: the executor calls the sink on the spot → the Correctable is born c
   expect(await c).toBe(2);
 });
 
-test('C13: the executor throws → closes with the cause, nothing is thrown', async () => {
+test('COR-13: the executor throws → closes with the cause, nothing is thrown', async () => {
   const cause = new Error('boom');
   const c = correctable(LEVELS, () => {
     throw cause;
@@ -202,7 +202,7 @@ test('C13: the executor throws → closes with the cause, nothing is thrown', as
   expect(await c.catch((error: unknown) => error)).toMatchObject({ code: 'FINAL_FAILED', cause });
 });
 
-test('C13: the executor takes a signal → aborted by cancel, not by the end', async () => {
+test('COR-13: the executor takes a signal → aborted by cancel, not by the end', async () => {
   const signals: AbortSignal[] = [];
   const sinks: Sink<number>[] = [];
   const make = (): Correctable<number, readonly ['only']> =>
@@ -220,7 +220,7 @@ test('C13: the executor takes a signal → aborted by cancel, not by the end', a
   expect(signals[1]?.aborted).toBe(false);
 });
 
-test('C13: answers that accumulate → the same level again, from a refining source', async () => {
+test('COR-13: answers that accumulate → the same level again, from a refining source', async () => {
   const c = correctable<number, readonly ['some', 'all']>(
     ['some', 'all'],
     (sink) => {
@@ -231,7 +231,7 @@ test('C13: answers that accumulate → the same level again, from a refining sou
   expect(await c).toBe(3);
 });
 
-test('C13: misuse of the sink → counted, never thrown into the binding', async () => {
+test('COR-13: misuse of the sink → counted, never thrown into the binding', async () => {
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding);
   const read = client.invoke(get('k'));
@@ -249,7 +249,7 @@ test('C13: misuse of the sink → counted, never thrown into the binding', async
   expect(await read).toBe(2);
 });
 
-test('C13: levels alone → what makes Correctables of them, each on its own', async () => {
+test('COR-13: levels alone → what makes Correctables of them, each on its own', async () => {
   const make = correctable(LEVELS);
   const item = make<number>((sink) => void sink.view(1, 'strong'));
   const two = make<number>((sink) => void sink.view(2, 'strong'), { timeoutMs: 1_000 });
@@ -258,7 +258,7 @@ test('C13: levels alone → what makes Correctables of them, each on its own', a
   expect(() => correctable([])).toThrow(expect.objectContaining({ field: 'levels' }));
 });
 
-test('C13: withSink → the sink of a Correctable, and its signal', async () => {
+test('COR-13: withSink → the sink of a Correctable, and its signal', async () => {
   const { correctable: price, sink, signal } = correctable(LEVELS).withSink<number>();
   const lines = record(price);
   sink.view(1, 'weak');
@@ -268,7 +268,7 @@ test('C13: withSink → the sink of a Correctable, and its signal', async () => 
   expect(signal.aborted).toBe(false);
 });
 
-test('C13: withSink: options → its deadline and its signal; what comes later is dropped', async () => {
+test('COR-13: withSink: options → its deadline and its signal; what comes later is dropped', async () => {
   const clock = virtualClock();
   const events: CorrectableEvent[] = [];
   const late = correctable(LEVELS).withSink<number>({ clock, timeoutMs: 5, onEvent: (event) => events.push(event) });
@@ -283,7 +283,7 @@ test('C13: withSink: options → its deadline and its signal; what comes later i
   expect(await codeOf(unwanted.correctable)).toBe('ABORTED');
 });
 
-test('C13: of and from → one final view; the rejection is the cause', async () => {
+test('COR-13: of and from → one final view; the rejection is the cause', async () => {
   expect(await correctableFromValue(1)).toBe(1);
   expect(await correctableFromPromise(Promise.resolve(2))).toBe(2);
   const cause = new Error('no');

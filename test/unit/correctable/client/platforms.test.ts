@@ -1,7 +1,7 @@
-/** C12: what a Correctable is to a platform that has more than this one. */
+/** COR-12: what a Correctable is to a platform that has more than this one. */
 import { expect, test, vi } from 'vitest';
 
-test('C12: the platform has a symbol for observables → a Correctable answers to it, and to the name that others use', async () => {
+test('COR-12: the platform has a symbol for observables → a Correctable answers to it, and to the name that others use', async () => {
   const observable = Symbol('observable');
   Object.defineProperty(Symbol, 'observable', { value: observable, configurable: true });
   try {

@@ -1,4 +1,4 @@
-/** C12: Correctables of another copy of the package, as a component library brings one of its own. */
+/** COR-12: Correctables of another copy of the package, as a component library brings one of its own. */
 import { expect, test, vi } from 'vitest';
 import { respondWithViews } from '../../../../src/http/index.ts';
 import type { Binding, Operation } from '../../../../src/index.ts';
@@ -14,11 +14,11 @@ function manualOfOther<T = unknown>() {
   return { c, sink, signal };
 }
 
-test('C12: the tests have two copies of the package', () => {
+test('COR-12: the tests have two copies of the package', () => {
   expect(other.CorrectableError).not.toBe(CorrectableError);
 });
 
-test('C11, C12: all of parts of both copies with the same levels → the level of the weakest part', async () => {
+test('COR-11, COR-12: all of parts of both copies with the same levels → the level of the weakest part', async () => {
   const mine = manual<number>();
   const theirs = manualOfOther<string>();
   const lines = record(all([mine.c, theirs.c]).map((values) => values.join('+')));
@@ -30,11 +30,11 @@ test('C11, C12: all of parts of both copies with the same levels → the level o
   expect(lines).toEqual(['write 1+a weak', 'write 1+b causal', 'final 2+b strong']);
 });
 
-test('C11, C12: all of a closed part of another copy, by name → its value', async () => {
+test('COR-11, COR-12: all of a closed part of another copy, by name → its value', async () => {
   expect(await all({ known: other.correctableFromValue(1) })).toEqual({ known: 1 });
 });
 
-test('C11, C12: a part of another copy fails → all fails with its error', async () => {
+test('COR-11, COR-12: a part of another copy fails → all fails with its error', async () => {
   const { c, sink } = manualOfOther();
   const joined = all([c]);
   const error = new other.CorrectableError('FORBIDDEN', 'not yours');
@@ -42,7 +42,7 @@ test('C11, C12: a part of another copy fails → all fails with its error', asyn
   await expect(joined).rejects.toBe(error);
 });
 
-test('C10, C12: all is canceled → cancels a part of another copy', async () => {
+test('COR-10, COR-12: all is canceled → cancels a part of another copy', async () => {
   const { c, signal } = manualOfOther();
   const joined = all([c]);
   const outcome = codeOf(joined);
@@ -50,7 +50,7 @@ test('C10, C12: all is canceled → cancels a part of another copy', async () =>
   expect([await outcome, signal.aborted, c.state]).toEqual(['ABORTED', true, 'error']);
 });
 
-test('C10, C12: all is canceled, another consumer waits → the part of another copy goes on', async () => {
+test('COR-10, COR-12: all is canceled, another consumer waits → the part of another copy goes on', async () => {
   const { c, sink, signal } = manualOfOther<number>();
   const lines = record(c);
   const joined = all([c]);
@@ -60,7 +60,7 @@ test('C10, C12: all is canceled, another consumer waits → the part of another 
   expect([await outcome, signal.aborted, lines]).toEqual(['ABORTED', false, ['final 1 strong']]);
 });
 
-test('C8, C12: a step returns a Correctable of another copy → its preliminary views are shown', async () => {
+test('COR-8, COR-12: a step returns a Correctable of another copy → its preliminary views are shown', async () => {
   const input = manual<number>();
   const step = manualOfOther<string>();
   const lines = record(input.c.speculate(() => step.c));
@@ -82,21 +82,21 @@ const pending: Binding<readonly ['weak', 'strong']> = {
 };
 const write: Operation<unknown> = { name: 'put', args: { key: 'k', value: 1 }, access: 'write' };
 
-test('C11, C12: a chain writes by another copy on a preliminary view, without an undo → UNKNOWN', async () => {
+test('COR-11, COR-12: a chain writes by another copy on a preliminary view, without an undo → UNKNOWN', async () => {
   const input = manual<number>();
   const outcome = codeOf(input.c.chain(() => other.createClient(pending).invoke(write)));
   input.sink.view(1, 'weak');
   expect(await outcome).toBe('UNKNOWN');
 });
 
-test('C12, C14: a write of another copy is in flight as all fails → its error suggests no retry', async () => {
+test('COR-12, COR-14: a write of another copy is in flight as all fails → its error suggests no retry', async () => {
   const mine = manual();
   const joined = all([mine.c, other.createClient(pending).invoke(write)]);
   mine.sink.fail(new CorrectableError('UNAVAILABLE', 'down'));
   await expect(joined).rejects.toMatchObject({ code: 'UNKNOWN', retryable: false });
 });
 
-test('C12: snapshots of one of another copy → one object until something changes', () => {
+test('COR-12: snapshots of one of another copy → one object until something changes', () => {
   const { c, sink } = manualOfOther<number>();
   const before = getSnapshot(c);
   expect(getSnapshot(c)).toBe(before);
@@ -105,7 +105,7 @@ test('C12: snapshots of one of another copy → one object until something chang
   expect([before.latest, after.latest?.value, getSnapshot(c) === after]).toEqual([undefined, 1, true]);
 });
 
-test('C12: one of another copy fails → the snapshots in its listener and later have the error', () => {
+test('COR-12: one of another copy fails → the snapshots in its listener and later have the error', () => {
   const { c, sink } = manualOfOther<number>();
   const shown: unknown[] = [];
   c.onError(() => shown.push(getSnapshot(c)));
@@ -114,7 +114,7 @@ test('C12: one of another copy fails → the snapshots in its listener and later
   expect(getSnapshot(c)).toBe(shown[0]);
 });
 
-test('C12: a weak level of another copy fails, and the operation goes on → respondWithViews reports it', async () => {
+test('COR-12: a weak level of another copy fails, and the operation goes on → respondWithViews reports it', async () => {
   const { c, sink } = manualOfOther<number>();
   const reported: unknown[] = [];
   const reply = respondWithViews(c, { onError: (error) => reported.push(error) });

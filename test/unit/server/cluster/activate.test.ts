@@ -1,4 +1,5 @@
 /** When an operator's command brings a version into force, and which sites it names if it does not. */
+// @rule CLU-U3
 import { expect, test, vi } from 'vitest';
 import { ACTIVATE, answerVersion, type VersionContext } from '../../../../src/server/cluster/activate.ts';
 import type { DeploymentVersion } from '../../../../src/server/records/deployment-version.ts';

@@ -1,4 +1,5 @@
 /** What a node says of a change of the members that it has proposed. */
+// @rule CLU-W5
 import { afterEach, expect, test, vi } from 'vitest';
 import { PendingChanges } from '../../../../src/server/cluster/become-member.ts';
 

@@ -1,4 +1,5 @@
 /** A site that takes the state of another one: donors of no use, a full disk, and a site that was closed meanwhile. */
+// @rule CLU-A7, CLU-A8
 import { expect, test } from 'vitest';
 import { put } from '../../../../src/operations/index.ts';
 import { createTransferAlarms } from '../../../../src/server/alarms/site-alarm.ts';

@@ -1,4 +1,5 @@
 /** Links between nodes over real sockets with TLS. */
+// @rule CLU-U1a, CLU-U1b
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';

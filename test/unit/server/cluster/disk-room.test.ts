@@ -1,4 +1,5 @@
 /** What a node has to write on a full disk: it says so, and goes on once there is room. */
+// @rule CLU-T10
 import { expect, test } from 'vitest';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 import { DiskRoom } from '../../../../src/server/cluster/disk-room.ts';

@@ -1,4 +1,5 @@
 /** Which version two ends of a link use. */
+// @rule CLU-U1
 import { expect, test } from 'vitest';
 import { agreeOnVersion, describeMismatch, parseVersions } from '../../../../src/server/cluster/outgoing-link.ts';
 

@@ -1,4 +1,5 @@
 /** Links that carry less than what is sent over them. */
+// @rule BS-E9a
 import { randomBytes } from 'node:crypto';
 import { connect, createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';

@@ -1,4 +1,5 @@
-/** Labeling finds and reports the operations that must be red, and no others (docs/spec/redblue.md, K1–K8). */
+/** Labeling finds and reports the operations that must be red, and no others (docs/spec/redblue.md, RB-K1–K8). */
+// @rule RB-K4, RB-K5, RB-K8
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';

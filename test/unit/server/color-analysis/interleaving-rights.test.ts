@@ -1,6 +1,7 @@
 /**
  * Two sites that meet, of which one takes, both do, or neither: the report names the holder of rights only for takes.
  */
+// @rule RIGHTS-13
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';

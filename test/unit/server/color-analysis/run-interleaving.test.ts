@@ -1,4 +1,5 @@
 /** Two sites that meet: what is looked at, in which order, with which stamps. */
+// @rule RB-K2, RB-K3
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';

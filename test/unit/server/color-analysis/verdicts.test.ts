@@ -1,4 +1,5 @@
 /** Verdicts out of what runs have shown. */
+// @rule RB-K7
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';

@@ -1,5 +1,5 @@
 /**
- * Effects that no table has made (docs/spec/redblue.md, V11): by their type they are plain objects, so that anybody can. One
+ * Effects that no table has made (docs/spec/redblue.md, RB-V11): by their type they are plain objects, so that anybody can. One
  * that a site cannot apply would end it, and with its log each that starts after it.
  */
 import { describe, expect, onTestFinished, test } from 'vitest';

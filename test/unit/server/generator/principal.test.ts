@@ -1,4 +1,5 @@
 /** Generators know for which user they run: as the gateway's `authorize` has it, in every run. */
+// @rule RB-V13
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { cached } from '../../../../src/bindings/cache/index.ts';

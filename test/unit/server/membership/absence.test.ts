@@ -1,4 +1,5 @@
 /** Sites that are away: what is kept for them, and how they come back once it is not. */
+// @rule CLU-A1, CLU-A2, CLU-A3, CLU-A4, CLU-A5, CLU-A6, CLU-T1a
 import { expect, test } from 'vitest';
 import { mergeSharedIntoSite, getSharedPart } from '../../../../src/server/log/recovered-state.ts';
 import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';

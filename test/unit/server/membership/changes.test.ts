@@ -1,4 +1,5 @@
 /** Sites join and are retired: what becomes of a change, and of what is on its way meanwhile. */
+// @rule CLU-M3, CLU-M6, CLU-M7, CLU-M9, CLU-M11
 import { expect, test } from 'vitest';
 import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
 import { MemberWorld } from '../../../support/member-world.ts';

@@ -1,4 +1,5 @@
 /** A retry whose home was closed is answered by what others have of it, and never executed again. */
+// @rule CLU-I12
 import { expect, test } from 'vitest';
 import { enqueue, get, put } from '../../../../src/operations/index.ts';
 import { formatHome } from '../../../../src/server/records/origin.ts';

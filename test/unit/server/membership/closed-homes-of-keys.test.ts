@@ -1,4 +1,5 @@
 /** Idempotency keys whose home was closed: what was done under them is not done again, and new ones are executed. */
+// @rule CLU-I13
 import { describe, expect, test } from 'vitest';
 import { formatKeyedOperationId } from '../../../../src/server/records/operation-id.ts';
 import { MemberWorld } from '../../../support/member-world.ts';

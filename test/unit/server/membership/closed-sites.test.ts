@@ -1,4 +1,5 @@
 /** What a closed site had of the deployment: rights, and a say in what may be forgotten. */
+// @rule CLU-M12, CLU-M13
 import { expect, test } from 'vitest';
 import { put } from '../../../../src/operations/index.ts';
 import { MemberWorld, siteAt } from '../../../support/member-world.ts';

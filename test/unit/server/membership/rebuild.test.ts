@@ -1,4 +1,5 @@
 /** A site whose directory is lost starts as another origin, with the data of the other sites. */
+// @rule CLU-M1, CLU-M2, CLU-M4, CLU-M5, CLU-M8
 import { expect, test } from 'vitest';
 import type { Envelope } from '../../../../src/server/messages/envelope.ts';
 import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';

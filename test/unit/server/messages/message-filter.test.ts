@@ -1,4 +1,5 @@
 /** Who is let in: messages of this deployment, for this replica, of the latest start of a site that is known. */
+// @rule BS-E1, BS-E3, BS-E4, BS-E5, CLU-I2, CLU-M10
 import { describe, expect, test, vi } from 'vitest';
 import { receiveEnvelopes } from '../../../../src/server/cluster/site-messages.ts';
 import { SEQUENCED_MESSAGE_FORMAT } from '../../../../src/server/log/sequenced/sequenced-messages.ts';

@@ -1,4 +1,5 @@
 /** The error of a message names the place of the problem, and no part of the message is used. */
+// @rule BS-E2, BS-E10
 import { describe, expect, test } from 'vitest';
 import { SEQUENCED_MESSAGE_FORMAT } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
 import { createMessageSchema } from '../../../../src/server/messages/message-schemas.ts';

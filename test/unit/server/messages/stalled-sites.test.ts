@@ -1,4 +1,5 @@
 /** Sites that are heard, and confirm nothing. */
+// @rule CLU-A3a
 import { expect, test } from 'vitest';
 import { StalledSites } from '../../../../src/server/messages/stalled-sites.ts';
 import { siteAt } from '../../../support/origins.ts';

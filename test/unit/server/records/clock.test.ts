@@ -1,4 +1,5 @@
 /** Clocks that are set and clocks that are wild: what is refused, and what goes on. */
+// @rule RB-Q1, RB-Q2
 import { describe, expect, test } from 'vitest';
 import { HybridClock } from '../../../../src/server/records/clock.ts';
 import { ClockQuarantine } from '../../../../src/server/replica/core/clock-quarantine.ts';

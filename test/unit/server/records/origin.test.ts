@@ -1,4 +1,5 @@
 /** The table of origins: the red order first, sites after it, nothing ever moved. */
+// @rule BS-O1, BS-O3, BS-O4
 import { describe, expect, test } from 'vitest';
 import { Origins, RED, formatStartName } from '../../../../src/server/records/origin.ts';
 import type { Origin } from '../../../../src/server/records/origin.ts';

@@ -2,6 +2,7 @@
  * Exactly once across sites: the eight clauses of docs/spec/exactly-once.md, and the ten stories in which a simpler rule
  * fails, each of which must end well.
  */
+// @rule RB-P1, RB-R8, RB-R9, RB-S1
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';

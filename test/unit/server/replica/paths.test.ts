@@ -1,4 +1,5 @@
 /** The blue and the red path through a deployment: colors, levels, certification, retries, failures. */
+// @rule RB-R6, RB-R14
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../src/correctable/client/client.ts';

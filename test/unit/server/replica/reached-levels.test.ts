@@ -1,4 +1,5 @@
-/** Levels that are true: what a site answers by itself is never called strong (docs/spec/redblue.md, V1 to V4). */
+/** Levels that are true: what a site answers by itself is never called strong (docs/spec/redblue.md, RB-V1 to RB-V4). */
+// @rule RB-V2, RB-V3
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { createClient, type Client } from '../../../../src/correctable/client/client.ts';

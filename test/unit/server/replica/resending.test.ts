@@ -1,4 +1,5 @@
 /** What is sent again: what was missing, and hardly more than that. */
+// @rule RB-P2
 import { describe, expect, test } from 'vitest';
 import type { LogEntry } from '../../../../src/server/log/red-log.ts';
 import { SequencedLog } from '../../../../src/server/log/sequenced/sequenced-log.ts';

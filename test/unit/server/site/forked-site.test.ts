@@ -1,4 +1,5 @@
 /** The driver of a site ends it if another node has gone on as that site, and alerts the operator. */
+// @rule CLU-I9
 import { performance } from 'node:perf_hooks';
 import { expect, test, vi } from 'vitest';
 import { put } from '../../../../src/operations/index.ts';

@@ -1,4 +1,5 @@
 /** A node that goes on from an older or copied directory is noticed by others, and stops before it can do harm. */
+// @rule CLU-I3, CLU-I4, CLU-I5, CLU-I6, CLU-I7, CLU-I7a, CLU-I8, CLU-I10
 import { describe, expect, test } from 'vitest';
 import { enqueue, get, put } from '../../../../src/operations/index.ts';
 import type { Envelope } from '../../../../src/server/messages/envelope.ts';

@@ -1,4 +1,5 @@
 /** A link holds so much and no more. */
+// @rule BS-E9
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Link } from '../../../../src/server/site/link.ts';
 

@@ -1,4 +1,5 @@
 /** While the home of an operation is down, other sites answer for it what they have received; a session waits as before. */
+// @rule CLU-I11
 import { expect, test } from 'vitest';
 import { get, put } from '../../../../src/operations/index.ts';
 import { siteAt } from '../../../support/origins.ts';

@@ -1,6 +1,7 @@
 /**
  * A red log that stays halted: what its site keeps in the meantime is bounded, and its error explains how to fix it.
  */
+// @rule RB-L5
 import { beforeEach, expect, test } from 'vitest';
 import { Random } from '../../../../src/server/collections/random.ts';
 import { SEQUENCED_ENGINE } from '../../../../src/server/log/sequenced/engine.ts';

@@ -1,4 +1,5 @@
 /** A checkpoint is in two parts: of what all sites share another site can begin, with nothing of its own. */
+// @rule STO-30
 import { beforeEach, expect, test } from 'vitest';
 import { getSharedPart, createSiteFromShared } from '../../../../src/server/log/recovered-state.ts';
 import { getPart, getSections } from '../../../../src/server/records/checkpoint.ts';

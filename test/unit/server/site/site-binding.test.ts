@@ -1,4 +1,5 @@
 /** What a site returns for an update, as views: a preliminary view that failed never replaces the final one. */
+// @rule RB-V7
 import { expect, test } from 'vitest';
 import type { InvocationContext, Sink } from '../../../../src/correctable/binding.ts';
 import { CorrectableError, createClient } from '../../../../src/index.ts';

@@ -1,4 +1,5 @@
 /** Some sites run a newer version: what they do before it is in force, and which sites must stop after that. */
+// @rule CLU-U2, CLU-U4, CLU-U6
 import { expect, test } from 'vitest';
 import { RULES_VERSION, type DeploymentVersion } from '../../../../src/server/records/deployment-version.ts';
 import { describeService } from '../../../../src/server/service/describe-service.ts';

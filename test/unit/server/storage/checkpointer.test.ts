@@ -1,4 +1,5 @@
 /** How a state is cut into slices that a site can bear between two operations. */
+// @rule STO-20
 import { expect, test } from 'vitest';
 import type { Section } from '../../../../src/server/records/checkpoint.ts';
 import type { Stamp } from '../../../../src/server/records/effect.ts';

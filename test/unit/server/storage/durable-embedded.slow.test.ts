@@ -2,6 +2,7 @@
  * A deployment in a data directory: results that were delivered survive a restart, and no other process gets in
  * meanwhile.
  */
+// @rule STO-28
 import { readdirSync, writeFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';

@@ -1,4 +1,5 @@
 /** Logs and checkpoints on a virtual disk: groups, files, torn ends, holes, room. */
+// @rule STO-5, STO-6, STO-7, STO-9
 import { describe, expect, test } from 'vitest';
 import { readCheckpoint } from '../../../../src/server/storage/format/checkpoint-file.ts';
 import { formatCheckpointName } from '../../../../src/server/storage/format/file-names.ts';

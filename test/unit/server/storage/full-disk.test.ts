@@ -1,4 +1,5 @@
 /** Storage on a disk that has no room, for a while or at the start. */
+// @rule STO-11
 import { describe, expect, test, vi } from 'vitest';
 import { numbers, SMALL, type TestSite, VirtualMachine, write } from './virtual-storage.ts';
 

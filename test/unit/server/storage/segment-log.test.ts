@@ -1,4 +1,5 @@
 /** When the thread may wait for a write of the log itself. */
+// @rule STO-2
 import { expect, test } from 'vitest';
 import type { Files, SyncedFile } from '../../../../src/server/storage/disk/files.ts';
 import { SegmentLog } from '../../../../src/server/storage/segment-log.ts';

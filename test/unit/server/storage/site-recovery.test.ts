@@ -2,6 +2,7 @@
  * A site whose disk fills up, fails, or whose peers are away: what it refuses, what it serves, how it goes on; and when it
  * waits for the disk with all that it does.
  */
+// @rule STO-10, STO-12
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient, CorrectableError } from '../../../../src/index.ts';
 import type { Client } from '../../../../src/index.ts';

@@ -2,7 +2,7 @@
  * Own red operations that are proposed and not decided. Later operations of the
  * site run on top of them, so a row that many of them write does not cost a
  * round trip each. A later one names the operations whose effects it may have
- * read, and commits only behind these (docs/spec/redblue.md, R10 to R13).
+ * read, and commits only behind these (docs/spec/redblue.md, RB-R10 to RB-R13).
  *
  * A run sees these effects as if they came last. That holds if no other
  * operation has changed the same data since. Otherwise the position in the log

@@ -1,6 +1,6 @@
 /**
  * Red requests that wait for rights. Others of their site do not wait for them
- * (docs/spec/rights.md, R-5).
+ * (docs/spec/rights.md, RIGHTS-5).
  */
 import { isCorrectableError } from '../../../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../../../generator/generator-runner.ts';

@@ -1,4 +1,5 @@
 /** A node that follows the generations of the red log, whatever happens to it meanwhile. */
+// @rule CLU-G1c, CLU-G1d, CLU-G2, CLU-G5, CLU-G6, CLU-G7
 import { afterEach, expect, test, vi } from 'vitest';
 import { RedFollower } from '../../../../../src/server/cluster/red-log/red-follower.ts';
 import {

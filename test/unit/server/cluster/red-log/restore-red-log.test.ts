@@ -1,4 +1,5 @@
 /** Restoring a red log whose leader is lost. */
+// @rule CLU-G1, CLU-G1a, CLU-G3, CLU-G4
 import { expect, test } from 'vitest';
 import {
   OPEN_RED,

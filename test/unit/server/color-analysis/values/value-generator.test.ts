@@ -1,4 +1,5 @@
 /** Arguments that are drawn from schemas: such as the contract takes, and such as operations meet by. */
+// @rule RB-K9
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { toInputJsonSchema, type JsonSchema } from '../../../../../src/protocol/contract/json-schema.ts';

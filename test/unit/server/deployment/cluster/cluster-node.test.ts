@@ -1,4 +1,5 @@
 /** Nodes of a cluster in one process, over real links: what a node refuses, and how its members change. */
+// @rule CLU-T9
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';

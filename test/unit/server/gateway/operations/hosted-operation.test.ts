@@ -1,4 +1,5 @@
 /** Views of the hosted binding as rows. */
+// @rule RB-V8
 import { describe, expect, test } from 'vitest';
 import { CorrectableError } from '../../../../../src/correctable/errors.ts';
 import type { EncodedMessage, Span } from '../../../../../src/protocol/codec/codec.ts';

@@ -1,4 +1,5 @@
 /** Reading the log by key, in the order of revisions. */
+// @rule ETCD-D1
 import { expect, test } from 'vitest';
 import { Random } from '../../../../../src/server/collections/random.ts';
 import { EtcdCatchUp } from '../../../../../src/server/log/etcd/etcd-catch-up.ts';

@@ -1,4 +1,6 @@
 /** The rules of the red log that etcd keeps, over the model of etcd. */
+// @rule ETCD-D2, ETCD-D3, ETCD-D4, ETCD-D5, ETCD-D6, ETCD-F2, ETCD-F3, ETCD-F4, ETCD-F5, ETCD-S1, ETCD-S2
+// @rule ETCD-S3, ETCD-S4, ETCD-W1, ETCD-W3, ETCD-W4, ETCD-W5, ETCD-W6
 import { describe, expect, test } from 'vitest';
 import { encodeGroup, MAX_GROUP_RECORDS, MAX_RECORD_BYTES } from '../../../../../src/server/log/etcd/etcd-groups.ts';
 import { EtcdKeys } from '../../../../../src/server/log/etcd/etcd-keys.ts';

@@ -1,4 +1,5 @@
 /** The red log, message by message: who sends what to whom, and what loss, repetition and restarts do. */
+// @rule RB-L1, RB-L2, RB-L3
 import { describe, expect, test } from 'vitest';
 import type { LogEntry, SavedLog } from '../../../../../src/server/log/red-log.ts';
 import { RedLogConsumer } from '../../../../../src/server/log/red-log-consumer.ts';

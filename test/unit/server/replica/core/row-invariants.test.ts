@@ -1,4 +1,5 @@
 /** Invariants at the sites of a deployment that is being developed. */
+// @rule RB-V9
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../../src/index.ts';

@@ -1,4 +1,5 @@
 /** Rights that come together for one who takes much, and what is left of them afterwards. */
+// @rule RIGHTS-10, RIGHTS-14
 import { describe, expect, test, vi } from 'vitest';
 import { DEFAULT_SEND_WINDOWS } from '../../../../../src/server/records/send-windows.ts';
 import { splitByAll, splitByRichest } from '../../../../../src/server/replica/rights/split-amount.ts';

@@ -1,4 +1,5 @@
 /** Rights to a bounded field, step by step: who may take, who asks whom, and what becomes of them. */
+// @rule RIGHTS-3, RIGHTS-4, RIGHTS-5, RIGHTS-6, RIGHTS-8, RIGHTS-9, RIGHTS-11, RIGHTS-12
 import { describe, expect, test } from 'vitest';
 import { siteAt } from '../../../../support/origins.ts';
 import { Sites } from '../sites.ts';

@@ -1,4 +1,5 @@
 /** A bounded field: its ledger adds up in every order of changes, and a stamp names the site whose rights are used. */
+// @rule RIGHTS-1, RIGHTS-2
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Effect, Stamp } from '../../../../../src/server/records/effect.ts';

@@ -1,4 +1,5 @@
 /** Each kind of field: concurrent changes in any order give one state. */
+// @rule BS-O5
 import { describe, expect, test } from 'vitest';
 import type { Effect, Stamp } from '../../../../../src/server/records/effect.ts';
 import { FIELD_KINDS } from '../../../../../src/server/service/fields/field-kinds.ts';

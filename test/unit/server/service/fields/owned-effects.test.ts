@@ -1,4 +1,4 @@
-/** Effects in flight of which some end in the middle: what is shown, and at what cost (docs/spec/redblue.md, T3). */
+/** Effects in flight of which some end in the middle: what is shown, and at what cost (docs/spec/redblue.md, RB-T3). */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Effect } from '../../../../../src/server/records/effect.ts';

@@ -1,4 +1,5 @@
 /** Long queues in checkpoints: in parts, of which little is written again. */
+// @rule STO-22
 import { describe, expect, test } from 'vitest';
 import type { Stamp } from '../../../../../src/server/records/effect.ts';
 import { WHOLE_ROW } from '../../../../../src/server/service/row-effects.ts';

@@ -1,4 +1,4 @@
-/** What the fields of a removed row mean, if another site writes to it at the same time: docs/spec/redblue.md, V12. */
+/** What the fields of a removed row mean, if another site writes to it at the same time: docs/spec/redblue.md, RB-V12. */
 import { describe, expect, test } from 'vitest';
 import { RED, Origins, type Origin } from '../../../../../src/server/records/origin.ts';
 import type { Effect, Stamp } from '../../../../../src/server/records/effect.ts';

@@ -1,4 +1,5 @@
 /** Session tokens: only the deployment that made one takes it. */
+// @rule CLU-M14, RB-S2
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../../../src/correctable/client/client.ts';
 import { createEmbedded } from '../../../../../src/server/deployment/embedded/embedded.ts';

@@ -1,4 +1,5 @@
 /** Files that are lost, damaged or old: either all that was synced comes back, or there is no start. */
+// @rule STO-16, STO-17, STO-26
 import { describe, expect, test } from 'vitest';
 import { encodeFrame } from '../../../../../src/server/storage/format/frames.ts';
 import { FOLDER, VirtualMachine } from '../virtual-storage.ts';

@@ -1,4 +1,5 @@
 /** What the data of a cluster was made with: which versions of its service may use it. */
+// @rule CLU-U5
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../../src/contract/index.ts';

@@ -1,4 +1,5 @@
 /** A data folder that is looked at while a process is working in it: nothing is taken for lost that only moved on. */
+// @rule STO-25
 import { cpSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';

@@ -1,4 +1,5 @@
 /** A site that has lost its past, in a deployment whose other sites have theirs: no start, and what to do. */
+// @rule STO-18, STO-31
 import { cpSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';

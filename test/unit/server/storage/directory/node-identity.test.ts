@@ -1,4 +1,5 @@
 /** `node.json`, which says whose a data directory is: nothing is taken of a damaged one. */
+// @rule STO-32
 import { expect, test } from 'vitest';
 import {
   formatIdentity,

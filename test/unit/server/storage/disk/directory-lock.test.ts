@@ -1,4 +1,5 @@
 /** The lock of a data folder: whose it is, when it may be broken, and what its owner notices after a pause. */
+// @rule STO-14
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';

@@ -1,4 +1,5 @@
 /** A real disk: which flags files are opened with, and what goes on in the background. */
+// @rule STO-1
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';

@@ -1,4 +1,5 @@
 /** What stands beside the logs in a data folder, `manifest.json` and `cluster.key`: refused starts, losses, damage. */
+// @rule STO-19, STO-23
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import fs, { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

@@ -2,6 +2,7 @@
  * What lies on disks stays as it was written, whatever becomes of the wire: these bytes are those of format 1. Where this
  * fails after a change of the wire's codec, storage needs a copy of the codec as it was (`storage/format/values.ts`).
  */
+// @rule STO-29
 import { expect, test } from 'vitest';
 import { formatOperationId } from '../../../../../src/server/records/operation-id.ts';
 import {

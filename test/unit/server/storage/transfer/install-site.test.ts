@@ -1,4 +1,5 @@
 /** A site is made of what was transferred in one step: after a crash anywhere there is the old one or the new one. */
+// @rule CLU-T5
 import { beforeEach, expect, test } from 'vitest';
 import { createSiteFromShared } from '../../../../../src/server/log/recovered-state.ts';
 import type { RecoveredState, SavedSiteState } from '../../../../../src/server/log/recovered-state.ts';

@@ -1,4 +1,5 @@
 /** A donor sends the shared part of its state slice by slice; the receiver has all of it, or nothing that counts. */
+// @rule CLU-T1, CLU-T2, CLU-T3, CLU-T4
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { TransferReply, TransferRequest } from '../../../../../src/server/storage/transfer/transfer-messages.ts';
 import { TransferSites } from './transfer-sites.ts';

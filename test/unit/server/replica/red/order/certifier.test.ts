@@ -1,4 +1,5 @@
 /** Certification decides by the log's prefix: what conflicts, what does not, and what is remembered. */
+// @rule RB-R1, RB-R2, RB-R3
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Certifier } from '../../../../../../src/server/replica/red/order/certifier.ts';

@@ -2,6 +2,7 @@
  * The red order is serializable: every kind of read against every kind of effect, both orders, on rows that red or blue
  * operations brought in or took away, with clocks that are off, judged by a plain model.
  */
+// @rule RB-R1a
 import { describe, expect, test } from 'vitest';
 import type { Effect } from '../../../../../../src/server/records/effect.ts';
 import { CHANGES, isFor, READS, service, TABLE_NAMES } from './red-order-cases.ts';

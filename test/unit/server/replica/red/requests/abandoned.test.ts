@@ -1,7 +1,8 @@
 /**
  * Operations that are abandoned, rejected or started again beside others of the same operation, in long queues and at
- * starts that have lost their number (docs/spec/redblue.md, T2, T3, R13; docs/spec/exactly-once.md).
+ * starts that have lost their number (docs/spec/redblue.md, RB-T2, RB-T3, RB-R13; docs/spec/exactly-once.md).
  */
+// @rule RB-V10
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';

@@ -1,4 +1,5 @@
 /** The red leader is away: what waits for it gives its place back when it is given up, and leaves room for all else. */
+// @rule CLU-W1, CLU-W2, CLU-W3, CLU-W4
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../../../src/correctable/client/client.ts';

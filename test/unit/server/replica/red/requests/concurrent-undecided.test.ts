@@ -1,6 +1,6 @@
 /**
  * What becomes of those beside a red update that has not left its site: who asks for it again, who waits for it, whose
- * guess counts it, who stands on it (docs/spec/redblue.md, R7, R10, T2, T3).
+ * guess counts it, who stands on it (docs/spec/redblue.md, RB-R7, RB-R10, RB-T2, RB-T3).
  */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** What operations of other sites have met, and which of this site read of it (docs/spec/redblue.md, R13). */
+/** What operations of other sites have met, and which of this site read of it (docs/spec/redblue.md, RB-R13). */
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { toFieldName, toRemovalName, toRowName, toTableName } from '../../../../../../src/server/generator/read-set.ts';

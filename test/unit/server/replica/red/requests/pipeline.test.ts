@@ -1,7 +1,8 @@
 /**
  * Red operations of one site that stand on each other: proposed one behind the other, executed on what those before them
- * will do, and right all the same when that comes out otherwise (docs/spec/redblue.md, R10 to R13).
+ * will do, and right all the same when that comes out otherwise (docs/spec/redblue.md, RB-R10 to RB-R13).
  */
+// @rule RB-R12
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../../../src/protocol/contract/contract.ts';

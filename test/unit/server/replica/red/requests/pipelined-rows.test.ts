@@ -1,6 +1,6 @@
 /**
  * Rows that can be removed, laid under runs while another site removes them or brings them back: who reads them waits for
- * what comes of it (docs/spec/redblue.md, R11).
+ * what comes of it (docs/spec/redblue.md, RB-R11).
  */
 import { expect, test } from 'vitest';
 import { z } from 'zod';

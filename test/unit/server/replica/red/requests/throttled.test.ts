@@ -1,4 +1,5 @@
 /** Paced operations: so many of a site under way, each place once in a turn, and previews that say what that bounds. */
+// @rule RB-T1
 import { afterEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../../../../../src/correctable/client/client.ts';
 import { getSafeThreshold } from '../../../../../../src/operations/index.ts';
