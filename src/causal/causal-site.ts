@@ -39,9 +39,11 @@ import { createZeroVector, isRemotelyCovered, type SiteIndex, type Stamp } from 
 /** What an operator should know. */
 export interface CausalAlarm {
   /**
-   * - `lost-writes`: a partition has lost acknowledged writes, and no other site had them (CAUSAL-13).
+   * - `lost-writes`: a partition has lost acknowledged writes, and no other site had them
+   *   (CAUSAL-13).
    * - `causal-history`: another site has broken its promise, so a snapshot may be torn (CAUSAL-11).
-   * - `dropped-entries`: a site was away for so long that it must copy a whole partition (CAUSAL-16).
+   * - `dropped-entries`: a site was away for so long that it must copy a whole partition
+   *   (CAUSAL-16).
    * - `clock`: the clock of a partition, here or at another site, is too far off (CAUSAL-8).
    */
   readonly code: 'lost-writes' | 'causal-history' | 'dropped-entries' | 'clock';
@@ -69,7 +71,9 @@ export interface Write {
   readonly id: string;
 }
 
-/** Why an operation did not run. `SESSION_AHEAD`: the site lacks what the session saw (CAUSAL-20). */
+/**
+ * Why an operation did not run. `SESSION_AHEAD`: the site lacks what the session saw (CAUSAL-20).
+ */
 export interface OperationRefusal {
   readonly refused: RefusalReason | 'SESSION_AHEAD';
   /** The site that refused. Default: the own one */
@@ -368,8 +372,8 @@ export class CausalSite {
   }
 
   /**
-   * CAUSAL-13: both reasons mean that the partition has lost state, unless it was healed since the call
-   * was sent.
+   * CAUSAL-13: both reasons mean that the partition has lost state, unless it was healed since the
+   * call was sent.
    */
   #noteRefusal({ refused, site, partition }: ReadRefusal, healedAt: Stamp | undefined): void {
     if (site !== this.options.site) return;
@@ -406,8 +410,8 @@ export class CausalSite {
   }
 
   /**
-   * Heals a partition that has lost state (CAUSAL-14): copies from all other sites, since each may have
-   * writes that the others lack. Clients are refused until it ends.
+   * Heals a partition that has lost state (CAUSAL-14): copies from all other sites, since each may
+   * have writes that the others lack. Clients are refused until it ends.
    */
   #heal(partition: number): void {
     this.#runOnce(`heal ${partition}`, (onEnd) => {

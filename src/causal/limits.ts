@@ -10,7 +10,10 @@ export interface CausalLimits {
   readonly keepVersionsFor: number;
   /** Stable versions of one key that are kept (CAUSAL-6). */
   readonly maxVersions: number;
-  /** Bytes of stable values of one key that are kept. Values that are no bytes count as 0 (CAUSAL-6). */
+  /**
+   * Bytes of stable values of one key that are kept. Values that are no bytes count as 0
+   * (CAUSAL-6).
+   */
   readonly maxVersionBytes: number;
   /** How long a repeated write is recognized (CAUSAL-17). */
   readonly keepIdsFor: number;

@@ -128,8 +128,8 @@ export class OwnEntries {
   }
 
   /**
-   * Drops some entries that no site needs, and some old ids (CAUSAL-16, CAUSAL-17). Returns how many entries
-   * were dropped although a site may need them.
+   * Drops some entries that no site needs, and some old ids (CAUSAL-16, CAUSAL-17). Returns how
+   * many entries were dropped although a site may need them.
    */
   prune({ acknowledged, keepIdsFrom, maxEntries, maxBytes }: RetentionLimits): number {
     if (this.#last % PRUNE_EVERY === 0) {

@@ -82,7 +82,10 @@ export interface SnapshotReply {
 export interface ReadRequest extends FencedRequest {
   readonly keys: readonly string[];
   readonly snapshot: Vector;
-  /** For `latest`: the union of all sites is complete, although no site has all versions (CAUSAL-22). */
+  /**
+   * For `latest`: the union of all sites is complete, although no site has all versions
+   * (CAUSAL-22).
+   */
   readonly acceptsMissing: boolean;
 }
 

@@ -103,7 +103,10 @@ export class Partition {
     return this.#handlers[name](request as never, now) as Reply<N>;
   }
 
-  /** Writes a new version, unless the id was used here before (CAUSAL-1, CAUSAL-2, CAUSAL-9, CAUSAL-17; Alg. 2, 1–10). */
+  /**
+   * Writes a new version, unless the id was used here before (CAUSAL-1, CAUSAL-2, CAUSAL-9,
+   * CAUSAL-17; Alg. 2, 1–10).
+   */
   protected put(request: PutRequest, now: Stamp): PutReply | Refusal {
     const { state, site } = this;
     if (this.isClockOff(request, now)) return refuse('CLOCK');
@@ -137,7 +140,10 @@ export class Partition {
     return { clock: Math.max(this.state.clock, now) };
   }
 
-  /** Returns the newest version of each key in the snapshot (CAUSAL-4, CAUSAL-7, CAUSAL-13; Alg. 2, 20–28). */
+  /**
+   * Returns the newest version of each key in the snapshot (CAUSAL-4, CAUSAL-7, CAUSAL-13; Alg. 2,
+   * 20–28).
+   */
   protected read(request: ReadRequest, now: Stamp): ReadReply | Refusal {
     const { snapshot, keys } = request;
     if (this.isClockOff(request, now)) return refuse('CLOCK');
@@ -195,7 +201,10 @@ export class Partition {
     return { entries, cursor: end ?? cursor, promise };
   }
 
-  /** Inserts the entries of another site and moves its cursor, as one step (CAUSAL-11; Alg. 2, 12–14). */
+  /**
+   * Inserts the entries of another site and moves its cursor, as one step (CAUSAL-11; Alg. 2,
+   * 12–14).
+   */
   protected apply(request: ApplyRequest, now: Stamp): ApplyReply | Refusal {
     const { state } = this;
     const { source, entries, expectedCursor, cursor } = request;
@@ -259,7 +268,9 @@ export class Partition {
     return DONE;
   }
 
-  /** Moves the cursor after a resync. What is received moves with the next pull only (CAUSAL-14). */
+  /**
+   * Moves the cursor after a resync. What is received moves with the next pull only (CAUSAL-14).
+   */
   protected seek({ source, expectedCursor, cursor }: SeekRequest): object {
     if (!this.isCursorAt(source, expectedCursor)) return refuse('STALE');
     this.state.cursors = this.state.cursors.with(source, cursor);
@@ -295,7 +306,9 @@ export class Partition {
     return this.state.lastOwnStamp < lastSeen || this.#isSuspect();
   }
 
-  /** CAUSAL-13: a snapshot is made of what all partitions have received, so this one has lost some. */
+  /**
+   * CAUSAL-13: a snapshot is made of what all partitions have received, so this one has lost some.
+   */
   protected isBehind(snapshot: Vector): boolean {
     return !isRemotelyCovered(snapshot, this.state.received, this.site);
   }
@@ -342,8 +355,8 @@ export class Partition {
   }
 
   /**
-   * CAUSAL-10: a partition that has lost writes cannot know that. So it promises only what its gateway,
-   * which has seen the writes, has confirmed since.
+   * CAUSAL-10: a partition that has lost writes cannot know that. So it promises only what its
+   * gateway, which has seen the writes, has confirmed since.
    */
   protected getConfirmedStamp(): Stamp {
     return this.state.confirmedUntil;

@@ -1,5 +1,6 @@
 /**
- * A read of several keys in one snapshot (CAUSAL-3, CAUSAL-4, CAUSAL-7, CAUSAL-22, CAUSAL-23; Contrarian, Alg. 1, lines 6–19).
+ * A read of several keys in one snapshot (CAUSAL-3, CAUSAL-4, CAUSAL-7, CAUSAL-22, CAUSAL-23;
+ * Contrarian, Alg. 1, lines 6–19).
  *
  * The paper needs two rounds, since the clock of a client may be far behind: the first asks a
  * partition for a stamp. Here the gateway polls its partitions anyway, so it knows a recent stamp,
@@ -104,8 +105,8 @@ function readAt(context: ReadContext, { snapshot, groups }: SnapshotPlan, onEnd:
 }
 
 /**
- * Reads a state with every write that any site acknowledged before the read began (CAUSAL-22): first the
- * clocks of the partitions at all sites, then the newest version that any site has.
+ * Reads a state with every write that any site acknowledged before the read began (CAUSAL-22):
+ * first the clocks of the partitions at all sites, then the newest version that any site has.
  */
 export function readLatest(context: ReadContext, onEnd: OnRead): void {
   const { site, session } = context;

@@ -61,7 +61,10 @@ export interface Replication {
 
 type OnEnd = (result: ReplicationResult) => void;
 
-/** Pulls once, and applies what came (CAUSAL-10, CAUSAL-11). Resyncs if the source lacks the cursor (CAUSAL-14). */
+/**
+ * Pulls once, and applies what came (CAUSAL-10, CAUSAL-11). Resyncs if the source lacks the cursor
+ * (CAUSAL-14).
+ */
 export function pullOnce(replication: Replication, onEnd: OnEnd): void {
   findPosition(replication, (position) => {
     if (isRefusal(position)) return onEnd(position);
@@ -137,8 +140,8 @@ function resyncIfStillAt(replication: Replication, cursor: Cursor, onEnd: OnEnd)
 
 /**
  * Copies all chains of the partition from the source, and goes on from the last entry that the
- * source had at the start (CAUSAL-14). What is received stands still until the next pull, so reads go on
- * at the old snapshot (CAUSAL-15).
+ * source had at the start (CAUSAL-14). What is received stands still until the next pull, so reads
+ * go on at the old snapshot (CAUSAL-15).
  */
 export function resync(
   replication: Replication,
@@ -205,8 +208,8 @@ function seekTo(
 }
 
 /**
- * CAUSAL-18: deletes that the source has forgotten must not come back from here. Half of the time is left
- * for the copy itself, since the source goes on to forget meanwhile.
+ * CAUSAL-18: deletes that the source has forgotten must not come back from here. Half of the time
+ * is left for the copy itself, since the source goes on to forget meanwhile.
  */
 function isAwayForTooLong({ source, limits }: Replication, state: StateReply): boolean {
   const received = getStamp(state.received, source);

@@ -36,8 +36,8 @@ export class CausalSession {
   }
 
   /**
-   * Returns whether the site has all that the session has seen elsewhere (CAUSAL-20). A session that
-   * stays at one site never waits.
+   * Returns whether the site has all that the session has seen elsewhere (CAUSAL-20). A session
+   * that stays at one site never waits.
    */
   canContinueAt(site: SiteIndex, stable: Vector): boolean {
     return isRemotelyCovered(this.#dependencies, stable, site);

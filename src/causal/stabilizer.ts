@@ -1,6 +1,7 @@
 /**
  * What a gateway knows of its site: the global stable snapshot (GSS), the time, and which
- * partitions have lost state (CAUSAL-3, CAUSAL-8, CAUSAL-12, CAUSAL-13; Contrarian, Alg. 2, lines 35–38).
+ * partitions have lost state (CAUSAL-3, CAUSAL-8, CAUSAL-12, CAUSAL-13; Contrarian, Alg. 2, lines
+ * 35–38).
  */
 import type { CausalLimits } from './limits.ts';
 import type { SiteView, StateReply } from './partition-calls.ts';
@@ -174,7 +175,9 @@ export class Stabilizer {
     return received.map((vector) => vector ?? none).reduce(minVector);
   }
 
-  /** CAUSAL-13: compared with what was known when the poll was sent, since writes go on meanwhile. */
+  /**
+   * CAUSAL-13: compared with what was known when the poll was sent, since writes go on meanwhile.
+   */
   #hasLostState(state: StateReply, lastSeen: Stamp): boolean {
     return state.lastOwnStamp < lastSeen || state.suspicions > state.healedSuspicions;
   }

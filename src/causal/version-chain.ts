@@ -100,8 +100,8 @@ export function findVisibleVersion(
 }
 
 /**
- * Returns the chain with all versions of another site's chain (CAUSAL-14). If that one ends at a gap, so
- * does the knowledge of what lies between its oldest version and the older ones here.
+ * Returns the chain with all versions of another site's chain (CAUSAL-14). If that one ends at a
+ * gap, so does the knowledge of what lies between its oldest version and the older ones here.
  */
 export function mergeChain(
   chain: VersionChain,

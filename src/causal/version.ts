@@ -6,7 +6,9 @@ export interface Version {
   readonly stamp: Stamp;
   /** The site of the write. It decides between two writes with the same stamp. */
   readonly site: SiteIndex;
-  /** A delete is a version too: an older write that arrives later must not come back (CAUSAL-18). */
+  /**
+   * A delete is a version too: an older write that arrives later must not come back (CAUSAL-18).
+   */
   readonly kind: 'value' | 'tombstone';
   /** From this stamp on, the key reads as absent; 0 if the version does not expire (CAUSAL-18). */
   readonly expiresAt: Stamp;
@@ -30,7 +32,9 @@ export function isVisible(version: Version, snapshot: Vector): boolean {
   return isCovered(version.dependencies, snapshot);
 }
 
-/** Returns whether the key reads as absent at `now`: it was removed, or it has expired (CAUSAL-18). */
+/**
+ * Returns whether the key reads as absent at `now`: it was removed, or it has expired (CAUSAL-18).
+ */
 export function isAbsentAt({ kind, expiresAt }: Version, now: Stamp): boolean {
   return kind === 'tombstone' || (expiresAt !== 0 && expiresAt <= now);
 }

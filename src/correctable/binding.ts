@@ -370,8 +370,8 @@ export function isAbandoned(
 const WEAKER_TIMEOUT_MS = 1_000;
 
 /**
- * Waits for pending weaker levels before a whole read fails (COR-6), but not for
- * long, nor after the timeout of their level. A deadline keeps the process
+ * Waits for pending weaker levels before a whole read fails (COR-6), but not
+ * for long, nor after the timeout of their level. A deadline keeps the process
  * alive as long as a caller waits. Without a deadline, this timer does.
  */
 export async function waitForWeaker(

@@ -45,8 +45,8 @@ export interface SubscribeOptions {
 }
 
 /**
- * Options of `settle`: when to take a view before the final one (COR-9). Default:
- * the final view
+ * Options of `settle`: when to take a view before the final one (COR-9).
+ * Default: the final view
  */
 export interface SettleOptions<
   T,

@@ -100,9 +100,9 @@ export function toCompositeError<E>(
 }
 
 /**
- * Returns the error to close with (COR-6). It is the binding's own error if that
- * names the operation, the latest view and the failed levels; otherwise a copy
- * with these facts.
+ * Returns the error to close with (COR-6). It is the binding's own error if
+ * that names the operation, the latest view and the failed levels; otherwise a
+ * copy with these facts.
  */
 export function toFinalError(
   source: ErrorSource,

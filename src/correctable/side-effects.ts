@@ -1,6 +1,7 @@
 /**
  * Tracks what may have taken effect of an operation and of all its parts. No
- * error may suggest a retry of something that may have been done (COR-10, COR-14).
+ * error may suggest a retry of something that may have been done (COR-10,
+ * COR-14).
  */
 import { isCorrectableError } from './errors.ts';
 

@@ -61,8 +61,8 @@ export interface SubscriberExtras {
   /** The operations that this one is made of. All are subscriber lists. */
   parts?: object[] | undefined;
   /**
-   * Set if the run of this operation is undone (COR-8). Then everything that has
-   * not begun yet is left out.
+   * Set if the run of this operation is undone (COR-8). Then everything that
+   * has not begun yet is left out.
    */
   isUndone?: true;
   /**

@@ -127,8 +127,8 @@ export function checkOptionNames(
 }
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` if one of these options is present
- * and has another type
+ * @throws CorrectableError `INVALID_ARGUMENT` if one of these options is
+ * present and has another type
  */
 export function checkOptionTypes(
   input: object,

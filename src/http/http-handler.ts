@@ -97,7 +97,10 @@ export interface HttpHandler {
     response: ServerResponseLike,
     next?: (error?: unknown) => void,
   ): Promise<void>;
-  /** Handles a request of Web standards, for Hono, Next.js, Deno, Bun and workers. */
+  /**
+   * Handles a request of Web standards, for Hono, Next.js, Deno, Bun and
+   * workers.
+   */
   fetch(this: void, request: Request): Promise<Response>;
 }
 
@@ -189,7 +192,9 @@ class OperationServer {
     return Object.hasOwn(this.#contract.operations, name);
   }
 
-  /** Starts the operation of a request. Each failure becomes one of its reply. */
+  /**
+   * Starts the operation of a request. Each failure becomes one of its reply.
+   */
   start(
     request: RequestLike,
     url: string,

@@ -31,7 +31,9 @@ export function formatOperationUrl(
     : `${path}?${ARGS_PARAMETER}=${encodeURIComponent(args)}`;
 }
 
-/** Returns the name of the operation, and the arguments if the query has them. */
+/**
+ * Returns the name of the operation, and the arguments if the query has them.
+ */
 export function parseOperationUrl(url: string): {
   readonly name: string;
   readonly args: string | undefined;

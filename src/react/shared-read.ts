@@ -95,7 +95,9 @@ export class SharedRead implements RequestStatus {
   readonly #id: string;
 
   readonly #listeners = new Set<() => void>();
-  /** Pending prefetches, by their resolver, with the rank that they wait for. */
+  /**
+   * Pending prefetches, by their resolver, with the rank that they wait for.
+   */
   readonly #prefetches = new Map<() => void, number>();
   /** The objects that suspended components wait for, by rank. */
   readonly #awaited = new Map<number, Wakeable>();

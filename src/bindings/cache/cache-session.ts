@@ -61,8 +61,8 @@ export class CacheSession implements BindingSession {
   #lastUnboundedAt = 0;
 
   /**
-   * `continuedAt` is the time when a session was continued whose earlier reads are
-   * unknown. It is 0 for a new session.
+   * `continuedAt` is the time when a session was continued whose earlier reads
+   * are unknown. It is 0 for a new session.
    */
   constructor(
     inner: BindingSession,

@@ -8,7 +8,9 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import { OperationRun, type Level, type OperationCall } from './operation-run.ts';
 import type { ParsedRead } from './parse-operation.ts';
 
-/** Snapshots that a read takes before it gives up, if each is too old when it is read (CAUSAL-7). */
+/**
+ * Snapshots that a read takes before it gives up, if each is too old when it is read (CAUSAL-7).
+ */
 const MAX_SNAPSHOTS = 20;
 
 interface LevelRead {

@@ -1,4 +1,6 @@
-/** One write: it is repeated with the same id until it is answered, or nobody can know (CAUSAL-17). */
+/**
+ * One write: it is repeated with the same id until it is answered, or nobody can know (CAUSAL-17).
+ */
 import type { OperationRefusal } from '../../causal/causal-site.ts';
 import type { Stamp } from '../../causal/stamps.ts';
 import { CorrectableError } from '../../correctable/errors.ts';

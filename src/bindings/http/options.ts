@@ -52,7 +52,10 @@ const OPTIONS: OptionNamesOf<HttpBindingOptions> = {
   fetch: true,
 };
 
-/** @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit */
+/**
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not
+ * fit
+ */
 export function checkHttpOptions(options: HttpBindingOptions): void {
   checkOptionNames(options, { call: CALL }, OPTIONS);
   checkOptionTypes(options, 'function', 'headers', 'principal', 'fetch');

@@ -1,4 +1,6 @@
-/** Carries a Correctable across `async` functions and into renderers (COR-12). */
+/**
+ * Carries a Correctable across `async` functions and into renderers (COR-12).
+ */
 import type { Correctable, CorrectableState } from '../correctable.ts';
 import type { CorrectableError } from '../errors.ts';
 import { check } from '../errors.ts';

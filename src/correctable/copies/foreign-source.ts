@@ -1,6 +1,6 @@
 /**
- * Reads the source of a Correctable that any copy of the package made (COR-12). A
- * library may bring a copy of its own, which may be another version. So only
+ * Reads the source of a Correctable that any copy of the package made (COR-12).
+ * A library may bring a copy of its own, which may be another version. So only
  * the fields declared here may be read.
  */
 import type { CorrectableError } from '../errors.ts';

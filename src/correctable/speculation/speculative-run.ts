@@ -1,4 +1,6 @@
-/** One run of a speculation, with the functions that undo or commit it (COR-8). */
+/**
+ * One run of a speculation, with the functions that undo or commit it (COR-8).
+ */
 import type { Environment } from '../environment.ts';
 import type { AnyView } from '../view.ts';
 

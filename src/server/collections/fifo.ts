@@ -2,8 +2,8 @@
  * A first-in first-out list whose operations have a constant cost.
  *
  * It is a ring in one array, so that a list of about the same length makes no
- * garbage. New arrays and maps would be worse: an object that an old array still
- * references survives until the next full garbage collection.
+ * garbage. New arrays and maps would be worse: an object that an old array
+ * still references survives until the next full garbage collection.
  */
 
 const MIN_LENGTH = 4;

@@ -89,9 +89,9 @@ export function getSharedPart(checkpoint: Checkpoint): Checkpoint {
 
 /**
  * Removes stamps from the state of another site that the receiver would refuse
- * from that site itself (RB-Q1 of docs/spec/redblue.md): those that are ahead of
- * `latestMs`, if the clock of the site was. So the receiver does not pass them
- * on.
+ * from that site itself (RB-Q1 of docs/spec/redblue.md): those that are ahead
+ * of `latestMs`, if the clock of the site was. So the receiver does not pass
+ * them on.
  */
 export function removeWildStamps(
   { sections, smallParts }: Checkpoint,

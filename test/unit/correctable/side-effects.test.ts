@@ -1,4 +1,7 @@
-/** COR-10, COR-14: what may have been done is remembered, whatever an operation is made of and however many parts it has had. */
+/**
+ * COR-10, COR-14: what may have been done is remembered, whatever an operation is made of and however many parts it has
+ * had.
+ */
 import { expect, test } from 'vitest';
 import {
   addPart,

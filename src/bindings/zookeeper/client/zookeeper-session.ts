@@ -79,7 +79,8 @@ const CLOSE_TIMEOUT_MS = 2_000;
 
 /**
  * Maximum number of requests in flight or waiting. More fail with
- * `TOO_MANY_REQUESTS`, so that an unreachable ensemble does not fill the memory.
+ * `TOO_MANY_REQUESTS`, so that an unreachable ensemble does not fill the
+ * memory.
  */
 const MAX_REQUESTS = 10_000;
 

@@ -89,7 +89,9 @@ export class StreamTable {
   // These two are called after every input. They are loops, because callbacks
   // would be allocated at each call.
 
-  /** Whether another site lacks operations, or some are not visible here yet. */
+  /**
+   * Whether another site lacks operations, or some are not visible here yet.
+   */
   get isBusy(): boolean {
     for (const { isBehind } of this.#outgoing) if (isBehind) return true;
     return this.hasWaiting;

@@ -216,7 +216,9 @@ export class RedPath {
     return this.#proposals.ensureMarkerPassed(marker);
   }
 
-  /** Proposes what waited for other sites to have this one's blue operations. */
+  /**
+   * Proposes what waited for other sites to have this one's blue operations.
+   */
   releaseDurable(): void {
     this.#proposals.releaseDurable();
   }

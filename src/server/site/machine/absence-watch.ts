@@ -1,7 +1,7 @@
 /**
- * What a site does about sites that are away (docs/spec/cluster.md, CLU-A1 and CLU-A2):
- * it keeps what they lack within bounds, and notices if it is itself one that
- * others keep nothing for.
+ * What a site does about sites that are away (docs/spec/cluster.md, CLU-A1 and
+ * CLU-A2): it keeps what they lack within bounds, and notices if it is itself
+ * one that others keep nothing for.
  */
 import type { RedLog } from '../../log/red-log.ts';
 import type { AbsentSites } from '../../messages/absent-sites.ts';

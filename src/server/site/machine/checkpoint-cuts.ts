@@ -1,4 +1,6 @@
-/** Cuts of a site's state: what a checkpoint contains, taken between two inputs. */
+/**
+ * Cuts of a site's state: what a checkpoint contains, taken between two inputs.
+ */
 import type { RedLog } from '../../log/red-log.ts';
 import type {
   CheckpointCut,

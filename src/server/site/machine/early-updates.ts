@@ -1,8 +1,8 @@
 /**
  * Holds back the updates of a start until another site has confirmed it, and
- * its proposals to the red log (docs/spec/cluster.md, CLU-I8). In a log that etcd
- * keeps, the first record of a start ends the start before it. Without this a
- * node on a copy of the directory would end the node that goes on.
+ * its proposals to the red log (docs/spec/cluster.md, CLU-I8). In a log that
+ * etcd keeps, the first record of a start ends the start before it. Without
+ * this a node on a copy of the directory would end the node that goes on.
  */
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { RedLog } from '../../log/red-log.ts';

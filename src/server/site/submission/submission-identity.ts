@@ -1,6 +1,6 @@
 /**
- * The identities under which a site takes updates: the one that a client counts,
- * a name of its own, or an idempotency key.
+ * The identities under which a site takes updates: the one that a client
+ * counts, a name of its own, or an idempotency key.
  */
 import { createHash } from 'node:crypto';
 import type { InvocationContext } from '../../../correctable/binding.ts';

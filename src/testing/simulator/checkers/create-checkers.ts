@@ -30,7 +30,9 @@ export interface CheckedRun {
   readonly oracle: OracleChecker;
 }
 
-/** Creates all checkers of a run, in the order in which each event runs them. */
+/**
+ * Creates all checkers of a run, in the order in which each event runs them.
+ */
 export function createCheckers({
   options,
   origins,

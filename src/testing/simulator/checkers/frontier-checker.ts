@@ -1,9 +1,10 @@
 /**
  * Checks causality exactly, in time linear in the history.
  *
- * Each write carries the frontier of its past: for each key the newest write that it depends on. A
- * read of several keys merges the frontiers of what it returned. Each key must then be at least as
- * new as that, and as what the session has seen before.
+ * Each write carries the frontier of its past: for each key the newest write
+ * that it depends on. A read of several keys merges the frontiers of what it
+ * returned. Each key must then be at least as new as that, and as what the
+ * session has seen before.
  */
 import type { Stamp } from '../../../causal/stamps.ts';
 import type { Version } from '../../../causal/version.ts';
@@ -45,7 +46,10 @@ export class SessionFrontier {
 export interface Excuses {
   /** Whether the write was lost with all its copies. */
   isLost(id: string): boolean;
-  /** Whether a delete that came after the write, or the write itself, may be forgotten by now. */
+  /**
+   * Whether a delete that came after the write, or the write itself, may be
+   * forgotten by now.
+   */
   mayBeForgotten(key: string, write: WritePlace): boolean;
   /** Whether the partition of the key may have forgotten ids of writes. */
   mayBeRepeated(key: string): boolean;
@@ -60,7 +64,10 @@ export class FrontierChecker {
     this.#excuses = excuses;
   }
 
-  /** Call it when the client sends the write: others may read it before its reply. */
+  /**
+   * Call it when the client sends the write: others may read it before its
+   * reply.
+   */
   beginWrite(id: string, key: string, session: SessionFrontier): void {
     this.#writes.set(id, {
       id,

@@ -1,4 +1,7 @@
-/** What leaves a site of an error in a generator (docs/spec/redblue.md, RB-V5 and RB-V6): declared errors, and our own words. */
+/**
+ * What leaves a site of an error in a generator (docs/spec/redblue.md, RB-V5 and RB-V6): declared errors, and our own
+ * words.
+ */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../src/correctable/client/client.ts';

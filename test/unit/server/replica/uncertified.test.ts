@@ -1,4 +1,7 @@
-/** `local` where it has no place (docs/spec/redblue.md, RB-V1, RB-V4 and RB-V4a): refused with what to do, and nothing is done. */
+/**
+ * `local` where it has no place (docs/spec/redblue.md, RB-V1, RB-V4 and RB-V4a): refused with what to do, and nothing is
+ * done.
+ */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../src/correctable/client/client.ts';

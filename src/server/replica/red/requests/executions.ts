@@ -220,7 +220,9 @@ export class Executions {
     return undefined;
   }
 
-  /** Runs one step of a request. If the step fails, the request ends with that. */
+  /**
+   * Runs one step of a request. If the step fails, the request ends with that.
+   */
   #giveUpOnError<T>(request: RedRequest, step: () => T): T | undefined {
     try {
       return step();

@@ -21,7 +21,9 @@ export class OutcomeWaiters {
     this.#reply = reply;
   }
 
-  /** If several submissions wait for one operation, the latest gets its result. */
+  /**
+   * If several submissions wait for one operation, the latest gets its result.
+   */
   add(id: OperationId, submission: Submission): void {
     const earlier = this.#waiters.get(id);
     if (earlier !== undefined)

@@ -302,7 +302,9 @@ export class RedRequests {
   }
 }
 
-/** An operation of this site, or of another one, for which requests may wait. */
+/**
+ * An operation of this site, or of another one, for which requests may wait.
+ */
 export interface WaitableRequests {
   endWaiters: Fifo<RedRequest> | undefined;
   proposalWaiters?: Fifo<RedRequest> | undefined;
