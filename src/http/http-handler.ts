@@ -323,7 +323,16 @@ class OperationServer {
   #openSession(request: RequestLike): BindingSession | undefined {
     const tokens = readSessionTokens(request);
     const isWanted = tokens.length > 0 || hasHeader(request, SESSION_HEADER);
-    return isWanted ? this.#binding.openSession?.(tokens) : undefined;
+    if (!isWanted) return undefined;
+
+    const session = this.#binding.openSession?.(tokens);
+    if (session?.tokens !== undefined) return session;
+    session?.close?.();
+    throw new CorrectableError(
+      'UNSUPPORTED',
+      `The ${this.#binding.name} binding keeps no sessions that can travel. Nothing was executed. Send the request without a session.`,
+      { field: 'session' },
+    );
   }
 
   /** Keys of one user do not meet those of another. */

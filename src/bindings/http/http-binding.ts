@@ -65,6 +65,7 @@ class HttpBinding<L extends Levels> implements Binding<L> {
   /** A request names its user by its cookie or token. */
   readonly identifiesByConnection = true;
   readonly principal?: () => string;
+  readonly openSession?: (tokens?: readonly string[]) => BindingSession;
   readonly #contract: ContractInfo;
   readonly #options: HttpBindingOptions<L>;
   readonly #requests = new Set<AbortController>();
@@ -74,6 +75,7 @@ class HttpBinding<L extends Levels> implements Binding<L> {
     this.#contract = contract;
     this.#options = options;
     if (options.principal !== undefined) this.principal = options.principal;
+    if (options.hasSessions === true) this.openSession = createHttpSession;
     bindMethods(this);
   }
 
@@ -87,10 +89,6 @@ class HttpBinding<L extends Levels> implements Binding<L> {
 
   operationHash(name: string): string | undefined {
     return findOperationHash(this.#contract, name);
-  }
-
-  openSession(tokens: readonly string[] = []): BindingSession {
-    return createHttpSession(tokens);
   }
 
   async submitOperation<T>(

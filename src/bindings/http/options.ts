@@ -35,6 +35,11 @@ export interface HttpBindingOptions<L extends Levels = Levels> {
    * views of each user apart. Default: unknown
    */
   readonly principal?: (() => string) | undefined;
+  /**
+   * Whether the binding behind the handler keeps sessions that can travel.
+   * Default: `false`, so that `session()` is refused
+   */
+  readonly hasSessions?: boolean | undefined;
   /** Sends the requests. Default: the `fetch` of the platform */
   readonly fetch?: typeof fetch | undefined;
 }
@@ -49,6 +54,7 @@ const OPTIONS: OptionNamesOf<HttpBindingOptions> = {
   headers: true,
   credentials: true,
   principal: true,
+  hasSessions: true,
   fetch: true,
 };
 
@@ -59,6 +65,7 @@ const OPTIONS: OptionNamesOf<HttpBindingOptions> = {
 export function checkHttpOptions(options: HttpBindingOptions): void {
   checkOptionNames(options, { call: CALL }, OPTIONS);
   checkOptionTypes(options, 'function', 'headers', 'principal', 'fetch');
+  checkOptionTypes(options, 'boolean', 'hasSessions');
   const { url, levels, readMethod = 'GET' } = options;
   check(isNonEmptyString(url), 'url', "must be an address, as '/api'.");
   const areNames =

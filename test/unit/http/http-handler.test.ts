@@ -153,13 +153,25 @@ describe('a page', () => {
       close: () => store.close(),
     };
     const client = createClient(
-      http(contract, { url: await serve(httpHandler(contract, binding)), levels: ['weak', 'strong'] }),
+      http(contract, {
+        url: await serve(httpHandler(contract, binding)),
+        levels: ['weak', 'strong'],
+        hasSessions: true,
+      }),
     );
     const session = client.session();
     await client.invoke(contract.put({ key: 'k', value: 1 }), { session });
     expect(session.tokens).toEqual(['token-1']);
     await client.invoke(contract.get({ key: 'k' }), { session });
     expect(tokens).toEqual([[], ['token-1']]);
+  });
+
+  test('with a session that the store cannot keep gets UNSUPPORTED, and none without the option', async () => {
+    const { url, client } = await open();
+    expect(() => client.session()).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }));
+    const other = createClient(http(bikes, { url, levels: LEVELS, hasSessions: true }));
+    const read = other.invoke(bikes.bike({ id: 7 }), { session: other.session() });
+    await expect(read).rejects.toMatchObject({ code: 'UNSUPPORTED', field: 'session' });
   });
 
   test('cancels a read at the server', async () => {
