@@ -1,0 +1,28 @@
+/** `npm run trace` prints the way of an operation through the code. */
+import { expect, test } from 'vitest';
+import { runProgram } from '../support/run-program.ts';
+
+const TRACE = ['--import', 'tsx', 'scripts/trace/main.ts'];
+
+test.each(['memory-read', 'blue-write'])('%s → counts files, functions and calls', async (walk) => {
+  const { code, stdout, stderr } = await runProgram([...TRACE, walk, '--json']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const counts = JSON.parse(stdout) as Readonly<Record<string, number>>;
+  expect(counts).toMatchObject({ walk });
+  expect(counts['files']).toBeGreaterThan(10);
+  expect(counts['functions']).toBeGreaterThan(counts['files'] as number);
+  expect(counts['calls']).toBeGreaterThan(counts['functions'] as number);
+});
+
+test('memory-read → an indented list that begins with the call of the client', async () => {
+  const { stdout } = await runProgram([...TRACE, 'memory-read']);
+  const [first = '', second = ''] = stdout.split('\n');
+  expect(first).toMatch(/^\S+ {2}src\/correctable\/client\/client\.ts:\d+$|src\/operations\//);
+  expect(second.length).toBeGreaterThan(0);
+});
+
+test.each([[[]], [['sideways']], [['memory-read', '--fast']]])('%j → exit code 2 and what to type', async (args) => {
+  const { code, stderr } = await runProgram([...TRACE, ...args]);
+  expect(code).toBe(2);
+  expect(stderr).toContain('npm run trace -- --help');
+});
