@@ -1,5 +1,5 @@
 /** Serves each operation of a contract over HTTP, by any binding. */
-import { correctable } from '../correctable/client/create.ts';
+import { checkTimeout, correctable } from '../correctable/client/create.ts';
 import type {
   Binding,
   BindingSession,
@@ -141,6 +141,11 @@ export function httpHandler(
   check(isBinding(binding), 'binding', `must be a binding: write ${CALL}`);
   checkOptionNames(options, { call: CALL }, OPTIONS);
   checkOptionTypes(options, 'function', 'authenticate', 'authorize', 'onError');
+  const { timeoutMs, maxBodyBytes = 1 } = options;
+  if (timeoutMs !== undefined) checkTimeout(timeoutMs);
+  const isSize = Number.isInteger(maxBodyBytes) && maxBodyBytes > 0;
+  check(isSize, 'maxBodyBytes', 'must be an integer above 0.');
+  checkLevelNames(binding.consistencyLevels());
   const server = new OperationServer(contract, binding, options);
   const handle = async (
     request: NodeRequestLike,
@@ -161,6 +166,16 @@ export function httpHandler(
     return respondWithViews(started.correctable, started.reply);
   };
   return Object.assign(handle, { fetch });
+}
+
+/** The names of levels travel in a header. */
+function checkLevelNames(levels: readonly string[]): void {
+  const wrong = levels.find((level) => !/^[\x21-\x2b\x2d-\x7e]+$/.test(level));
+  check(
+    wrong === undefined,
+    'binding',
+    `must have levels of ASCII letters, digits and signs without comma and space, and has "${wrong}".`,
+  );
 }
 
 interface StartedOperation {
@@ -226,7 +241,6 @@ class OperationServer {
     const principal = await this.#authenticate(request);
     const operation = await this.#readOperation(call);
     source.label = { name: operation.name };
-    if (operation.access === 'write') source.effectState = WRITE;
     await this.#authorize(principal, operation);
 
     const requested = getHeader(request, LEVELS_HEADER);
@@ -243,6 +257,8 @@ class OperationServer {
       session: session.session,
       idempotencyKey: this.#readIdempotencyKey(request, operation, principal),
     });
+    // Until here, a failure has changed nothing.
+    if (operation.access === 'write') source.effectState = WRITE;
     closeAfter(
       source,
       this.#binding.submitOperation(
@@ -421,21 +437,12 @@ async function readNodeBody(
   maxBytes: number,
 ): Promise<unknown> {
   checkContentType(request);
+  checkDeclaredSize(request, maxBytes);
   const { body } = request;
   if (typeof body === 'string') return parseArgsText(body);
   if (body !== undefined) return decodeArgs(body);
 
-  const decoder = new TextDecoder();
-  let bytes = 0;
-  let text = '';
-  for await (const chunk of request) {
-    const part = chunk as string | Uint8Array;
-    bytes += part.length;
-    if (bytes > maxBytes) throw createBodySizeError(maxBytes);
-    text +=
-      typeof part === 'string' ? part : decoder.decode(part, { stream: true });
-  }
-  return parseArgsText(text + decoder.decode());
+  return parseArgsText(await readText(request, maxBytes));
 }
 
 async function readWebBody(
@@ -443,11 +450,57 @@ async function readWebBody(
   maxBytes: number,
 ): Promise<unknown> {
   checkContentType(request);
-  const declared = Number(request.headers.get('content-length') ?? 0);
-  if (declared > maxBytes) throw createBodySizeError(maxBytes);
-  const text = await request.text();
-  if (text.length > maxBytes) throw createBodySizeError(maxBytes);
-  return parseArgsText(text);
+  checkDeclaredSize(request, maxBytes);
+  if (request.body === null) return parseArgsText('');
+  return parseArgsText(await readText(readChunks(request.body), maxBytes));
+}
+
+async function* readChunks(
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<Uint8Array, void> {
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel();
+  }
+}
+
+const encoder = new TextEncoder();
+/** More than this above the limit is not waited for. */
+const MAX_DRAINED_BYTES = 1 << 22;
+
+/**
+ * Reads a body up to its limit. What comes above it is read and dropped: a
+ * connection that is cut while its client sends loses the reply too.
+ */
+async function readText(
+  chunks: AsyncIterable<unknown>,
+  maxBytes: number,
+): Promise<string> {
+  const decoder = new TextDecoder();
+  let bytes = 0;
+  let text = '';
+  for await (const chunk of chunks) {
+    const part =
+      typeof chunk === 'string' ? encoder.encode(chunk) : (chunk as Uint8Array);
+    bytes += part.length;
+    if (bytes > MAX_DRAINED_BYTES + maxBytes)
+      throw createBodySizeError(maxBytes);
+    if (bytes <= maxBytes) text += decoder.decode(part, { stream: true });
+  }
+  if (bytes > maxBytes) throw createBodySizeError(maxBytes);
+  return text + decoder.decode();
+}
+
+function checkDeclaredSize(request: RequestLike, maxBytes: number): void {
+  const declared = Number(getHeader(request, 'content-length'));
+  if (declared > maxBytes + MAX_DRAINED_BYTES)
+    throw createBodySizeError(maxBytes);
 }
 
 /**

@@ -33,28 +33,41 @@ export function formatOperationUrl(
 
 /**
  * Returns the name of the operation, and the arguments if the query has them.
+ * It splits any text of a client: `URL` throws on some.
  */
 export function parseOperationUrl(url: string): {
   readonly name: string;
   readonly args: string | undefined;
 } {
-  // The address may be a path alone, as in requests of Node.
-  const { pathname, searchParams } = new URL(url, 'http://localhost');
-  const segment = pathname.replace(/\/+$/, '').split('/').at(-1) ?? '';
+  const [path = '', query = ''] = (url.split('#')[0] ?? '').split(/\?(.*)/s);
+  const segment = path.replace(/\/+$/, '').split('/').at(-1) ?? '';
   return {
     name: decodeSegment(segment),
-    args: searchParams.get(ARGS_PARAMETER) ?? undefined,
+    args: new URLSearchParams(query).get(ARGS_PARAMETER) ?? undefined,
   };
 }
 
 /**
  * Returns the arguments that `text` contains.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if it is no JSON
+ * @throws CorrectableError `INVALID_ARGUMENT` if it is no JSON of this package
  */
 export function parseArgsText(text: string): unknown {
+  return readArgs(() => JSON.parse(text) as unknown);
+}
+
+/**
+ * Returns the arguments of a body that was parsed as JSON already.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` if it is no JSON of this package
+ */
+export function decodeArgs(json: unknown): unknown {
+  return readArgs(() => json);
+}
+
+function readArgs(readJson: () => unknown): unknown {
   try {
-    return decodeArgs(JSON.parse(text));
+    return fromJsonValue(readJson());
   } catch (cause) {
     const message = 'args must be the arguments of the operation as JSON.';
     throw new CorrectableError('INVALID_ARGUMENT', message, {
@@ -62,11 +75,6 @@ export function parseArgsText(text: string): unknown {
       cause,
     });
   }
-}
-
-/** Returns the arguments of a body that was parsed as JSON already. */
-export function decodeArgs(json: unknown): unknown {
-  return fromJsonValue(json);
 }
 
 function decodeSegment(segment: string): string {

@@ -6,7 +6,10 @@ import {
   type InvocationContext,
   type Sink,
 } from '../../correctable/binding.ts';
-import { CorrectableError } from '../../correctable/errors.ts';
+import {
+  CorrectableError,
+  isCorrectableError,
+} from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { deliverViews, type Exchange } from '../../http/fetch-views.ts';
@@ -16,7 +19,11 @@ import {
   IDEMPOTENCY_HEADER,
   LEVELS_HEADER,
 } from '../../http/operation-request.ts';
-import { createLostError } from '../../http/reply-error.ts';
+import {
+  createBrokenError,
+  createLostError,
+  type RequestLabel,
+} from '../../http/reply-error.ts';
 import {
   createHttpSession,
   SESSION_HEADER,
@@ -146,7 +153,8 @@ class HttpBinding<L extends Levels> implements Binding<L> {
       ...label,
       send: async (headers, signal) => {
         const { fetch = globalThis.fetch } = this.#options;
-        const own = await this.#options.headers?.();
+        const own = await this.#readHeaders();
+        if (signal.aborted) throw createClosedError();
         const sent = {
           ...init,
           headers: { ...init.headers, ...added, ...headers, ...own },
@@ -159,7 +167,7 @@ class HttpBinding<L extends Levels> implements Binding<L> {
             ? createUnsendableError(label, error)
             : createLostError(label, 'the request failed', error);
         }
-        this.#checkLevels(response);
+        await this.#checkLevels(response, label);
         return response;
       },
     };
@@ -188,16 +196,32 @@ class HttpBinding<L extends Levels> implements Binding<L> {
     };
   }
 
+  async #readHeaders(): Promise<Readonly<Record<string, string>> | undefined> {
+    try {
+      return await this.#options.headers?.();
+    } catch (cause) {
+      if (isCorrectableError(cause)) throw cause;
+      const message = 'http(): the option headers failed. Nothing was sent.';
+      throw new CorrectableError('UNAVAILABLE', message, { cause });
+    }
+  }
+
   /** Other levels at the server would show a preliminary view as final. */
-  #checkLevels({ headers }: Response): void {
+  async #checkLevels(
+    { headers, body, ok }: Response,
+    label: RequestLabel,
+  ): Promise<void> {
     const atServer = headers.get(LEVELS_HEADER);
     const here = this.#options.levels.join(',');
     if (atServer === null || atServer === here) return;
-    throw new CorrectableError(
+    await body?.cancel();
+    const problem = new CorrectableError(
       'PROTOCOL',
       `http(): the server has the levels ${atServer}, and the option levels has ${here}. Use the same.`,
       { field: 'levels', retryable: false },
     );
+    // The server has executed the operation.
+    throw ok ? createBrokenError(label, problem) : problem;
   }
 }
 

@@ -67,7 +67,8 @@ export function checkHttpOptions(options: HttpBindingOptions): void {
   checkOptionTypes(options, 'function', 'headers', 'principal', 'fetch');
   checkOptionTypes(options, 'boolean', 'hasSessions');
   const { url, levels, readMethod = 'GET' } = options;
-  check(isNonEmptyString(url), 'url', "must be an address, as '/api'.");
+  const isAddress = isNonEmptyString(url) && !/[?#]/.test(url);
+  check(isAddress, 'url', "must be an address without ? and #, as '/api'.");
   const areNames =
     Array.isArray(levels) &&
     levels.length > 0 &&

@@ -1,6 +1,6 @@
 /** A contract served over HTTP: the requests that it takes, and what a page gets of each. */
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
 import express from 'express';
 import { Hono } from 'hono';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -127,6 +127,31 @@ describe('a page', () => {
     const { url } = await open();
     const client = createClient(http(bikes, { url, levels: ['replica', 'quorum', 'primary'] }));
     await expect(client.invoke(bikes.bike({ id: 7 }))).rejects.toMatchObject({ code: 'PROTOCOL', field: 'levels' });
+    // The server has executed the write.
+    const write = client.invoke(bikes.rename({ id: 7, name: 'Eve' }));
+    await expect(write).rejects.toMatchObject({ code: 'UNKNOWN' });
+  });
+
+  test('whose headers fail, or that is closed before it sends, knows that nothing was sent', async () => {
+    const { url } = await open();
+    const refused = (): Promise<Record<string, string>> => Promise.reject(new Error('no token'));
+    const failing = createClient(http(bikes, { url, levels: LEVELS, headers: refused }));
+    const write = failing.invoke(bikes.rename({ id: 7, name: 'Eve' }));
+    await expect(write).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('Nothing was sent') as string,
+    });
+    let hasToken = (_: Record<string, string>): void => {};
+    const headers = (): Promise<Record<string, string>> => new Promise((resolve) => (hasToken = resolve));
+    const closing = createClient(http(bikes, { url, levels: LEVELS, headers }));
+    const pending = closing.invoke(bikes.rename({ id: 7, name: 'Eve' })).catch((error: unknown) => error);
+    await closing.close();
+    hasToken({});
+    expect(await pending).toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  test('has an address without a query', () => {
+    expect(() => http(bikes, { url: '/api?tenant=1', levels: LEVELS })).toThrow('url');
   });
 
   test('whose server is gone gets UNAVAILABLE for a read, and UNKNOWN for a write', async () => {
@@ -232,6 +257,68 @@ describe('the server', () => {
     const { url } = await open({ maxBodyBytes: 100 });
     const response = await post(`${url}/rename`, JSON.stringify({ id: 7, name: 'x'.repeat(200) }));
     expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('more than 100 bytes')]);
+  });
+
+  test.each(['//', '///', 'http://[/', '//x:99999/bikes', '/%E0%A4%A', '/__proto__', '/constructor', '*', '/api/'])(
+    'replies to the address %s, and serves on',
+    async (path) => {
+      const { url, client } = await open();
+      const { port } = new URL(url);
+      const reply = await new Promise<string>((resolve, reject) => {
+        const socket = connect(Number(port), '127.0.0.1', () =>
+          socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`),
+        );
+        let text = '';
+        socket.setEncoding('utf8');
+        socket.on('data', (part: string) => (text += part));
+        socket.on('end', () => resolve(text));
+        socket.on('error', reject);
+      });
+      expect(reply).toMatch(/^HTTP\/1\.1 501 /);
+      expect(await client.invoke(bikes.bike({ id: 7 }))).toEqual({ id: 7, name: 'Ada' });
+    },
+  );
+
+  test('refuses options that are no numbers', () => {
+    const binding = createShop();
+    for (const options of [
+      { timeoutMs: '30s' },
+      { timeoutMs: 0 },
+      { maxBodyBytes: '1mb' },
+      { maxBodyBytes: Number.NaN },
+    ])
+      expect(() => httpHandler(bikes, binding, options as never)).toThrow(Object.keys(options)[0]);
+  });
+
+  test('counts the bytes of a body of Web standards while it reads it', async () => {
+    const handler = httpHandler(bikes, createShop(), { maxBodyBytes: 100, onError: () => {} });
+    let pulled = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        pulled += 1;
+        controller.enqueue(new Uint8Array(1 << 20).fill(32));
+      },
+    });
+    const init = { method: 'POST', body, duplex: 'half', headers: { 'content-type': 'application/json' } };
+    const response = await handler.fetch(new Request('http://shop.test/rename', init as RequestInit));
+    expect([response.status, pulled < 10]).toEqual([400, true]);
+  });
+
+  test('refuses a body that a parser has read, if it is no JSON of this package', async () => {
+    const app = express();
+    app.use(express.json());
+    app.use('/api', httpHandler(bikes, createShop(), { onError: () => {} }));
+    const url = await listen(createServer(app));
+    for (const body of ['{"$date":"x"}', '{"$zzz":1}', '{"id":1,"name":{"$bytes":1}}'])
+      expect((await post(`${url}/rename`, body)).status).toBe(400);
+  });
+
+  test('reports that nothing was executed if authorize takes too long', async () => {
+    let decide = (_: boolean): void => {};
+    const authorize = (): Promise<boolean> => new Promise((resolve) => (decide = resolve));
+    const { client } = await open({ timeoutMs: 20, authorize });
+    await expect(client.invoke(bikes.rename({ id: 7, name: 'Eve' }))).rejects.toMatchObject({ code: 'TIMEOUT' });
+    decide(true);
   });
 
   test('authenticates and authorizes each request, and passes the user on', async () => {
