@@ -15,19 +15,19 @@ if isClockOff(siteTime) then return REFUSE_CLOCK end
 
 local found = redis.call('HMGET', KEYS[1], 's', field, idField)
 
--- R17: a repeated write gets its first stamp.
+-- CAUSAL-17: a repeated write gets its first stamp.
 if found[3] then return found[3] .. struct.pack('>d', 0) end
 
--- R13
+-- CAUSAL-13
 local state = unpackState(found[1])
 local hasLostWrites = state[LAST_OWN_STAMP] < lastSeen or isSuspect(state)
 if hasLostWrites then return REFUSE_REWOUND end
 
--- R1: the stamp is above all that the session has seen.
+-- CAUSAL-1: the stamp is above all that the session has seen.
 local stamp = math.max(now, state[CLOCK] + 1)
 for site = 1, SITES do stamp = math.max(stamp, dependencies[site] + 1) end
 
--- R2: the stamp is above the version that the write overwrites.
+-- CAUSAL-2: the stamp is above the version that the write overwrites.
 local previous = found[2] or ''
 stable[SITE] = math.huge
 local overwritten = findVisible(previous, stable)
@@ -48,7 +48,7 @@ state[LAST_OWN_STAMP] = stamp
 stable[SITE] = stamp
 local chain = trimChain(insertVersion(previous, version), stable)
 
--- R9: the entry of the write is appended in the same step.
+-- CAUSAL-9: the entry of the write is appended in the same step.
 state[LAST_ENTRY] = state[LAST_ENTRY] + 1
 state[LAST_ENTRY_STAMP] = stamp
 state[ENTRY_BYTES_SUM] = state[ENTRY_BYTES_SUM] + ENTRY_BYTES + #value
@@ -88,7 +88,7 @@ local found = redis.call('HMGET', KEYS[1], 's', unpack(ARGV, 2))
 local bytes = found[1] or string.rep(struct.pack('>d', 0), STATE_SIZE)
 local clock, lastOwn, suspicions, healed = struct.unpack('>dddd', bytes)
 
--- R13
+-- CAUSAL-13
 if lastOwn < lastSeen or suspicions > healed then return REFUSE_REWOUND end
 if acceptsMissing == 0 then
   local received = { struct.unpack(VECTOR, bytes, 33) }
@@ -99,7 +99,7 @@ if acceptsMissing == 0 then
   end
 end
 
--- R4: no later write gets a stamp inside the snapshot.
+-- CAUSAL-4: no later write gets a stamp inside the snapshot.
 if snapshot[SITE] > clock then
   clock = snapshot[SITE]
   local raised = struct.pack('>d', clock) .. string.sub(bytes, 9)

@@ -14,7 +14,7 @@ if not isTooFarAhead(siteClock) then
   state[CLOCK] = math.max(state[CLOCK], siteClock)
 end
 
--- R10: promises go as far as the gateway knew that nothing is missing. The poll
+-- CAUSAL-10: promises go as far as the gateway knew that nothing is missing. The poll
 -- may have waited here while another server took over.
 if state[LAST_OWN_STAMP] < lastSeen then
   noteSuspicion(state)
@@ -60,7 +60,7 @@ end
 
 local isThere, isLost = findCursor()
 if not isThere then
-  -- R13: the other site has what this one has lost, so the gateway here must
+  -- CAUSAL-13: the other site has what this one has lost, so the gateway here must
   -- learn of it.
   if isLost and not isSuspect(state) then
     noteSuspicion(state)
@@ -70,7 +70,7 @@ if not isThere then
 end
 if isTooFarAhead(promiseHeld) then return REFUSE_CLOCK end
 
--- R10: a promise outlives the memory of the partition that made it.
+-- CAUSAL-10: a promise outlives the memory of the partition that made it.
 state[CLOCK] = math.max(state[CLOCK], now, promiseHeld)
 local acknowledged = state[ACKNOWLEDGED + requester]
 state[ACKNOWLEDGED + requester] = math.max(acknowledged, cursorEntry)
@@ -83,7 +83,7 @@ end
 local entries = {}
 if #fields > 0 then entries = redis.call('HMGET', KEYS[1], unpack(fields)) end
 
--- R10: the promise covers no entry that stays behind.
+-- CAUSAL-10: the promise covers no entry that stays behind.
 local promise = state[CLOCK]
 if #entries > 0 then
   cursorEntry = last
