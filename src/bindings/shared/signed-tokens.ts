@@ -1,6 +1,6 @@
 /**
- * Session tokens: what a session has seen, signed by the cluster, so that a
- * client can carry it and cannot make it up.
+ * Session tokens: the state that a session has seen, signed by the deployment,
+ * so that a client can carry it but not forge it.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { CorrectableError } from '../../correctable/errors.ts';
@@ -9,41 +9,43 @@ import { CorrectableError } from '../../correctable/errors.ts';
 type Vector = readonly number[];
 
 export interface SignedTokensOptions {
-  /** The same at all sites. */
+  /** The signing key, the same at all sites. */
   readonly key: string | Uint8Array;
   /**
-   * Identifies the deployment, the same at all its sites and starts: its name,
-   * or its sites if these stay.
+   * Identifies the deployment, the same at all its sites and starts. It is the
+   * name of the deployment, or its sites if these never change.
    */
   readonly scope: string | readonly string[];
   /**
-   * The site that makes them: a client keeps only the newest of each
-   * (`makerOf`).
+   * The site that creates the tokens. A client keeps only the newest token of
+   * each site.
    */
   readonly site: number;
 }
 
-/** What is signed beside the content. */
+/** Signed together with the content. */
 const SIGNED_PREFIX = 'correctables session v1';
 
-/** Longest token that is looked at. */
+/** Maximum length of a token. A longer one is rejected. */
 const MAX_TOKEN_LENGTH = 4096;
 /**
- * Tokens that are known to be genuine, so that one that comes back soon need
- * not be verified again.
+ * Maximum number of tokens that are known to be genuine. They need not be
+ * verified again if they return soon.
  */
 const MAX_VERIFIED_TOKENS = 1024;
 
-/** What stands before the first dot of a token. */
+/** Returns the text before the first dot of a token. */
 const formatMaker = (site: number): string => `o${site}`;
 
 /**
- * Tokens `site.payload.signature`. The signature covers the scope: another
- * deployment's do not fit.
+ * Tokens of the form `site.payload.signature`. The signature covers the scope,
+ * so tokens of another deployment are rejected.
  */
 export class SignedTokens {
   readonly #options: SignedTokensOptions;
-  /** What the known tokens say, in the order in which they became known. */
+  /**
+   * The content of the known tokens, in the order in which they became known.
+   */
   readonly #verifiedTokens = new Map<string, Vector>();
 
   constructor(options: SignedTokensOptions) {
