@@ -13,6 +13,7 @@ const steps = {
   build: { command: 'node', args: ['scripts/build.mjs'] },
   format: { command: 'oxfmt', args: ['--check', '.'] },
   language: { command: 'node', args: ['scripts/language.mjs'] },
+  names: { command: 'node', args: ['scripts/comment-names.mjs'] },
   dependencies: {
     command: 'depcruise',
     args: ['src', 'demo', 'bench', 'engines', '--config', '.dependency-cruiser.cjs', '--output-type', 'err'],
