@@ -31,7 +31,7 @@ export class SiteTime {
     this.#readings = Array.from({ length: partitionCount }, () => undefined);
   }
 
-  /** Takes the clock of a partition from a reply. */
+  /** Takes the clock of a partition from a reply, unless a better reading is known. */
   observeClock(
     partition: number,
     clock: Stamp,
@@ -39,6 +39,9 @@ export class SiteTime {
   ): void {
     const middle = (sentAt + received.elapsed) / 2;
     const error = (received.elapsed - sentAt) / 2;
+    const previous = this.#readings[partition];
+    // If the gateway was blocked, most readings may be off by the same time. The median would be too.
+    if (previous && this.#isLarge(error) && !this.#isLarge(previous.error)) return;
     this.#readings[partition] = { offset: clock - middle, error };
     this.#median = computeMedian([
       ...this.#readings.flatMap((reading) => reading?.offset ?? []),
@@ -56,6 +59,11 @@ export class SiteTime {
     const reading = this.#readings[partition];
     if (reading === undefined || this.#median === undefined) return true;
     return Math.abs(reading.offset - this.#median) <= this.#maxClockSkew + reading.error;
+  }
+
+  /** Whether the trip took longer than clocks may be apart. */
+  #isLarge(error: Stamp): boolean {
+    return error > this.#maxClockSkew / 2;
   }
 }
 
