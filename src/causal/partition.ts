@@ -385,7 +385,9 @@ export class Partition {
     const { state } = this;
     if (state.lastOwnStamp < request.lastSeen) return this.#noteSuspicion();
     if (this.#isSuspect() || this.isClockOff(request, now)) return;
-    state.confirmedUntil = Math.max(state.confirmedUntil, state.clock, now);
+    // A poll may wait. Another server may have taken over since, and have writes that are not here.
+    const knownUntil = Math.min(Math.max(state.clock, now), request.siteTime);
+    state.confirmedUntil = Math.max(state.confirmedUntil, knownUntil);
   }
 
   #isSuspect(): boolean {

@@ -31,6 +31,7 @@ const PLANTED_FAULTS: readonly (readonly [name: string, part: string | RegExp, r
   ['a gap that is not noticed (R7)', 'return -1', 'return 0'],
   ['a gap that lets every snapshot pass (R7)', 'return newer .. packGap(passableUpTo) .. older', 'return chain'],
   ['a promise above an entry that stays behind (R10)', /if last < state\[\d+\] then promise = cursorStamp end/, ''],
+  ['a poll that confirms what it did not know (R10)', /math\.min\((math\.max\(state\[\d\], now\)), siteTime\)/, '$1'],
   ['a cursor that is not checked (R11)', 'if not isCursorAt', 'if false and not isCursorAt'],
   ['a lost entry that is not noticed (R13)', 'if isLost and not isSuspect(state) then', 'if false then'],
   ['an entry that is dropped too early (R16)', 'acknowledged - 1, first +', 'acknowledged, first +'],

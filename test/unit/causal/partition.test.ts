@@ -124,7 +124,8 @@ test('no stamp from elsewhere moves the clock far ahead (CAUSAL-8)', () => {
 test('a pull returns the entries after the cursor in their order, with a promise (CAUSAL-9, CAUSAL-10)', () => {
   const source = createPartition();
   const stamps = [put(source, 'x'), put(source, 'y'), put(source, 'x')];
-  const all = pullConfirmed(source);
+  source.execute('state', { siteClock: 0, stable: [0, 0], siteTime: NOW + 400, lastSeen: 0 }, NOW);
+  const all = pull(source);
   expect(all.entries.map(({ stamp }) => stamp)).toEqual(stamps);
   expect(all.promise).toBeGreaterThanOrEqual(stamps[2] as number);
   expect(put(source, 'x')).toBeGreaterThan(all.promise);
@@ -150,6 +151,17 @@ test('a source promises nothing that its gateway has not confirmed (CAUSAL-10, C
   confirm(lastSeen);
   expect(pull(source).promise).toBe(0);
   expect(source.execute('read', readRequest([NOW, 0]), NOW)).toEqual({ refused: 'REWOUND' });
+});
+
+test('a poll that has waited confirms what was known when it was sent (CAUSAL-10)', () => {
+  const source = createPartition();
+  const execute = (siteTime: number) =>
+    source.execute('state', { siteClock: 0, stable: [0, 0], siteTime, lastSeen: 0 }, NOW + 400);
+  execute(NOW);
+  expect(pull(source, undefined, 0, 200, NOW + 400).promise).toBe(NOW);
+  execute(NOW + 300);
+  execute(NOW + 100);
+  expect(pull(source, undefined, 0, 200, NOW + 400).promise).toBe(NOW + 300);
 });
 
 test('a source that has lost its clock keeps the promise that the other site holds (CAUSAL-10)', () => {

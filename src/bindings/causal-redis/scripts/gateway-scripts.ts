@@ -14,11 +14,13 @@ if not isTooFarAhead(siteClock) then
   state[CLOCK] = math.max(state[CLOCK], siteClock)
 end
 
--- R10: promises go as far as the gateway has found nothing missing.
+-- R10: promises go as far as the gateway knew that nothing is missing. The poll
+-- may have waited here while another server took over.
 if state[LAST_OWN_STAMP] < lastSeen then
   noteSuspicion(state)
 elseif not isSuspect(state) and not isClockOff(siteTime) then
-  state[CONFIRMED_UNTIL] = math.max(state[CONFIRMED_UNTIL], state[CLOCK], now)
+  local knownUntil = math.min(math.max(state[CLOCK], now), siteTime)
+  state[CONFIRMED_UNTIL] = math.max(state[CONFIRMED_UNTIL], knownUntil)
 end
 
 stable[SITE] = state[CLOCK]
