@@ -30,6 +30,8 @@ export abstract class OperationRun {
   #retryMs = FIRST_RETRY_MS;
   #stopWaiting: (() => void) | undefined;
   #deadline: Timer | undefined;
+  /** One limit for all waits of the run. */
+  #waitsUntilMs: number | undefined;
   #hasEnded = false;
 
   constructor(call: OperationCall) {
@@ -50,8 +52,7 @@ export abstract class OperationRun {
   protected end(): boolean {
     if (this.#hasEnded) return false;
     this.#hasEnded = true;
-    this.#stopWaiting?.();
-    this.#deadline?.cancel();
+    this.#endWait();
     for (const timer of this.#retries) timer.cancel();
     this.call.onEnded();
     return true;
@@ -63,17 +64,26 @@ export abstract class OperationRun {
 
   /**
    * Waits until the site may have what the session has seen elsewhere, and tries again (CAUSAL-20).
-   * Within one site nothing waits.
+   * Within one site nothing waits. The deadline is only for the wait: an attempt that was sent may
+   * be executed.
    */
   protected waitFor(attempt: () => void, onTimeout: () => void): void {
     const { host, session } = this.call;
-    this.#deadline ??= host.clock.setTimer(onTimeout, host.siteTimeoutMs);
+    const now = host.clock.now();
+    this.#waitsUntilMs ??= now + host.siteTimeoutMs;
+    this.#deadline ??= host.clock.setTimer(onTimeout, Math.max(0, this.#waitsUntilMs - now));
     this.#stopWaiting ??= host.waitForNews(() => {
       if (!host.operations.canContinue(session)) return;
-      this.#stopWaiting?.();
-      this.#stopWaiting = undefined;
+      this.#endWait();
       attempt();
     });
+  }
+
+  #endWait(): void {
+    this.#stopWaiting?.();
+    this.#stopWaiting = undefined;
+    this.#deadline?.cancel();
+    this.#deadline = undefined;
   }
 
   /** Whether the refusal may pass in time: another site that does not answer is not waited for. */
