@@ -55,6 +55,8 @@ class MemorySite {
   view: { readonly bytes: Buffer; readonly atMs: number } | undefined;
   servers: readonly ServerReport[] = [GOOD_SERVER];
   isAway = false;
+  /** Calls to the keyspace get no reply. */
+  isSilent = false;
   refusedCommand: string | undefined;
 }
 
@@ -64,6 +66,8 @@ export class CausalRedisWorld {
   readonly alarms: CausalRedisAlarm[] = [];
   /** Loses the reply of these calls, after they were executed. */
   readonly lostReplies = new Set<CallName>();
+  /** Sites whose gateways have closed their connections. */
+  readonly closedStores: SiteName[] = [];
   /** Counts calls by name. */
   readonly calls = new Map<CallName, number>();
   readonly #memory = new Map<SiteName, MemorySite>();
@@ -135,7 +139,7 @@ export class CausalRedisWorld {
     return {
       keyspaces,
       createPort: ({ sites, getSiteView }) => this.#createPort(from, sites, getSiteView),
-      close: () => {},
+      close: () => this.closedStores.push(from),
     };
   }
 
@@ -145,7 +149,8 @@ export class CausalRedisWorld {
       call: (address, name, request, onReply) => {
         const site = sites[address.site] as SiteName;
         this.#delay(from, site, () => {
-          if (this.memory(site).isAway) return this.#delay(from, site, () => onReply({ refused: 'UNREACHABLE' }));
+          const { isAway, isSilent } = this.memory(site);
+          if (isAway || isSilent) return this.#delay(from, site, () => onReply({ refused: 'UNREACHABLE' }));
           this.calls.set(name, (this.calls.get(name) ?? 0) + 1);
           const partition = this.#getPartition(site, address.partition);
           const reply = partition.execute(name, request, this.#getNow());
@@ -161,6 +166,7 @@ export class CausalRedisWorld {
       new Promise((resolve, reject) => {
         this.#delay(from, site, () => {
           const memory = this.memory(site);
+          if (memory.isSilent) return;
           if (memory.isAway) return reject(new Error('connect ECONNREFUSED'));
           try {
             resolve(run(memory));

@@ -50,6 +50,9 @@ const OVERLOAD_FACTOR = 3;
 const FOLLOWER_POLL_MS = 1_000;
 const RETRY_START_MS = 250;
 const CHECK_MS = 60_000;
+const REQUEST_TIMEOUT_MS = DEFAULT_LIMITS.requestTimeout / MICROSECONDS_PER_MS;
+/** The lease ends by itself: to release it only spares the other gateways a wait. */
+const RELEASE_MS = 500;
 
 export class Gateway {
   readonly #parts: GatewayParts;
@@ -114,7 +117,7 @@ export class Gateway {
     this.#parts.alarms.flush();
     // Otherwise the other gateways of the site would wait until the lease ends.
     if (this.#isLeader && this.#site !== undefined)
-      await this.#ownKeyspace.releaseLease(this.#id).catch(() => {});
+      await this.#within(RELEASE_MS, this.#ownKeyspace.releaseLease(this.#id)).catch(() => {});
     this.#stores?.close();
   }
 
@@ -146,7 +149,9 @@ export class Gateway {
     this.#verified.add(site);
     this.#isLeader = reply.isLeader;
     this.#createSite(stores, reply.published);
+    // Before the first round, so that it asks the sites that answer (CAUSAL-13).
     await this.#verifyOthers();
+    if (this.#isClosed) return;
     this.#activeAtMs = this.#parts.clock.now();
     this.#runRound();
     this.#checkServers();
@@ -159,7 +164,7 @@ export class Gateway {
 
   async #readRecord(site: string): Promise<DeploymentRecord | undefined> {
     const keyspace = this.#stores?.keyspaces.get(site) as Keyspace;
-    const record = await keyspace.readRecord();
+    const record = await this.#within(REQUEST_TIMEOUT_MS, keyspace.readRecord());
     if (record !== undefined) checkRecord(record, this.#expect(site));
     return record;
   }
@@ -394,6 +399,19 @@ export class Gateway {
     const elapsed = clock.now() * MICROSECONDS_PER_MS;
     const wall = (clock.wallNow?.() ?? clock.now()) * MICROSECONDS_PER_MS;
     return { elapsed, wall };
+  }
+
+  /** Rejects if there is no reply in time: `ioredis` may keep a call until it can connect. */
+  #within<T>(limitMs: number, reply: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const expire = (): void => reject(new Error(`no reply came within ${limitMs} ms`));
+      const timer = this.#parts.clock.setTimer(expire, limitMs);
+      this.#timers.add(timer);
+      void reply.then(resolve, reject).finally(() => {
+        timer.cancel();
+        this.#timers.delete(timer);
+      });
+    });
   }
 
   #schedule(run: () => void, delayMs: number): Timer {

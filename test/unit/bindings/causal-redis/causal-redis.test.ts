@@ -322,3 +322,21 @@ test('Redis of the site that cannot be reached at the start is waited for', asyn
   await clock.advance(1_000);
   expect(await during(clock, dublin.invokeWeak(get('a')))).toBeUndefined();
 });
+
+test('a site starts while the Redis of another one gives no reply', async () => {
+  const { clock, world, dublin } = await openBoth();
+  await during(clock, dublin.close());
+  world.memory('oregon').isSilent = true;
+  const again = world.connect('dublin');
+  await during(clock, again.invoke(put('a', 1)));
+});
+
+test('close ends while the Redis of the site gives no reply', async () => {
+  const { clock, world, dublin } = await openBoth();
+  world.memory('dublin').isSilent = true;
+  let isClosed = false;
+  void dublin.close().then(() => (isClosed = true));
+  await clock.advance(600);
+  expect(isClosed).toBe(true);
+  expect(world.closedStores).toEqual(['dublin']);
+});
