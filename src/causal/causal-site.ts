@@ -78,6 +78,8 @@ export interface OperationRefusal {
   readonly refused: RefusalReason | 'SESSION_AHEAD';
   /** The site that refused. Default: the own one */
   readonly site?: SiteIndex;
+  /** What the store of the partition answered. */
+  readonly detail?: string;
 }
 
 export type OnWritten = (result: { readonly stamp: Stamp } | OperationRefusal) => void;

@@ -19,6 +19,7 @@ import type { VersionChain } from './version-chain.ts';
  * - `STALE`: another gateway has moved the cursor (CAUSAL-11).
  * - `LOST`: the source no longer has the entry at the cursor (CAUSAL-14).
  * - `FULL`: the store of the partition has no memory left.
+ * - `NOT_EXECUTED`: the store of the partition does not run calls now. `detail` says why.
  * - `STARTING`: no gateway of the site knows enough of it yet (CAUSAL-13).
  * - `UNREACHABLE`: no reply came. The call may have been executed.
  */
@@ -30,11 +31,14 @@ export type RefusalReason =
   | 'STALE'
   | 'LOST'
   | 'FULL'
+  | 'NOT_EXECUTED'
   | 'STARTING'
   | 'UNREACHABLE';
 
 export interface Refusal {
   readonly refused: RefusalReason;
+  /** What the store of the partition answered. */
+  readonly detail?: string;
 }
 
 export function isRefusal(reply: object): reply is Refusal {

@@ -58,6 +58,8 @@ class MemorySite {
   /** Calls to the keyspace get no reply. */
   isSilent = false;
   refusedCommand: string | undefined;
+  /** The error reply of the server to all writes of clients. */
+  writeRefusal: string | undefined;
 }
 
 export class CausalRedisWorld {
@@ -151,6 +153,8 @@ export class CausalRedisWorld {
         this.#delay(from, site, () => {
           const { isAway, isSilent } = this.memory(site);
           if (isAway || isSilent) return this.#delay(from, site, () => onReply({ refused: 'UNREACHABLE' }));
+          const detail = name === 'put' ? this.memory(site).writeRefusal : undefined;
+          if (detail !== undefined) return this.#delay(from, site, () => onReply({ refused: 'NOT_EXECUTED', detail }));
           this.calls.set(name, (this.calls.get(name) ?? 0) + 1);
           const partition = this.#getPartition(site, address.partition);
           const reply = partition.execute(name, request, this.#getNow());

@@ -43,7 +43,7 @@ export interface Keyspace {
  * The lease is for cost only: two gateways that both have it do no harm. The age
  * of a view is measured by one clock, so that clocks of gateways do not matter.
  */
-const EXCHANGE = `
+const EXCHANGE = `#!lua flags=allow-oom
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local holder = redis.call('GET', KEYS[1])

@@ -28,7 +28,6 @@ interface Script {
 }
 
 const UNREACHABLE: Refusal = { refused: 'UNREACHABLE' };
-const FULL: Refusal = { refused: 'FULL' };
 
 /** Returns a port whose calls are scripts, each at the partition's own server. */
 export function createRedisPartitionPort(options: RedisPartitionPortOptions): PartitionPort {
@@ -83,7 +82,7 @@ class RedisPartitionPort implements PartitionPort {
       const reply = await runScript(connection, script, [key, ...args]);
       return decodeReply(name, reply, this.#options.siteCount);
     } catch (error) {
-      return isFull(error) ? FULL : UNREACHABLE;
+      return toRefusal(error);
     }
   }
 }
@@ -112,9 +111,18 @@ async function runScript(
   }
 }
 
-/** The server has used all its memory, and evicts nothing. */
-function isFull(error: unknown): boolean {
-  return startsWith(error, 'OOM');
+/**
+ * Replies that come before the first write of a script. Others, such as a lost connection, may come
+ * after it, and so may a command that the user may not run within the script.
+ */
+const NOT_EXECUTED =
+  /^(NOREPLICAS|MISCONF|READONLY|NOPERM(?!.*script)|LOADING|CLUSTERDOWN|MASTERDOWN|BUSY)\b/;
+
+function toRefusal(error: unknown): Refusal {
+  // The server has used all its memory, and evicts nothing.
+  if (startsWith(error, 'OOM')) return { refused: 'FULL' };
+  const detail = error instanceof Error ? error.message : '';
+  return NOT_EXECUTED.test(detail) ? { refused: 'NOT_EXECUTED', detail } : UNREACHABLE;
 }
 
 function startsWith(error: unknown, code: string): boolean {

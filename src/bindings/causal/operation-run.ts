@@ -21,7 +21,15 @@ const FIRST_RETRY_MS = 10;
 const LATEST_RETRY_MS = 200;
 
 /** Refusals that pass: while a gateway starts, a partition fails over, or is healed. */
-const PASSING: ReadonlySet<string> = new Set(['STARTING', 'REWOUND', 'BEHIND', 'UNREACHABLE']);
+const PASSING: ReadonlySet<string> = new Set([
+  'STARTING',
+  'REWOUND',
+  'BEHIND',
+  'NOT_EXECUTED',
+  'UNREACHABLE',
+]);
+/** These are for the site that the operation is at: another one is not waited for. */
+const PASSING_HERE: ReadonlySet<string> = new Set(['NOT_EXECUTED', 'UNREACHABLE']);
 
 export abstract class OperationRun {
   protected readonly call: OperationCall;
@@ -89,7 +97,7 @@ export abstract class OperationRun {
   /** Whether the refusal may pass in time: another site that does not answer is not waited for. */
   protected isPassing({ refused, site }: OperationRefusal): boolean {
     const isOther = site !== undefined && site !== this.call.host.site;
-    return PASSING.has(refused) && !(refused === 'UNREACHABLE' && isOther);
+    return PASSING.has(refused) && !(isOther && PASSING_HERE.has(refused));
   }
 
   /** Tries again a little later. Returns false if that would be later than `limitMs` allows. */
@@ -132,7 +140,8 @@ const CAUSES: Readonly<Record<string, string>> = {
   STARTING: 'no process of another site has published its state yet',
 };
 
-function describeRefusal({ refused }: OperationRefusal, isOther: boolean): string {
+function describeRefusal({ refused, detail }: OperationRefusal, isOther: boolean): string {
+  if (detail !== undefined) return `${isOther ? 'another site' : 'the store'} answered "${detail}"`;
   if (refused === 'UNREACHABLE')
     return isOther ? 'another site cannot be reached' : 'the partition of a key cannot be reached';
   return CAUSES[refused] ?? `a partition answered ${refused}`;

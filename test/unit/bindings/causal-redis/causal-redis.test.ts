@@ -340,3 +340,19 @@ test('close ends while the Redis of the site gives no reply', async () => {
   expect(isClosed).toBe(true);
   expect(world.closedStores).toEqual(['dublin']);
 });
+
+test('a write that Redis refuses is repeated, and then fails with the reason', async () => {
+  const { clock, world } = open();
+  const dublin = world.connect('dublin', { siteTimeoutMs: 1_000 });
+  await clock.advance(200);
+  world.memory('dublin').writeRefusal = 'NOREPLICAS Not enough good replicas to write.';
+  const refused = dublin.invoke(put('a', 1));
+  await expect(during(clock, refused)).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    message: expect.stringContaining('NOREPLICAS'),
+  });
+  const write = dublin.invoke(put('a', 1));
+  await clock.advance(100);
+  world.memory('dublin').writeRefusal = undefined;
+  await during(clock, write);
+});

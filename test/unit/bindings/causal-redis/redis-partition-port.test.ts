@@ -88,14 +88,21 @@ test.each([
 
 test.each([
   ["OOM command not allowed when used memory > 'maxmemory'.", 'FULL'],
-  ['CLUSTERDOWN The cluster is down', 'UNREACHABLE'],
-  ['LOADING Redis is loading the dataset in memory', 'UNREACHABLE'],
-  ["READONLY You can't write against a read only replica.", 'UNREACHABLE'],
   ['Connection is closed.', 'UNREACHABLE'],
+  ["NOPERM ACL failure in script: User can't run 'hdel'", 'UNREACHABLE'],
 ])('an error of the server is a refusal: %s', async (message, refused) => {
   const connection = createConnection(() => Promise.reject(new Error(message)));
   expect(await call(connection, 'read', readRequest)).toEqual({ refused });
 });
+
+test.each(['NOREPLICAS', 'MISCONF', 'READONLY', 'NOPERM', 'LOADING', 'CLUSTERDOWN', 'MASTERDOWN', 'BUSY'])(
+  '%s comes before the first write of a script, so the call was not executed',
+  async (code) => {
+    const detail = `${code} as the server explains.`;
+    const connection = createConnection(() => Promise.reject(new Error(detail)));
+    expect(await call(connection, 'read', readRequest)).toEqual({ refused: 'NOT_EXECUTED', detail });
+  },
+);
 
 test('without a reply in time a call is UNREACHABLE, and a later reply changes nothing', async () => {
   let answer: ((reply: unknown) => void) | undefined;
