@@ -79,7 +79,7 @@ export async function prepareDeployment(
     format: RECORD_FORMAT,
     name,
     site,
-    sites: known?.sites ?? [...sources.keys()],
+    sites: known?.sites ?? [...sources.keys()].toSorted(),
     partitions: known?.partitions ?? partitions ?? DEFAULT_PARTITIONS,
   };
   for (const other of records.values()) checkSameDeployment(wanted, other);
@@ -101,6 +101,9 @@ export async function prepareDeployment(
   const keyspace = stores.keyspaces.get(site) as Keyspace;
   const written = await keyspace.createRecord(wanted);
   checkSameDeployment(wanted, written);
+  // Another process may have prepared another site at the same time, with other options.
+  const after = await readRecords(options, stores);
+  for (const other of after.values()) checkSameDeployment(written, other);
   return {
     name,
     site,

@@ -356,3 +356,27 @@ test('a write that Redis refuses is repeated, and then fails with the reason', a
   world.memory('dublin').writeRefusal = undefined;
   await during(clock, write);
 });
+
+test('sites that are prepared at once, in different orders, are one deployment', async () => {
+  const clock = virtualClock(1_000_000_000);
+  const world = new CausalRedisWorld({ clock });
+  const { dublin, oregon } = world.createSources() as Record<string, { nodes: string[] }>;
+  const both = Promise.all([
+    world.prepare('oregon', { sites: { oregon: oregon!, dublin: dublin! } }),
+    world.prepare('dublin'),
+  ]);
+  const [first, second] = await during(clock, both);
+  expect(first.sites).toEqual(second.sites);
+});
+
+test('sites that are prepared at once with different numbers of partitions are reported', async () => {
+  const clock = virtualClock(1_000_000_000);
+  const world = new CausalRedisWorld({ clock });
+  const both = Promise.allSettled([
+    world.prepare('oregon', { partitions: 2 }),
+    world.prepare('dublin', { partitions: 3 }),
+  ]);
+  const outcomes = await during(clock, both);
+  const reasons = outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.code);
+  expect(reasons).toContain('INVALID_ARGUMENT');
+});
