@@ -12,7 +12,6 @@ import {
   type PartitionPort,
   type ReadReply,
   type Refusal,
-  type RefusalReason,
   type SiteView,
 } from './partition-calls.ts';
 import { findPartition } from './partition-of-key.ts';
@@ -38,8 +37,7 @@ export interface SnapshotRead {
 }
 
 /** A refusal, and where it came from. */
-export interface ReadRefusal {
-  readonly refused: RefusalReason;
+export interface ReadRefusal extends Refusal {
   readonly site: SiteIndex;
   readonly partition: number;
 }
