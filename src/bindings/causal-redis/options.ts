@@ -195,6 +195,7 @@ function resolveSource(field: string, value: RedisConnection | RedisNodes): Site
     `${field}.redisOptions`,
     "must be options of ioredis, as { password: '…' }.",
   );
+  checkNumbers(`${field}.redisOptions.stringNumbers`, redisOptions);
   return {
     addresses: nodes.map((node, at) => parseNode(`${field}.nodes[${at}]`, node)),
     redisOptions,
@@ -210,6 +211,11 @@ function checkConnection(field: string, { nodes, options }: Cluster): void {
   const isFit = nodes === undefined || options?.enableAutoPipelining !== true;
   const advice = 'is a Cluster with enableAutoPipelining. Give one without it, or { nodes }.';
   check(isFit, field, advice);
+}
+
+/** Replies of scripts have numbers. */
+function checkNumbers(field: string, options: { readonly stringNumbers?: boolean }): void {
+  check(options.stringNumbers !== true, field, 'must not be true: replies need numbers.');
 }
 
 function parseNode(field: string, node: string): ServerAddress {

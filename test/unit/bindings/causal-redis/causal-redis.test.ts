@@ -380,3 +380,14 @@ test('sites that are prepared at once with different numbers of partitions are r
   const reasons = outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.code);
   expect(reasons).toContain('INVALID_ARGUMENT');
 });
+
+test('stringNumbers of ioredis → INVALID_ARGUMENT with the field', () => {
+  const { world } = open();
+  const sites = { dublin: { nodes: ['dublin:6379'], redisOptions: { stringNumbers: true } } };
+  expect(() => world.open('dublin', { sites })).toThrow(
+    expect.objectContaining({
+      code: 'INVALID_ARGUMENT',
+      field: 'sites.dublin.redisOptions.stringNumbers',
+    }),
+  );
+});
