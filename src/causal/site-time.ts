@@ -40,7 +40,8 @@ export class SiteTime {
     const middle = (sentAt + received.elapsed) / 2;
     const error = (received.elapsed - sentAt) / 2;
     const previous = this.#readings[partition];
-    // If the gateway was blocked, most readings may be off by the same time. The median would be too.
+    // If the gateway was blocked, most readings may be off by the same time. The median would be
+    // too.
     if (previous && this.#isLarge(error) && !this.#isLarge(previous.error)) return;
     this.#readings[partition] = { offset: clock - middle, error };
     this.#median = computeMedian([

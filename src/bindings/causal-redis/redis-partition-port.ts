@@ -112,11 +112,12 @@ async function runScript(
 }
 
 /**
- * Replies that come before the first write of a script. Others, such as a lost connection, may come
- * after it, and so may a command that the user may not run within the script.
+ * Replies that come before the first write of a script, and that a client does not get by its own
+ * retries. After a failover `ioredis` sends a call again, so READONLY, LOADING or CLUSTERDOWN may
+ * be the reply to a repetition of a call that was executed. A command that the user may not run
+ * within the script may come after a write.
  */
-const NOT_EXECUTED =
-  /^(NOREPLICAS|MISCONF|READONLY|NOPERM(?!.*script)|LOADING|CLUSTERDOWN|MASTERDOWN|BUSY)\b/;
+const NOT_EXECUTED = /^(NOREPLICAS|MISCONF|NOPERM(?!.*script))\b/;
 
 function toRefusal(error: unknown): Refusal {
   // The server has used all its memory, and evicts nothing.

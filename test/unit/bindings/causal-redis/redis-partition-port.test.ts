@@ -90,12 +90,15 @@ test.each([
   ["OOM command not allowed when used memory > 'maxmemory'.", 'FULL'],
   ['Connection is closed.', 'UNREACHABLE'],
   ["NOPERM ACL failure in script: User can't run 'hdel'", 'UNREACHABLE'],
+  ["READONLY You can't write against a read only replica.", 'UNREACHABLE'],
+  ['LOADING Redis is loading the dataset in memory', 'UNREACHABLE'],
+  ['CLUSTERDOWN The cluster is down', 'UNREACHABLE'],
 ])('an error of the server is a refusal: %s', async (message, refused) => {
   const connection = createConnection(() => Promise.reject(new Error(message)));
   expect(await call(connection, 'read', readRequest)).toEqual({ refused });
 });
 
-test.each(['NOREPLICAS', 'MISCONF', 'READONLY', 'NOPERM', 'LOADING', 'CLUSTERDOWN', 'MASTERDOWN', 'BUSY'])(
+test.each(['NOREPLICAS', 'MISCONF', 'NOPERM'])(
   '%s comes before the first write of a script, so the call was not executed',
   async (code) => {
     const detail = `${code} as the server explains.`;
