@@ -142,7 +142,10 @@ describe('a page', () => {
       message: expect.stringContaining('Nothing was sent') as string,
     });
     let hasToken = (_: Record<string, string>): void => {};
-    const headers = (): Promise<Record<string, string>> => new Promise((resolve) => (hasToken = resolve));
+    const headers = (): Promise<Record<string, string>> =>
+      new Promise((resolve) => {
+        hasToken = resolve;
+      });
     const closing = createClient(http(bikes, { url, levels: LEVELS, headers }));
     const pending = closing.invoke(bikes.rename({ id: 7, name: 'Eve' })).catch((error: unknown) => error);
     await closing.close();
@@ -315,7 +318,10 @@ describe('the server', () => {
 
   test('reports that nothing was executed if authorize takes too long', async () => {
     let decide = (_: boolean): void => {};
-    const authorize = (): Promise<boolean> => new Promise((resolve) => (decide = resolve));
+    const authorize = (): Promise<boolean> =>
+      new Promise((resolve) => {
+        decide = resolve;
+      });
     const { client } = await open({ timeoutMs: 20, authorize });
     await expect(client.invoke(bikes.rename({ id: 7, name: 'Eve' }))).rejects.toMatchObject({ code: 'TIMEOUT' });
     decide(true);
