@@ -141,15 +141,15 @@ describe('a page', () => {
       code: 'UNAVAILABLE',
       message: expect.stringContaining('Nothing was sent') as string,
     });
-    let hasToken = (_: Record<string, string>): void => {};
+    const tokens: ((headers: Record<string, string>) => void)[] = [];
     const headers = (): Promise<Record<string, string>> =>
       new Promise((resolve) => {
-        hasToken = resolve;
+        tokens.push(resolve);
       });
     const closing = createClient(http(bikes, { url, levels: LEVELS, headers }));
     const pending = closing.invoke(bikes.rename({ id: 7, name: 'Eve' })).catch((error: unknown) => error);
     await closing.close();
-    hasToken({});
+    tokens[0]?.({});
     expect(await pending).toMatchObject({ code: 'UNAVAILABLE' });
   });
 
@@ -317,14 +317,14 @@ describe('the server', () => {
   });
 
   test('reports that nothing was executed if authorize takes too long', async () => {
-    let decide = (_: boolean): void => {};
+    const decisions: ((isAllowed: boolean) => void)[] = [];
     const authorize = (): Promise<boolean> =>
       new Promise((resolve) => {
-        decide = resolve;
+        decisions.push(resolve);
       });
     const { client } = await open({ timeoutMs: 20, authorize });
     await expect(client.invoke(bikes.rename({ id: 7, name: 'Eve' }))).rejects.toMatchObject({ code: 'TIMEOUT' });
-    decide(true);
+    decisions[0]?.(true);
   });
 
   test('authenticates and authorizes each request, and passes the user on', async () => {
