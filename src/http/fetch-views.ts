@@ -156,15 +156,41 @@ function createExchange(
         added,
         label,
       );
-      try {
-        return await fetch(input, { ...init, headers, signal });
-      } catch (error) {
-        throw isUnsendable(error, { input, url, init: { ...init, headers } })
-          ? createUnsendableError(label, error)
-          : createLostError(label, 'the request failed', error);
-      }
+      const sent = { input, url, init: { ...init, headers } };
+      return sendRequest(sent, { label, fetch, signal });
     },
   };
+}
+
+/** A request that `fetch` takes, and its address. */
+interface SentRequest {
+  readonly input: string | URL | Request;
+  readonly url: string;
+  readonly init: RequestInit;
+}
+
+/**
+ * Sends a request. Rejects with an error that shows whether anything was sent.
+ */
+export async function sendRequest(
+  request: SentRequest,
+  {
+    label,
+    fetch,
+    signal,
+  }: {
+    readonly label: RequestLabel;
+    readonly fetch: typeof globalThis.fetch;
+    readonly signal: AbortSignal;
+  },
+): Promise<Response> {
+  try {
+    return await fetch(request.input, { ...request.init, signal });
+  } catch (error) {
+    throw isUnsendable(error, request)
+      ? createUnsendableError(label, error)
+      : createLostError(label, 'the request failed', error);
+  }
 }
 
 function createHeaders(

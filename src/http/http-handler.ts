@@ -31,6 +31,7 @@ import {
   LEVELS_HEADER,
   parseArgsText,
   parseOperationUrl,
+  type OperationAddress,
 } from './operation-request.ts';
 import {
   respondWithViews,
@@ -152,15 +153,15 @@ export function httpHandler(
     response: ServerResponseLike,
     next?: (error?: unknown) => void,
   ): Promise<void> => {
-    const { name } = parseOperationUrl(request.url ?? '');
-    if (next !== undefined && !server.has(name)) return next();
-    const started = server.start(request, request.url ?? '', () =>
+    const address = parseOperationUrl(request.url ?? '');
+    if (next !== undefined && !server.has(address.name)) return next();
+    const started = server.start(request, address, () =>
       readNodeBody(request, server.maxBodyBytes),
     );
     await sendViews(response, started.correctable, started.reply);
   };
   const fetch = async (request: Request): Promise<Response> => {
-    const started = server.start(request, request.url, () =>
+    const started = server.start(request, parseOperationUrl(request.url), () =>
       readWebBody(request, server.maxBodyBytes),
     );
     return respondWithViews(started.correctable, started.reply);
@@ -212,7 +213,7 @@ class OperationServer {
    */
   start(
     request: RequestLike,
-    url: string,
+    address: OperationAddress,
     readBody: ReadBody,
   ): StartedOperation {
     const levels = this.#binding.consistencyLevels();
@@ -223,7 +224,13 @@ class OperationServer {
     });
     const source = getSource<unknown>(views.correctable) as Source<unknown>;
     const session = new ReplySession();
-    const run = this.#run({ request, url, readBody, source, session });
+    const run = this.#run({
+      request,
+      address,
+      readBody,
+      source,
+      session,
+    });
     run.catch((error: unknown) => source.fail(error));
     return {
       correctable: views.correctable,
@@ -300,11 +307,10 @@ class OperationServer {
 
   async #readOperation({
     request,
-    url,
+    address: { name, args },
     readBody,
   }: OperationCall): Promise<Operation> {
     const { operations, name: contract } = this.#contract;
-    const { name, args } = parseOperationUrl(url);
     const spec = this.has(name) ? operations[name] : undefined;
     if (
       spec === undefined ||
@@ -322,11 +328,7 @@ class OperationServer {
     if (isQuery && spec.access === 'write')
       throw createMethodError(name, 'is a write. Use POST');
 
-    const input = isQuery
-      ? args === undefined
-        ? {}
-        : parseArgsText(args)
-      : await readBody();
+    const input = isQuery ? parseArgsText(args ?? '{}') : await readBody();
     return new CheckedOperation(
       name,
       spec.access,
@@ -371,7 +373,7 @@ class OperationServer {
 
 interface OperationCall {
   readonly request: RequestLike;
-  readonly url: string;
+  readonly address: OperationAddress;
   readonly readBody: ReadBody;
   readonly source: Source<unknown>;
   readonly session: ReplySession;

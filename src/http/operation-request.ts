@@ -31,14 +31,18 @@ export function formatOperationUrl(
     : `${path}?${ARGS_PARAMETER}=${encodeURIComponent(args)}`;
 }
 
+/** What an address names. */
+export interface OperationAddress {
+  readonly name: string;
+  /** JSON, if the query has it. */
+  readonly args: string | undefined;
+}
+
 /**
  * Returns the name of the operation, and the arguments if the query has them.
  * It splits any text of a client: `URL` throws on some.
  */
-export function parseOperationUrl(url: string): {
-  readonly name: string;
-  readonly args: string | undefined;
-} {
+export function parseOperationUrl(url: string): OperationAddress {
   const [path = '', query = ''] = (url.split('#')[0] ?? '').split(/\?(.*)/s);
   const segment = path.replace(/\/+$/, '').split('/').at(-1) ?? '';
   return {

@@ -230,7 +230,7 @@ export function simulateService(
     );
   };
   // Requests that only the second run makes, because it took another course,
-  // are drawn anew.
+  // are drawn again.
   if (again.violation !== undefined && again.violation.checker !== 'draw')
     fail(again.violation.checker, again.violation.message);
   const difference = describeDifference(

@@ -1,5 +1,6 @@
 /**
- * One write: it is repeated with the same id until it is answered, or nobody can know (CAUSAL-17).
+ * One write. It is repeated with the same id until it has a reply, or until its id is forgotten
+ * and the outcome stays unknown (CAUSAL-17).
  */
 import type { OperationRefusal } from '../../causal/causal-site.ts';
 import type { Stamp } from '../../causal/stamps.ts';

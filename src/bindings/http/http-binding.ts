@@ -12,7 +12,11 @@ import {
 } from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { deliverViews, type Exchange } from '../../http/fetch-views.ts';
+import {
+  deliverViews,
+  sendRequest,
+  type Exchange,
+} from '../../http/fetch-views.ts';
 import {
   encodeArgs,
   formatOperationUrl,
@@ -21,7 +25,6 @@ import {
 } from '../../http/operation-request.ts';
 import {
   createBrokenError,
-  createLostError,
   type RequestLabel,
 } from '../../http/reply-error.ts';
 import {
@@ -29,7 +32,6 @@ import {
   SESSION_HEADER,
   type PageSession,
 } from '../../http/session-tokens.ts';
-import { createUnsendableError, isUnsendable } from '../../http/unsendable.ts';
 import type { ContractInfo } from '../../protocol/contract/contract.ts';
 import {
   checkOperation,
@@ -159,14 +161,10 @@ class HttpBinding<L extends Levels> implements Binding<L> {
           ...init,
           headers: { ...init.headers, ...added, ...headers, ...own },
         };
-        let response: Response;
-        try {
-          response = await fetch(url, { ...sent, signal });
-        } catch (error) {
-          throw isUnsendable(error, { input: url, url, init: sent })
-            ? createUnsendableError(label, error)
-            : createLostError(label, 'the request failed', error);
-        }
+        const response = await sendRequest(
+          { input: url, url, init: sent },
+          { label, fetch, signal },
+        );
         await this.#checkLevels(response, label);
         return response;
       },
