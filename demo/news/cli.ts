@@ -24,12 +24,13 @@ async function read(options: Options): Promise<void> {
 }
 
 async function open({ port, delays, hasRedis }: Options): Promise<void> {
+  if (hasRedis) console.log('Starting a Redis Cluster at each site …');
   const news = await startNews({ port, delays, hasRedis }).catch((error: unknown) => {
     throw explainPort(error, port, '--port N or PORT=N');
   });
   console.log(`The news are ready: ${news.url}`);
   console.log(
-    `Sites in Dublin, Oregon and Sydney${hasRedis ? ', comments on a Redis at each' : ''}. Ctrl-C closes them.`,
+    `Sites in Dublin, Oregon and Sydney${hasRedis ? ', comments on a Redis Cluster at each' : ''}. Ctrl-C closes them.`,
   );
   await waitForSignal();
   await news.close();

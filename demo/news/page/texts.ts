@@ -100,7 +100,7 @@ export function formatThreadMs({ cache, causal, latest }: ThreadTimes): string {
 }
 
 export function formatServer({ delays, hasRedis }: Pick<NewsState, 'delays' | 'hasRedis'>): string {
-  const redis = hasRedis ? 'Both kinds of comments are on a Redis at each site. ' : '';
+  const redis = hasRedis ? 'Both kinds of comments are on a Redis Cluster at each site. ' : '';
   return delays === 'slow'
     ? `${redis}The delays between the sites are ${SLOW_FACTOR} times the real ones, so that you can watch.`
     : `${redis}The delays between the sites are about the real ones.`;

@@ -1,4 +1,4 @@
-/** The news reader with its comments on a real Redis at each site. */
+/** The news reader with its comments on a real Redis Cluster at each site. */
 import { beforeAll, expect, test } from 'vitest';
 import { findRedisProgram } from '../../../engines/redis/programs.ts';
 import { readHeadless } from '../../../demo/news/headless.ts';
@@ -18,4 +18,4 @@ test('keeps causal order where plain copies on the same servers do not', async (
   expect(figures).toMatchObject({ isInOrder: true, wrongReads: { causal: 0 }, moves: { ownMissing: { causal: 0 } } });
   expect(figures.wrongReads.copies).toBeGreaterThan(0);
   expect(figures.frontPage.cacheMs.p50).toBeLessThan(figures.frontPage.strongMs.p50 as number);
-}, 60_000);
+}, 120_000);
