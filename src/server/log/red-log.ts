@@ -73,6 +73,11 @@ export interface RedLog<R, M extends LogMessage = LogMessage> {
   setMembers?(members: LogMembers): void;
   /** Takes a message of the node at another site, which has the same engine. */
   receive(from: Origin, message: M, nowMs: number): void;
+  /**
+   * Another site depends on entries that are not here. Has to be called
+   * regularly while that is so. Engines in which no site leads need none.
+   */
+  catchUp?(nowMs: number): void;
   /** The first `length` entries of this node's log are synced. */
   onSynced(length: number): void;
   /**

@@ -420,6 +420,7 @@ export class SiteMachine {
     this.#start.tick(nowMs, wallMs);
     this.replica.tick(nowMs, wallMs);
     this.log.tick(nowMs);
+    if (this.replica.blue.waitsForRed) this.log.catchUp?.(nowMs);
     this.redReach.tick(nowMs);
     this.#absenceWatch.tick(nowMs);
     this.#checkGone();

@@ -61,6 +61,13 @@ interface Follower {
 }
 
 const MAX_APPEND_ENTRIES = 256;
+/**
+ * The number of delivered entries that a follower keeps for others. Digests are
+ * known about as far back.
+ */
+const MAX_PASSED_ON = 1_000;
+/** In times of `resendAfterMs`: after that, what is lacking is something else. */
+const FORGET_ASKED_AFTER = 10;
 
 export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   protected readonly options: Omit<RedLogOptions<R>, 'entries'>;
@@ -80,6 +87,9 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   readonly #deliveredProgress: ProposerProgress;
   /** At the leader: the other sites. */
   readonly #followers = new Map<Origin, Follower>();
+  #sites: readonly Origin[];
+  /** When a follower last asked the other followers for entries. */
+  #askedAtMs = -Infinity;
   /** Sites that count for a majority. */
   #voters: readonly Origin[];
   #hasNonVoter: boolean;
@@ -97,6 +107,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   constructor({ entries = [], ...options }: RedLogOptions<R>) {
     this.options = options;
+    this.#sites = options.sites;
     this.#voters = options.voters ?? options.sites;
     this.#hasNonVoter = options.sites.some(
       (site) => !this.#voters.includes(site),
@@ -205,6 +216,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   setMembers({ sites, voters }: LogMembers): void {
+    this.#sites = sites;
     this.#voters = voters;
     this.#hasNonVoter = sites.some((site) => !voters.includes(site));
     this.#setFollowers(sites);
@@ -226,7 +238,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
         if (this.#isLeader) this.#onPropose(from, message);
         return;
       case 'log.append':
-        if (from === this.options.leader) this.#onAppend(message);
+        if (from === this.options.leader || this.#isPassedOn(message))
+          this.#onAppend(from, message);
         return;
       case 'log.check':
         if (this.#isLeader) this.#onCheck(from, message);
@@ -235,7 +248,9 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
         if (from === this.options.leader) this.#proposals.onChecked(message);
         return;
       case 'log.appended':
-        return this.#onAppended(from, message, nowMs);
+        return this.#isLeader
+          ? this.#onAppended(from, message, nowMs)
+          : this.#passOn(from, message);
       case 'log.gone':
         if (from === this.options.leader && message.length === this.length)
           this.#outputs.push({ kind: 'behind' });
@@ -256,6 +271,22 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     // leader answers that.
     if (!this.#isLeader && this.#delivered < this.synced) this.#confirm();
     this.#proposals.tick(nowMs);
+  }
+
+  /**
+   * Another site depends on entries that are not here, and the leader may be
+   * lost. So the followers are told how much is here.
+   */
+  catchUp(nowMs: number): void {
+    const { site, leader, resendAfterMs } = this.options;
+    const sinceMs = nowMs - this.#askedAtMs;
+    if (this.#isLeader || sinceMs < resendAfterMs) return;
+    this.#askedAtMs = nowMs;
+    // Entries of the leader are on their way, as nearly always.
+    if (sinceMs >= FORGET_ASKED_AFTER * resendAfterMs) return;
+    for (const other of this.#sites)
+      if (other !== site && other !== leader)
+        this.#send(other, this.#createConfirmation());
   }
 
   /**
@@ -368,21 +399,61 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     this.#send(from, { kind: 'log.checked', epoch, next, probe });
   }
 
-  #onAppend({
+  /** Another follower lacks what is delivered here. */
+  #passOn(
+    to: Origin,
+    { length, committed }: SequencedMessage<R> & { kind: 'log.appended' },
+  ): void {
+    const position = Math.min(length, this.#delivered);
+    if (committed >= this.#delivered || position < this.#forgotten) return;
+    const digest = this.#digest.at(position);
+    if (digest === undefined) return;
+    const end = Math.min(this.#delivered, position + MAX_APPEND_ENTRIES);
+    const entries = this.#entries.slice(
+      position - this.#forgotten,
+      end - this.#forgotten,
+    );
+    this.#send(to, {
+      kind: 'log.append',
+      position,
+      entries,
+      committed: end,
+      digest,
+    });
+  }
+
+  /**
+   * Whether a follower has sent entries that it has delivered. They have to
+   * continue what is here.
+   */
+  #isPassedOn({
     position,
     entries,
     committed,
     digest,
-    probe,
-  }: SequencedMessage<R> & { kind: 'log.append' }): void {
+  }: SequencedMessage<R> & { kind: 'log.append' }): boolean {
+    return (
+      !this.#isLeader &&
+      committed === position + entries.length &&
+      digest !== undefined &&
+      this.#digest.at(position) !== undefined
+    );
+  }
+
+  #onAppend(
+    from: Origin,
+    {
+      position,
+      entries,
+      committed,
+      digest,
+      probe,
+    }: SequencedMessage<R> & { kind: 'log.append' },
+  ): void {
     const here = this.#digest.at(position);
     if (here !== undefined && digest !== undefined && here !== digest) {
       const message = `the first ${position} entries of its red log are not those that are here`;
-      this.#outputs.push({
-        kind: 'fork',
-        origin: this.options.leader,
-        message,
-      });
+      this.#outputs.push({ kind: 'fork', origin: from, message });
       return;
     }
     const news = entries.slice(Math.max(0, this.length - position));
@@ -441,12 +512,16 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   /** @param probe the probe that this answers, if it does */
   #confirm(probe?: number): void {
-    this.#send(this.options.leader, {
+    this.#send(this.options.leader, this.#createConfirmation(probe));
+  }
+
+  #createConfirmation(probe?: number): SequencedMessage<R> {
+    return {
       kind: 'log.appended',
       length: this.synced,
       committed: this.#committed,
       ...(probe !== undefined && { received: this.length, probe }),
-    });
+    };
   }
 
   #store(entries: readonly LogEntry<R>[]): void {
@@ -626,10 +701,13 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   /**
    * Forgets entries that are delivered here and, at the leader, synced at all
-   * sites.
+   * sites. A follower keeps the last ones, which another one may lack when the
+   * leader is lost.
    */
   #forgetOld(): void {
-    const known = Math.min(this.#delivered, ...this.#matchedLengths());
+    const known = this.#isLeader
+      ? Math.min(this.#delivered, ...this.#matchedLengths())
+      : this.#delivered - MAX_PASSED_ON;
     for (; this.#forgotten < known; this.#forgotten += 1) this.#entries.shift();
   }
 

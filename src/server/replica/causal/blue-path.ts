@@ -28,7 +28,7 @@ import type {
   SavedStream,
 } from './blue-streams.ts';
 import { StreamTable } from './stream-table.ts';
-import { isCovered, getMaxEntry } from '../../records/vector.ts';
+import { isCovered, getMaxEntry, getRedStamp } from '../../records/vector.ts';
 
 /** The maximum of operations in one message of those that are sent again. */
 const MAX_BATCH_OPERATIONS = 256;
@@ -263,6 +263,16 @@ export class BluePath {
       }
     }
     return moved;
+  }
+
+  /** Whether an operation waits for red operations that are not here. */
+  get waitsForRed(): boolean {
+    const { state, options } = this.core;
+    const applied = getRedStamp(state.stable);
+    return options.origins.sites.some((site) => {
+      const next = this.streams.getIncoming(site).waiting.first;
+      return next !== undefined && getRedStamp(next.vector) > applied;
+    });
   }
 
   /** Sends what was synced during one input, and confirms what was received. */

@@ -1,5 +1,5 @@
 /** The red log, message by message: who sends what to whom, and what loss, repetition and restarts do. */
-// @rule RB-L1, RB-L2, RB-L3
+// @rule RB-L1, RB-L2, RB-L3, RB-L6
 import { describe, expect, test } from 'vitest';
 import type { LogEntry, SavedLog } from '../../../../../src/server/log/red-log.ts';
 import { RedLogConsumer } from '../../../../../src/server/log/red-log-consumer.ts';
@@ -280,5 +280,70 @@ describe('digest', () => {
     expect(new RedLogConsumer(again, saved).halt).toBeUndefined();
     const other = node(['c'], undefined, FOLLOWER);
     expect(new RedLogConsumer(other, saved).halt).toMatchObject({ reason: 'regressed' });
+  });
+});
+
+describe('sequenced log: followers that pass entries on', () => {
+  /** The first follower has delivered three entries, the second one has none, and the leader is lost. */
+  function createUnequal(): Cluster {
+    const cluster = new Cluster(3);
+    for (const record of ['a', 'b', 'c']) cluster.propose(1, record);
+    cluster.run(({ from, to }) => from === 0 && to === 2);
+    return cluster;
+  }
+
+  /** The second follower asks twice: at first, entries of the leader may be on their way. */
+  function askOthers(cluster: Cluster): void {
+    for (const nowMs of [100, 100 + RESEND_AFTER_MS]) {
+      cluster.nodes[2]?.catchUp(nowMs);
+      cluster.act(2);
+    }
+  }
+
+  test('entries that another follower has delivered are delivered', () => {
+    const cluster = createUnequal();
+    askOthers(cluster);
+    cluster.run(({ from, to }) => from === 0 || to === 0);
+    expect(cluster.delivered[2]).toEqual(['a', 'b', 'c']);
+  });
+
+  test('at first the leader alone is waited for', () => {
+    const cluster = createUnequal();
+    cluster.nodes[2]?.catchUp(100);
+    cluster.act(2);
+    expect(cluster.sent).toEqual([]);
+  });
+
+  test('a follower that has the entries, and not that they are committed, learns it', () => {
+    const cluster = new Cluster(5);
+    cluster.propose(1, 'a');
+    cluster.run(({ to, message }) => to === 2 && message.kind === 'log.append' && message.entries.length === 0);
+    expect(cluster.delivered[2]).toEqual([]);
+    askOthers(cluster);
+    cluster.run(({ from, to }) => from === 0 || to === 0);
+    expect(cluster.delivered[2]).toEqual(['a']);
+  });
+
+  test('entries that do not continue what is here are refused', () => {
+    const cluster = createUnequal();
+    askOthers(cluster);
+    cluster.run(({ from, to }) => from === 0 || to === 0 || (from === 1 && to === 2));
+    const [entry] = cluster.disks[1] as [LogEntry<string>];
+    const message = { kind: 'log.append', position: 0, entries: [entry], committed: 1 } as const;
+    const second = cluster.nodes[2] as SequencedLog<string>;
+    second.receive(FOLLOWER, { ...message, digest: 7 }, 0);
+    expect(second.takeOutputs()).toMatchObject([{ kind: 'fork', origin: FOLLOWER }]);
+    second.receive(FOLLOWER, message, 0);
+    second.receive(FOLLOWER, { ...message, committed: 0, digest: 0 }, 0);
+    expect(second.takeOutputs()).toEqual([]);
+  });
+
+  test('the leader takes no entries from a follower', () => {
+    const cluster = createUnequal();
+    const entry = { origin: FOLLOWER, epoch: 1, sequence: 4, record: 'x' };
+    const leader = cluster.nodes[0] as SequencedLog<string>;
+    const digest = leader.digest(3);
+    leader.receive(FOLLOWER, { kind: 'log.append', position: 3, entries: [entry], committed: 4, digest }, 0);
+    expect(leader.takeOutputs()).toEqual([]);
   });
 });
