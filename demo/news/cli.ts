@@ -1,5 +1,6 @@
 /** `npm run demo:news`: the page of the news reader, or its figures without the page. */
 import { UsageError } from '../../engines/usage-error.ts';
+import { whenInterrupted } from '../../engines/when-interrupted.ts';
 import { explainPort } from '../port-taken.ts';
 import { waitForSignal } from '../wait-for-signal.ts';
 import { formatReport, readHeadless } from './headless.ts';
@@ -25,9 +26,12 @@ async function read(options: Options): Promise<void> {
 
 async function open({ port, delays, hasRedis }: Options): Promise<void> {
   if (hasRedis) console.log('Starting a Redis Cluster at each site …');
+  // An interrupted start ends the process, and the servers end with it.
+  const isStarted = whenInterrupted(() => Promise.resolve());
   const news = await startNews({ port, delays, hasRedis }).catch((error: unknown) => {
     throw explainPort(error, port, '--port N or PORT=N');
   });
+  isStarted();
   console.log(`The news are ready: ${news.url}`);
   console.log(
     `Sites in Dublin, Oregon and Sydney${hasRedis ? ', comments on a Redis Cluster at each' : ''}. Ctrl-C closes them.`,

@@ -1,5 +1,6 @@
 /** One server of its own on a free loopback port, for benchmarks and tests that need no cluster. */
 import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -24,7 +25,7 @@ export interface SingleServerOptions {
 }
 
 /**
- * Starts a server, and resolves when it accepts connections.
+ * Starts a server, and resolves when it accepts connections. It ends with this process, at the latest.
  *
  * @throws EngineUnavailable if it is not installed and cannot be downloaded
  */
@@ -38,12 +39,18 @@ export async function startRedis({
   const [port] = (await freePorts(1)) as [number];
   const args = ['--port', String(port), '--bind', LOOPBACK, '--dir', folder, ...keepingArgs(durable), ...others];
   const child = spawn(command, args, { stdio: 'ignore', env: { ...process.env, ...env } });
+  const endNow = (): void => {
+    child.kill();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once('exit', endNow);
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const failed = new Promise<never>((_, reject) => {
     child.once('error', reject);
     child.once('exit', (code) => reject(new Error(`${server}-server ended with ${String(code)}`)));
   });
   const stop = async (): Promise<void> => {
+    process.off('exit', endNow);
     child.kill();
     await exited;
     await rm(folder, { recursive: true, force: true });
@@ -51,6 +58,7 @@ export async function startRedis({
   try {
     await Promise.race([accepting(port, () => child.exitCode !== null), failed]);
   } catch (error) {
+    process.off('exit', endNow);
     if (child.exitCode === null) child.kill();
     await rm(folder, { recursive: true, force: true });
     throw error;
