@@ -1,5 +1,6 @@
 /** `correctables causal`: prepares and checks the Redis of a causal store. */
 import type { DeploymentReport, SiteReport } from '../bindings/causal-redis/check-deployment.ts';
+import { systemClock } from '../correctable/clock.ts';
 import type { Command } from './command.ts';
 import { createUsageError, readInteger, readText, type RawOptions } from './options.ts';
 import { printLines } from './print.ts';
@@ -77,15 +78,16 @@ async function prepareSite(options: RawOptions): Promise<void> {
 
 async function check(options: RawOptions): Promise<void> {
   const sites = await readSites(options);
-  const [{ checkDeployment }, { openRedisStores }, { resolveDeploymentOptions }] =
+  const [{ checkDeployment }, { openRedisStores }, { limitReplies }, { resolveDeploymentOptions }] =
     await Promise.all([
       import('../bindings/causal-redis/check-deployment.ts'),
       import('../bindings/causal-redis/redis-stores.ts'),
+      import('../bindings/causal-redis/reply-limits.ts'),
       import('../bindings/causal-redis/options.ts'),
     ]);
   const [site] = Object.keys(sites) as [string];
   const resolved = resolveDeploymentOptions({ name: readText(options, 'name'), site, sites });
-  const stores = await openRedisStores(resolved);
+  const stores = limitReplies(await openRedisStores(resolved), systemClock);
   const report = await checkDeployment(resolved, stores);
   stores.close();
   if (!report.isSound) process.exitCode = 1;

@@ -15,6 +15,7 @@ import {
   type CausalDeploymentOptions,
   type CausalRedisOptions,
 } from '../../src/bindings/causal-redis/options.ts';
+import { limitReplies } from '../../src/bindings/causal-redis/reply-limits.ts';
 import type { SiteStores } from '../../src/bindings/causal-redis/site-stores.ts';
 import type { CausalBinding } from '../../src/bindings/causal/causal-binding.ts';
 import type { CallName, PartitionPort } from '../../src/causal/partition-calls.ts';
@@ -95,13 +96,15 @@ export class CausalRedisWorld {
 
   check(): Promise<DeploymentReport> {
     const options = { name: 'shop', site: this.sites[0] as SiteName, sites: this.createSources() };
-    return checkDeployment(resolveDeploymentOptions(options), this.openStores(options.site));
+    const stores = limitReplies(this.openStores(options.site), this.clock);
+    return checkDeployment(resolveDeploymentOptions(options), stores);
   }
 
   prepare(site: SiteName, overrides: Partial<CausalDeploymentOptions> = {}): Promise<CausalDeployment> {
     const { partitionCount: partitions } = this.#options;
     const options = { name: 'shop', site, sites: this.createSources(), partitions, ...overrides };
-    return prepareDeployment(resolveDeploymentOptions(options), this.openStores(site));
+    const stores = limitReplies(this.openStores(site), this.clock);
+    return prepareDeployment(resolveDeploymentOptions(options), stores);
   }
 
   open(site: SiteName, overrides: Partial<CausalRedisOptions> = {}): CausalBinding {

@@ -8,6 +8,7 @@ import {
   type PartitionPort,
 } from '../../causal/partition-calls.ts';
 import { createZeroVector } from '../../causal/stamps.ts';
+import { systemClock } from '../../correctable/clock.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import {
   checkRecord,
@@ -22,6 +23,7 @@ import {
   type ResolvedDeployment,
 } from './options.ts';
 import { openRedisStores } from './redis-stores.ts';
+import { limitReplies } from './reply-limits.ts';
 import type { SiteStores } from './site-stores.ts';
 
 /** What `createCausalDeployment` has found or made. */
@@ -49,7 +51,7 @@ const DEFAULT_PARTITIONS = 256;
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not
  *   fit, also if it does not fit what is there; `UNAVAILABLE` if the Redis of a
- *   site cannot be reached
+ *   site cannot be reached, or gives no reply within 4 s
  * @example
  * const sites = { dublin: { nodes: ['10.0.0.1:6379'] }, oregon: { nodes: ['10.1.0.1:6379'] } };
  * for (const site of ['dublin', 'oregon'] as const)
@@ -59,7 +61,7 @@ export async function createCausalDeployment<const N extends string>(
   options: CausalDeploymentOptions<N>,
 ): Promise<CausalDeployment> {
   const resolved = resolveDeploymentOptions(options);
-  const stores = await openRedisStores(resolved);
+  const stores = limitReplies(await openRedisStores(resolved), systemClock);
   try {
     return await prepareDeployment(resolved, stores);
   } finally {

@@ -44,6 +44,25 @@ test('a site that does not answer, and one that refuses a command, are named', a
   expect(sites[1]!.problems).toMatchObject([{ code: 'unreachable', isError: true }]);
 });
 
+test('a site that gives no reply is named in time', async () => {
+  const { clock, world } = open();
+  world.memory('oregon').isSilent = true;
+  const report = world.check();
+  await clock.advance(5_000);
+  const [problem] = (await report).sites[1]!.problems;
+  expect(problem).toMatchObject({ code: 'unreachable', isError: true, message: expect.stringContaining('PING') });
+});
+
+test('a site is not prepared while another one gives no reply, and that is said in time', async () => {
+  const { clock, world } = open();
+  world.memory('oregon').isSilent = true;
+  const preparing = Promise.allSettled([world.prepare('dublin')]);
+  await clock.advance(5_000);
+  const [outcome] = await preparing;
+  const message: unknown = expect.stringContaining('PING');
+  expect(outcome).toMatchObject({ reason: { code: 'UNAVAILABLE', field: 'sites.oregon', message } });
+});
+
 test('two deployments with one name are named', async () => {
   const { world, check } = open();
   world.memory('oregon').record = { ...world.memory('oregon').record!, partitions: 9 };
