@@ -255,6 +255,7 @@ test.each<[string, () => ReturnType<typeof put>, object]>([
   ['a key of half a character', () => put('\uD800', 1), { code: 'INVALID_ARGUMENT', field: 'args.key' }],
   ['a value over maxValueBytes', () => put('k', 'x'.repeat(99)), { code: 'INVALID_VALUE', field: 'args.value' }],
   ['a value that is no JSON', () => put('k', 1n), { code: 'INVALID_VALUE' }],
+  ['a value that JSON changes', () => put('k', { a: [Number.NaN] }), { code: 'INVALID_VALUE', field: 'args.value.a.0' }],
 ])('%s → refused, and not written', async (_, operation, error) => {
   const { clock, world } = open();
   const dublin = world.connect('dublin', { maxValueBytes: 100 });

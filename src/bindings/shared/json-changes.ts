@@ -1,0 +1,60 @@
+/** Finds what `JSON.stringify` leaves out or turns into something else, without a word. */
+import { getBuiltInClass } from '../../correctable/built-in-class.ts';
+import { isPlain } from '../../values/value-kinds.ts';
+
+/** A part of a value that does not come back as it was. */
+export interface ChangedPart {
+  /** For example `args.value.items.0.price`. */
+  readonly path: string;
+  readonly name: string;
+}
+
+/**
+ * Returns the first part that JSON changes. `-0` counts as `0`, and an object
+ * without a prototype as one with it.
+ *
+ * @param value one that `JSON.stringify` accepts, so that it has no cycle
+ */
+export function findChangedPart(
+  value: unknown,
+  path: string,
+): ChangedPart | undefined {
+  if (typeof value === 'object' && value !== null)
+    return findInObject(value, path);
+  const isKept =
+    typeof value === 'string' || typeof value === 'boolean' || value === null;
+  if (isKept || Number.isFinite(value)) return undefined;
+  return {
+    path,
+    name:
+      typeof value === 'number'
+        ? String(value)
+        : `a value of type ${typeof value}`,
+  };
+}
+
+function findInObject(value: object, path: string): ChangedPart | undefined {
+  const isArray = Array.isArray(value);
+  if (!isArray && !isPlain(value)) return { path, name: describeClass(value) };
+  if (typeof (value as { toJSON?: unknown }).toJSON === 'function')
+    return { path, name: 'an object with toJSON' };
+  const [symbol] = Object.getOwnPropertySymbols(value);
+  if (symbol !== undefined)
+    return { path, name: `an object with the key ${String(symbol)}` };
+  // Holes of an array have no keys, and come back as null.
+  const entries: Iterable<readonly [string | number, unknown]> = isArray
+    ? value.entries()
+    : Object.entries(value);
+  for (const [key, part] of entries) {
+    const changed = findChangedPart(part, `${path}.${key}`);
+    if (changed !== undefined) return changed;
+  }
+  return undefined;
+}
+
+function describeClass(value: object): string {
+  const kind = getBuiltInClass(value) ?? 'Object';
+  return kind === 'Object'
+    ? 'an instance of a class'
+    : `an instance of ${kind}`;
+}
