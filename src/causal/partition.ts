@@ -258,6 +258,8 @@ export class Partition {
   /** Ends a heal. Own writes that came back count from now on (CAUSAL-14). */
   protected confirmHealed({ suspicions }: Suspicion): object {
     const { state } = this;
+    // It has lost state again since the heal began, and with it what was copied.
+    if (state.suspicions < suspicions) return refuse('REWOUND');
     state.healedSuspicions = Math.max(state.healedSuspicions, suspicions);
     const { recoveredOwnStamp } = state;
     if (recoveredOwnStamp <= state.lastOwnStamp) return DONE;

@@ -34,6 +34,7 @@ const PLANTED_FAULTS: readonly (readonly [name: string, part: string | RegExp, r
   ['a poll that confirms what it did not know (R10)', /math\.min\((math\.max\(state\[\d\], now\)), siteTime\)/, '$1'],
   ['a cursor that is not checked (R11)', 'if not isCursorAt', 'if false and not isCursorAt'],
   ['a lost entry that is not noticed (R13)', 'if isLost and not isSuspect(state) then', 'if false then'],
+  ['a heal that ends after another loss (R14)', /if state\[\d\] < suspicions then return 2 end/, ''],
   ['an entry that is dropped too early (R16)', 'acknowledged - 1, first +', 'acknowledged, first +'],
   ['a repeated write that counts as a new one (R17)', 'if found[3] then', 'if false then'],
   ['a tombstone that is dropped too early (R18)', 'and isReceivedFromAll(state, stamp)', ''],

@@ -252,6 +252,16 @@ test('a heal brings own writes back, and other sites must copy them too (CAUSAL-
   expect(put(source, 'x', { lastSeen: stamp })).toBeGreaterThan(stamp);
 });
 
+test('a heal does not end if the partition has lost state again since it began (CAUSAL-14)', () => {
+  const partition = createPartition();
+  const backup = copyPartitionState(partition.state);
+  const suspicion = partition.execute('suspect', {}, NOW) as { suspicions: number };
+  partition.state = backup;
+  expect(partition.execute('confirmHealed', suspicion, NOW)).toEqual({ refused: 'REWOUND' });
+  partition.execute('suspect', {}, NOW);
+  expect(partition.execute('read', readRequest([NOW, 0]), NOW)).toEqual({ refused: 'REWOUND' });
+});
+
 test('a scan returns all chains in pages (CAUSAL-14)', () => {
   const partition = createPartition();
   for (const key of ['c', 'a', 'b']) put(partition, key);

@@ -114,6 +114,8 @@ return struct.pack('>d', state[SUSPICIONS])
 export const CONFIRM_HEALED = `
 local suspicions = struct.unpack('>d', ARGV[1])
 local state = unpackState(redis.call('HGET', KEYS[1], 's'))
+-- It has lost state again since the heal began, and with it what was copied.
+if state[SUSPICIONS] < suspicions then return REFUSE_REWOUND end
 state[HEALED_SUSPICIONS] = math.max(state[HEALED_SUSPICIONS], suspicions)
 
 local recovered = state[RECOVERED_OWN_STAMP]
