@@ -35,6 +35,7 @@ import type { CausalSession } from './session.ts';
 import type { GatewayTime } from './site-time.ts';
 import { Stabilizer, type PendingPoll } from './stabilizer.ts';
 import { createZeroVector, isRemotelyCovered, type SiteIndex, type Stamp } from './stamps.ts';
+import type { Version } from './version.ts';
 
 /** What an operator should know. */
 export interface CausalAlarm {
@@ -144,7 +145,11 @@ export class CausalSite {
 
   /** Takes what another gateway of the site has published. */
   observeView(view: SiteView): void {
-    for (const partition of this.stabilizer.observeView(view)) this.#noteHealed(partition);
+    for (const { partition, hasLost } of this.stabilizer.observeView(view)) {
+      // The gateway that has healed it may not have known these writes.
+      if (hasLost) this.#raiseAlarm('lost-writes', partition);
+      this.#noteHealed(partition);
+    }
   }
 
   /** When the partition of `key` was last healed. A write that was pending then may be lost. */
@@ -255,6 +260,7 @@ export class CausalSite {
     const context = { ...this.#createReadContext(session, keys), ownStamp, source };
     readCausal(context, (result) => {
       if (isRefusal(result)) this.#noteRefusal(result, context.view.healedAt[result.partition]);
+      else this.#noteVersions(keys, result.versions);
       onEnd(result);
     });
   }
@@ -265,6 +271,7 @@ export class CausalSite {
     const context = this.#createReadContext(session, keys);
     readLatest(context, (result) => {
       if (isRefusal(result)) this.#noteRefusal(result, context.view.healedAt[result.partition]);
+      else this.#noteVersions(keys, result.versions);
       onEnd(result);
     });
   }
@@ -288,6 +295,19 @@ export class CausalSite {
     const isPolled = (key: string): boolean =>
       !this.#unpolled.has(findPartition(key, partitionCount));
     return this.#isStableKnown && keys.every(isPolled);
+  }
+
+  /**
+   * CAUSAL-13: what was read of the own site must not be missing afterwards. Another gateway may
+   * have written it, so that this one does not know it otherwise.
+   */
+  #noteVersions(keys: readonly string[], versions: readonly (Version | undefined)[]): void {
+    const { site, partitionCount } = this.options;
+    for (const [place, version] of versions.entries()) {
+      if (version?.site !== site) continue;
+      const partition = findPartition(keys[place] as string, partitionCount);
+      this.stabilizer.observeOwnStamp(partition, version.stamp);
+    }
   }
 
   #pollOne(partition: number, onEnd: () => void): void {
@@ -355,11 +375,15 @@ export class CausalSite {
   }
 
   #readState(
-    { partition, lastSeen }: { readonly partition: number; readonly lastSeen: Stamp },
+    {
+      partition,
+      lastSeen,
+      siteClock = this.stabilizer.highestClock,
+    }: { readonly partition: number; readonly lastSeen: Stamp; readonly siteClock?: Stamp },
     onState: (state: StateReply | undefined) => void,
   ): void {
     const { port, site, getTime } = this.options;
-    const { highestClock: siteClock, stable } = this.stabilizer;
+    const { stable } = this.stabilizer;
     const siteTime = this.stabilizer.getSiteTime(getTime());
     const request = { siteClock, stable, siteTime, lastSeen };
     port.call({ site, partition }, 'state', request, (reply) =>
@@ -445,10 +469,17 @@ export class CausalSite {
   }
 
   #acceptHealed({ partition }: PartitionAddress, onEnd: () => void): void {
-    // Writes that no other site had are gone: what was seen of them counts no longer.
-    this.#readState({ partition, lastSeen: 0 }, (state) => {
+    // Writes that no other site had are gone: what was seen of them counts no longer. Later writes
+    // get stamps above theirs.
+    const { stabilizer } = this;
+    const siteClock = Math.max(
+      stabilizer.highestClock,
+      stabilizer.getLastSeen(partition),
+      stabilizer.getSiteTime(this.options.getTime()),
+    );
+    this.#readState({ partition, lastSeen: 0, siteClock }, (state) => {
       if (state !== undefined) {
-        if (this.stabilizer.acceptHealed(partition, state, this.options.getTime()))
+        if (this.stabilizer.acceptHealed(partition, state))
           this.#raiseAlarm('lost-writes', partition);
         this.#noteHealed(partition);
       }

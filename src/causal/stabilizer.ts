@@ -34,6 +34,13 @@ export interface PendingPoll {
   readonly healedAt: Stamp;
 }
 
+/** A partition that another gateway has healed. */
+export interface HealedPartition {
+  readonly partition: number;
+  /** Whether own writes are gone that this gateway has seen. */
+  readonly hasLost: boolean;
+}
+
 export class Stabilizer {
   readonly #site: SiteIndex;
   readonly #limits: CausalLimits;
@@ -91,20 +98,17 @@ export class Stabilizer {
   }
 
   /**
-   * Takes what another gateway of the site knows. Returns the partitions that it has healed since
-   * (CAUSAL-14).
+   * Takes what another gateway of the site knows. Returns the partitions that it has healed since,
+   * and whether they have lost writes that this gateway has seen (CAUSAL-13, CAUSAL-14).
    */
-  observeView({ stable, lastSeen, healedAt }: SiteView): readonly number[] {
+  observeView({ stable, lastSeen, healedAt }: SiteView): readonly HealedPartition[] {
     this.#stable = maxVector(this.#stable, withStamp(stable, this.#site, 0));
-    const healed: number[] = [];
+    const healed: HealedPartition[] = [];
     for (const [partition, stamp] of lastSeen.entries()) {
       const at = healedAt[partition] ?? 0;
-      if (at > this.getHealedAt(partition)) {
-        // Writes that were lost for good do not count any more.
-        this.#healedAt[partition] = at;
-        this.#lastSeen[partition] = stamp;
-        healed.push(partition);
-      } else if (at === this.getHealedAt(partition)) this.observeOwnStamp(partition, stamp);
+      if (at > this.getHealedAt(partition))
+        healed.push({ partition, hasLost: this.#takeHealed(partition, { at, stamp }) });
+      else if (at === this.getHealedAt(partition)) this.observeOwnStamp(partition, stamp);
     }
     return healed;
   }
@@ -162,11 +166,21 @@ export class Stabilizer {
   }
 
   /** Accepts the state of a partition after its heal. Returns whether own writes are gone. */
-  acceptHealed(partition: number, { lastOwnStamp }: StateReply, now: GatewayTime): boolean {
-    const hasLost = lastOwnStamp < this.getLastSeen(partition);
-    this.#lastSeen[partition] = lastOwnStamp;
-    this.#healedAt[partition] = Math.max(this.getHealedAt(partition) + 1, this.getSiteTime(now));
-    return hasLost;
+  acceptHealed(partition: number, { lastOwnStamp, clock }: StateReply): boolean {
+    const at = Math.max(this.getHealedAt(partition) + 1, clock);
+    return this.#takeHealed(partition, { at, stamp: lastOwnStamp });
+  }
+
+  /** Own writes after the heal have stamps above `at`, so that these were not lost by then. */
+  #takeHealed(
+    partition: number,
+    { at, stamp }: { readonly at: Stamp; readonly stamp: Stamp },
+  ): boolean {
+    const seen = this.getLastSeen(partition);
+    const isFromBefore = seen <= at;
+    this.#healedAt[partition] = at;
+    this.#lastSeen[partition] = isFromBefore ? stamp : Math.max(seen, stamp);
+    return isFromBefore && stamp < seen;
   }
 
   /** CAUSAL-12: the minimum over all partitions. One that was never polled has received nothing. */

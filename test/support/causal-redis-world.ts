@@ -17,14 +17,16 @@ import {
 } from '../../src/bindings/causal-redis/options.ts';
 import { limitReplies } from '../../src/bindings/causal-redis/reply-limits.ts';
 import type { SiteStores } from '../../src/bindings/causal-redis/site-stores.ts';
+import { decodeView, encodeView } from '../../src/bindings/causal-redis/view-codec.ts';
 import type { CausalBinding } from '../../src/bindings/causal/causal-binding.ts';
-import type { CallName, PartitionPort } from '../../src/causal/partition-calls.ts';
+import type { CallName, PartitionPort, SiteView } from '../../src/causal/partition-calls.ts';
 import { DEFAULT_LIMITS } from '../../src/causal/limits.ts';
 import { Partition } from '../../src/causal/partition.ts';
 import { copyPartitionState } from '../../src/causal/partition-state.ts';
 import { createClient, type Client } from '../../src/index.ts';
 import type { CausalLevels } from '../../src/bindings/causal/index.ts';
 import type { Clock } from '../../src/correctable/clock.ts';
+import { mergeViews } from './merged-view.ts';
 
 export const GOOD_SERVER: ServerReport = {
   server: '10.0.0.1:6379',
@@ -48,16 +50,23 @@ export interface RedisWorldOptions {
 
 type SiteName = string;
 
+interface StoredView {
+  readonly bytes: Buffer;
+  readonly atMs: number;
+}
+
 /** A Redis in memory. */
 class MemorySite {
   readonly partitions: Partition[] = [];
   record: DeploymentRecord | undefined;
   lease: { readonly gateway: string; readonly untilMs: number } | undefined;
-  view: { readonly bytes: Buffer; readonly atMs: number } | undefined;
+  view: StoredView | undefined;
   servers: readonly ServerReport[] = [GOOD_SERVER];
   isAway = false;
-  /** Calls to the keyspace get no reply. */
+  /** Calls get no reply. */
   isSilent = false;
+  /** Calls to the keyspace get no reply. */
+  hasSilentKeyspace = false;
   refusedCommand: string | undefined;
   /** The error reply of the server to all writes of clients. */
   writeRefusal: string | undefined;
@@ -69,6 +78,8 @@ export class CausalRedisWorld {
   readonly alarms: CausalRedisAlarm[] = [];
   /** Loses the reply of these calls, after they were executed. */
   readonly lostReplies = new Set<CallName>();
+  /** Partitions of the first site whose server does not answer. */
+  readonly awayPartitions = new Set<number>();
   /** Sites whose gateways have closed their connections. */
   readonly closedStores: SiteName[] = [];
   /** Counts calls by name. */
@@ -155,7 +166,9 @@ export class CausalRedisWorld {
         const site = sites[address.site] as SiteName;
         this.#delay(from, site, () => {
           const { isAway, isSilent } = this.memory(site);
-          if (isAway || isSilent) return this.#delay(from, site, () => onReply({ refused: 'UNREACHABLE' }));
+          const hasNoMaster = site === this.sites[0] && this.awayPartitions.has(address.partition);
+          if (isAway || isSilent || hasNoMaster)
+            return this.#delay(from, site, () => onReply({ refused: 'UNREACHABLE' }));
           const detail = name === 'put' ? this.memory(site).writeRefusal : undefined;
           if (detail !== undefined) return this.#delay(from, site, () => onReply({ refused: 'NOT_EXECUTED', detail }));
           this.calls.set(name, (this.calls.get(name) ?? 0) + 1);
@@ -173,7 +186,7 @@ export class CausalRedisWorld {
       new Promise((resolve, reject) => {
         this.#delay(from, site, () => {
           const memory = this.memory(site);
-          if (memory.isSilent) return;
+          if (memory.isSilent || memory.hasSilentKeyspace) return;
           if (memory.isAway) return reject(new Error('connect ECONNREFUSED'));
           try {
             resolve(run(memory));
@@ -203,10 +216,18 @@ export class CausalRedisWorld {
           const { lease } = memory;
           const isLeader = lease === undefined || lease.untilMs <= now || lease.gateway === gateway;
           if (isLeader) memory.lease = { gateway, untilMs: now + leaseMs };
-          if (isLeader && view !== undefined) memory.view = { bytes: view, atMs: now };
-          return { isLeader, published: getView(memory) };
+          if (view !== undefined) memory.view = this.#mergeView(memory.view, { bytes: view, atMs: now }, isLeader);
+          return { isLeader, hasRecord: memory.record !== undefined, published: getView(memory) };
         }),
     };
+  }
+
+  #mergeView(stored: StoredView | undefined, given: StoredView, isLeader: boolean): StoredView | undefined {
+    if (stored === undefined) return isLeader ? given : undefined;
+    const sizes = { siteCount: this.sites.length, partitionCount: this.#options.partitionCount };
+    const decode = ({ bytes }: StoredView) => decodeView(bytes, 0, sizes) as SiteView;
+    const bytes = encodeView(mergeViews(decode(stored), decode(given), isLeader));
+    return { bytes, atMs: isLeader ? given.atMs : stored.atMs };
   }
 
   #getPartition(site: SiteName, partition: number): Partition {

@@ -72,6 +72,8 @@ export class Gateway {
   #polledAtMs = -Infinity;
   #roundAtMs = -Infinity;
   #exchangeMs = 0;
+  /** What the gateways of the site had published when this one asked last. */
+  #published: SiteView | undefined;
   #round: Timer | undefined;
   #isClosed = false;
 
@@ -143,6 +145,7 @@ export class Gateway {
       gateway: this.#id,
       leaseMs: LEASE_MS,
       view: undefined,
+      partitionCount: record.partitions,
     });
     if (this.#isClosed) return;
     this.#record = record;
@@ -280,7 +283,9 @@ export class Gateway {
     site.requestHeals();
     const now = this.#parts.clock.now();
     const isDue = now - this.#polledAtMs >= FOLLOWER_POLL_MS;
-    if (isDue || !site.isReady) this.#poll(site);
+    // While an exchange waits, no other gateway hears what this one has seen. So it must notice
+    // itself what is lost of that (CAUSAL-13).
+    if (isDue || !site.isReady || this.#isExchanging) this.#poll(site);
   }
 
   #poll(site: CausalSite): void {
@@ -293,15 +298,22 @@ export class Gateway {
     this.#isExchanging = true;
     const { clock } = this.#parts;
     const sentAtMs = clock.now();
-    const view = this.#isLeader && site.isReady ? encodeView(site.getView()) : undefined;
-    const request = { gateway: this.#id, leaseMs: LEASE_MS, view };
+    const view = this.#getNews(site);
+    const request = {
+      gateway: this.#id,
+      leaseMs: LEASE_MS,
+      view: view && encodeView(view),
+      partitionCount: (this.#record as DeploymentRecord).partitions,
+    };
     this.#ownKeyspace.exchangeView(request).then(
-      ({ isLeader, published }) => {
+      ({ isLeader, hasRecord, published }) => {
         this.#isExchanging = false;
+        if (!hasRecord) this.#restoreRecord();
         this.#exchangeMs = clock.now() - sentAtMs;
         this.#isLeader = isLeader;
         const known = published && this.#decode(published);
         if (known !== undefined) site.observeView(known);
+        this.#published = known;
       },
       () => {
         this.#isExchanging = false;
@@ -310,6 +322,20 @@ export class Gateway {
         this.#isLeader = true;
       },
     );
+  }
+
+  /**
+   * What this gateway should publish. Without the lease, that is what it has seen and the others
+   * have not: they must not serve a partition that has lost it (CAUSAL-13).
+   */
+  #getNews(site: CausalSite): SiteView | undefined {
+    if (!site.isReady) return undefined;
+    const view = site.getView();
+    const published = this.#published?.lastSeen ?? [];
+    const hasSeenMore = view.lastSeen.some(
+      (stamp, partition) => stamp > (published[partition] ?? 0),
+    );
+    return this.#isLeader || hasSeenMore ? view : undefined;
   }
 
   get #ownKeyspace(): Keyspace {
@@ -336,7 +362,7 @@ export class Gateway {
     return decodeView(bytes, age, sizes);
   }
 
-  /** Looks at what Redis keeps, and whether the record is still there. */
+  /** Looks at what Redis keeps. */
   #checkServers(): void {
     const { alarms } = this.#parts;
     this.#ownKeyspace.inspect().then(
@@ -349,23 +375,21 @@ export class Gateway {
           `INFO is refused, so that its settings are not checked: ${describe(error)}`,
         ),
     );
-    this.#restoreRecord();
     this.#schedule(() => this.#checkServers(), CHECK_MS);
   }
 
-  /** After `FLUSHALL` the data comes back from other sites, and so must this. */
+  /**
+   * After `FLUSHALL` the data comes back from other sites, and so must this: a
+   * gateway that starts refuses to serve without it.
+   */
   #restoreRecord(): void {
+    if (this.#isClosed) return;
     const { site } = this.#parts.options;
-    const keyspace = this.#ownKeyspace;
-    keyspace
-      .readRecord()
-      .then(async (record) => {
-        if (record !== undefined || this.#isClosed) return;
-        await keyspace.createRecord(this.#record as DeploymentRecord);
-        const message = `sites.${site}: the deployment record was missing, and was written again. Its Redis has lost data, which is copied from the other sites.`;
-        this.#parts.alarms.report('deployment', message);
-      })
-      .catch(() => {});
+    const message = `sites.${site}: the deployment record was missing, and is written again. Its Redis has lost data, which is copied from the other sites.`;
+    this.#parts.alarms.report('deployment', message);
+    this.#ownKeyspace.createRecord(this.#record as DeploymentRecord).catch(() => {
+      // The next round finds it missing again.
+    });
   }
 
   #getIntervalMs(): number {

@@ -15,13 +15,19 @@ export interface LeaseRequest {
   /** Identifies the gateway. */
   readonly gateway: string;
   readonly leaseMs: number;
-  /** Is published if the gateway has the lease. */
+  /**
+   * Is published if the gateway has the lease. From others only what they have seen of own writes
+   * is taken (CAUSAL-13).
+   */
   readonly view: Buffer | undefined;
+  readonly partitionCount: number;
 }
 
 export interface LeaseReply {
   /** Whether the gateway has the lease: it polls and replicates for its site. */
   readonly isLeader: boolean;
+  /** Whether the deployment record is there. It is lost with all data of its server. */
+  readonly hasRecord: boolean;
   readonly published: PublishedView | undefined;
 }
 
@@ -42,22 +48,58 @@ export interface Keyspace {
 /**
  * The lease is for cost only: two gateways that both have it do no harm. The age
  * of a view is measured by one clock, so that clocks of gateways do not matter.
+ *
+ * A view ends with the last own stamp of each partition, and with the time of its
+ * last heal. A gateway without the lease may have seen a write that the one with
+ * the lease has not: the later heal counts, and the higher stamp since then.
  */
 const EXCHANGE = `#!lua flags=allow-oom
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local holder = redis.call('GET', KEYS[1])
 local isLeader = holder == false or holder == ARGV[1]
-if isLeader then
-  redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-  if #ARGV[3] > 0 then
-    redis.call('SET', KEYS[2], struct.pack('>d', now) .. ARGV[3])
+local given, partitions = ARGV[3], tonumber(ARGV[4])
+local stored = redis.call('GET', KEYS[2])
+
+local function merge(first, second)
+  local seen, healed = {}, {}
+  for partition = 1, partitions do
+    local place = 8 * partition - 7
+    seen[partition] = string.sub(first, place, place + 7)
+    healed[partition] = string.sub(first, place + 8 * partitions, place + 8 * partitions + 7)
+    local otherSeen = string.sub(second, place, place + 7)
+    local otherHealed = string.sub(second, place + 8 * partitions, place + 8 * partitions + 7)
+    local healedAt, otherHealedAt = struct.unpack('>d', healed[partition]), struct.unpack('>d', otherHealed)
+    local isSame = healedAt == otherHealedAt
+    if otherHealedAt > healedAt or (isSame and struct.unpack('>d', otherSeen) > struct.unpack('>d', seen[partition])) then
+      seen[partition], healed[partition] = otherSeen, otherHealed
+    end
+  end
+  return table.concat(seen) .. table.concat(healed)
+end
+
+local function getView()
+  local known = stored and string.sub(stored, 9)
+  if not known or #known ~= #given then return isLeader and struct.pack('>d', now) .. given end
+  local last = #given - 16 * partitions
+  local first, second = string.sub(given, last + 1), string.sub(known, last + 1)
+  local shared = first == second and first or merge(first, second)
+  if isLeader then return struct.pack('>d', now) .. string.sub(given, 1, last) .. shared end
+  return string.sub(stored, 1, last + 8) .. shared
+end
+
+if isLeader then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) end
+if #given > 0 then
+  local view = getView()
+  if view and view ~= stored then
+    redis.call('SET', KEYS[2], view)
+    stored = view
   end
 end
-local stored = redis.call('GET', KEYS[2])
-if stored == false then return { isLeader and 1 or 0 } end
+local hasRecord = redis.call('EXISTS', KEYS[3])
+if not stored then return { isLeader and 1 or 0, hasRecord } end
 local age = now - struct.unpack('>d', stored)
-return { isLeader and 1 or 0, age, string.sub(stored, 9) }
+return { isLeader and 1 or 0, hasRecord, age, string.sub(stored, 9) }
 `;
 
 const READ_VIEW = `
@@ -125,12 +167,12 @@ export class RedisKeyspace implements Keyspace {
   }
 
   async exchangeView(request: LeaseRequest): Promise<LeaseReply> {
-    const { gateway, leaseMs, view = Buffer.alloc(0) } = request;
-    const keys = [this.#keys.lease, this.#keys.stable];
-    const reply = await this.#run(EXCHANGE, keys, [gateway, leaseMs, view]);
-    const [isLeader, age, bytes] = reply as [number, number?, Buffer?];
+    const { gateway, leaseMs, view = Buffer.alloc(0), partitionCount } = request;
+    const keys = [this.#keys.lease, this.#keys.stable, this.#keys.deployment];
+    const reply = await this.#run(EXCHANGE, keys, [gateway, leaseMs, view, partitionCount]);
+    const [isLeader, hasRecord, age, bytes] = reply as [number, number, number?, Buffer?];
     const published = bytes && { bytes, age: age ?? 0 };
-    return { isLeader: isLeader === 1, published };
+    return { isLeader: isLeader === 1, hasRecord: hasRecord === 1, published };
   }
 
   async releaseLease(gateway: string): Promise<void> {

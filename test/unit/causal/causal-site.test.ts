@@ -305,11 +305,64 @@ test('a gateway takes from another one what is stable, and that a partition was 
   follower.start(before);
   follower.observeView({ ...before, lastSeen: [before.lastSeen[0]! + 500, 0] });
   expect(follower.getView()).toMatchObject({ stable: before.stable, lastSeen: [before.lastSeen[0]! + 500, 0] });
-  follower.observeView({ ...before, lastSeen: [7, 0], healedAt: [1, 0] });
+  const healedAt = [world.now, 0];
+  follower.observeView({ ...before, lastSeen: [7, 0], healedAt });
   expect(follower.getView().lastSeen).toEqual([7, 0]);
   follower.observeView({ ...before, lastSeen: [9_000_000, 0] });
   expect(follower.getView().lastSeen).toEqual([7, 0]);
 });
+
+test('a gateway reports lost writes that the gateway which healed the partition had not seen (CAUSAL-13)', () => {
+  const world = new CausalWorld({ siteCount: 1 });
+  world.settle();
+  const leader = world.site(0);
+  const backup = copyPartitionState(world.partition(0, 0).state);
+  const writer = world.createSite(0);
+  world.sites[0] = writer;
+  world.put(0, FIRST, 'lost');
+  world.partition(0, 0).state = backup;
+  world.now += 1_000;
+  expect(world.read(0, [FIRST])).toBe('REWOUND');
+  writer.requestHeals();
+  leader.poll();
+  leader.replicate();
+  expect(world.alarms).toEqual([]);
+  writer.observeView(leader.getView());
+  expect(world.alarms).toEqual([{ code: 'lost-writes', partition: 0 }]);
+  expect(world.read(0, [FIRST])).toEqual([undefined]);
+});
+
+test('a gateway does not take a write after a heal for a lost one (CAUSAL-13, CAUSAL-14)', () => {
+  const world = new CausalWorld({ siteCount: 1 });
+  world.settle();
+  const leader = world.site(0);
+  world.partition(0, 0).execute('suspect', {}, world.now);
+  leader.poll();
+  leader.replicate();
+  const healed = leader.getView();
+  world.sites[0] = world.createSite(0);
+  const stamp = world.put(0, FIRST, 1);
+  world.site(0).observeView(healed);
+  expect(world.alarms).toEqual([]);
+  expect(world.site(0).getView().lastSeen[0]).toBe(stamp);
+});
+
+test.each(['read', 'readLatest'] as const)(
+  'what a %s has shown is not missing later, also if another gateway has written it (CAUSAL-13)',
+  (read) => {
+    const world = new CausalWorld();
+    world.settle();
+    const backup = copyPartitionState(world.partition(0, 0).state);
+    const reader = world.site(0);
+    world.sites[0] = world.createSite(0);
+    world.put(0, FIRST, 'of another gateway');
+    world.sites[0] = reader;
+    world.now += 1_000;
+    expect(world[read](0, [FIRST])).toEqual(['of another gateway']);
+    world.partition(0, 0).state = backup;
+    expect(world.read(0, [FIRST])).toBe('REWOUND');
+  },
+);
 
 /** Sets a partition of the first site back to what it was before its last write, which the other site has. */
 function setBackAfterWrite(world: CausalWorld): void {

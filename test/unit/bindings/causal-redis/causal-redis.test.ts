@@ -173,9 +173,16 @@ test('after FLUSHALL all keys come back, and no absent key is shown (CAUSAL-13)'
   await clock.advance(500);
   world.flush('dublin');
   expect(await during(clock, dublin.invokeWeak(getMany(keys)))).toEqual(keys);
-  await clock.advance(60_000);
-  expect(world.memory('dublin').record).toMatchObject({ site: 'dublin' });
   expect(world.alarms).toMatchObject([{ code: 'deployment' }]);
+});
+
+test('after FLUSHALL a gateway that runs restores the record, so that others can start', async () => {
+  const { clock, world } = await openBoth();
+  world.flush('dublin');
+  await clock.advance(100);
+  expect(world.memory('dublin').record).toMatchObject({ site: 'dublin' });
+  const started = world.connect('dublin');
+  expect(await during(clock, started.invokeWeak(get('a')))).toBeUndefined();
 });
 
 test('a gateway that starts after FLUSHALL copies all before it serves (CAUSAL-13)', async () => {
@@ -222,7 +229,81 @@ test('a follower learns that a partition was healed, and serves it again (CAUSAL
   for (const client of clients) expect(await during(clock, client.invokeWeak(get('a')))).toBeUndefined();
   for (const client of clients) await during(clock, client.invoke(put('a', 2)));
   await clock.advance(500);
-  expect(world.alarms).toMatchObject([{ code: 'lost-writes' }]);
+  // Each of them has seen a write that is lost.
+  expect(world.alarms).toMatchObject([{ code: 'lost-writes' }, { code: 'lost-writes' }]);
+});
+
+/** The partition is being healed, which takes as long as the other site is away. */
+async function expectRefused(clock: VirtualClock, write: PromiseLike<unknown>): Promise<void> {
+  await expect(during(clock, write)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+}
+
+/** Each gateway that has seen the lost writes reports them. */
+function expectLossAlarms({ alarms }: CausalRedisWorld, partition: number): void {
+  expect(alarms).not.toEqual([]);
+  for (const alarm of alarms) expect(alarm).toMatchObject({ code: 'lost-writes', partitions: [partition] });
+}
+
+test.each([0, 1])(
+  'writes that only gateway %s of a site has seen are not lost without an alarm (CAUSAL-13)',
+  async (at) => {
+    const { clock, world } = open();
+    const clients = [world.connect('dublin'), world.connect('dublin')];
+    world.connect('oregon');
+    await clock.advance(2_000);
+    const setBack = world.saveForSetBack('dublin', findPartition('a', 3));
+    world.memory('oregon').isAway = true;
+    await during(clock, clients[at]!.invoke(put('a', 'lost')));
+    setBack();
+    world.memory('oregon').isAway = false;
+    await during(clock, clients[at]!.invokeWeak(get('a')));
+    await clock.advance(500);
+    expectLossAlarms(world, findPartition('a', 3));
+  },
+);
+
+test.each([0, 1])(
+  'what gateway %s of a site has written, the other one does not overlook after a loss (CAUSAL-13)',
+  async (at) => {
+    const { clock, world } = open();
+    const clients = [world.connect('dublin'), world.connect('dublin')];
+    world.connect('oregon');
+    await clock.advance(2_000);
+    const partition = findPartition('a', 3);
+    const setBack = world.saveForSetBack('dublin', partition);
+    world.memory('oregon').isAway = true;
+    await during(clock, clients[at]!.invoke(put('a', 'lost')));
+    // While it fails over, no poll brings what it has.
+    world.awayPartitions.add(partition);
+    setBack();
+    await clock.advance(200);
+    world.awayPartitions.clear();
+    const blind = during(clock, clients[1 - at]!.invoke(put('a', 'next')));
+    await clock.advance(100);
+    world.memory('oregon').isAway = false;
+    await blind;
+    await clock.advance(500);
+    expectLossAlarms(world, partition);
+  },
+);
+
+test('a gateway that cannot share what it has seen notices a loss by itself, at once (CAUSAL-13)', async () => {
+  const { clock, world } = open();
+  const clients = [world.connect('dublin'), world.connect('dublin')];
+  world.connect('oregon');
+  await clock.advance(2_000);
+  const partition = findPartition('a', 3);
+  const setBack = world.saveForSetBack('dublin', partition);
+  world.memory('oregon').isAway = true;
+  world.memory('dublin').hasSilentKeyspace = true;
+  await during(clock, clients[1]!.invoke(put('a', 'lost')));
+  world.awayPartitions.add(partition);
+  setBack();
+  await clock.advance(100);
+  world.awayPartitions.clear();
+  // It has no lease, so that it polls once a second otherwise.
+  await clock.advance(60);
+  await expectRefused(clock, clients[0]!.invoke(put('a', 'next')));
 });
 
 test('a session goes on in another process with the same tokenKey (CAUSAL-20, CAUSAL-21)', async () => {
@@ -255,7 +336,11 @@ test.each<[string, () => ReturnType<typeof put>, object]>([
   ['a key of half a character', () => put('\uD800', 1), { code: 'INVALID_ARGUMENT', field: 'args.key' }],
   ['a value over maxValueBytes', () => put('k', 'x'.repeat(99)), { code: 'INVALID_VALUE', field: 'args.value' }],
   ['a value that is no JSON', () => put('k', 1n), { code: 'INVALID_VALUE' }],
-  ['a value that JSON changes', () => put('k', { a: [Number.NaN] }), { code: 'INVALID_VALUE', field: 'args.value.a.0' }],
+  [
+    'a value that JSON changes',
+    () => put('k', { a: [Number.NaN] }),
+    { code: 'INVALID_VALUE', field: 'args.value.a.0' },
+  ],
 ])('%s → refused, and not written', async (_, operation, error) => {
   const { clock, world } = open();
   const dublin = world.connect('dublin', { maxValueBytes: 100 });
