@@ -14,6 +14,7 @@ export class SimulatedClient {
   readonly #world: CausalWorld;
   readonly #name: string;
   #site: number;
+  #gateway: number;
   #session: CausalSession;
   #frontier = new SessionFrontier();
   #operations = 0;
@@ -22,10 +23,14 @@ export class SimulatedClient {
   #restartsSeen = 0;
   isDone = false;
 
-  constructor(world: CausalWorld, { name, site }: { readonly name: string; readonly site: number }) {
+  constructor(
+    world: CausalWorld,
+    { name, site, gateway = 0 }: { readonly name: string; readonly site: number; readonly gateway?: number },
+  ) {
     this.#world = world;
     this.#name = name;
     this.#site = site;
+    this.#gateway = gateway;
     this.#session = new CausalSession(createZeroVector(world.options.siteCount));
   }
 
@@ -60,8 +65,10 @@ export class SimulatedClient {
   #move(): void {
     const { random, options } = this.#world;
     const site = random.between(0, options.siteCount - 1);
-    if (site !== this.#site) this.#mayWait = true;
-    this.#site = site;
+    const gateway = random.between(0, options.gatewaysPerSite - 1);
+    // Another gateway may not know yet what is stable.
+    if (site !== this.#site || gateway !== this.#gateway) this.#mayWait = true;
+    [this.#site, this.#gateway] = [site, gateway];
   }
 
   #startSession(): void {
@@ -88,10 +95,11 @@ export class SimulatedClient {
   ): void {
     const world = this.#world;
     const site = this.#site;
-    world.getSite(site).put(this.#session, write, (result) => {
+    world.getSite(site, this.#gateway).put(this.#session, write, (result) => {
       if ('stamp' in result) {
         const { stamp } = result;
         world.count('writes');
+        world.acknowledged.add(write.id);
         world.report(world.checker.endWrite(write.id, { stamp, site }, this.#frontier));
         return this.#think();
       }
@@ -140,7 +148,7 @@ export class SimulatedClient {
       world.timeline.schedule(delayMs, () => this.#read(keys, again, onRead));
     };
     const source = random.chance(options.coordinatorChance) ? 'coordinator' : 'gateway';
-    const site = world.getSite(this.#site);
+    const site = world.getSite(this.#site, this.#gateway);
     if (call.isLatest) site.readLatest(this.#session, keys, onEnd);
     else site.read(this.#session, { keys, source }, onEnd);
   }

@@ -18,7 +18,7 @@ export interface Servers {
     name: N,
     request: PartitionCalls[N]['request'],
   ): PartitionCalls[N]['reply'] | Refusal | undefined;
-  getSiteView(site: number): SiteView;
+  getSiteView(site: number): SiteView | Refusal;
 }
 
 export class CausalNetwork {
@@ -64,8 +64,19 @@ export class CausalNetwork {
           onReply,
         }),
       getSiteView: (site, onReply) =>
-        this.#exchange(from, site, { execute: () => this.#servers.getSiteView(site), onReply }),
+        this.#exchange<SiteView | Refusal>(from, site, {
+          execute: () => this.#servers.getSiteView(site),
+          onReply,
+        }),
     };
+  }
+
+  /** Runs `execute` at the store of the own site. `onReply` gets nothing if no reply comes. */
+  askStore<T extends object>(site: number, execute: () => T, onReply: (reply: T | undefined) => void): void {
+    this.#exchange(site, site, {
+      execute,
+      onReply: (reply: T | Refusal) => onReply('refused' in reply ? undefined : reply),
+    });
   }
 
   #exchange<T extends object>(

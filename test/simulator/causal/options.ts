@@ -37,6 +37,9 @@ export interface CausalRunOptions {
   readonly maxPulledEntries: number;
   readonly maxScannedKeys: number;
   readonly keepTombstonesMs: number;
+  readonly gatewaysPerSite: number;
+  /** How often all data of a partition is deleted, without a pause. */
+  readonly flushEveryMs: number;
 }
 
 /** Clocks may be off by this much (CAUSAL-8). */
@@ -89,5 +92,7 @@ export function drawOptions(random: Random): CausalRunOptions {
     maxPulledEntries: isCalm ? 200 : random.pick([1, 3, 200]),
     maxScannedKeys: random.pick([1, 2, 500]),
     keepTombstonesMs: isCalm ? 1_000 : 1_000_000,
+    gatewaysPerSite: random.pick([1, 2, 2]),
+    flushEveryMs: setBackEveryMs !== Infinity && random.chance(0.3) ? 600 : Infinity,
   };
 }

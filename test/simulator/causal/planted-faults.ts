@@ -11,6 +11,7 @@ import type {
   PartitionPort,
   PutRequest,
   Refusal,
+  SiteView,
 } from '../../../src/causal/partition-calls.ts';
 import { Partition } from '../../../src/causal/partition.ts';
 import type { CausalSession } from '../../../src/causal/session.ts';
@@ -40,6 +41,7 @@ const SET_BACK: Partial<CausalRunOptions> = {
   thinkMeanMs: 5,
   operationsPerClient: 50,
 };
+const ONE_GATEWAY: Partial<CausalRunOptions> = { gatewaysPerSite: 1, flushEveryMs: Infinity };
 const SHORT_CHAINS: Partial<CausalRunOptions> = { maxVersions: 1, keepVersionsMs: 0, thinkMeanMs: 2, keyCount: 2 };
 
 class NoDependenciesInStamp extends Partition {
@@ -199,6 +201,24 @@ function createSiteWithNearClock(options: CausalSiteOptions): CausalSite {
   return new CausalSite({ ...options, port: nearPort });
 }
 
+/** Knows what it has seen itself, and leaves the alarm to the gateway that has healed the partition. */
+function createSiteWithoutLossOfOthers(options: CausalSiteOptions): CausalSite {
+  let isTaking = false;
+  class TakesHealsSilently extends CausalSite {
+    override observeView(view: SiteView): void {
+      isTaking = true;
+      const isNewer = (at: Stamp, index: number): boolean => at > this.stabilizer.getHealedAt(index);
+      const lastSeen = view.lastSeen.map((seen, index) => (isNewer(view.healedAt[index] ?? 0, index) ? seen : 0));
+      super.observeView({ ...view, lastSeen });
+      isTaking = false;
+    }
+  }
+  const onAlarm: CausalSiteOptions['onAlarm'] = (alarm) => {
+    if (!isTaking) options.onAlarm(alarm);
+  };
+  return new TakesHealsSilently({ ...options, onAlarm });
+}
+
 const partition = (Faulty: typeof Partition): CausalFault => ({ createPartition: (options) => new Faulty(options) });
 const site = (Faulty: typeof CausalSite): CausalFault => ({
   ...partition(BehindNotChecked),
@@ -281,11 +301,17 @@ export const PLANTED_CAUSAL_FAULTS: Readonly<Record<string, PlantedCausalFault>>
     caughtBy: [...TORN, 'latest', 'liveness', 'twice'],
     overrides: SET_BACK,
   },
+  'causal-loss-of-others-unreported': {
+    createSite: createSiteWithoutLossOfOthers,
+    rule: 'CAUSAL-13: lost writes are reported, also if one gateway alone had seen them',
+    caughtBy: ['unreported'],
+    overrides: { ...SET_BACK, gatewaysPerSite: 2, flushEveryMs: 250, maxOwnEntries: 100_000, localDelayMs: 4 },
+  },
   'causal-start-unchecked': {
     createSite: (options) => new StartsWithoutChecks(options),
     rule: 'CAUSAL-13: a gateway that starts knows which own writes its site had',
     caughtBy: [...TORN, 'latest', 'waits'],
-    overrides: { ...SET_BACK, restartEveryMs: 150, losesViewsChance: 0, keepTombstonesMs: 1_000_000 },
+    overrides: { ...SET_BACK, ...ONE_GATEWAY, restartEveryMs: 150, losesViewsChance: 0, keepTombstonesMs: 1_000_000 },
   },
   'causal-resync-moves-received': {
     ...partition(ResyncMovesReceived),

@@ -6,14 +6,14 @@ import { CausalSite, type CausalAlarm, type CausalSiteOptions } from '../../../s
 import { DEFAULT_LIMITS, type CausalLimits } from '../../../src/causal/limits.ts';
 import { findPartition } from '../../../src/causal/partition-of-key.ts';
 import type {
+  ApplyRequest,
   CallName,
   PartitionAddress,
   PartitionCalls,
   PutRequest,
   Refusal,
-  SiteView,
 } from '../../../src/causal/partition-calls.ts';
-import { copyPartitionState } from '../../../src/causal/partition-state.ts';
+import { copyPartitionState, createPartitionState, type PartitionState } from '../../../src/causal/partition-state.ts';
 import { Partition, type PartitionOptions } from '../../../src/causal/partition.ts';
 import { MICROSECONDS_PER_MS, withStamp, type Stamp } from '../../../src/causal/stamps.ts';
 import { isAbsentAt, isVisible, type Version } from '../../../src/causal/version.ts';
@@ -26,6 +26,7 @@ import {
   getWriteId,
   type CausalViolation,
 } from '../../../src/testing/simulator/checkers/frontier-checker.ts';
+import { SharedView, SimulatedGateway } from './gateway.ts';
 import { CausalNetwork } from './network.ts';
 import {
   drawOptions,
@@ -54,12 +55,23 @@ export interface CausalRunResult {
 interface Server {
   readonly partition: Partition;
   /** All writes that it made, in their order. */
-  readonly writes: string[];
+  readonly writes: { readonly id: string; readonly stamp: Stamp }[];
+  /** The stamp of the last own write that another site has ever had. */
+  replicatedUpTo: Stamp;
   clockOffsetMs: number;
   failovers: number;
   isAway: boolean;
 }
 
+interface LostWrite {
+  readonly id: string;
+  readonly site: number;
+  readonly partition: number;
+  readonly stamp: Stamp;
+  readonly atMs: number;
+}
+
+const MANY_ENTRIES = 1_000;
 const EPOCH_MS = 1_000_000;
 const ROUND_MS = 20;
 const LATEST_END_MS = 60_000;
@@ -86,13 +98,17 @@ export class CausalWorld {
   readonly #limits: CausalLimits;
   readonly #servers: readonly (readonly Server[])[];
   readonly #network: CausalNetwork;
-  readonly #sites: CausalSite[];
-  readonly #publishedViews: (SiteView | undefined)[] = [];
+  readonly #gateways: SimulatedGateway[][];
+  readonly #sharedViews: readonly SharedView[];
   readonly #counts = new Map<string, number>();
   readonly #lostWrites = new Set<string>();
   /** Deletes and values that expire, by key, with the time from which they may be forgotten. */
   readonly #removals = new Map<string, { readonly stamp: Stamp; readonly from: Stamp }[]>();
   readonly #partitionsSetBack = new Set<number>();
+  /** Writes that no other site had when they were lost, for the alarm that has to come. */
+  readonly #unreported: LostWrite[] = [];
+  readonly #lossAlarmsAtMs = new Map<string, number>();
+  readonly acknowledged = new Set<string>();
   #violation: CausalViolation | undefined;
   #isHealed = false;
   restarts = 0;
@@ -123,17 +139,22 @@ export class CausalWorld {
     const servers = {
       execute: <N extends CallName>(address: PartitionAddress, name: N, request: PartitionCalls[N]['request']) =>
         this.#execute(address, name, request),
-      getSiteView: (site: number) => this.getSite(site).getView(),
+      getSiteView: (site: number) => this.#sharedView(site).view ?? { refused: 'STARTING' as const },
     };
     this.#network = new CausalNetwork({ options, random, timeline: this.timeline, servers });
-    this.#sites = Array.from({ length: siteCount }, (_, site) => this.#createSite(site));
+    this.#sharedViews = Array.from({ length: siteCount }, () => new SharedView());
+    this.#gateways = Array.from({ length: siteCount }, (_, site) =>
+      Array.from({ length: options.gatewaysPerSite }, () => this.#createGateway(site)),
+    );
   }
 
   run(): CausalRunResult {
     const clients = this.#startClients();
-    for (let site = 0; site < this.options.siteCount; site += 1) this.#runRounds(site);
+    for (const [site, gateways] of this.#gateways.entries())
+      for (const index of gateways.keys()) this.#runRounds(site, index);
     this.#planClockSteps();
     this.#planSetBacks();
+    this.#planFlushes();
     this.#planRestarts();
     this.#planCuts();
     const areDone = (): boolean => clients.every((client) => client.isDone);
@@ -148,8 +169,16 @@ export class CausalWorld {
     };
   }
 
-  getSite(site: number): CausalSite {
-    return this.#sites[site] as CausalSite;
+  getSite(site: number, gateway = 0): CausalSite {
+    return this.#getGateway(site, gateway).site;
+  }
+
+  #getGateway(site: number, gateway: number): SimulatedGateway {
+    return this.#gateways[site]?.[gateway] as SimulatedGateway;
+  }
+
+  #sharedView(site: number): SharedView {
+    return this.#sharedViews[site] as SharedView;
   }
 
   count(name: string, by = 1): void {
@@ -188,10 +217,14 @@ export class CausalWorld {
   }
 
   #startClients(): readonly SimulatedClient[] {
-    const { siteCount, clientsPerSite } = this.options;
+    const { siteCount, clientsPerSite, gatewaysPerSite } = this.options;
     const count = siteCount * clientsPerSite;
     return Array.from({ length: count }, (_, index) => {
-      const client = new SimulatedClient(this, { name: `c${index}`, site: index % siteCount });
+      const client = new SimulatedClient(this, {
+        name: `c${index}`,
+        site: index % siteCount,
+        gateway: Math.floor(index / siteCount) % gatewaysPerSite,
+      });
       client.start();
       return client;
     });
@@ -203,10 +236,20 @@ export class CausalWorld {
     return {
       partition: create(options),
       writes: [],
+      replicatedUpTo: 0,
       clockOffsetMs: this.#drawOffsetMs(),
       failovers: 0,
       isAway: false,
     };
+  }
+
+  #createGateway(site: number): SimulatedGateway {
+    return new SimulatedGateway({
+      site: this.#createSite(site),
+      shared: this.#sharedView(site),
+      nowMs: () => this.timeline.nowMs,
+      exchange: (execute, onReply) => this.#network.askStore(site, execute, onReply),
+    });
   }
 
   #createSite(site: number): CausalSite {
@@ -222,7 +265,7 @@ export class CausalWorld {
         elapsed: Math.round(this.timeline.nowMs * MICROSECONDS_PER_MS),
         wall: this.#trueStamp + (this.#isHealed ? 0 : offsetMs * MICROSECONDS_PER_MS),
       }),
-      onAlarm: (alarm) => this.#noteAlarm(alarm),
+      onAlarm: (alarm) => this.#noteAlarm(site, alarm),
     });
   }
 
@@ -230,9 +273,10 @@ export class CausalWorld {
     return (this.random.fraction() - 0.5) * this.options.clockOffsetMs;
   }
 
-  #noteAlarm({ code, partition }: CausalAlarm): void {
+  #noteAlarm(site: number, { code, partition }: CausalAlarm): void {
     this.count(`alarm ${code}`);
     if (code === 'dropped-entries' || code === 'clock') return;
+    if (code === 'lost-writes') this.#lossAlarmsAtMs.set(`${site} ${partition}`, this.timeline.nowMs);
     if (code === 'lost-writes' && this.hasLostState) return;
     this.report({ checker: 'alarms', message: `alarm ${code} of partition ${partition}` });
   }
@@ -249,15 +293,24 @@ export class CausalWorld {
     const keyCount = server.partition.state.chains.size;
     const overwritten = name === 'put' ? findVisible(server.partition, request as PutRequest) : undefined;
     const reply = server.partition.execute(name, request, now);
+    if (name === 'apply' && !('refused' in reply)) this.#noteReplicated(partition, request as ApplyRequest);
+    // Whoever pulls or copies has it, once the reply arrives.
+    if ('promise' in reply) server.replicatedUpTo = Math.max(server.replicatedUpTo, reply.cursor.stamp);
+    if (name === 'scan') server.replicatedUpTo = Math.max(server.replicatedUpTo, server.partition.state.lastOwnStamp);
     if (name === 'clear') this.count('cleared');
     if (name === 'state' && server.partition.state.chains.size < keyCount) this.count('tombstones dropped');
     if ('refused' in reply) this.count(`${name} answered ${reply.refused}`);
     else if ('stamp' in reply && name === 'put') {
-      server.writes.push((request as PutRequest).id);
+      server.writes.push({ id: (request as PutRequest).id, stamp: reply.stamp });
       this.#noteRemoval(request as PutRequest, reply.stamp);
       this.#checkOverwrite(reply.stamp, overwritten, request as PutRequest);
     }
     return reply;
+  }
+
+  #noteReplicated(partition: number, { source, cursor }: ApplyRequest): void {
+    const server = this.#getServer(source, partition);
+    server.replicatedUpTo = Math.max(server.replicatedUpTo, cursor.stamp);
   }
 
   /** CAUSAL-2: what was visible is overwritten, also if it came from a site whose clock is ahead. */
@@ -272,13 +325,9 @@ export class CausalWorld {
     return this.#servers[site]?.[partition] as Server;
   }
 
-  #runRounds(site: number): void {
-    const causalSite = this.getSite(site);
-    causalSite.replicate();
-    causalSite.poll(() => {
-      if (causalSite === this.getSite(site)) this.#publishedViews[site] = causalSite.getView();
-    });
-    this.timeline.schedule(ROUND_MS, () => this.#runRounds(site));
+  #runRounds(site: number, index: number): void {
+    this.#getGateway(site, index).runRound();
+    this.timeline.schedule(ROUND_MS, () => this.#runRounds(site, index));
   }
 
   #repeat(everyMs: number, run: () => void): void {
@@ -316,40 +365,65 @@ export class CausalWorld {
         if (server.isAway || server.failovers !== failovers || this.#isHealed) return;
         server.isAway = true;
         this.timeline.schedule(FAILOVER_MS, () => {
-          this.#noteLostWrites({ site, partition, savedWrites }, backup.chains);
-          server.partition.state = backup;
+          this.#setBack({ site, partition, savedWrites }, backup);
           server.isAway = false;
-          server.failovers += 1;
-          this.#partitionsSetBack.add(partition);
           this.count('set back');
         });
       });
     });
   }
 
+  /** As by `FLUSHALL`: the server goes on at once. */
+  #planFlushes(): void {
+    this.#repeat(this.options.flushEveryMs, () => {
+      const { site, partition, server } = this.#pickServer();
+      if (server.isAway) return;
+      this.#setBack({ site, partition, savedWrites: 0 }, createPartitionState(this.options.siteCount));
+      this.count('flushed');
+    });
+  }
+
+  #setBack(
+    { site, partition, savedWrites }: { site: number; partition: number; savedWrites: number },
+    backup: PartitionState,
+  ): void {
+    const server = this.#getServer(site, partition);
+    this.#noteLostWrites({ site, partition, savedWrites }, backup);
+    server.partition.state = backup;
+    server.failovers += 1;
+    this.#partitionsSetBack.add(partition);
+  }
+
   /** Writes that no other site has are lost. Others must come back. */
   #noteLostWrites(
     { site, partition, savedWrites }: { site: number; partition: number; savedWrites: number },
-    backup: Partition['state']['chains'],
+    { chains: backup, lastOwnStamp }: PartitionState,
   ): void {
-    const { partition: lost, writes } = this.#getServer(site, partition);
+    const { partition: lost, writes, replicatedUpTo } = this.#getServer(site, partition);
     const others = this.#servers.filter((_, other) => other !== site);
     const copies = others.map((servers) => (servers[partition] as Server).partition.state.chains);
     const remaining = new Set([backup, ...copies].flatMap(getWriteIds));
     // What was overwritten is in no chain any more, and may be needed again.
-    for (const id of [...getWriteIds(lost.state.chains), ...writes.slice(savedWrites)]) {
+    const known = Math.max(lastOwnStamp, replicatedUpTo);
+    const gone = writes.slice(savedWrites).filter(({ stamp }) => stamp > known);
+    for (const write of gone) this.#unreported.push({ ...write, site, partition, atMs: this.timeline.nowMs });
+    for (const id of [...getWriteIds(lost.state.chains), ...writes.slice(savedWrites).map(({ id }) => id)]) {
       if (remaining.has(id)) continue;
       this.#lostWrites.add(id);
       this.count('lost writes');
     }
+    writes.splice(0, Infinity, ...writes.filter((write) => !gone.includes(write)));
   }
 
   #planRestarts(): void {
     this.#repeat(this.options.restartEveryMs, () => {
       const site = this.random.between(0, this.options.siteCount - 1);
       const isViewLost = this.random.chance(this.options.losesViewsChance);
-      this.#sites[site] = this.#createSite(site);
-      this.getSite(site).start(isViewLost ? undefined : this.#publishedViews[site]);
+      const index = this.random.between(0, this.options.gatewaysPerSite - 1);
+      const gateway = this.#createGateway(site);
+      (this.#gateways[site] as SimulatedGateway[])[index] = gateway;
+      if (isViewLost) this.#sharedView(site).view = undefined;
+      gateway.site.start(this.#sharedView(site).view);
       this.restarts += 1;
       this.count('restarts');
     });
@@ -380,6 +454,7 @@ export class CausalWorld {
       this.report({ checker: 'liveness', message: 'the sites do not become equal after all is well' });
     this.timeline.run(this.timeline.nowMs + 500);
     if (this.#violation === undefined) this.#checkEqualSites();
+    if (this.#violation === undefined) this.#checkLossAlarms();
   }
 
   /** Whether each site has received all writes of the others. */
@@ -397,15 +472,31 @@ export class CausalWorld {
     );
   }
 
+  /** What a client was told to be written, and is gone, has to be reported. */
+  #checkLossAlarms(): void {
+    const { restartEveryMs, maxOwnEntries } = this.options;
+    // A gateway that ends takes with it what it alone has seen. And dropped entries hide what another site has.
+    if (restartEveryMs !== Infinity || maxOwnEntries < MANY_ENTRIES) return;
+    for (const { id, site, partition, stamp, atMs } of this.#unreported) {
+      // A repetition was executed again.
+      if (this.#getServer(site, partition).writes.some((write) => write.id === id)) continue;
+      if (!this.acknowledged.has(id) || (this.#lossAlarmsAtMs.get(`${site} ${partition}`) ?? 0) >= atMs) continue;
+      const message = `${id} (${stamp}@${site}) of partition ${partition} was lost at ${atMs} ms, without an alarm`;
+      this.report({ checker: 'unreported', message });
+    }
+  }
+
   #checkEqualSites(): void {
-    const reads = this.#sites.map((_, site) => new SimulatedClient(this, { name: `end${site}`, site }));
+    const reads = this.#gateways.flatMap((gateways, site) =>
+      gateways.map((_, gateway) => new SimulatedClient(this, { name: `end${site}.${gateway}`, site, gateway })),
+    );
     const results: (readonly (Version | undefined)[])[] = [];
-    for (const [site, client] of reads.entries())
+    for (const [place, client] of reads.entries())
       client.readAll((versions) => {
-        results[site] = versions;
+        results[place] = versions;
         this.report(this.checker.checkFinal(this.keys, versions));
       });
-    const areAll = (): boolean => results.filter(Boolean).length === this.#sites.length;
+    const areAll = (): boolean => results.filter(Boolean).length === reads.length;
     // A heal over slow links may have to begin again and again.
     this.timeline.run(this.timeline.nowMs + LATEST_END_MS, areAll);
     const stampOf = (version: Version | undefined): Stamp =>
