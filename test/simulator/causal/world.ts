@@ -72,6 +72,7 @@ interface LostWrite {
 }
 
 const MANY_ENTRIES = 1_000;
+const HEALED_MS = 1_000;
 const EPOCH_MS = 1_000_000;
 const ROUND_MS = 20;
 const LATEST_END_MS = 60_000;
@@ -105,6 +106,7 @@ export class CausalWorld {
   /** Deletes and values that expire, by key, with the time from which they may be forgotten. */
   readonly #removals = new Map<string, { readonly stamp: Stamp; readonly from: Stamp }[]>();
   readonly #partitionsSetBack = new Set<number>();
+  readonly #setBackAtMs = new Map<number, number>();
   /** Writes that no other site had when they were lost, for the alarm that has to come. */
   readonly #unreported: LostWrite[] = [];
   readonly #lossAlarmsAtMs = new Map<string, number>();
@@ -377,7 +379,9 @@ export class CausalWorld {
   #planFlushes(): void {
     this.#repeat(this.options.flushEveryMs, () => {
       const { site, partition, server } = this.#pickServer();
-      if (server.isAway) return;
+      // While another site copies from here, both would lose what one of them has overwritten meanwhile.
+      const isRecent = this.timeline.nowMs - (this.#setBackAtMs.get(partition) ?? -Infinity) < HEALED_MS;
+      if (server.isAway || isRecent) return;
       this.#setBack({ site, partition, savedWrites: 0 }, createPartitionState(this.options.siteCount));
       this.count('flushed');
     });
@@ -392,6 +396,7 @@ export class CausalWorld {
     server.partition.state = backup;
     server.failovers += 1;
     this.#partitionsSetBack.add(partition);
+    this.#setBackAtMs.set(partition, this.timeline.nowMs);
   }
 
   /** Writes that no other site has are lost. Others must come back. */
