@@ -34,7 +34,7 @@ export async function runSales(
   const stores: Partial<Record<Options['stock'], SalesStore>> = {};
   try {
     for (const stock of STOCKS) {
-      stores[stock] = await openRedblue({ client, fixed: false, wan: 'paper', stock }, progress);
+      stores[stock] = await openRedblue({ client, isFixed: false, wan: 'paper', stock }, progress);
     }
     const sell = async (stock: Options['stock'], event: string, count: number): Promise<Sale> => {
       const { shops } = stores[stock] as SalesStore;

@@ -10,10 +10,10 @@ import { rotate } from '../harness/rotate.ts';
  * three sites with the paper's trust.
  */
 export const PLACEMENTS = {
-  paper: { client: ['frankfurt', 'frankfurt', 'frankfurt', 'frankfurt'], fixed: true },
-  spread: { client: ['ireland', 'frankfurt', 'virginia', 'frankfurt'], fixed: false },
-  'spread, fixed': { client: ['ireland', 'frankfurt', 'virginia', 'frankfurt'], fixed: true },
-} as const satisfies Readonly<Record<string, { readonly client: readonly Site[]; readonly fixed: boolean }>>;
+  paper: { client: ['frankfurt', 'frankfurt', 'frankfurt', 'frankfurt'], isFixed: true },
+  spread: { client: ['ireland', 'frankfurt', 'virginia', 'frankfurt'], isFixed: false },
+  'spread, fixed': { client: ['ireland', 'frankfurt', 'virginia', 'frankfurt'], isFixed: true },
+} as const satisfies Readonly<Record<string, { readonly client: readonly Site[]; readonly isFixed: boolean }>>;
 
 export type Placement = keyof typeof PLACEMENTS;
 
@@ -46,15 +46,15 @@ export interface SalesOptions {
 /** Runs every setting in every round, each round beginning with another one. */
 export async function runSales(options: SalesOptions): Promise<readonly RoundSale[]> {
   const { binding, placement, settings, rounds, progress } = options;
-  const { client, fixed } = PLACEMENTS[placement];
+  const { client, isFixed } = PLACEMENTS[placement];
   const open = await storeOf(binding);
-  const store = await open({ client, fixed, wan: 'paper', stock: 'queue' }, progress);
+  const store = await open({ client, isFixed, wan: 'paper', stock: 'queue' }, progress);
   const sell = async (event: string, { stock, threshold, recipe }: Omit<Setting, 'placement'>): Promise<Sale> => {
     const others = { ...store.baselines, ...store.alternatives };
     const shops = recipe === undefined ? store.shops : others[recipe];
     if (shops === undefined) throw new RangeError(`the ${binding} store has no recipe "${recipe}"`);
     const tickets = await stockUp(shops, event, stock);
-    const policy = { threshold: threshold ?? 0, isFixed: fixed };
+    const policy = { threshold: threshold ?? 0, isFixed };
     return runSale(shops, { event, stock: tickets, sites: client, policy, strongOnly: threshold === null });
   };
   try {

@@ -16,7 +16,6 @@ export interface Figures extends Verdict {
   readonly retailers: number;
   readonly client: readonly string[];
   readonly threshold: number;
-  readonly fixed: boolean;
   /** The same sale with strong views only. */
   readonly baseline: { readonly purchase: Percentiles };
   /** The same sale by other means, where the store has some. */
@@ -28,8 +27,8 @@ const WARM_UP_TICKETS = 40;
 
 /** Runs the sale that `options` describe. `progress` gets lines for a person. */
 export async function headlessSale(options: Options, progress: (text: string) => void): Promise<Figures> {
-  const { client, threshold, fixed, binding, stock } = options;
-  const store = await (await storeOf(binding))(options, progress);
+  const { client, threshold, binding, stock } = options;
+  const store = await (await storeOf(binding))({ ...options, isFixed: false }, progress);
   const { shops } = store;
   const purchase = (history: readonly SaleEvent[]): Percentiles => verifySales(history).latencyMs.purchase;
   try {
@@ -55,7 +54,6 @@ export async function headlessSale(options: Options, progress: (text: string) =>
       retailers: client.length,
       client,
       threshold,
-      fixed,
       ...verdict,
       baseline: { purchase: purchase(baseline.history) },
       ...(Object.keys(baselines).length > 0 && { baselines }),
@@ -73,7 +71,7 @@ interface SaleSetting {
 
 async function sale(event: string, options: Options, setting: SaleSetting): Promise<Sale> {
   const { shops, progress, strongOnly = false } = setting;
-  const { tickets, threshold, fixed, client } = options;
+  const { tickets, threshold, client } = options;
   const isByRights = options.stock === 'rights';
   const stock = await (isByRights ? redistributePool : stockUp)(shops, event, tickets);
   let reported = 0;
@@ -83,8 +81,15 @@ async function sale(event: string, options: Options, setting: SaleSetting): Prom
     if (reported % Math.ceil(tickets / 5) === 0) progress(`${event}: ${reported} customers answered`);
   };
   const names = isByRights ? { nameOf: ticketNames(event) } : {};
-  const policy = { threshold, isFixed: fixed };
-  const done = await runSale(shops, { event, stock, sites: client, policy, strongOnly, onPurchase, ...names });
+  const done = await runSale(shops, {
+    event,
+    stock,
+    sites: client,
+    policy: { threshold },
+    strongOnly,
+    onPurchase,
+    ...names,
+  });
   progress(`${event}: sold out, ${tickets} tickets${strongOnly ? ', strong only' : ''}`);
   return done;
 }

@@ -11,8 +11,6 @@ const LATENCIES = ['eu-us', 'none'] as const;
 
 /** The sites of as many retailers as are asked for, in turn. */
 const SPREAD = ['ireland', 'frankfurt', 'virginia', 'frankfurt'] as const;
-/** The placement of the paper: all beside Frankfurt. */
-const PAPER = 'paper';
 const RETAILERS_MAX = 64;
 const DEFAULT_RETAILERS = 4;
 
@@ -25,8 +23,6 @@ export interface Options {
   readonly stock: (typeof STOCKS)[number];
   readonly tickets: number;
   readonly threshold: number;
-  /** Trust the threshold alone, whatever others may sell meanwhile. */
-  readonly fixed: boolean;
   /** The site that each retailer stands beside. */
   readonly client: readonly Site[];
   readonly wan: 'paper' | 'none';
@@ -51,10 +47,9 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     .option('--retailers <n>', `How many retailers sell at once (${DEFAULT_RETAILERS} unless --client sets it)`)
     .option('--tickets <n>', 'How many tickets there are', { default: 500 })
     .option('--threshold <n>', 'Say yes early only while more than this many tickets are left', { default: 20 })
-    .option('--fixed', 'Trust the threshold alone: otherwise more must be left than others may have sold')
     .option(
       '--client <sites>',
-      `The site of each retailer: ${SITES.join(', ')}; one for all of them; "${PAPER}": all beside frankfurt (${SPREAD.join()}, by default)`,
+      `The site of each retailer: ${SITES.join(', ')}; one for all of them (${SPREAD.join()}, by default)`,
     )
     .option('--latency <preset>', `Delays between the sites: ${LATENCIES.join(', ')}`, { default: 'eu-us' })
     .option('--history <file>', 'Write one JSON line per event of the sale with early confirmation')
@@ -77,7 +72,6 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     stock,
     tickets: readInteger(options, 'tickets', { min: 1, max: 100_000 }),
     threshold: readInteger(options, 'threshold', { min: 0, max: 100_000 }),
-    fixed: options['fixed'] === true,
     client: placement(options),
     wan: oneOf(options, 'latency', LATENCIES) === 'none' ? 'none' : 'paper',
     history: readPath(options, 'history'),
@@ -89,7 +83,7 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
 function placement(options: Flags): readonly Site[] {
   const client = options['client'];
   const names = client === undefined ? SPREAD : String(client).split(',');
-  const sites = names.map((name): Site => (name === PAPER ? 'frankfurt' : siteOf(name)));
+  const sites = names.map((name) => siteOf(name));
   const isList = client !== undefined && sites.length > 1;
   if (options['retailers'] === undefined) {
     if (sites.length > RETAILERS_MAX) throw new UsageError(`--client takes ${RETAILERS_MAX} sites at most`);
@@ -103,7 +97,7 @@ function placement(options: Flags): readonly Site[] {
 function siteOf(name: string): Site {
   const site = SITES.find((item) => item === name);
   if (site !== undefined) return site;
-  throw new UsageError(`--client takes one of ${SITES.join(', ')} for each retailer, or ${PAPER}, not "${name}"`);
+  throw new UsageError(`--client takes one of ${SITES.join(', ')} for each retailer, not "${name}"`);
 }
 
 function repeated(sites: readonly Site[], count: number): readonly Site[] {

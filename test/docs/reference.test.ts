@@ -69,7 +69,7 @@ const SECTIONS: Readonly<Record<string, readonly (readonly [file: string, ...int
   ],
   cassandra: [['bindings/cassandra/options.ts', 'CassandraOptions']],
   createEmbedded: [
-    ['server/deployment/embedded/embedded-options.ts', 'EmbeddedOptions', 'GeneratorSettings'],
+    ['server/deployment/embedded/embedded-options.ts', 'EmbeddedOptions'],
     ['server/generator/generator-budget.ts', 'GeneratorLimits'],
   ],
   serve: [['server/serve.ts', 'ServeOptions']],

@@ -8,9 +8,9 @@ import type { Shop } from '../purchase.ts';
 import { startBackend } from '../server.ts';
 import { closeShops, type OpenStore } from './store.ts';
 
-export const openRedblue: OpenStore = async ({ client, wan, fixed, stock }, progress) => {
+export const openRedblue: OpenStore = async ({ client, wan, isFixed, stock }, progress) => {
   progress(`starting three sites (delays: ${wan}); retailers beside ${client.join(', ')}`);
-  const backend = await startBackend({ wan, stock, ...(!fixed && { pace: THROTTLE }) });
+  const backend = await startBackend({ wan, stock, ...(!isFixed && { pace: THROTTLE }) });
   const shops = client.map((site): Shop =>
     createClient(redblue(ticketShop, { url: backend.siteUrl(site), WebSocket })),
   );

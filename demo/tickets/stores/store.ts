@@ -15,7 +15,10 @@ export interface SalesStore {
 /** The alternative where retailers beside one site share a client of the store. */
 export const SHARED = 'one binding a site';
 
-export type StoreOptions = Pick<Options, 'client' | 'wan' | 'fixed' | 'stock'>;
+export interface StoreOptions extends Pick<Options, 'client' | 'wan' | 'stock'> {
+  /** Retailers trust their threshold alone, as in the paper, so the store does not pace them. */
+  readonly isFixed: boolean;
+}
 
 /** Starts what is needed and connects the retailers. `progress` gets lines for a person. */
 export type OpenStore = (options: StoreOptions, progress: (text: string) => void) => Promise<SalesStore>;

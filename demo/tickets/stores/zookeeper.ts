@@ -16,14 +16,14 @@ import { vanillaQueue } from './vanilla-queue.ts';
 
 const WAIT_MS = 10_000;
 
-export const openZookeeper: OpenStore = async ({ client, wan, fixed }, progress) => {
+export const openZookeeper: OpenStore = async ({ client, wan, isFixed }, progress) => {
   const { ensemble, stop } = await useEnsemble({ wan }, progress);
   const root = `/ticket-shop-${Date.now()}`;
   const sites = [...new Set(client)];
   const bindingsAt = (places: readonly Site[], path: string): ReturnType<typeof zookeeper>[] =>
     places.map((site) => {
       const servers = ensemble.connectString(site);
-      return zookeeper({ servers, root: path, ...readThrottle(places.length, fixed) });
+      return zookeeper({ servers, root: path, ...readThrottle(places.length, isFixed) });
     });
   const own = bindingsAt(client, root);
   // Of another root: sellers are counted by it, whether they sell or not.
@@ -50,6 +50,6 @@ export const openZookeeper: OpenStore = async ({ client, wan, fixed }, progress)
 };
 
 /** A single binding may take as fast as it can: no other one lags behind it. */
-function readThrottle(bindings: number, fixed: boolean): Partial<Throttle> {
-  return fixed || bindings === 1 ? {} : THROTTLE;
+function readThrottle(bindings: number, isFixed: boolean): Partial<Throttle> {
+  return isFixed || bindings === 1 ? {} : THROTTLE;
 }

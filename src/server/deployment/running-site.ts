@@ -2,10 +2,8 @@
 import { performance } from 'node:perf_hooks';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { createSiteAlarms, type OnAlarm } from '../alarms/site-alarm.ts';
-import type {
-  EmbeddedOptions,
-  GeneratorSettings,
-} from './embedded/embedded-options.ts';
+import type { GeneratorLimits } from '../generator/generator-budget.ts';
+import type { EmbeddedOptions } from './embedded/embedded-options.ts';
 import {
   DEFAULT_ATTEMPTS,
   DEFAULT_BACKLOG,
@@ -24,7 +22,6 @@ import type { Origin, Origins } from '../records/origin.ts';
 import { findStoredProblem } from '../replica/activation.ts';
 import type { Service } from '../service/service.ts';
 import { hashDeploymentName } from '../site/deployment-name.ts';
-import { runWithTimeout } from '../site/generator-timeout.ts';
 import {
   hasInvariants,
   createInvariantObserver,
@@ -67,7 +64,7 @@ export interface SitePlan {
   /** The scope in which session tokens are valid: see `SignedTokensOptions`. */
   readonly tokenScope: string | readonly string[];
   readonly limits: Pick<SiteDriverOptions, LimitName>;
-  readonly generators: GeneratorSettings;
+  readonly generators: Partial<GeneratorLimits>;
   readonly checkInvariants: boolean;
   readonly onAlarm: OnAlarm;
 }
@@ -210,11 +207,9 @@ function toGeneratorOptions(
   { generators, onAlarm }: SitePlan,
   name: string,
 ): GeneratorOptions {
-  const { killOnTimeout = false, ...limits } = generators;
   return {
-    limits,
+    limits: generators,
     elapsedMs: () => performance.now(),
-    guard: killOnTimeout ? runWithTimeout : undefined,
     onGeneratorError: createGeneratorAlarm(name, onAlarm),
   };
 }

@@ -66,13 +66,6 @@ export interface GeneratorPorts {
    * not measured.
    */
   readonly elapsedMs?: (() => number) | undefined;
-  /**
-   * Calls `run`, and stops it after `timeoutMs` by throwing. Without it, `run`
-   * is only called.
-   */
-  readonly guard?:
-    | ((run: () => unknown, timeMaxMs: number) => unknown)
-    | undefined;
 }
 
 const NOTHING_READ: ReadSet = { names: new Set(), ranges: [] };

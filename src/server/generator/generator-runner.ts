@@ -130,7 +130,6 @@ export class GeneratorRunner {
   readonly #limits: GeneratorLimits;
   readonly #sizeLimits: { readonly maxRedBytes?: number };
   readonly #allowsArgChanges: boolean;
-  readonly #guard: GeneratorPorts['guard'];
   readonly #onGeneratorError: GeneratorPorts['onGeneratorError'];
   readonly #checkChoice: GeneratorPorts['checkChoice'];
   readonly #budget: GeneratorBudget;
@@ -158,7 +157,6 @@ export class GeneratorRunner {
     this.#limits = { ...GENERATOR_LIMITS, ...options.limits };
     this.#sizeLimits = maxRedBytes === undefined ? {} : { maxRedBytes };
     this.#allowsArgChanges = options.allowsArgChanges === true;
-    this.#guard = options.guard;
     this.#onGeneratorError = options.onGeneratorError;
     this.#checkChoice = options.checkChoice;
     this.#budget = new GeneratorBudget(this.#limits, options.elapsedMs);
@@ -281,10 +279,7 @@ export class GeneratorRunner {
         : hasOwnArgs
           ? freezeOwnArgs(value as object)
           : freezeArgsCopy(value);
-      const returned =
-        this.#guard === undefined
-          ? generator(args, context)
-          : this.#runGuarded(generator, args, context);
+      const returned = generator(args, context);
       // Handle a returned error like a thrown one: it may belong to another
       // operation.
       if (returned instanceof ThrownDomainError) throw returned;
@@ -364,21 +359,6 @@ export class GeneratorRunner {
       'INVALID_ARGUMENT',
       message,
       `operations.${operation}.color`,
-    );
-  }
-
-  /**
-   * A method of its own, because a function that contains a closure pays for it
-   * even if it does not create it.
-   */
-  #runGuarded(
-    generator: AnyGenerator,
-    args: unknown,
-    context: RunContext,
-  ): unknown {
-    return this.#guard?.(
-      () => generator(args, context),
-      this.#limits.timeoutMs,
     );
   }
 

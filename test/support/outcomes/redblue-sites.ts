@@ -92,7 +92,7 @@ export class RedBlueSites {
         send: (envelope) => links[getSiteIndex(envelope.to.site)]?.send(envelope),
         tokens: new SignedTokens({ key: 'k'.repeat(32), scope: SITES, site: siteAt(site) }),
         observer: createClockObserver(origins, siteAt(site), () => {}),
-        generators: { limits: { determinismCheckRate: 1 }, elapsedMs: () => performance.now(), guard: undefined },
+        generators: { limits: { determinismCheckRate: 1 }, elapsedMs: () => performance.now() },
         ...LIMITS,
       });
       this.#drivers.push(driver);

@@ -129,7 +129,7 @@ class Draft {
   /** What the update does, or the number of its failure. */
   prepare(update: AskedUpdate, session: bigint): Change | number {
     const { type, data, version } = update;
-    if (type === OP.delete || type === OP.setData || type === OP.setAcl || type === OP.check) {
+    if (type === OP.delete || type === OP.setData || type === OP.check) {
       const { path } = update;
       if (!this.#has(path)) return ERROR.noNode;
       if (version !== -1 && version !== (this.#tree.nodes.get(path)?.version ?? 0)) return ERROR.badVersion;

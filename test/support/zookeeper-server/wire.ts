@@ -28,10 +28,10 @@ export interface AskedUpdate {
   readonly isEphemeral: boolean;
 }
 
-const CREATES: readonly number[] = [OP.create, OP.create2, OP.createContainer, OP.createTtl];
-const SEQUENTIAL: readonly number[] = [2, 3, 6];
+const CREATES: readonly number[] = [OP.create, OP.create2, OP.createContainer];
+const SEQUENTIAL: readonly number[] = [2, 3];
 const EPHEMERAL: readonly number[] = [1, 3];
-const UPDATES: readonly number[] = [...CREATES, OP.delete, OP.setData, OP.setAcl, OP.multi, OP.closeSession];
+const UPDATES: readonly number[] = [...CREATES, OP.delete, OP.setData, OP.multi, OP.closeSession];
 
 export function isUpdate(type: number): boolean {
   return UPDATES.includes(type);
@@ -58,10 +58,8 @@ function readUpdate(type: number, reader: JuteReader): AskedUpdate {
     const data = reader.buffer();
     reader.list((item) => [item.int(), item.string(), item.string()]);
     const mode = reader.int();
-    if (type === OP.createTtl) reader.long();
     return { ...plain, data, isSequential: SEQUENTIAL.includes(mode), isEphemeral: EPHEMERAL.includes(mode) };
   }
-  if (type === OP.setAcl) reader.list((item) => [item.int(), item.string(), item.string()]);
   const data = type === OP.setData ? reader.buffer() : null;
   return { ...plain, data, version: reader.int() };
 }
@@ -76,7 +74,7 @@ export interface PartReply {
 
 export function writePart(writer: JuteWriter, { type, path, stat }: PartReply): void {
   if (CREATES.includes(type)) writer.string(path);
-  const hasStat = type === OP.setData || type === OP.setAcl || (CREATES.includes(type) && type !== OP.create);
+  const hasStat = type === OP.setData || (CREATES.includes(type) && type !== OP.create);
   if (hasStat) writeStat(writer, stat);
 }
 

@@ -11,7 +11,6 @@ test('options: none given → the documented defaults', () => {
     stock: 'queue',
     tickets: 500,
     threshold: 20,
-    fixed: false,
     client: ['ireland', 'frankfurt', 'virginia', 'frankfurt'],
     wan: 'paper',
     history: undefined,
@@ -25,8 +24,6 @@ test.each([
   ['--client ireland,virginia', ['ireland', 'virginia']],
   ['--client ireland,virginia --retailers 2', ['ireland', 'virginia']],
   ['--client ireland', ['ireland', 'ireland', 'ireland', 'ireland']],
-  ['--client paper', ['frankfurt', 'frankfurt', 'frankfurt', 'frankfurt']],
-  ['--client paper --retailers 2', ['frankfurt', 'frankfurt']],
 ])('placement: "%s" → a site a retailer', (argv, client) => {
   expect(parseOptions(argv.split(' ').filter(Boolean))?.client).toEqual(client);
 });

@@ -24,7 +24,6 @@ export type MultiPart =
       readonly data?: Uint8Array | string | null;
       readonly mode?: CreateMode;
       readonly acl?: readonly Acl[];
-      readonly ttlMs?: number;
     }
   | {
       readonly type: 'set';
@@ -84,19 +83,12 @@ function getOpCode(part: ResolvedPart): number {
 function writePart(writer: JuteWriter, part: ResolvedPart): void {
   switch (part.type) {
     case 'create': {
-      const {
-        serverPath,
-        bytes,
-        resolvedAcl: acl,
-        mode = 'persistent',
-        ttlMs = 0,
-      } = part;
+      const { serverPath, bytes, resolvedAcl: acl, mode = 'persistent' } = part;
       return writeCreate(writer, {
         path: serverPath,
         data: bytes,
         acl,
         mode,
-        ttlMs,
       });
     }
     case 'set':

@@ -19,7 +19,6 @@ export const OP = {
   getData: 4,
   setData: 5,
   getAcl: 6,
-  setAcl: 7,
   sync: 9,
   ping: 11,
   getChildren2: 12,
@@ -27,7 +26,6 @@ export const OP = {
   multi: 14,
   create2: 15,
   createContainer: 19,
-  createTtl: 21,
   removeWatches: 18,
   auth: 100,
   setWatches: 101,
@@ -60,17 +58,15 @@ export interface Request<T> {
 export const NO_NODE = -101;
 
 /**
- * The lifetime of a node: until it is deleted, until its session ends, until
- * its last child is deleted, or until it is idle for some time.
+ * The lifetime of a node: until it is deleted, until its session ends, or until
+ * its last child is deleted.
  */
 export type CreateMode =
   | 'persistent'
   | 'persistent-sequential'
   | 'ephemeral'
   | 'ephemeral-sequential'
-  | 'container'
-  | 'ttl'
-  | 'ttl-sequential';
+  | 'container';
 
 const CREATE_FLAGS: Readonly<Record<CreateMode, number>> = {
   persistent: 0,
@@ -78,8 +74,6 @@ const CREATE_FLAGS: Readonly<Record<CreateMode, number>> = {
   'persistent-sequential': 2,
   'ephemeral-sequential': 3,
   container: 4,
-  ttl: 5,
-  'ttl-sequential': 6,
 };
 
 export interface CreateFields {
@@ -87,8 +81,6 @@ export interface CreateFields {
   readonly data: Uint8Array | null;
   readonly acl: readonly Acl[];
   readonly mode: CreateMode;
-  /** For the modes with a time to live. */
-  readonly ttlMs: number;
 }
 
 /** The suffix of a sequential node: a signed number of 32 bits. */
@@ -97,8 +89,7 @@ const SEQUENCE = /^-?\d{10}$/;
 export interface CreateResult {
   readonly path: string;
   /**
-   * Present for containers and nodes with a time to live, and in all results of
-   * `multi`.
+   * Present for containers, and in all results of `multi`.
    */
   readonly stat: Stat | undefined;
 }
@@ -109,16 +100,14 @@ export interface CreateResult {
  */
 export function getCreateOpCode(mode: CreateMode, withStat: boolean): number {
   if (mode === 'container') return OP.createContainer;
-  if (mode === 'ttl' || mode === 'ttl-sequential') return OP.createTtl;
   return withStat ? OP.create2 : OP.create;
 }
 
 export function writeCreate(
   writer: JuteWriter,
-  { path, data, acl, mode, ttlMs }: CreateFields,
+  { path, data, acl, mode }: CreateFields,
 ): void {
   writer.string(path).buffer(data).list(acl, writeAcl).int(CREATE_FLAGS[mode]);
-  if (getCreateOpCode(mode, false) === OP.createTtl) writer.long(BigInt(ttlMs));
 }
 
 /**

@@ -14,13 +14,7 @@ import {
   type ZooKeeperOptions,
 } from './options.ts';
 import { checkPath } from './path.ts';
-import {
-  OPEN_ACL,
-  readStat,
-  writeAcl,
-  type Acl,
-  type Stat,
-} from './stat-and-acl.ts';
+import { OPEN_ACL, readStat, type Acl, type Stat } from './stat-and-acl.ts';
 import * as requests from './requests.ts';
 import {
   OP,
@@ -43,11 +37,6 @@ export interface CreateOptions {
   readonly mode?: CreateMode;
   /** The permissions. Default: everyone may do everything. */
   readonly acl?: readonly Acl[];
-  /**
-   * How long the node stays without a change and without children. Only for the
-   * modes with a time to live.
-   */
-  readonly ttlMs?: number;
   /**
    * Called with the path that a sequential node should get, before the ensemble
    * has agreed. It needs a server that gives preliminary replies
@@ -210,21 +199,14 @@ export class ZooKeeper implements AsyncDisposable {
     data: NodeContent,
     options: CreateOptions = {},
   ): Promise<string> {
-    const {
-      mode = 'persistent',
-      acl = OPEN_ACL,
-      ttlMs = 0,
-      onPreliminary,
-    } = options;
+    const { mode = 'persistent', acl = OPEN_ACL, onPreliminary } = options;
     checkPath(path, mode.endsWith('sequential'));
-    checkTtl(path, mode, ttlMs);
     const type = requests.getCreateOpCode(mode, false);
     const fields = {
       path: this.#session.chroot.toServerPath(path),
       data: toBytes(data),
       acl,
       mode,
-      ttlMs,
     };
     const { chroot } = this.#session;
     const created = await this.#session.submit({
@@ -330,24 +312,6 @@ export class ZooKeeper implements AsyncDisposable {
 
   getAcl(path: string): Promise<NodeAcl> {
     return this.#request(OP.getAcl, path, { read: requests.readAcls });
-  }
-
-  /**
-   * Changes the permissions of a node. `version` is that of the ACL
-   * (`aversion`).
-   */
-  setAcl(
-    path: string,
-    acl: readonly Acl[],
-    { version = ANY_VERSION }: VersionOption = {},
-  ): Promise<Stat> {
-    const write = (writer: JuteWriter): unknown =>
-      writer.list(acl, writeAcl).int(version);
-    return this.#request(OP.setAcl, path, {
-      isWrite: true,
-      write,
-      read: readStat,
-    });
   }
 
   /**
@@ -503,8 +467,6 @@ export class ZooKeeper implements AsyncDisposable {
     const isSequential =
       part.type === 'create' && (part.mode ?? '').endsWith('sequential');
     checkPath(part.path, isSequential);
-    if (part.type === 'create')
-      checkTtl(part.path, part.mode ?? 'persistent', part.ttlMs ?? 0);
     return {
       ...part,
       serverPath: this.#session.chroot.toServerPath(part.path),
@@ -518,12 +480,4 @@ const encoder = new TextEncoder();
 
 function toBytes(data: NodeContent): Uint8Array | null {
   return typeof data === 'string' ? encoder.encode(data) : data;
-}
-
-function checkTtl(path: string, mode: CreateMode, ttlMs: number): void {
-  if (!mode.startsWith('ttl') || (Number.isInteger(ttlMs) && ttlMs > 0)) return;
-  throw new ZooKeeperError('BAD_ARGUMENTS', {
-    path,
-    hint: 'ttlMs: give an integer of milliseconds above 0',
-  });
 }

@@ -88,20 +88,11 @@ export interface EmbeddedOptions<N extends string = string> {
    * with a `dataDir`, unless `NODE_ENV` is `production`
    */
   readonly checkColors?: boolean | undefined;
-  /** Limits of a generator run, and how runs are checked. */
-  readonly generators?: GeneratorSettings | undefined;
-}
-
-/**
- * Limits of generators: `maxSteps` (100 000), `maxEffects` (10 000),
- * `timeoutMs` (1000), `determinismCheckRate` (0.01).
- */
-export interface GeneratorSettings extends Partial<GeneratorLimits> {
   /**
-   * Stops a generator that neither returns nor reads. It costs 0.1 ms a run.
-   * Without it, such a generator blocks the process. Default: `false`
+   * Limits of a generator run, and how runs are checked: `maxSteps` (100 000),
+   * `maxEffects` (10 000), `timeoutMs` (1000), `determinismCheckRate` (0.01).
    */
-  readonly killOnTimeout?: boolean | undefined;
+  readonly generators?: Partial<GeneratorLimits> | undefined;
 }
 
 /** All options of `createEmbedded`. */
@@ -124,10 +115,9 @@ export const EMBEDDED_OPTIONS: OptionNamesOf<EmbeddedOptions> = {
 };
 
 /** All bounds of generators. */
-export const GENERATOR_OPTIONS: OptionNamesOf<GeneratorSettings> = {
+export const GENERATOR_OPTIONS: OptionNamesOf<GeneratorLimits> = {
   maxSteps: true,
   maxEffects: true,
   timeoutMs: true,
   determinismCheckRate: true,
-  killOnTimeout: true,
 };

@@ -5,7 +5,7 @@ import { createClient } from '../../../../src/correctable/client/client.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import { createEmbedded } from '../../../../src/server/deployment/embedded/embedded.ts';
 import type { Embedded } from '../../../../src/server/deployment/embedded/embedded.ts';
-import type { GeneratorSettings } from '../../../../src/server/deployment/embedded/embedded-options.ts';
+import type { GeneratorLimits } from '../../../../src/server/generator/generator-budget.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
 import { counter, queue, register, set, table } from '../../../../src/server/service/tables.ts';
@@ -144,7 +144,6 @@ describe('misbehaving', () => {
     clock: { access: 'write', args: none, result: z.null() },
     counts: { access: 'read', args: none, result: z.number() },
     steps: { access: 'write', args: none, result: z.null() },
-    endless: { access: 'write', args: none, result: z.null() },
     effects: { access: 'write', args: none, result: z.null() },
     fine: { access: 'write', args: none, result: z.null() },
     heldUp: { access: 'write', args: none, result: z.null() },
@@ -180,9 +179,6 @@ describe('misbehaving', () => {
       steps: (_, { tables, shadow }) => {
         for (;;) if (tables.rows.row('r').n > 1e9) return shadow.add({ amount: 1 }, null);
       },
-      endless: () => {
-        for (;;);
-      },
       effects: (_, { shadow }) => shadow.many({ count: 11 }, null),
       fine: (_, { shadow }) => shadow.add({ amount: 1 }, null),
       heldUp: (_, { shadow }) => {
@@ -192,7 +188,7 @@ describe('misbehaving', () => {
       count: (_, { tables }) => tables.rows.row('r').n,
     },
   });
-  const start = (generators: GeneratorSettings = {}) => {
+  const start = (generators: Partial<GeneratorLimits> = {}) => {
     const deployment = createEmbedded(service, {
       sites: ['only'],
       generators: { determinismCheckRate: 0, ...generators },
@@ -244,10 +240,9 @@ describe('misbehaving', () => {
     });
   }
 
-  const tooLong: [name: 'steps' | 'endless' | 'effects', settings: GeneratorSettings, message: string][] = [
+  const tooLong: [name: 'steps' | 'effects', settings: Partial<GeneratorLimits>, message: string][] = [
     ['steps', { maxSteps: 1000 }, 'more than 1000 steps'],
     ['steps', { maxSteps: 1e9, timeoutMs: 250 }, 'more than 250 ms'],
-    ['endless', { timeoutMs: 250, killOnTimeout: true }, 'more than 250 ms'],
     ['effects', { maxEffects: 10 }, 'more than 10 effects'],
   ];
   test.each(tooLong)('%s with %o → FINAL_FAILED, and the site goes on', async (name, settings, message) => {
