@@ -7,7 +7,7 @@ const entries = require('./scripts/entries.json');
 const { rulesOf } = require('./scripts/layers.cjs');
 
 const library =
-  '^src/(correctable|operations|policies|bindings|transport|protocol|http|react|rxjs|store|tanstack-query|transactions)/';
+  '^src/(correctable|operations|policies|bindings|transport|protocol|http|react|rxjs|store|tanstack-query|transactions|research)/';
 /** What runs in Node alone: a binding's own folder, or an entry beside one that runs anywhere, with its folder. */
 const anywhere = new Set(entries.filter(({ runs }) => runs === 'anywhere').map(({ source }) => dirname(source)));
 const inNode = entries

@@ -12,11 +12,12 @@ const RECORD = 'test/engines/passed-with.json';
 
 /** Folders and files by the name under which the record has their hash; `isClosed`: with all that they import. */
 const PARTS = {
-  engines: { paths: ['engines'] },
+  engines: { paths: ['engines', 'research/cassandra-icg', 'research/zookeeper-czk'] },
   'tests of engines': { paths: ['test/engines'] },
   'bindings, with what they import': {
     paths: [
       'src/bindings/cassandra',
+      'src/research',
       'src/bindings/causal-redis',
       'src/bindings/zookeeper',
       'src/bindings/shared',

@@ -4,6 +4,7 @@ import { createClient, type AnyClient, type Binding, type Operation } from 'corr
 import { cassandra } from 'correctables/bindings/cassandra';
 import { remote } from 'correctables/bindings/remote';
 import { get } from 'correctables/operations';
+import { preliminaryReplies } from 'correctables/research/cassandra-icg';
 import { WebSocket } from 'ws';
 import type { ClientSetup, System } from './messages.ts';
 import { getFields, reads, SELECT, statements, update } from './ycsb-table.ts';
@@ -86,7 +87,7 @@ export function paperBinding({ readQuorum, contactPoint, keyspace, oneRequest }:
     read: readQuorum === 3 ? 'ALL' : 'QUORUM',
     write: WRITE,
     statements,
-    preliminaryReplies: oneRequest ? 'require' : 'never',
+    ...(oneRequest && { preliminaryReplies: preliminaryReplies({ required: true }) }),
   });
   return binding as Binding;
 }

@@ -15,7 +15,7 @@ export interface ClusterOptions extends Omit<LayoutOptions, 'nodesDelay'> {
   /** Data, logs and configuration; emptied at the start. */
   readonly folder: string;
   readonly progress: (text: string) => void;
-  /** Nodes that give preliminary views of their own (`engines/cassandra-icg`); not unless given. */
+  /** Nodes that give preliminary views of their own (`research/cassandra-icg`); not unless given. */
   readonly plugin?: boolean;
   /** Which release to fetch and run; unless given, the one that the plugin is built with. */
   readonly version?: string;

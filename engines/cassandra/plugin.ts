@@ -1,9 +1,9 @@
-/** The jar with preliminary views (`engines/cassandra-icg`). */
+/** The jar with preliminary views (`research/cassandra-icg`). */
 import { fileURLToPath } from 'node:url';
 import { builtJar } from '../built-jar.ts';
 import type { NodeOptions } from './config.ts';
 
-const FOLDER = fileURLToPath(new URL('../cassandra-icg/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('../../research/cassandra-icg/', import.meta.url));
 
 /** The class that a node with preliminary views starts with. */
 const QUERY_HANDLER = 'org.correctables.cassandra.CorrectableQueryHandler';

@@ -1,4 +1,4 @@
-/** The jar with preliminary replies (`engines/zookeeper-czk`). */
+/** The jar with preliminary replies (`research/zookeeper-czk`). */
 import { fileURLToPath } from 'node:url';
 import { builtJar } from '../built-jar.ts';
 
@@ -11,6 +11,6 @@ export const CZK_MAIN = 'org.apache.zookeeper.server.quorum.CzkMain';
  * @throws EngineUnavailable where Maven or a JDK is missing, or the build fails
  */
 export function czkJar(progress: (text: string) => void): Promise<string> {
-  const folder = fileURLToPath(new URL('../zookeeper-czk/', import.meta.url));
+  const folder = fileURLToPath(new URL('../../research/zookeeper-czk/', import.meta.url));
   return builtJar({ folder, jar: 'zookeeper-czk.jar' }, progress);
 }

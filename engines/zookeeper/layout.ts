@@ -29,7 +29,7 @@ export interface LayoutOptions {
   readonly nodes: 1 | 3;
   readonly leader: Site;
   readonly wan: WanPreset;
-  /** Servers that give preliminary replies (`engines/zookeeper-czk`). */
+  /** Servers that give preliminary replies (`research/zookeeper-czk`). */
   readonly czk?: boolean;
   /** A site whose server has no vote: it follows, and answers its clients. None unless given. */
   readonly observer?: Site;

@@ -48,6 +48,7 @@ import {
 } from 'correctables/contract';
 import { commit, dequeue, enqueue, get, peek, put, getRemaining, readVersions, remove } from 'correctables/operations';
 import { retryPolicy, dedupeReads } from 'correctables/policies';
+import { preliminaryReplies } from 'correctables/research/cassandra-icg';
 import { atLeast, finalOnly, fromObservable, toObservable, values } from 'correctables/rxjs';
 import {
   blue,
@@ -166,6 +167,7 @@ export const rings = createClient(keyspace);
 export const profile = (user: string) => rings.invoke(statements.profile({ user }));
 export const pageOf = () => rings.invoke(statements.some({}));
 export const codec = { ...jsonCodec };
+export const oneRequest = preliminaryReplies({ required: true });
 export const keyValue = getKeyValueTableCql({ keyspace: 'k', table: 'v' });
 
 // Contracts, services and their clients.

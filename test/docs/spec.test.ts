@@ -23,7 +23,7 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   I: await namesIn('test/integration', '.test.ts'),
   Q: await namesIn('test/property', '.test.ts'),
   C: await namesIn('test/conformance', '.test.ts'),
-  J: await namesIn('engines', '.java'),
+  J: await namesIn('research', '.java'),
   P: [...planted.matchAll(/'([\w-]+)'/g)].map(([, name = '']) => name),
 };
 const tests = await namesIn('test', '.test.ts');
@@ -35,7 +35,7 @@ function isAmong(names: readonly string[], name: string): boolean {
 
 /** Files and folders of this repository as pages write them: of braces, each; of a star, the folder before it. */
 function pathsIn(text: string): string[] {
-  return [...text.matchAll(/`((?:src|test|bench|demo|docs|scripts|engines)\/[\w./*{},-]+)[^`\n]*`/g)].flatMap(
+  return [...text.matchAll(/`((?:src|test|bench|demo|docs|scripts|engines|research)\/[\w./*{},-]+)[^`\n]*`/g)].flatMap(
     ([, path = '']) => {
       const [, before = '', inner, after = ''] = /^(.*)\{(.*)\}(.*)$/.exec(path) ?? [];
       return inner === undefined ? [path] : inner.split(',').map((part) => `${before}${part}${after}`);

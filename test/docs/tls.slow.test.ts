@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { memory } from '../../src/bindings/memory/index.ts';
 import { createGateway, listenGateways } from '../../src/server/index.ts';
-import { TLS_CERT, TLS_KEY } from '../unit/bindings/cassandra/preliminary-replies/test-certificate.ts';
+import { TLS_CERT, TLS_KEY } from '../unit/research/cassandra-icg/test-certificate.ts';
 import { output } from './bundle.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

@@ -125,7 +125,7 @@ test('tables: missing → INVALID_ARGUMENT with the call that creates them; with
 // The last ones: they kill nodes.
 test('two of three nodes die → weak views go on, finals fail with what is known, until the nodes are back', async (context) => {
   context.skip(isShort, 'nodes have to start again: not with --short');
-  const client = createClient(cassandra({ ...besideFrankfurt(it), preliminaryReplies: 'never' }));
+  const client = createClient(cassandra(besideFrankfurt(it)));
   await client.invoke(put('k', 'kept'));
   await Promise.all([it.cluster.kill('ireland'), it.cluster.kill('virginia')]);
   expect(await client.invokeWeak(get('k'))).toBe('kept');

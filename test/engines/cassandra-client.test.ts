@@ -4,15 +4,13 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import driver from 'cassandra-driver';
 import { SUPERUSER } from '../../engines/cassandra/cluster.ts';
 import { cassandra, type CassandraDriver } from '../../src/bindings/cassandra/index.ts';
-import {
-  openPluginReads,
-  type PluginReadStrategy,
-} from '../../src/bindings/cassandra/preliminary-replies/plugin-reads.ts';
+import { openPluginReads, type PluginReadStrategy } from '../../src/research/cassandra-icg/plugin-reads.ts';
 import type { ReadStrategy } from '../../src/bindings/cassandra/read-strategy.ts';
 import { parseAddress, type ServerAddress } from '../../src/bindings/shared/server-address.ts';
 import { createClient } from '../../src/index.ts';
 import { get, put } from '../../src/operations/index.ts';
-import { Heard } from '../unit/bindings/cassandra/preliminary-replies/reads.ts';
+import { preliminaryReplies } from '../../src/research/cassandra-icg/index.ts';
+import { Heard } from '../unit/research/cassandra-icg/reads.ts';
 import { isShort, withCassandra, type TestCluster } from './support/cassandra.ts';
 import { besideFrankfurt } from './support/cassandra-read-strategies.ts';
 
@@ -70,7 +68,8 @@ describe('the wire', () => {
 test('client: the coordinator frozen, gone, and back → views all the while, then by one request again', async (context) => {
   context.skip(isShort, 'nodes have to start again: not with --short');
   const table = 'failing';
-  const options = { table, createTable: true, preliminaryReplies: 'require', requestTimeoutMs: 6_000 } as const;
+  const replies = preliminaryReplies({ required: true });
+  const options = { table, createTable: true, preliminaryReplies: replies, requestTimeoutMs: 6_000 } as const;
   const binding = cassandra({ ...besideFrankfurt(it), ...options });
   await using client = createClient(binding);
   await client.invoke(put('k', 'v'));
@@ -103,7 +102,7 @@ describe('a cluster with TLS and users', () => {
       contactPoints: guarded.cluster.contactPoints('frankfurt'),
       keyspace: guarded.keyspace,
       createTable: true,
-      preliminaryReplies: 'require',
+      preliminaryReplies: preliminaryReplies({ required: true }),
     } as const;
     const binding = cassandra({ ...base, credentials: SUPERUSER, tls });
     await binding.whenConnected();

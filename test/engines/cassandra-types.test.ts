@@ -11,7 +11,7 @@ import { implementStatements, oneRow } from '../../src/bindings/cassandra/index.
 import { createClient, type Client, type Operation } from '../../src/index.ts';
 import { defineContract } from '../../src/contract/index.ts';
 import { anyType, simpleTypes, type Typed } from '../support/cql-types.ts';
-import { driverValue } from '../unit/bindings/cassandra/preliminary-replies/driver-oracle.ts';
+import { driverValue } from '../unit/research/cassandra-icg/driver-oracle.ts';
 import { isShort, withCassandra } from './support/cassandra.ts';
 import { THREE_WAYS, type Way } from './support/cassandra-read-strategies.ts';
 import { cqlsh } from './support/cqlsh.ts';

@@ -90,7 +90,6 @@ async function play(world: World, note: Note): Promise<void> {
     contactPoints: ['a'],
     keyspace: 'shop',
     driver: fake.driver,
-    preliminaryReplies: 'never',
     write: world.write,
   });
   binding.openSession = () => new SessionGuarantees(isStrong, world.maxKeys);

@@ -1,6 +1,6 @@
 /** Any CQL type, with any values of it in their plain form: what a read gives, and what an update takes. */
 import fc from 'fast-check';
-import type { ColumnType } from '../../src/bindings/cassandra/preliminary-replies/columns.ts';
+import type { ColumnType } from '../../src/research/cassandra-icg/columns.ts';
 
 /** A type: as the protocol has it, as CQL writes it, and how to make values of it. */
 export interface Typed {

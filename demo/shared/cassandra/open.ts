@@ -3,6 +3,7 @@ import { createClient, type Binding, type Levels } from 'correctables';
 import { cassandra, type Statements } from 'correctables/bindings/cassandra';
 import { remote } from 'correctables/bindings/remote';
 import type { ContractInfo } from 'correctables/contract';
+import { preliminaryReplies } from 'correctables/research/cassandra-icg';
 import { WebSocket } from 'ws';
 import type { DeploymentOptions } from '../speculation/headless.ts';
 import type { SpeculationStore } from '../speculation/store.ts';
@@ -92,7 +93,7 @@ function bindingAt(
     read: readQuorum === 3 ? 'ALL' : 'QUORUM',
     write: 'QUORUM',
     statements,
-    preliminaryReplies: way === 3 ? 'require' : 'never',
+    ...(way === 3 && { preliminaryReplies: preliminaryReplies({ required: true }) }),
   });
   return translated(binding as Binding<Levels>, translations);
 }

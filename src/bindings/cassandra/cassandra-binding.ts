@@ -46,7 +46,6 @@ import {
   type ReadStats,
 } from './session-guarantees/read-stats.ts';
 import { WriteRun } from './write-run.ts';
-import { openPluginReads } from './preliminary-replies/plugin-reads.ts';
 
 export interface CassandraBinding<
   L extends CassandraLevels = CassandraLevels,
@@ -147,7 +146,7 @@ class CassandraStore implements CassandraBinding {
     ]);
     const driverReads = createDriverReads(this.#cluster);
     this.#readStrategy = new SelectedReadStrategy({
-      option: preliminaryReplies,
+      preliminaryReplies,
       options: {
         contactPoints,
         keyspace,
@@ -156,7 +155,6 @@ class CassandraStore implements CassandraBinding {
         requestTimeoutMs,
         driverReads,
       },
-      open: openPluginReads,
       connect: () => this.#cluster.connect(),
     });
   }

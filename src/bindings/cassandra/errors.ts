@@ -7,7 +7,6 @@ import {
   isCorrectableError,
   type ErrorCode,
 } from '../../correctable/errors.ts';
-import type { CqlErrorCode } from './preliminary-replies/cql-error.ts';
 import type { Access } from '../../correctable/operation.ts';
 
 /** Error codes of the native protocol that reveal the outcome of a request. */
@@ -38,19 +37,6 @@ const REJECTION_CODES: ReadonlySet<number> = new Set([
  */
 const REPLICA_SHORTAGE_CODES: ReadonlySet<number> = new Set([0x1000, 0x1001]);
 
-/** The codes of this package's own protocol client. */
-const CLIENT_ERROR_CODES: Readonly<
-  Record<Exclude<CqlErrorCode, 'SERVER'>, ErrorCode>
-> = {
-  CONNECTION_LOST: 'UNAVAILABLE',
-  TIMEOUT: 'TIMEOUT',
-  AUTHENTICATION: 'UNAUTHENTICATED',
-  PROTOCOL: 'PROTOCOL',
-  BAD_VALUE: 'INVALID_ARGUMENT',
-  OVERLOADED: 'OVERLOADED',
-  CLOSED: 'UNAVAILABLE',
-};
-
 const PROTOCOL_ERROR = 0x000a;
 const INVALID = 0x2200;
 const UNPREPARED = 0x2500;
@@ -75,7 +61,9 @@ interface DriverFailure {
   readonly innerErrors?: Readonly<Record<string, unknown>> | null;
   readonly isSocketError?: boolean;
   readonly requestNotWritten?: boolean;
-  /** The reply of a node that the protocol client reports. */
+  /** The code that the client of a coordinator with the plugin reports. */
+  readonly correctableCode?: ErrorCode | undefined;
+  /** The reply of a node that this client reports. */
   readonly server?:
     | { readonly code: number; readonly message: string }
     | undefined;
@@ -215,9 +203,7 @@ function getErrorCode(failure: DriverFailure): ErrorCode | undefined {
     case 'AuthenticationError':
       return 'UNAUTHENTICATED';
     case 'CqlError':
-      return CLIENT_ERROR_CODES[
-        failure.code as keyof typeof CLIENT_ERROR_CODES
-      ];
+      return failure.correctableCode;
     case 'ArgumentError':
     case 'TypeError': // a value that does not fit its column
     case 'RangeError':

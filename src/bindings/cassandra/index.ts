@@ -19,7 +19,16 @@ export type {
   DriverResult,
 } from './driver.ts';
 export { getKeyValueTableCql, type KeyValueTableOptions } from './key-value.ts';
-export type { PreliminaryRepliesOption, Page, Row } from './read-strategy.ts';
+export type {
+  Page,
+  PreliminaryReplies,
+  ReadRequest,
+  ReadSink,
+  ReadStatement,
+  ReadStrategy,
+  ReadStrategyOptions,
+  Row,
+} from './read-strategy.ts';
 export {
   wasApplied,
   noResult,

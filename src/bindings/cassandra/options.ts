@@ -15,7 +15,7 @@ import {
 import { parseAddress, type ServerAddress } from '../shared/server-address.ts';
 import { READ_CONSISTENCIES, type Consistency } from './consistency-levels.ts';
 import type { CassandraDriver } from './driver.ts';
-import type { PreliminaryRepliesOption } from './read-strategy.ts';
+import type { PreliminaryReplies } from './read-strategy.ts';
 import type { Statements } from './statements/statements.ts';
 import { jsonCodec, type ValueCodec } from './value-converter.ts';
 
@@ -75,10 +75,11 @@ export interface CassandraOptions {
   /** Converts the values of `put` to text and back. Default: JSON. */
   readonly codec?: ValueCodec | undefined;
   /**
-   * Whether to use a coordinator that gives preliminary replies. Default:
-   * `auto`.
+   * Reads both views with one request, from a coordinator with the plugin:
+   * `preliminaryReplies()` of `correctables/research/cassandra-icg`. Default:
+   * two requests, to any coordinator.
    */
-  readonly preliminaryReplies?: PreliminaryRepliesOption | undefined;
+  readonly preliminaryReplies?: PreliminaryReplies | undefined;
   /**
    * How long to wait for a reply of the coordinator, in milliseconds. Default:
    * 12 000.
@@ -105,7 +106,12 @@ export interface CassandraOptions {
 }
 
 /** Options that stay `undefined` by default. */
-type OptionalField = 'credentials' | 'tls' | 'driver' | 'translateAddress';
+type OptionalField =
+  | 'credentials'
+  | 'tls'
+  | 'driver'
+  | 'translateAddress'
+  | 'preliminaryReplies';
 
 type DefaultedField = Exclude<
   keyof CassandraOptions,
@@ -165,11 +171,7 @@ export function resolveOptions(options: CassandraOptions): ResolvedOptions {
     table: checkIdentifier('table', options.table ?? 'correctables_values'),
     createTable: options.createTable ?? false,
     codec: options.codec ?? jsonCodec,
-    preliminaryReplies: checkOneOf(
-      'preliminaryReplies',
-      options.preliminaryReplies ?? 'auto',
-      ['auto', 'never', 'require'],
-    ),
+    preliminaryReplies: options.preliminaryReplies,
     requestTimeoutMs: checkPositive(
       'requestTimeoutMs',
       options.requestTimeoutMs ?? 12_000,
@@ -189,7 +191,8 @@ export function resolveOptions(options: CassandraOptions): ResolvedOptions {
 }
 
 function checkOtherOptions(options: CassandraOptions): void {
-  const { codec, credentials, tls, driver, clientOptions } = options;
+  const { codec, credentials, tls, driver, clientOptions, preliminaryReplies } =
+    options;
   const isCodec = codec === undefined || hasMethods(codec, 'encode', 'decode');
   check(
     isCodec,
@@ -220,6 +223,11 @@ function checkOtherOptions(options: CassandraOptions): void {
     clientOptions === undefined || isRecord(clientOptions),
     'clientOptions',
     'must be an object, or none',
+  );
+  check(
+    preliminaryReplies === undefined || hasMethods(preliminaryReplies, 'open'),
+    'preliminaryReplies',
+    'must be preliminaryReplies() of correctables/research/cassandra-icg, or be left out',
   );
   checkOptionTypes(options, 'function', 'translateAddress');
   checkOptionTypes(options, 'boolean', 'singleDataCenter', 'createTable');

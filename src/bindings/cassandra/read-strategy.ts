@@ -1,9 +1,11 @@
 /**
  * How reads reach replicas. Way 1: two requests by `cassandra-driver`. Way 3:
- * one request to a coordinator with preliminary replies.
+ * one request to a coordinator with preliminary replies, for which another
+ * entry has the client, so that this binding does not load it.
  */
 import type { ServerAddress } from '../shared/server-address.ts';
 import type { Consistency } from './consistency-levels.ts';
+import type { CassandraDriver } from './driver.ts';
 
 /**
  * A row by column names. Values are plain, and the same for each strategy.
@@ -110,8 +112,18 @@ export interface ReadStrategyOptions {
 }
 
 /**
- * Selects how reads run. `auto`: one request if the coordinator gives
- * preliminary replies, otherwise two. `never`: two requests. `require`: one
- * request; if that is impossible, the binding fails with `UNSUPPORTED`.
+ * Reads both views with one request to a coordinator that answers a read twice:
+ * `preliminaryReplies()` of `correctables/research/cassandra-icg`.
  */
-export type PreliminaryRepliesOption = 'auto' | 'never' | 'require';
+export interface PreliminaryReplies {
+  /** Whether reads fail with `UNSUPPORTED` at an ordinary coordinator. */
+  readonly isRequired: boolean;
+  /**
+   * Opens a connection to the first contact point. Resolves with `undefined` if
+   * it is an ordinary coordinator. May reject.
+   */
+  open(
+    driver: CassandraDriver,
+    options: ReadStrategyOptions,
+  ): Promise<ReadStrategy | undefined>;
+}

@@ -7,7 +7,7 @@ import { formatAddress, type ServerAddress } from '../shared/server-address.ts';
 import type { CassandraDriver } from './driver.ts';
 import { createClosedError } from './errors.ts';
 import type {
-  PreliminaryRepliesOption,
+  PreliminaryReplies,
   ReadStrategy,
   ReadStrategyOptions,
   ReadRequest,
@@ -16,16 +16,9 @@ import type {
 } from './read-strategy.ts';
 
 export interface ReadStrategySelection {
-  readonly option: PreliminaryRepliesOption;
+  /** `undefined`: each read with two views takes two requests. */
+  readonly preliminaryReplies: PreliminaryReplies | undefined;
   readonly options: ReadStrategyOptions;
-  /**
-   * Opens a path to a coordinator with preliminary replies. Resolves with
-   * `undefined` for an ordinary one. May reject.
-   */
-  readonly open: (
-    driver: CassandraDriver,
-    settings: ReadStrategyOptions,
-  ) => Promise<ReadStrategy | undefined>;
   /** Resolves once the cluster is connected and matches the options. */
   readonly connect: () => Promise<{ readonly driver: CassandraDriver }>;
 }
@@ -64,15 +57,15 @@ export class SelectedReadStrategy implements ReadStrategy {
   read(statement: ReadStatement, request: ReadRequest, sink: ReadSink): void {
     if (this.#strategy !== undefined)
       return this.#strategy.read(statement, request, sink);
-    const { option, options } = this.#selection;
+    const { preliminaryReplies, options } = this.#selection;
+    const isOptional = preliminaryReplies?.isRequired === false;
     const chosen = this.selectStrategy();
-    if (option === 'auto') chosen.catch(() => {});
-    if (option === 'auto' && this.#isConnected)
+    if (isOptional) chosen.catch(() => {});
+    if (isOptional && this.#isConnected)
       return options.driverReads.read(statement, request, sink);
-    const ready =
-      option === 'auto'
-        ? this.#connect().then(() => options.driverReads)
-        : chosen;
+    const ready = isOptional
+      ? this.#connect().then(() => options.driverReads)
+      : chosen;
     ready.then(
       (path) => (this.#strategy ?? path).read(statement, request, sink),
       (error: unknown) => sink.fail(error),
@@ -104,22 +97,24 @@ export class SelectedReadStrategy implements ReadStrategy {
   }
 
   async #probeAndSelect(): Promise<ReadStrategy> {
-    const { option, options, open } = this.#selection;
+    const { preliminaryReplies, options } = this.#selection;
     const driver = await this.#connect();
-    if (option === 'never') return (this.#strategy = options.driverReads);
-    if (option === 'auto' && performance.now() < this.#nextProbeAt)
+    if (preliminaryReplies === undefined)
+      return (this.#strategy = options.driverReads);
+    const { isRequired } = preliminaryReplies;
+    if (!isRequired && performance.now() < this.#nextProbeAt)
       return options.driverReads;
     try {
-      const path = await open(driver, options);
+      const path = await preliminaryReplies.open(driver, options);
       if (this.#isClosed) {
         await path?.close();
         return options.driverReads;
       }
-      if (path === undefined && option === 'require')
+      if (path === undefined && isRequired)
         throw createNoPreliminariesError(options);
       return (this.#strategy = path ?? options.driverReads);
     } catch (error) {
-      if (option === 'require') throw error;
+      if (isRequired) throw error;
       this.#nextProbeAt =
         performance.now() +
         Math.min(
@@ -136,7 +131,7 @@ function createNoPreliminariesError({
   contactPoints,
 }: ReadStrategyOptions): CorrectableError {
   const coordinator = formatAddress(contactPoints[0] as ServerAddress);
-  const message = `preliminaryReplies: ${coordinator} gives no preliminary replies: install the plugin there, or choose 'auto'`;
+  const message = `preliminaryReplies: ${coordinator} gives no preliminary replies: install the plugin there, or leave out \`required\``;
   return new CorrectableError('UNSUPPORTED', message, {
     field: 'preliminaryReplies',
   });

@@ -35,7 +35,7 @@ export class SessionPair {
     .replaceAll(/[-_]/g, '0');
   /**
    * Whether the writer's server sends preliminary replies
-   * (`engines/zookeeper-czk`). `undefined` until one was requested.
+   * (`research/zookeeper-czk`). `undefined` until one was requested.
    */
   hasPreliminaryReplies: boolean | undefined;
   readonly #options: ResolvedBindingOptions;

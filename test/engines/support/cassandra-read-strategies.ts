@@ -2,6 +2,7 @@
 import { WebSocket } from 'ws';
 import { remote } from '../../../src/bindings/remote/index.ts';
 import { cassandra, type CassandraBinding, type CassandraOptions } from '../../../src/bindings/cassandra/index.ts';
+import { preliminaryReplies } from '../../../src/research/cassandra-icg/index.ts';
 import type { Binding } from '../../../src/index.ts';
 import type { OperationRegistry } from '../../../src/contract/index.ts';
 import { createGateway } from '../../../src/server/gateway/gateway.ts';
@@ -53,15 +54,15 @@ export function besideFrankfurt({ cluster, keyspace }: Place): ClientPlace {
   };
 }
 
-function inProcess(name: string, preliminaryReplies: 'never' | 'require'): Way {
+function inProcess(name: string, requestsPerRead: 1 | 2): Way {
   return {
     name,
-    requestsPerRead: preliminaryReplies === 'require' ? 1 : 2,
+    requestsPerRead,
     async open(place, { contract: _contract, operations: _operations, lazy = false, ...options } = {}) {
       const binding = cassandra({
         ...besideFrankfurt(place),
         ...options,
-        preliminaryReplies,
+        ...(requestsPerRead === 1 && { preliminaryReplies: preliminaryReplies({ required: true }) }),
       }) as CassandraBinding<Levels>;
       if (!lazy) await binding.whenConnected();
       return { binding, store: binding, close: () => binding.close() };
@@ -101,8 +102,8 @@ function gateway(behind: Way): Way {
 const OPERATIONS = (contract: OperationRegistry | undefined): readonly string[] =>
   contract === undefined ? ['get', 'getMany', 'put'] : Object.keys(contract.operations);
 
-const TWO_READS = inProcess('two reads', 'never');
-const ONE_READ = inProcess('one read', 'require');
+const TWO_READS = inProcess('two reads', 2);
+const ONE_READ = inProcess('one read', 1);
 
 /** The three ways, each alone. */
 export const THREE_WAYS: readonly Way[] = [TWO_READS, gateway(TWO_READS), ONE_READ];

@@ -4,12 +4,7 @@
  */
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
-import {
-  FRAME_FLAG,
-  HEADER_BYTES,
-  OPCODE,
-  VERSION,
-} from '../../../src/bindings/cassandra/preliminary-replies/protocol.ts';
+import { FRAME_FLAG, HEADER_BYTES, OPCODE, VERSION } from '../../../src/research/cassandra-icg/protocol.ts';
 import { Bytes } from './raw-cql-bytes.ts';
 
 export const CONSISTENCIES = {

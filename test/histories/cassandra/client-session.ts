@@ -3,6 +3,7 @@ import type { Cluster } from '../../../engines/cassandra/cluster.ts';
 import type { Site } from '../../../engines/wan.ts';
 import { cassandra } from '../../../src/bindings/cassandra/index.ts';
 import { createClient, type AnyClient } from '../../../src/index.ts';
+import { preliminaryReplies } from '../../../src/research/cassandra-icg/index.ts';
 import { Links } from './links.ts';
 import { statements } from './statements.ts';
 import { PROFILES, TABLE, type Keyspaces, type Profile } from './tables.ts';
@@ -10,8 +11,8 @@ import { PROFILES, TABLE, type Keyspaces, type Profile } from './tables.ts';
 export interface ClientLocation {
   readonly site: Site;
   readonly profile: Profile;
-  /** Two reads, or one to a coordinator that gives preliminary views. */
-  readonly preliminaryReplies: 'never' | 'auto';
+  /** Two requests, or one if the coordinator gives preliminary views. */
+  readonly requestsPerRead: 1 | 2;
 }
 
 /** Longer than a coordinator waits for its replicas. */
@@ -21,18 +22,18 @@ const { quorum, quick, everyone, thin } = PROFILES;
 
 /** Several of one coordinator, so that statements are prepared by one and used by another. */
 export const CLIENT_LOCATIONS: readonly ClientLocation[] = [
-  { site: 'frankfurt', profile: quorum, preliminaryReplies: 'auto' },
-  { site: 'frankfurt', profile: quorum, preliminaryReplies: 'auto' },
-  { site: 'frankfurt', profile: quorum, preliminaryReplies: 'never' },
-  { site: 'ireland', profile: quorum, preliminaryReplies: 'auto' },
-  { site: 'virginia', profile: quorum, preliminaryReplies: 'never' },
-  { site: 'virginia', profile: quorum, preliminaryReplies: 'auto' },
-  { site: 'frankfurt', profile: quick, preliminaryReplies: 'auto' },
-  { site: 'ireland', profile: quick, preliminaryReplies: 'never' },
-  { site: 'frankfurt', profile: everyone, preliminaryReplies: 'never' },
-  { site: 'ireland', profile: everyone, preliminaryReplies: 'auto' },
-  { site: 'frankfurt', profile: thin, preliminaryReplies: 'auto' },
-  { site: 'virginia', profile: thin, preliminaryReplies: 'never' },
+  { site: 'frankfurt', profile: quorum, requestsPerRead: 1 },
+  { site: 'frankfurt', profile: quorum, requestsPerRead: 1 },
+  { site: 'frankfurt', profile: quorum, requestsPerRead: 2 },
+  { site: 'ireland', profile: quorum, requestsPerRead: 1 },
+  { site: 'virginia', profile: quorum, requestsPerRead: 2 },
+  { site: 'virginia', profile: quorum, requestsPerRead: 1 },
+  { site: 'frankfurt', profile: quick, requestsPerRead: 1 },
+  { site: 'ireland', profile: quick, requestsPerRead: 2 },
+  { site: 'frankfurt', profile: everyone, requestsPerRead: 2 },
+  { site: 'ireland', profile: everyone, requestsPerRead: 1 },
+  { site: 'frankfurt', profile: thin, requestsPerRead: 1 },
+  { site: 'virginia', profile: thin, requestsPerRead: 2 },
 ];
 
 export class ClientSession implements AsyncDisposable {
@@ -58,8 +59,8 @@ export class ClientSession implements AsyncDisposable {
     place: ClientLocation,
     number: number,
   ): Promise<ClientSession> {
-    const { site, profile, preliminaryReplies } = place;
-    const way = preliminaryReplies === 'never' ? 'two-reads' : 'one-read';
+    const { site, profile, requestsPerRead } = place;
+    const way = requestsPerRead === 2 ? 'two-reads' : 'one-read';
     const links = await Links.open(cluster, site);
     return new ClientSession(`${profile.name}-${site}-${way}-${number}`, place, links, keyspaces[profile.name]);
   }
@@ -87,12 +88,13 @@ export class ClientSession implements AsyncDisposable {
   }
 
   #open(): AnyClient {
-    const { profile, preliminaryReplies } = this.place;
+    const { profile, requestsPerRead } = this.place;
     const { read, write } = profile;
     const { contactPoints } = this.links;
     const translateAddress = (host: string): string => this.links.translate(host);
     const cluster = { contactPoints, translateAddress, keyspace: this.#keyspace, table: TABLE };
-    const options = { ...cluster, read, write, preliminaryReplies, statements, requestTimeoutMs: REQUEST_MS };
+    const replies = requestsPerRead === 1 ? preliminaryReplies() : undefined;
+    const options = { ...cluster, read, write, preliminaryReplies: replies, statements, requestTimeoutMs: REQUEST_MS };
     return createClient(cassandra(options));
   }
 }

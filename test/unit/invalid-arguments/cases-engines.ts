@@ -7,6 +7,16 @@ const servers = '127.0.0.1:2181';
 const spec = { access: 'write', cql: 'INSERT INTO t (k) VALUES (:k)', args: z.object({ k: z.string() }) };
 
 export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
+  './research/cassandra-icg': {
+    preliminaryReplies: {
+      shows: 'must be an object {required:boolean}',
+      whole: [['a text', 'options', (f) => f('required')]],
+      parts: [
+        ['an option that is misspelt', 'require', (f) => f({ require: true })],
+        ['a text for a switch', 'required', (f) => f({ required: 'yes' })],
+      ],
+    },
+  },
   './bindings/cassandra': {
     cassandra: {
       shows: "cassandra({ contactPoints: ['127.0.0.1:9042'], keyspace: 'shop' })",
@@ -35,6 +45,7 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
         ['a table of addresses', 'translateAddress', (f) => f({ ...ring, translateAddress: {} })],
         ['a text for a switch', 'createTable', (f) => f({ ...ring, createTable: 'yes' })],
         ['a time that is a text', 'requestTimeoutMs', (f) => f({ ...ring, requestTimeoutMs: '5s' })],
+        ['replies by name', 'preliminaryReplies', (f) => f({ ...ring, preliminaryReplies: 'auto' })],
       ],
     },
     getKeyValueTableCql: {

@@ -43,7 +43,7 @@ export interface Request<T> {
   read(reader: JuteReader): T;
   /**
    * Reads a preliminary reply. It is requested from servers that support it
-   * (`engines/zookeeper-czk`).
+   * (`research/zookeeper-czk`).
    */
   readPreliminary?(reader: JuteReader): void;
   /**

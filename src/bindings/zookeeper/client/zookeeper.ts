@@ -40,7 +40,7 @@ export interface CreateOptions {
   /**
    * Called with the path that a sequential node should get, before the ensemble
    * has agreed. It needs a server that gives preliminary replies
-   * (`engines/zookeeper-czk`). Other servers ignore it.
+   * (`research/zookeeper-czk`). Other servers ignore it.
    */
   readonly onPreliminary?: (path: string) => void;
 }

@@ -6,10 +6,7 @@ import { build } from 'esbuild';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { parseAddress, type ServerAddress } from '../../../../src/bindings/shared/server-address.ts';
-import {
-  SelectedReadStrategy,
-  type ReadStrategySelection,
-} from '../../../../src/bindings/cassandra/select-read-strategy.ts';
+import { SelectedReadStrategy } from '../../../../src/bindings/cassandra/select-read-strategy.ts';
 import { loadDriver, type CassandraDriver, type DriverHost } from '../../../../src/bindings/cassandra/driver.ts';
 import {
   cassandra,
@@ -23,14 +20,15 @@ import {
   createRetryPolicyClass,
 } from '../../../../src/bindings/cassandra/driver-policies.ts';
 import type {
-  PreliminaryRepliesOption,
+  PreliminaryReplies,
   ReadStrategy,
   ReadStrategyOptions,
 } from '../../../../src/bindings/cassandra/read-strategy.ts';
 import { createClient } from '../../../../src/index.ts';
 import { get } from '../../../../src/operations/index.ts';
+import { preliminaryReplies } from '../../../../src/research/cassandra-icg/index.ts';
 import { fakeDriver } from './fake-driver.ts';
-import { TLS_CERT } from './preliminary-replies/test-certificate.ts';
+import { TLS_CERT } from '../../research/cassandra-icg/test-certificate.ts';
 
 const at = (...points: readonly string[]): ServerAddress[] => points.map((point) => parseAddress(point, 9042)!);
 const BASE = { contactPoints: ['a', 'b:9043', '[::1]', '[::1]:9044'], keyspace: 'Shop' } as const;
@@ -51,7 +49,7 @@ test.each<[Partial<Record<keyof CassandraOptions, unknown>>, string]>([
   [{ table: '1st' }, 'table'],
   [{ write: 'ANY' }, 'write'],
   [{ weak: 'QUORUM' }, 'weak'],
-  [{ preliminaryReplies: 'maybe' }, 'preliminaryReplies'],
+  [{ preliminaryReplies: 'auto' }, 'preliminaryReplies'],
   [{ requestTimeoutMs: 0 }, 'requestTimeoutMs'],
 ])('options: %j → INVALID_ARGUMENT naming %s', (wrong, field) => {
   expect(() => open(wrong as Partial<CassandraOptions>)).toThrow(
@@ -99,7 +97,7 @@ test('driver: speculation, profiles of its own → left out: one coordinator, an
 
 /** Returns the endpoint under which the driver knows the node that has this address. */
 async function endpointOf(address: string, options: Partial<CassandraOptions>): Promise<string> {
-  const { fake, binding } = open({ preliminaryReplies: 'never', ...options });
+  const { fake, binding } = open(options);
   await binding.whenConnected();
   await binding.close();
   const { options: resolved } = new cassandraDriver.Client(fake.made[0] as never) as unknown as {
@@ -155,6 +153,7 @@ test('TLS by the options of the driver → that of every connection, and nothing
     contactPoints: [`127.0.0.1:${port}`],
     credentials: { username: 'app', password: 's3cret' },
     clientOptions: { sslOptions: { ca: TLS_CERT } },
+    preliminaryReplies: preliminaryReplies(),
   });
   const connected = binding.whenConnected();
   await expect.poll(() => heard.length).toBeGreaterThan(0);
@@ -171,7 +170,6 @@ test('TLS: a certificate for the name of a contact point, the driver connects by
   const identity = async (options: Partial<CassandraOptions>) => {
     const { fake, binding } = open({
       contactPoints: ['frankfurt.example:9042', '[::1]:9042'],
-      preliminaryReplies: 'never',
       ...options,
     });
     await binding.whenConnected();
@@ -429,11 +427,12 @@ const settings: ReadStrategyOptions = {
   driverReads,
 };
 
-function chooser(requested: PreliminaryRepliesOption, open: ReadStrategySelection['open']): SelectedReadStrategy {
+type Request = 'none' | 'optional' | 'required';
+
+function chooser(requested: Request, open: PreliminaryReplies['open']): SelectedReadStrategy {
   return new SelectedReadStrategy({
-    option: requested,
+    preliminaryReplies: requested === 'none' ? undefined : { isRequired: requested === 'required', open },
     options: settings,
-    open,
     connect: () => Promise.resolve({ driver }),
   });
 }
@@ -447,15 +446,15 @@ function errorOf(strategy: ReadStrategy): Promise<unknown> {
 }
 
 const correctable: ReadStrategy = { read: () => {}, close: async () => {} };
-const found: ReadStrategySelection['open'] = () => Promise.resolve(correctable);
-const ordinary: ReadStrategySelection['open'] = () => Promise.resolve(undefined);
+const found: PreliminaryReplies['open'] = () => Promise.resolve(correctable);
+const ordinary: PreliminaryReplies['open'] = () => Promise.resolve(undefined);
 
 test.each([
-  ['auto', 'gives preliminary replies', found, true],
-  ['auto', 'is an ordinary one', ordinary, false],
-  ['never', 'gives preliminary replies', found, false],
-  ['require', 'gives preliminary replies', found, true],
-] as const)('way: %s, the coordinator %s → chosen once', async (requested, _, open, isCorrectable) => {
+  ['optional', 'gives preliminary replies', found, true],
+  ['optional', 'is an ordinary one', ordinary, false],
+  ['none', 'gives preliminary replies', found, false],
+  ['required', 'gives preliminary replies', found, true],
+] as const)('preliminary replies: %s, the coordinator %s → chosen once', async (requested, _, open, isCorrectable) => {
   const path = chooser(requested, open);
   expect(path.hasPreliminaryReplies).toBeUndefined();
   expect(await path.selectStrategy()).toBe(isCorrectable ? correctable : driverReads);
@@ -465,7 +464,7 @@ test.each([
 test('way: closed while the coordinator is looked at → what was opened is closed as well', async () => {
   let opened: (path: ReadStrategy) => void = () => {};
   let closed = 0;
-  const path = chooser('auto', () => new Promise((resolve) => (opened = resolve)));
+  const path = chooser('optional', () => new Promise((resolve) => (opened = resolve)));
   const chosen = path.selectStrategy();
   await Promise.resolve();
   const closing = path.close();
@@ -475,15 +474,15 @@ test('way: closed while the coordinator is looked at → what was opened is clos
   expect(closed).toBe(1);
 });
 
-test('way: require, the coordinator is an ordinary one → UNSUPPORTED, reads fail', async () => {
-  const path = chooser('require', ordinary);
+test('preliminary replies: required, the coordinator is an ordinary one → UNSUPPORTED, reads fail', async () => {
+  const path = chooser('required', ordinary);
   await expect(path.selectStrategy()).rejects.toMatchObject({ code: 'UNSUPPORTED', field: 'preliminaryReplies' });
   expect(await errorOf(path)).toMatchObject({ code: 'UNSUPPORTED' });
 });
 
-test('way: auto, the coordinator cannot be looked at → two reads for now, not for ever', async () => {
+test('preliminary replies: optional, the coordinator cannot be looked at → two reads for now, not for ever', async () => {
   let looks = 0;
-  const path = chooser('auto', () => {
+  const path = chooser('optional', () => {
     looks += 1;
     return Promise.reject(new Error('away'));
   });
@@ -493,10 +492,10 @@ test('way: auto, the coordinator cannot be looked at → two reads for now, not 
   expect(looks).toBe(1);
 });
 
-test('way: auto, the coordinator does not answer → reads use two requests at once; pauses between attempts grow', async () => {
+test('preliminary replies: optional, the coordinator does not answer → reads use two requests at once; pauses between attempts grow', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const looks: ((error: Error) => void)[] = [];
-  const path = chooser('auto', () => new Promise((_, reject) => looks.push(reject)));
+  const path = chooser('optional', () => new Promise((_, reject) => looks.push(reject)));
   for (const pauseMs of [1_000, 2_000, 4_000]) {
     const before = looks.length;
     // The plain path of these tests returns no more than this.
