@@ -17,7 +17,7 @@ const inNode = entries
   );
 /** The files of a site that are pure, beside its driver, which is not. */
 const pureParts = '(site-(machine|options)\\.|machine/)';
-const tests = '^(demo|bench|engines|test|scripts)/';
+const tests = '^(demo|bench|engines|research|test|scripts)/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {

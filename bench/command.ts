@@ -4,7 +4,7 @@ import { EngineUnavailable } from '../engines/engine.ts';
 import { UsageError } from '../engines/usage-error.ts';
 import { isInterrupted } from '../engines/when-interrupted.ts';
 import type { Bench, Choice } from './harness/bench.ts';
-import { runBench } from './harness/run-bench.ts';
+import { runBench } from './run-bench.ts';
 
 /**
  * Runs the one that the command line names. The process ends with 0, with 1 where a floor is missed or a benchmark cannot be

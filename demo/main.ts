@@ -13,7 +13,6 @@ const EXIT_USAGE = 2;
 const PROGRAMS: ReadonlyMap<string, () => Promise<unknown>> = new Map([
   ['ads', () => import('./ad-server/cli.ts')],
   ['bank', () => import('./bank/cli.ts')],
-  ['case', () => import('./case-studies/cli.ts')],
   ['cluster', () => import('./cluster/cli.ts')],
   ['kill', () => import('./kill/cli.ts')],
   ['news', () => import('./news/cli.ts')],

@@ -16,7 +16,17 @@ const steps = {
   names: { command: 'node', args: ['scripts/comment-names.mjs'] },
   dependencies: {
     command: 'depcruise',
-    args: ['src', 'demo', 'bench', 'engines', '--config', '.dependency-cruiser.cjs', '--output-type', 'err'],
+    args: [
+      'src',
+      'demo',
+      'bench',
+      'engines',
+      'research',
+      '--config',
+      '.dependency-cruiser.cjs',
+      '--output-type',
+      'err',
+    ],
   },
   hygiene: { command: 'node', args: ['scripts/lint-repo.mjs'], needsBuild: true },
   types: {
@@ -26,7 +36,7 @@ const steps = {
   },
   lint: {
     command: 'oxlint',
-    args: ['--type-aware', '--deny-warnings', 'src', 'demo', 'bench', 'engines', 'test', 'scripts'],
+    args: ['--type-aware', '--deny-warnings', 'src', 'demo', 'bench', 'engines', 'research', 'test', 'scripts'],
     needsBuild: true,
   },
   api: { command: 'node', args: ['scripts/api.mjs'], needsBuild: true },

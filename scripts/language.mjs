@@ -132,7 +132,7 @@ function checkDocstrings() {
 }
 
 for (const file of git('README.md', 'docs/*.md').filter((name) => !name.startsWith('docs/spec/'))) checkPage(file);
-for (const file of git('src/*.ts', 'demo/*.ts', 'demo/*.tsx')) checkLiterals(file);
+for (const file of git('src/*.ts', 'demo/*.ts', 'demo/*.tsx', 'research/*.ts')) checkLiterals(file);
 checkDocstrings();
 
 if (process.argv.includes('--count'))

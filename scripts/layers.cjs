@@ -9,7 +9,7 @@ const { dirname, join } = require('node:path');
 const entries = require('./entries.json');
 const { layers, table, never } = require('./layers.json');
 
-const CHECKED = '^(src|demo|bench|engines|test|scripts)/';
+const CHECKED = '^(src|demo|bench|engines|research|test|scripts)/';
 const PAGE = join(__dirname, '../docs/ARCHITECTURE.md');
 const [BEGIN, END] = ['<!-- folders: scripts/layers.json -->', '<!-- end of folders -->'];
 

@@ -3,10 +3,10 @@
  * five places ask the nearest site, each with one operation under way. A blue one should take the way there and back,
  * a red one the way to the leader and what a majority takes as well. Beside it the paper's token ring, simulated.
  */
-import { nearestSite, roundTripMs, SITES, type Site } from '../../demo/case-studies/sites.ts';
+import { nearestSite, roundTripMs, SITES, type Site } from '../../research/case-studies/sites.ts';
 import { seeded } from '../../demo/shared/random.ts';
 import { pause } from '../../demo/tickets/pause.ts';
-import { latencyRows, type LatencyRow, type Taken } from '../case-studies/latencies.ts';
+import { latencyRows, type LatencyRow, type Taken } from '../../research/case-studies/bench/latencies.ts';
 import { limitTime, estimate, largest, reported, type GoalResult, type Estimate } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { groupBy } from '../harness/group-by.ts';

@@ -1,6 +1,6 @@
 /** The process of the sites: so many of the paper's as its argument says, with the delays between them. */
 import { serve } from 'correctables/server';
-import { ROUND_TRIPS_MS, SITES, type Site } from '../../demo/case-studies/sites.ts';
+import { ROUND_TRIPS_MS, SITES, type Site } from '../../research/case-studies/sites.ts';
 import { service } from './service.ts';
 
 const sites = SITES.slice(0, Number(process.argv[2])) as [Site, ...Site[]];

@@ -2,7 +2,7 @@
 import { createClient, type Client } from 'correctables';
 import { redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
 import { WebSocket } from 'ws';
-import { nearestSite, roundTripMs, SITES, type Site } from '../../demo/case-studies/sites.ts';
+import { nearestSite, roundTripMs, SITES, type Site } from '../../research/case-studies/sites.ts';
 import { startLatencyProxy, type LatencyProxy } from '../../demo/shared/latency-proxy.ts';
 import { seeded, wholeBetween } from '../../demo/shared/random.ts';
 import { answer, ended, startChild } from '../harness/children.ts';

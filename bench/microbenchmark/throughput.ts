@@ -3,7 +3,7 @@
  * way to many. Beside it the paper's token ring with nothing but red operations, simulated: its sites are as fast as
  * these were measured to be with blue ones.
  */
-import { SITES } from '../../demo/case-studies/sites.ts';
+import { SITES } from '../../research/case-studies/sites.ts';
 import { atLeast, estimate, reported, type GoalResult } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { versionsOf } from '../harness/provenance.ts';

@@ -3,7 +3,7 @@
  * each for up to a second (RedBlue, OSDI 2012, §6). A red operation waits until the site that was asked has the token.
  * Nothing here is measured: sites, users and the token are numbers in virtual time.
  */
-import { nearestSite, roundTripMs, SITES, type Site } from '../../demo/case-studies/sites.ts';
+import { nearestSite, roundTripMs, SITES, type Site } from '../../research/case-studies/sites.ts';
 
 const HOLD_MS = 1000;
 

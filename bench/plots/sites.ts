@@ -1,6 +1,6 @@
 /** Plots of RedBlue's evaluation (OSDI 2012, §8): latencies by place and number of sites, and latency under load. */
-import { PLACES, SITES } from '../../demo/case-studies/sites.ts';
-import type { LatencyRow } from '../case-studies/latencies.ts';
+import { PLACES, SITES } from '../../research/case-studies/sites.ts';
+import type { LatencyRow } from '../../research/case-studies/bench/latencies.ts';
 import type { Report } from '../harness/results.ts';
 import { intervalsFigure } from './intervals.ts';
 import { linesFigure, type Point } from './lines.ts';

@@ -35,8 +35,6 @@ const TICKET_CODE: readonly ShownCode[] = [
 
 /** The share of the papers' data that loads within seconds. */
 const SCALE = { ads: 0.02, timelines: 0.05 } as const;
-/** Emulated customers, few enough for a laptop that does other work. */
-const STUDY = { sites: 3, users: 4, scale: 0.01, seconds: 0, think: 0.05 } as const;
 const ANY_PORT = 0;
 const SEED = 1;
 
@@ -146,29 +144,6 @@ export const demos: readonly Demo[] = [
     start: async () => {
       const { startTimelinePage } = await import('../twissandra/page-server.ts');
       return startTimelinePage({ port: ANY_PORT, wan: 'paper', scale: SCALE.timelines, seed: SEED });
-    },
-  },
-  {
-    name: 'case',
-    title: 'Online shop',
-    about:
-      'The benchmark TPC-W with emulated customers in US east, US west and Ireland. Everything but Buy is answered by the nearest site; Buy waits until the sites agree.',
-    paper: 'RedBlue, OSDI 2012, §7 and §8',
-    docs: '/docs/case-studies.md',
-    source: '/demo/case-studies/tpcw/shadows.ts',
-    code: [
-      {
-        title: 'Buy: red if it takes books from the stock, blue if it also orders new ones',
-        file: 'demo/case-studies/tpcw/buy.ts',
-        name: 'doBuyConfirm',
-      },
-    ],
-    start: async () => {
-      const { startStudyPage } = await import('../case-studies/page-server.ts');
-      const { studyOf } = await import('../case-studies/studies.ts');
-      const study = await studyOf('tpcw');
-      const [mix = ''] = Object.keys(study.mixes);
-      return startStudyPage({ ...STUDY, study, mix, wan: 'paper', seed: SEED, port: ANY_PORT }, () => {});
     },
   },
 ];

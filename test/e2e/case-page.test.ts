@@ -1,8 +1,8 @@
 /** The page of a case study in a real browser: requests, their colors and latencies at each site, while users work. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startStudyPage, type RunningStudy } from '../../demo/case-studies/page-server.ts';
-import { studyOf } from '../../demo/case-studies/studies.ts';
+import { startStudyPage, type RunningStudy } from '../../research/case-studies/page-server.ts';
+import { studyOf } from '../../research/case-studies/studies.ts';
 import { accessibilityFaults } from '../support/axe.ts';
 import { contextIn, openBrowser } from './support/browser.ts';
 

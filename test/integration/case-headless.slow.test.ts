@@ -2,12 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Report } from '../../demo/case-studies/run.ts';
+import type { Report } from '../../research/case-studies/run.ts';
 import { built } from '../support/programs.ts';
 import { Program, root, runProgram } from '../support/run-program.ts';
 
-const CASE = await built('demo/case-studies/cli.ts');
-const PAGE = await readFile(join(root, 'docs/case-studies.md'), 'utf8');
+const CASE = await built('research/case-studies/cli.ts');
+const PAGE = await readFile(join(root, 'docs/research/case-studies.md'), 'utf8');
 /** So little that it loads at once. */
 const SMALL = ['--scale', '0.002'];
 
@@ -51,7 +51,7 @@ test.each([
   [['tpch'], 'name a case study: tpcw'],
   [['tpcw', '--headless', '--mix', 'bidding'], '--mix takes one of shopping, browsing, ordering, not "bidding"'],
   [['tpcw', '--sites', '9'], '--sites takes an integer from 1 to 5'],
-])('demo:case %j → exit 2, and what is wrong', async (args, message) => {
+])('case-study %j → exit 2, and what is wrong', async (args, message) => {
   const { code, stdout, stderr } = await runProgram([CASE, ...args]);
   expect(stderr).toContain(message);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -63,13 +63,13 @@ test('--help → the options, exit 0', async () => {
   expect(stdout).toContain('--mix <name>');
 });
 
-describe('the commands of docs/case-studies.md', () => {
-  const commands = [...PAGE.matchAll(/^npm run (demo:case|label) -- (.+)$/gm)].map(([, script, args]) => {
+describe('the commands of docs/research/case-studies.md', () => {
+  const commands = [...PAGE.matchAll(/^npm run (case-study|label) -- (.+)$/gm)].map(([, script, args]) => {
     return { script, args: (args as string).split(' ') };
   });
 
   test('there are some of both', () => {
-    expect(new Set(commands.map(({ script }) => script))).toEqual(new Set(['demo:case', 'label']));
+    expect(new Set(commands.map(({ script }) => script))).toEqual(new Set(['case-study', 'label']));
   });
 
   test.each(commands.filter(({ script }) => script === 'label'))('label $args → exit 0', async ({ args }) => {
@@ -77,8 +77,8 @@ describe('the commands of docs/case-studies.md', () => {
     expect(code, stderr).toBe(0);
   });
 
-  test.each(commands.filter(({ script, args }) => script === 'demo:case' && args.includes('--headless')))(
-    'demo:case $args, for a second → exit 0',
+  test.each(commands.filter(({ script, args }) => script === 'case-study' && args.includes('--headless')))(
+    'case-study $args, for a second → exit 0',
     async ({ args }) => {
       const shorter = args
         .join(' ')
@@ -89,8 +89,8 @@ describe('the commands of docs/case-studies.md', () => {
     },
   );
 
-  test.each(commands.filter(({ script, args }) => script === 'demo:case' && !args.includes('--headless')))(
-    'demo:case $args → opens, and ends cleanly when interrupted',
+  test.each(commands.filter(({ script, args }) => script === 'case-study' && !args.includes('--headless')))(
+    'case-study $args → opens, and ends cleanly when interrupted',
     async ({ args }) => {
       using program = new Program([CASE, ...args, '--port', '0', ...SMALL]);
       const url = /http:\S+/.exec(await program.line())?.[0] as string;

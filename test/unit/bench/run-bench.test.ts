@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { limitTime, reported, type GoalResult } from '../../../bench/harness/goals.ts';
 import { provenance } from '../../../bench/harness/provenance.ts';
-import { runBench } from '../../../bench/harness/run-bench.ts';
+import { runBench } from '../../../bench/run-bench.ts';
 
 const notified: string[] = [];
 beforeEach(() => {
