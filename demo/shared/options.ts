@@ -2,7 +2,7 @@
 import { cac } from 'cac';
 import { WORKLOADS, type Workload } from './speculation/workload.ts';
 import { UsageError } from '../../engines/usage-error.ts';
-import { formatFlag, numberBetween, oneOf, parseFlags, readInteger, readPath, type Flags } from './flags.ts';
+import { numberBetween, oneOf, parseFlags, readInteger, readPath, type Flags } from './flags.ts';
 
 export const BINDINGS = ['redblue', 'cassandra'] as const;
 export const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
@@ -13,8 +13,6 @@ const LATENCIES = ['eu-us', 'none'] as const;
  * that gives preliminary views.
  */
 export const WAYS = [1, 2, 3] as const;
-/** Replicas out of three that a final read asks. */
-export const READ_QUORUMS = [2, 3] as const;
 
 export type Site = (typeof SITES)[number];
 export type WanPreset = 'paper' | 'none';
@@ -24,7 +22,8 @@ export interface CassandraOptions {
   readonly way: (typeof WAYS)[number];
   /** The site of the node that the client asks. */
   readonly coordinator: Site;
-  readonly readQuorum: (typeof READ_QUORUMS)[number];
+  /** Replicas out of three that a final read asks. */
+  readonly readQuorum: 2 | 3;
 }
 
 export interface Options {
@@ -79,8 +78,6 @@ export function parseOptions(argv: readonly string[], program: Program): Options
       `The site that the client stands beside: ${SITES.join(', ')} (frankfurt; with cassandra, ireland)`,
     )
     .option('--way <n>', 'Cassandra: 1 two reads, 2 a gateway, 3 a coordinator with preliminary views (default: 3)')
-    .option('--coordinator <site>', 'Cassandra: the site of the node that the client contacts (default: frankfurt)')
-    .option('--read-quorum <n>', 'Cassandra: replicas that a final read asks, 2 or 3 (default: 2)')
     .option('--latency <preset>', `Delays between the sites: ${LATENCIES.join(', ')}`, { default: 'eu-us' })
     .option('--seed <n>', 'Seeds the data and the choice of users', { default: 1 })
     .option('--history <file>', 'Write one JSON line per view and delivery')
@@ -110,18 +107,11 @@ export function parseOptions(argv: readonly string[], program: Program): Options
   };
 }
 
-/** Those of Cassandra, with the paper's defaults: a coordinator in Frankfurt that asks one more replica. */
+/** Those of Cassandra. As in the paper, the coordinator is in Frankfurt and asks one more replica. */
 function cassandraOptions(options: Flags, binding: Options['binding']): CassandraOptions | undefined {
   if (binding !== 'cassandra') {
-    for (const name of ['way', 'coordinator', 'readQuorum']) {
-      if (options[name] !== undefined) throw new UsageError(`${formatFlag(name)} is for --binding cassandra`);
-    }
+    if (options['way'] !== undefined) throw new UsageError('--way is for --binding cassandra');
     return undefined;
   }
-  const value = { way: 3, coordinator: 'frankfurt', readQuorum: 2, ...options };
-  return {
-    way: oneOf(value, 'way', WAYS),
-    coordinator: oneOf(value, 'coordinator', SITES),
-    readQuorum: oneOf(value, 'readQuorum', READ_QUORUMS),
-  };
+  return { way: oneOf({ way: 3, ...options }, 'way', WAYS), coordinator: 'frankfurt', readQuorum: 2 };
 }

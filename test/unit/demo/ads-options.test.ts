@@ -23,22 +23,15 @@ test('options: none given → the documented defaults', () => {
   });
 });
 
-test.each([
-  ['--way', '4'],
-  ['--coordinator', 'mars'],
-  ['--read-quorum', '1'],
-])('options: cassandra with %s=%s → refused by name', (flag, value) => {
-  const argv = ['--headless', '--binding', 'cassandra', `${flag}=${value}`];
+test('options: cassandra with --way=4 → refused by name', () => {
+  const argv = ['--headless', '--binding', 'cassandra', '--way=4'];
   expect(() => parseOptions(argv, PROGRAM)).toThrow(UsageError);
-  expect(() => parseOptions(argv, PROGRAM)).toThrow(flag);
+  expect(() => parseOptions(argv, PROGRAM)).toThrow('--way');
 });
 
-test.each([['--way=3'], ['--coordinator=frankfurt'], ['--read-quorum=2']])(
-  'options: %s without cassandra → refused',
-  (flag) => {
-    expect(() => parseOptions([flag], PROGRAM)).toThrow('is for --binding cassandra');
-  },
-);
+test('options: --way=3 without cassandra → refused', () => {
+  expect(() => parseOptions(['--way=3'], PROGRAM)).toThrow('--way is for --binding cassandra');
+});
 
 test('options: cassandra without --headless → there is no page for it', () => {
   expect(() => parseOptions(['--binding', 'cassandra'], PROGRAM)).toThrow('add --headless');
