@@ -3,10 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Command } from './command.ts';
-import { CAUSAL } from './causal.ts';
-import { CLUSTER } from './cluster.ts';
-import { INSPECT } from './inspect.ts';
-import { LABEL } from './label.ts';
+import { COMMANDS } from './commands.ts';
 import {
   findVariableFor,
   parseCommandLine,
@@ -16,8 +13,7 @@ import {
 import { formatCommandHelp, formatOverview } from './help.ts';
 import { isFirstProcess, isWorkerThread, runInWorkerThread } from './worker-thread.ts';
 import { waitUntilWritten } from './print.ts';
-import { EXIT_CLOSED_DIRECTORY, SERVE } from './serve.ts';
-import { SERVICE } from './service.ts';
+import { EXIT_CLOSED_DIRECTORY } from './serve.ts';
 import { formatLocation } from './format-error.ts';
 
 /**
@@ -28,9 +24,6 @@ function readPackageVersion(): string {
   const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(manifest) as { readonly version: string }).version;
 }
-
-/** A new one is a file with a `Command`, and stands here. */
-const COMMANDS: readonly Command[] = [SERVE, INSPECT, LABEL, SERVICE, CLUSTER, CAUSAL];
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;

@@ -1,11 +1,8 @@
 /** The pages of docs/reference list every option, error code, and flag of the command line, and no other. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import ts from 'typescript';
-import { CLUSTER } from '../../src/cli/cluster.ts';
-import { INSPECT } from '../../src/cli/inspect.ts';
-import { LABEL } from '../../src/cli/label.ts';
-import { SERVE } from '../../src/cli/serve.ts';
+import { COMMANDS } from '../../src/cli/commands.ts';
 
 const root = new URL('../../', import.meta.url);
 const readText = (path: string): string => readFileSync(new URL(path, root), 'utf8');
@@ -114,6 +111,31 @@ test.each(Object.entries(SECTIONS))('options: %s lists the options of its interf
   expect([...new Set(readDocumented(section))].toSorted()).toEqual([...expected].toSorted());
 });
 
+/** Options of values and callbacks, which the pages about those explain. */
+const EXPLAINED_ELSEWHERE: readonly string[] = [
+  'DriverQueryOptions',
+  'FinalOnlyOptions',
+  'HandlerOptions',
+  'KeyValueTableOptions',
+  'PreliminaryRepliesOptions',
+  'ReadStrategyOptions',
+  'ScanOptions',
+  'SimulationOptions',
+  'TableOptions',
+  'TakeOptions',
+  'WriteOptions',
+];
+
+test('options: every interface of options that an entry has is in a section', () => {
+  const snapshots = readdirSync(new URL('../../api/', import.meta.url)).map((file) => readText(`api/${file}`));
+  const published = snapshots.flatMap((text) =>
+    [...text.matchAll(/^interface (\w+Options)\b/gm)].map(([, name = '']) => name),
+  );
+  const listed = Object.values(SECTIONS).flatMap((sources) => sources.flatMap(([, ...names]) => names));
+  const known = new Set([...listed, ...EXPLAINED_ELSEWHERE]);
+  expect([...new Set(published)].filter((name) => !known.has(name))).toEqual([]);
+});
+
 test('options: every section is checked', () => {
   const headings = [...page.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
   expect(headings).toEqual(Object.keys(SECTIONS));
@@ -129,7 +151,7 @@ test('error codes: the table lists every code', () => {
   expect(readRows(table.split('\n## ')[0] ?? '').toSorted()).toEqual(expected.toSorted());
 });
 
-test.each([SERVE, LABEL, INSPECT, CLUSTER])('command line: the table of `$name` lists its flags', ({ name, flags }) => {
+test.each(COMMANDS)('command line: the table of `$name` lists its flags', ({ name, flags }) => {
   const [, section = ''] = readText('docs/reference/cli.md').split(`\n## correctables ${name}`);
   expect(readRows(section.split('\n## ')[0] ?? '')).toEqual(flags.map(({ typed }) => typed));
 });

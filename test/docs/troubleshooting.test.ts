@@ -17,11 +17,16 @@ test('troubleshooting: every quoted message → is one of the package', () => {
   expect(quoted.filter((text) => !source.includes(text ?? ''))).toEqual([]);
 });
 
+const alarms = await readFile(join(src, 'server/alarms/site-alarm.ts'), 'utf8');
+const kinds = [...alarms.slice(0, alarms.indexOf('readonly site')).matchAll(/\| '([a-z-]+)'/g)].map(
+  ([, kind = '']) => kind,
+);
+
+test('troubleshooting: every kind of alarm → is raised somewhere', () => {
+  expect(kinds.filter((kind) => source.split(`'${kind}'`).length < 3)).toEqual([]);
+});
+
 test('troubleshooting: every kind of alarm → has a row', async () => {
-  const alarms = await readFile(join(src, 'server/alarms/site-alarm.ts'), 'utf8');
-  const kinds = [...alarms.slice(0, alarms.indexOf('readonly site')).matchAll(/\| '([a-z-]+)'/g)].map(
-    ([, kind]) => kind,
-  );
   expect(kinds.length).toBeGreaterThan(10);
   const pages = [page, await readFile(new URL('../../docs/operate/metrics-and-alarms.md', import.meta.url), 'utf8')];
   expect(kinds.filter((kind) => !pages.every((text) => text.includes(`\`${kind}\``)))).toEqual([]);

@@ -8,7 +8,7 @@
 import type { LogMessage } from '../log/red-log.ts';
 import type { LogMessageFormat } from '../log/red-log-engine.ts';
 import { MAX_ORIGINS, Origins } from '../records/origin.ts';
-import type { MemberRecord } from '../records/records.ts';
+import type { MemberRecord, RedRecord } from '../records/records.ts';
 import { MAX_OPERATION_PARTS } from '../records/retention-limits.ts';
 import { MAX_OPERATIONS_PER_MESSAGE } from '../records/send-windows.ts';
 import type { Envelope } from './envelope.ts';
@@ -168,7 +168,8 @@ const serviceVersion = record({
   replies: list(word, MAX_PARTS),
 });
 
-const redRecord = oneOfKinds({
+/** The type of the table asks for a schema of each kind of record. */
+const RED_RECORD_SCHEMAS: Readonly<Record<RedRecord['kind'], RecordSchema>> = {
   operation: redOperation,
   close: record({
     kind: word,
@@ -184,7 +185,9 @@ const redRecord = oneOfKinds({
     site: siteOrigin,
     version: record({ rules: ordinalNumber, service: serviceVersion }),
   }),
-});
+};
+
+const redRecord = oneOfKinds(RED_RECORD_SCHEMAS);
 
 /**
  * Describes what is wrong with a record of the red log that did not come in a

@@ -4,6 +4,7 @@
  */
 import { createAlarmRaiser, type OnAlarm } from '../../alarms/site-alarm.ts';
 import type { RecoveredState } from '../../log/recovered-state.ts';
+import type { RedRecord } from '../../records/records.ts';
 import type { Files } from '../../storage/disk/files.ts';
 import { encodeValue } from '../../storage/format/value-text.ts';
 import type { FollowedLog } from './red-follower.ts';
@@ -14,6 +15,15 @@ const NOTES = {
   uncertain:
     'The red log was restored more than once since this site had these records, so that it does not know which of them are still in the log. Look whether they are missing before you repeat them.',
 } as const;
+
+/** Which records are worth a note: reads and failures change nothing. */
+const CHANGES_DATA: Readonly<Record<RedRecord['kind'], boolean>> = {
+  operation: true,
+  close: false,
+  marker: false,
+  member: true,
+  activate: true,
+};
 
 export interface DroppedRecordsOptions {
   readonly site: string;
@@ -35,8 +45,7 @@ export function saveDroppedRecords(
   const records = red.entries
     .slice(from)
     .map(({ record }) => record)
-    // Reads and failures leave records too, which change nothing.
-    .filter(({ kind }) => kind !== 'marker' && kind !== 'close');
+    .filter(({ kind }) => CHANGES_DATA[kind]);
   if (records.length === 0) return;
 
   const file = `dropped-red-records-${generation}.json`;

@@ -5,7 +5,7 @@ import { SEQUENCED_MESSAGE_FORMAT } from '../../../../src/server/log/sequenced/s
 import { createMessageSchema } from '../../../../src/server/messages/message-schemas.ts';
 import { MAX_ORIGINS } from '../../../../src/server/records/origin.ts';
 import { MAX_OPERATIONS_PER_MESSAGE } from '../../../../src/server/records/send-windows.ts';
-import { BLUE, MESSAGES, ORIGINS, RED } from './sample-messages.ts';
+import { BLUE, MESSAGES, ORIGINS, RED, RED_RECORDS } from './sample-messages.ts';
 
 const shape = createMessageSchema(SEQUENCED_MESSAGE_FORMAT);
 const problemOf = (message: unknown): string | undefined => shape(message, ORIGINS);
@@ -14,6 +14,12 @@ const proposal = (record: unknown): unknown => ({ kind: 'log.propose', epoch: 1,
 
 test('each kind, with all that it may have → nothing is wrong', () => {
   expect(MESSAGES.map(problemOf)).toEqual(MESSAGES.map(() => undefined));
+});
+
+test('each kind of red record → nothing is wrong', () => {
+  expect(Object.values(RED_RECORDS).map((record) => problemOf(proposal(record)) ?? 'fits')).toEqual(
+    Object.keys(RED_RECORDS).map(() => 'fits'),
+  );
 });
 
 test('what clients choose → is taken as large as a site takes it: a number up to the largest, a key as long as fits', () => {

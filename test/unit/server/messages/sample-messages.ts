@@ -66,6 +66,15 @@ const VERSION = {
   },
 } as const;
 
+/** The type asks for a record of each kind. */
+export const RED_RECORDS: Readonly<Record<RedRecord['kind'], RedRecord>> = {
+  operation: RED,
+  close: { kind: 'close', id: 'anna/3', site: FRK, failure: FAILURE },
+  marker: { kind: 'marker', id: 'ireland-0-k5/8', site: IRL },
+  member: CHANGE,
+  activate: { kind: 'activate', id: 'a-0-1.version/1', site: IRL, version: VERSION },
+};
+
 type Message = Envelope['message'] | SequencedMessage<RedRecord>;
 
 export const MESSAGES: readonly Message[] = [
@@ -89,13 +98,13 @@ export const MESSAGES: readonly Message[] = [
     seenStamp: 1_700_000_000_000_000,
   },
   { kind: 'log.propose', epoch: 1, sequence: 1, record: RED },
-  { kind: 'log.propose', epoch: 1, sequence: 2, record: { kind: 'marker', id: 'ireland-0-k5/8', site: IRL } },
+  { kind: 'log.propose', epoch: 1, sequence: 2, record: RED_RECORDS.marker },
   {
     kind: 'log.append',
     position: 7,
     entries: [
       { ...ENTRY, record: RED },
-      { ...ENTRY, sequence: 2, record: { kind: 'close', id: 'anna/3', site: FRK, failure: FAILURE } },
+      { ...ENTRY, sequence: 2, record: RED_RECORDS.close },
       { ...ENTRY, sequence: 3, record: { ...RED, domainError: { ...FAILURE, domain: { name: 'soldOut', data: 1 } } } },
     ],
     committed: 5,
@@ -118,7 +127,7 @@ export const MESSAGES: readonly Message[] = [
     kind: 'log.propose',
     epoch: 1,
     sequence: 6,
-    record: { kind: 'activate', id: 'a-0-1.version/1', site: IRL, version: VERSION },
+    record: RED_RECORDS.activate,
   },
   {
     kind: 'node.hello',

@@ -1,0 +1,10 @@
+/** All commands of `correctables`. A new one is a file with a `Command`, and stands here. */
+import { CAUSAL } from './causal.ts';
+import { CLUSTER } from './cluster.ts';
+import type { Command } from './command.ts';
+import { INSPECT } from './inspect.ts';
+import { LABEL } from './label.ts';
+import { SERVE } from './serve.ts';
+import { SERVICE } from './service.ts';
+
+export const COMMANDS: readonly Command[] = [SERVE, INSPECT, LABEL, SERVICE, CLUSTER, CAUSAL];
