@@ -7,7 +7,7 @@ import type { ServeClusterOptions } from '../server/serve-cluster.ts';
 import type { SiteLatency } from '../server/site/site-latency.ts';
 import type { Arbitraries } from '../server/color-analysis/values/argument-generator.ts';
 import { isInDevelopment } from '../server/site/is-in-development.ts';
-import { loadAuth } from './auth-flags.ts';
+import { loadAuth } from './authentication/auth-flags.ts';
 import type { Command } from './command.ts';
 import { parseLimits } from './limits-flag.ts';
 import {
@@ -18,7 +18,7 @@ import {
   SERVE_FLAGS,
 } from './serve-flags.ts';
 import { throwListenError } from './listen-errors.ts';
-import { parseOperatorToken } from './operator-token-file.ts';
+import { parseOperatorToken } from './authentication/operator-token-file.ts';
 import { loadModule, findService } from './load-module.ts';
 import {
   readNames,

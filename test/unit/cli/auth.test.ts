@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadAuth } from '../../../src/cli/auth-flags.ts';
+import { loadAuth } from '../../../src/cli/authentication/auth-flags.ts';
 import type { Authenticate, Principal } from '../../../src/server/gateway/context/gateway-context.ts';
 
 const PEER = { remoteAddress: undefined, origin: undefined };

@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import { COMMANDS } from '../../../src/cli/commands.ts';
 
 const folder = new URL('../../../src/cli/', import.meta.url);
-const sources = readdirSync(folder).map((file) => readFileSync(new URL(file, folder), 'utf8'));
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+const sources = files.map((file) => readFileSync(new URL(file, folder), 'utf8'));
 /** The code without the lists of flags. */
 const code = sources.join('\n').replaceAll(/^.*\btyped: .*$/gm, '');
 

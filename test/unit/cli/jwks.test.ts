@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { CryptoKey, JWK } from 'jose';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { createTokenVerifier } from '../../../src/cli/signed-tokens.ts';
+import { createTokenVerifier } from '../../../src/cli/authentication/signed-tokens.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { Authenticate } from '../../../src/server/gateway/context/gateway-context.ts';
 

@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parseOperatorToken } from '../../../src/cli/operator-token-file.ts';
+import { parseOperatorToken } from '../../../src/cli/authentication/operator-token-file.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const TOKEN = 'a token of operators';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair } from 'jose';
 import { expect, test } from 'vitest';
-import { createTokenVerifier } from '../../../../src/cli/signed-tokens.ts';
+import { createTokenVerifier } from '../../../../src/cli/authentication/signed-tokens.ts';
 import { readClusterFile } from '../../../../src/server/cluster/cluster-file.ts';
 import { readKeyFile } from '../../../../src/server/cluster/key-file.ts';
 import { readEtcdServers } from '../../../../src/server/cluster/red-log/red-log-settings.ts';

@@ -13,10 +13,10 @@ import {
   type JWTVerifyGetKey,
   type JWTVerifyOptions,
 } from 'jose';
-import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
-import type { Authenticate, Principal } from '../server/gateway/context/gateway-context.ts';
-import { getFileVersion, readTextFile } from '../server/cluster/text-file.ts';
-import { createUsageError } from './options.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import type { Authenticate, Principal } from '../../server/gateway/context/gateway-context.ts';
+import { getFileVersion, readTextFile } from '../../server/cluster/text-file.ts';
+import { createUsageError } from '../options.ts';
 
 /**
  * Required issuer and audience of a token. Default: any issuer with one of the keys, and any

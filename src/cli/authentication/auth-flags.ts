@@ -1,9 +1,9 @@
 /** Reads the flags that decide which clients may connect. */
-import { findClosestName } from '../correctable/unknown-option.ts';
-import type { Authenticate, Authorize } from '../server/gateway/context/gateway-context.ts';
-import type { GatewayLimits } from '../server/gateway/limits/limits.ts';
-import { loadModule, isService } from './load-module.ts';
-import { createUsageError, readText, type RawOptions } from './options.ts';
+import { findClosestName } from '../../correctable/unknown-option.ts';
+import type { Authenticate, Authorize } from '../../server/gateway/context/gateway-context.ts';
+import type { GatewayLimits } from '../../server/gateway/limits/limits.ts';
+import { loadModule, isService } from '../load-module.ts';
+import { createUsageError, readText, type RawOptions } from '../options.ts';
 
 /** Options of `serve` from the flags `--auth` and `--auth-keys`. */
 interface Auth {

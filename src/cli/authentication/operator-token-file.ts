@@ -1,9 +1,9 @@
 /** The token of operators, in a file that may be replaced while the server runs. */
 import { resolve } from 'node:path';
-import { isCorrectableError } from '../correctable/errors.ts';
-import { readTextFile } from '../server/cluster/text-file.ts';
-import { checkOperatorToken } from '../server/gateway/listen/operator-token.ts';
-import { createUsageError, readText, type RawOptions } from './options.ts';
+import { isCorrectableError } from '../../correctable/errors.ts';
+import { readTextFile } from '../../server/cluster/text-file.ts';
+import { checkOperatorToken } from '../../server/gateway/listen/operator-token.ts';
+import { createUsageError, readText, type RawOptions } from '../options.ts';
 
 /**
  * Returns how to read the token of operators: for each request, so that it can be replaced.
