@@ -69,7 +69,7 @@ function drawPutCost(report: Report): Figure {
   return intervalsFigure({
     title: `From 8 to 256 clients, a put costs ${of('put-cost-growth')} times as much, and one of CC-LO ${of('put-cost-growth-cc-lo')} times`,
     note: 'What all servers of a site work for one put with 256 clients, divided by 8 clients. The code of the partitions was timed in each run, on two shared processors. Dots are medians of the seeds, lines their 95 % intervals; the red tick is our target. The last row compares the time of a put at half of the peak of CC-LO, by the queueing model.',
-    see: 'A put of CC-LO collects the reads that have missed something, from all partitions of which its client has read. With more clients there are more of them. Our put asks nobody.',
+    see: 'A put of CC-LO collects the reads that have missed something, from all partitions of which its client has read. With more clients there are more of them. Our put asks no other partition.',
     axis: 'ratio (log scale)',
     better: 'lower',
     scale: 'log',

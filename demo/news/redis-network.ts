@@ -31,11 +31,12 @@ export class RedisNetwork {
 
   /** @throws EngineUnavailable if Redis is not installed and cannot be downloaded */
   static async start(delays: Delays): Promise<RedisNetwork> {
-    const starts = await Promise.allSettled(SITES.map(async (site) => [site, await RedisSite.start()] as const));
+    const starting = SITES.map(async (site) => [site, await RedisSite.start()] as const);
+    const starts = await Promise.allSettled(starting);
     const started = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
     const network = new RedisNetwork(new Map(started));
     try {
-      await Promise.all(starts.map((start) => (start.status === 'rejected' ? Promise.reject(start.reason) : start)));
+      await Promise.all(starting);
       await network.#openWays(delays);
       return network;
     } catch (error) {

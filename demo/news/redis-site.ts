@@ -18,11 +18,12 @@ export class RedisSite {
   /** @throws EngineUnavailable if Redis is not installed and cannot be downloaded */
   static async start(): Promise<RedisSite> {
     const busPorts = await freePorts(MASTERS);
-    const starts = await Promise.allSettled(busPorts.map(startMaster));
+    const starting = busPorts.map(startMaster);
+    const starts = await Promise.allSettled(starting);
     const servers = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
     const site = new RedisSite(servers);
     try {
-      await Promise.all(starts.map((start) => (start.status === 'rejected' ? Promise.reject(start.reason) : start)));
+      await Promise.all(starting);
       await site.#join(busPorts);
       return site;
     } catch (error) {

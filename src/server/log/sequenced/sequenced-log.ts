@@ -31,7 +31,9 @@ import type { StreamPoint } from '../../records/records.ts';
 import type { Origin } from '../../records/origin.ts';
 import { PrefixDigest } from '../prefix-digest.ts';
 import { ProposerProgress } from './proposer-progress.ts';
+import { createFollower, type Follower } from './follower.ts';
 import { OwnProposals } from './own-proposals.ts';
+import { AskTimer, isPassedOn, MAX_PASSED_ON } from './passing-on.ts';
 import {
   DEFAULT_SEND_WINDOWS,
   type SendWindows,
@@ -40,35 +42,7 @@ import type { SequencedMessage } from './sequenced-messages.ts';
 
 type Output<R> = LogOutput<R, SequencedMessage<R>>;
 
-interface Follower {
-  /** The synced length of its log. It is unknown until it has answered. */
-  matched: number | undefined;
-  /** The length that it knows to be committed. */
-  committed: number;
-  sent: number;
-  /**
-   * Its length, or an assumption until it answers. At most a window beyond it
-   * is sent.
-   */
-  baseLength: number;
-  /**
-   * The probe that was sent and is not answered. Nothing else is sent before
-   * the answer, or before the follower has advanced.
-   */
-  probe: number | undefined;
-  /** When it last advanced, or was last probed. */
-  movedAtMs: number;
-}
-
 const MAX_APPEND_ENTRIES = 256;
-/**
- * The number of delivered entries that a follower keeps for others. Digests are
- * known about as far back.
- */
-const MAX_PASSED_ON = 1_000;
-/** In times of `resendAfterMs`: after that, what is lacking is something else. */
-const FORGET_ASKED_AFTER = 10;
-
 export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   protected readonly options: Omit<RedLogOptions<R>, 'entries'>;
   readonly #windows: SendWindows;
@@ -88,8 +62,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   /** At the leader: the other sites. */
   readonly #followers = new Map<Origin, Follower>();
   #sites: readonly Origin[];
-  /** When a follower last asked the other followers for entries. */
-  #askedAtMs = -Infinity;
+  readonly #askTimer: AskTimer;
   /** Sites that count for a majority. */
   #voters: readonly Origin[];
   #hasNonVoter: boolean;
@@ -108,6 +81,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   constructor({ entries = [], ...options }: RedLogOptions<R>) {
     this.options = options;
     this.#sites = options.sites;
+    this.#askTimer = new AskTimer(options.resendAfterMs);
     this.#voters = options.voters ?? options.sites;
     this.#hasNonVoter = options.sites.some(
       (site) => !this.#voters.includes(site),
@@ -238,7 +212,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
         if (this.#isLeader) this.#onPropose(from, message);
         return;
       case 'log.append':
-        if (from === this.options.leader || this.#isPassedOn(message))
+        if (from === this.options.leader || this.#continuesHere(message))
           this.#onAppend(from, message);
         return;
       case 'log.check':
@@ -278,12 +252,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
    * lost. So the followers are told how much is here.
    */
   catchUp(nowMs: number): void {
-    const { site, leader, resendAfterMs } = this.options;
-    const sinceMs = nowMs - this.#askedAtMs;
-    if (this.#isLeader || sinceMs < resendAfterMs) return;
-    this.#askedAtMs = nowMs;
-    // Entries of the leader are on their way, as nearly always.
-    if (sinceMs >= FORGET_ASKED_AFTER * resendAfterMs) return;
+    const { site, leader } = this.options;
+    if (this.#isLeader || !this.#askTimer.isDue(nowMs)) return;
     for (const other of this.#sites)
       if (other !== site && other !== leader)
         this.#send(other, this.#createConfirmation());
@@ -324,14 +294,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       if (!sites.includes(site)) this.#followers.delete(site);
     for (const site of sites) {
       if (site === this.options.site || this.#followers.has(site)) continue;
-      this.#followers.set(site, {
-        matched: undefined,
-        committed: 0,
-        sent: this.synced,
-        baseLength: this.synced,
-        probe: undefined,
-        movedAtMs: 0,
-      });
+      this.#followers.set(site, createFollower(this.synced));
     }
   }
 
@@ -406,38 +369,25 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   ): void {
     const position = Math.min(length, this.#delivered);
     if (committed >= this.#delivered || position < this.#forgotten) return;
-    const digest = this.#digest.at(position);
-    if (digest === undefined) return;
     const end = Math.min(this.#delivered, position + MAX_APPEND_ENTRIES);
-    const entries = this.#entries.slice(
-      position - this.#forgotten,
-      end - this.#forgotten,
-    );
-    this.#send(to, {
-      kind: 'log.append',
-      position,
-      entries,
-      committed: end,
-      digest,
-    });
+    const entries = this.#getEntries(position, end);
+    const digest = this.#digest.at(position);
+    if (digest !== undefined)
+      this.#send(to, {
+        kind: 'log.append',
+        position,
+        entries,
+        committed: end,
+        digest,
+      });
   }
 
-  /**
-   * Whether a follower has sent entries that it has delivered. They have to
-   * continue what is here.
-   */
-  #isPassedOn({
-    position,
-    entries,
-    committed,
-    digest,
-  }: SequencedMessage<R> & { kind: 'log.append' }): boolean {
-    return (
-      !this.#isLeader &&
-      committed === position + entries.length &&
-      digest !== undefined &&
-      this.#digest.at(position) !== undefined
-    );
+  /** Whether a follower has passed on what can be compared with what is here. */
+  #continuesHere(
+    message: SequencedMessage<R> & { kind: 'log.append' },
+  ): boolean {
+    const here = this.#digest.at(message.position);
+    return !this.#isLeader && isPassedOn(message) && here !== undefined;
   }
 
   #onAppend(
@@ -610,12 +560,15 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
         `entry ${position} is gone: the log begins at ${this.#forgotten}`,
       );
     const end = Math.min(sendable, position + MAX_APPEND_ENTRIES);
-    const entries = this.#entries.slice(
+    this.#append(site, position, this.#getEntries(position, end));
+    follower.sent = end;
+  }
+
+  #getEntries(position: number, end: number): readonly LogEntry<R>[] {
+    return this.#entries.slice(
       position - this.#forgotten,
       end - this.#forgotten,
     );
-    this.#append(site, position, entries);
-    follower.sent = end;
   }
 
   /** Probes followers that have not advanced for long. */

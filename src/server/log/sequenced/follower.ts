@@ -1,0 +1,36 @@
+/** What the leader knows of another site, and has sent to it. */
+
+export interface Follower {
+  /** The synced length of its log. It is unknown until it has answered. */
+  matched: number | undefined;
+  /** The length that it knows to be committed. */
+  committed: number;
+  sent: number;
+  /**
+   * Its length, or an assumption until it answers. At most a window beyond it
+   * is sent.
+   */
+  baseLength: number;
+  /**
+   * The probe that was sent and is not answered. Nothing else is sent before
+   * the answer, or before the follower has advanced.
+   */
+  probe: number | undefined;
+  /** When it last advanced, or was last probed. */
+  movedAtMs: number;
+}
+
+/**
+ * It is unknown what a new follower has. It is assumed to have everything that
+ * is synced here.
+ */
+export function createFollower(syncedLength: number): Follower {
+  return {
+    matched: undefined,
+    committed: 0,
+    sent: syncedLength,
+    baseLength: syncedLength,
+    probe: undefined,
+    movedAtMs: 0,
+  };
+}
