@@ -34,3 +34,16 @@ export function createFollower(syncedLength: number): Follower {
     movedAtMs: 0,
   };
 }
+
+/**
+ * Whether a follower may lack entries of a log of this length, or does not know
+ * that the first `announced` ones are committed.
+ */
+export function isLagging(
+  { matched, committed }: Follower,
+  length: number,
+  announced: number,
+): boolean {
+  if (length === 0) return false;
+  return matched === undefined || matched < length || committed < announced;
+}

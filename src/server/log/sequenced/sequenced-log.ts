@@ -31,7 +31,7 @@ import type { StreamPoint } from '../../records/records.ts';
 import type { Origin } from '../../records/origin.ts';
 import { PrefixDigest } from '../prefix-digest.ts';
 import { ProposerProgress } from './proposer-progress.ts';
-import { createFollower, type Follower } from './follower.ts';
+import { createFollower, isLagging, type Follower } from './follower.ts';
 import { OwnProposals } from './own-proposals.ts';
 import { AskTimer, isPassedOn, MAX_PASSED_ON } from './passing-on.ts';
 import {
@@ -325,13 +325,9 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     return [...this.#followers.values()].map(({ matched }) => matched ?? 0);
   }
 
-  #isLagging({ matched, committed }: Follower): boolean {
-    if (this.length === 0) return false;
-    return (
-      matched === undefined ||
-      matched < this.length ||
-      (this.#mustAnnounce && committed < this.#committed)
-    );
+  #isLagging(follower: Follower): boolean {
+    const announced = this.#mustAnnounce ? this.#committed : 0;
+    return isLagging(follower, this.length, announced);
   }
 
   /**
