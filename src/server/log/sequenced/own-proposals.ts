@@ -6,7 +6,7 @@
 import { Fifo } from '../../collections/fifo.ts';
 import { createEpochAbove } from '../../records/epoch.ts';
 import type { Origin } from '../../records/origin.ts';
-import type { LogEntry } from '../red-log.ts';
+import type { LogEntry, RedLogOptions } from '../red-log.ts';
 import type { SequencedMessage } from './sequenced-messages.ts';
 
 interface Proposal<R> {
@@ -176,4 +176,18 @@ export class OwnProposals<R> {
     while (!this.#proposals.isEmpty) this.#proposals.shift();
     for (const record of records) this.#sendFirst(record);
   }
+}
+
+/**
+ * Returns the highest epoch of a site in its log. A start has to begin above
+ * it.
+ */
+export function getKnownEpoch<R>(
+  { site, saved }: Omit<RedLogOptions<R>, 'entries'>,
+  entries: readonly LogEntry<R>[],
+): number {
+  let known = saved?.progress.find(([origin]) => origin === site)?.[1] ?? 0;
+  for (const { origin, epoch } of entries)
+    if (origin === site) known = Math.max(known, epoch);
+  return known;
 }

@@ -32,7 +32,7 @@ import type { Origin } from '../../records/origin.ts';
 import { PrefixDigest } from '../prefix-digest.ts';
 import { ProposerProgress } from './proposer-progress.ts';
 import { createFollower, isLagging, type Follower } from './follower.ts';
-import { OwnProposals } from './own-proposals.ts';
+import { getKnownEpoch, OwnProposals } from './own-proposals.ts';
 import { AskTimer, isPassedOn, MAX_PASSED_ON } from './passing-on.ts';
 import {
   DEFAULT_SEND_WINDOWS,
@@ -96,7 +96,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       this.#delivered === 0 ? 0 : options.saved?.digest,
     );
     this.#committed = Math.max(this.#delivered, options.committed ?? 0);
-    const known = this.#knownEpoch(entries);
+    const known = getKnownEpoch(options, entries);
     this.#proposals = new OwnProposals(
       { ...options, maxProposed: this.#windows.maxProposed },
       known,
@@ -495,18 +495,6 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   #noteProposal(entry: LogEntry<R>): void {
     this.#progress.note(entry);
     this.#proposals.onLogged(entry);
-  }
-
-  /**
-   * Returns the highest epoch of this site in the log. A start has to begin
-   * above it.
-   */
-  #knownEpoch(entries: readonly LogEntry<R>[]): number {
-    const { site, saved } = this.options;
-    let known = saved?.progress.find(([origin]) => origin === site)?.[1] ?? 0;
-    for (const { origin, epoch } of entries)
-      if (origin === site) known = Math.max(known, epoch);
-    return known;
   }
 
   /**
