@@ -22,13 +22,16 @@ export interface Outlet {
   onEnded(id: number): void;
 }
 
-/** A write that is remembered for a repetition: in flight, or ended. */
-export interface RepeatableWrite {
+export interface RepeatableOperation {
   /**
    * Sends its messages on a new connection, beginning with what is known
    * already, in full.
    */
   repeat(outlet: Outlet, load: ConnectionLoad): void;
+}
+
+/** A write that is remembered for a repetition: in flight, or ended. */
+export interface RepeatableWrite extends RepeatableOperation {
   /**
    * Forgets the reply, which will not be requested again. Returns the bytes
    * that it retained.

@@ -25,6 +25,7 @@ import { ignoreRejection } from '../operations/call-hook.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import { LoadSlot, type ReceivedFrame } from '../limits/in-flight-load.ts';
 import { HostedOperation } from '../operations/hosted-operation.ts';
+import { RetainedWrite } from '../operations/retained-write.ts';
 import { sanitizeError } from '../operations/sanitize-error.ts';
 
 const { at } = kind;
@@ -166,7 +167,6 @@ function startOperation({
   const strongest = getStrongestIndex(levels);
   const session = openMessageSession(message, context);
   const move = message[at.move] ?? undefined;
-  const isRetained = isWrite && context.binding.isExactlyOnce !== true;
   const idempotencyKey = isWrite
     ? (message[at.idempotencyKey] ?? undefined)
     : undefined;
@@ -175,7 +175,6 @@ function startOperation({
     id,
     name,
     isWrite,
-    isRetained,
     strongest,
     deadlineAt,
     move,
@@ -185,7 +184,10 @@ function startOperation({
     receivedAt,
     stats: context.operationStats,
   };
-  const submission = new HostedOperation(
+  // A store that is exactly once remembers its writes itself.
+  const isRetained = isWrite && context.binding.isExactlyOnce !== true;
+  const Submission = isRetained ? RetainedWrite : HostedOperation;
+  const submission = new Submission(
     owner,
     parts,
     outlet,
@@ -193,7 +195,7 @@ function startOperation({
     message[at.trace] ?? undefined,
   );
   running.set(id, submission);
-  if (isRetained) record.record(submission);
+  if (submission instanceof RetainedWrite) record.record(submission);
   context.stats.submitted++;
   execute(context.binding, operation, context.getLevels(levels), submission);
 }

@@ -20,7 +20,7 @@ import { EncodingSink } from '../../../protocol/codec/encoding-sink.ts';
 import { confirm } from '../../../protocol/messages/confirm.ts';
 import { encodeMessageOf } from '../../../protocol/messages/define-message.ts';
 import { toFailMessage } from '../../../protocol/errors.ts';
-import type { Outlet, RepeatableWrite } from '../clients/client-table.ts';
+import type { Outlet, RepeatableOperation } from '../clients/client-table.ts';
 import type { ConnectionLoad } from '../limits/in-flight-load.ts';
 import { OVERLOADED_RETRY_MS } from '../limits/limits.ts';
 import { ignoreRejection } from './call-hook.ts';
@@ -28,8 +28,6 @@ import { isConfirmable, type ConfirmableView } from './confirmable-views.ts';
 import { HeldViews } from './held-views.ts';
 import { HostedContext, type SignalEvents } from './hosted-context.ts';
 import type { OperationFigures } from './operation-stats.ts';
-import { ReplyRetention } from './reply-retention.ts';
-import { hasFixedSize, type RetainedReply } from './retained-reply.ts';
 import { truncateError, sanitizeError } from './sanitize-error.ts';
 import type { SubmissionOwner, SubmissionOptions } from './submission-types.ts';
 import {
@@ -44,12 +42,17 @@ import {
 const RESULT_NOT_SENT =
   'the write took effect; its result was not sent, since too much waits to be sent to this client';
 
+/** The view with which an operation ends. */
+export type LastView = Pick<ConfirmableView, 'level' | 'seq' | 'details'> & {
+  readonly value: unknown;
+};
+
 /** Memory for a held view beside its message, in bytes. */
 const CONFIRMABLE_VIEW_BYTES = 128;
 
 export class HostedOperation
   extends EncodingSink
-  implements Sink, RepeatableWrite, SignalEvents
+  implements Sink, RepeatableOperation, SignalEvents
 {
   readonly id: number;
   readonly isWrite: boolean;
@@ -64,10 +67,6 @@ export class HostedOperation
    * that is not the last.
    */
   #views: HeldViews | undefined;
-  /**
-   * Set if the client may ask for the reply again, and the store keeps none.
-   */
-  #retention: ReplyRetention | undefined;
   #hasEnded = false;
   #isAwaited = false;
   #viewCount = 0;
@@ -94,9 +93,6 @@ export class HostedOperation
     this.context = new HostedContext(owner, options, session, trace, this);
     this.#options = options;
     this.#owner = owner;
-    this.#retention = options.isRetained
-      ? new ReplyRetention(this, owner)
-      : undefined;
     this.#strongest = options.strongest;
     this.#outlet = outlet;
   }
@@ -182,12 +178,6 @@ export class HostedOperation
     if (hasReadSignal) this.#leaveUnlessAwaited();
   }
 
-  /** Keeps no reply. Memory for held views is released when it ends. */
-  forget(): number {
-    this.#retention = undefined;
-    return 0;
-  }
-
   onAbortedSignalRead(): void {
     this.#leaveUnlessAwaited();
   }
@@ -208,19 +198,7 @@ export class HostedOperation
     } catch (error) {
       return this.#onUnsendable(error, level);
     }
-    if (this.#retention === undefined) return this.#deliver(message);
-
-    const isBare =
-      this.context.session === undefined &&
-      details?.version === undefined &&
-      details?.meta === undefined;
-    const isFinal = details?.final === true;
-    return this.#deliver(
-      message,
-      isBare && hasFixedSize(value)
-        ? { value, level, seq, isFinal }
-        : { message },
-    );
+    return this.#deliver(message, { value, level, seq, details });
   }
 
   #showView(
@@ -311,7 +289,7 @@ export class HostedOperation
     );
     this.#outlet?.pushEncoded(message);
     this.#release();
-    this.#retention?.endWithFailure(message, error);
+    this.keepFailure(message, error);
     this.#end();
   }
 
@@ -372,7 +350,7 @@ export class HostedOperation
   }
 
   #emit(view: ConfirmableView): void {
-    const message = this.#createMessage(view);
+    const message = this.createMessage(view);
     view.bytes = CONFIRMABLE_VIEW_BYTES + message.length;
     if (this.#outlet === undefined) return;
     if (this.#outlet.isFull)
@@ -403,13 +381,10 @@ export class HostedOperation
     );
     const encoded = encodeMessageOf(confirm, message, this.#owner.codec);
     const isLast = view.level >= this.#strongest;
-    const reply: RetainedReply | undefined =
-      isLast && this.#retention !== undefined
-        ? { message: this.#createMessage(view) }
-        : undefined;
+    const kept = isLast ? this.encodeKept(view) : undefined;
     this.#outlet?.pushEncoded(encoded);
     if (isLast) this.#countOutcome(view);
-    if (isLast) return this.#endAs(reply);
+    if (isLast) return this.#endAs(kept, view);
     const detailsBytes =
       details === view.details ? encoded.length : this.#measureDetails(view);
     view.bytes = CONFIRMABLE_VIEW_BYTES + view.value.length + detailsBytes;
@@ -420,13 +395,13 @@ export class HostedOperation
   }
 
   #conclude(view: ConfirmableView): void {
-    const message = this.#createMessage(view);
+    const message = this.createMessage(view);
     this.#countOutcome(view);
-    this.#deliver(message, { message });
+    this.#deliver(message, view);
   }
 
-  #deliver(message: EncodedMessage, reply?: RetainedReply): void {
-    if (this.#outlet?.isFull === true && !this.#canRetain(reply)) {
+  #deliver(message: EncodedMessage, view: LastView): void {
+    if (this.#outlet?.isFull === true && !this.hasRoomFor(message, view)) {
       const error = this.isWrite
         ? new CorrectableError('UNKNOWN', RESULT_NOT_SENT)
         : overfullError();
@@ -434,17 +409,13 @@ export class HostedOperation
     }
 
     this.#outlet?.pushEncoded(message);
-    return this.#endAs(reply);
-  }
-
-  #canRetain(reply: RetainedReply | undefined): boolean {
-    return reply !== undefined && this.#retention?.hasRoomFor(reply) === true;
+    return this.#endAs(message, view);
   }
 
   /** Ends with a view. */
-  #endAs(reply: RetainedReply | undefined): void {
+  #endAs(message: EncodedMessage | undefined, view: LastView): void {
     this.#release();
-    this.#retention?.endWithView(reply);
+    this.keepView(message, view);
     this.#end();
   }
 
@@ -522,7 +493,32 @@ export class HostedOperation
     ).length;
   }
 
-  #createMessage({
+  /** Whether its reply can be kept, so that the client may ask for it later. */
+  protected hasRoomFor(_message: EncodedMessage, _view: LastView): boolean {
+    return false;
+  }
+
+  /**
+   * Encodes the view that a confirmation stands for, if the reply is kept.
+   * Called before the confirmation is sent, since it may fail.
+   */
+  protected encodeKept(_view: ConfirmableView): EncodedMessage | undefined {
+    return undefined;
+  }
+
+  /** The operation ends with this view. */
+  protected keepView(
+    _message: EncodedMessage | undefined,
+    _view: LastView,
+  ): void {}
+
+  /** The operation ends with this failure. */
+  protected keepFailure(_message: EncodedMessage, _error: unknown): void {}
+
+  /** The operation ends with a failure that cannot be encoded. */
+  protected keepNothing(): void {}
+
+  protected createMessage({
     seq,
     level,
     value,
@@ -565,7 +561,7 @@ export class HostedOperation
       // Even the failure cannot be encoded. The connection will notice that,
       // and end.
       this.#outlet?.push(toFailMessage(this.id, reported));
-      this.#retention?.end(undefined);
+      this.keepNothing();
       this.#end();
     }
   }

@@ -26,11 +26,6 @@ export interface SubmissionOptions {
    */
   readonly isWrite: boolean;
   /**
-   * Whether its reply is retained for a repetition. It is for a write, unless
-   * the store remembers writes itself.
-   */
-  readonly isRetained: boolean;
-  /**
    * Index of the strongest requested level. A view at this level or above is
    * the last one.
    */

@@ -383,7 +383,7 @@ describe('what is kept', () => {
 
   test('forgotten while in flight → nothing is kept of its end', () => {
     const { submission, budget } = start();
-    submission.forget();
+    submission.forget?.();
     submission.view({ a: 1 }, 'strong');
     expect(budget.bytes).toBe(0);
   });

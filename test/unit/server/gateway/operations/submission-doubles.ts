@@ -13,7 +13,12 @@ import {
 } from '../../../../../src/server/gateway/limits/in-flight-load.ts';
 import { OperationStats } from '../../../../../src/server/gateway/operations/operation-stats.ts';
 import { HostedOperation } from '../../../../../src/server/gateway/operations/hosted-operation.ts';
-import type { Outlet, RepeatableWrite } from '../../../../../src/server/gateway/clients/client-table.ts';
+import { RetainedWrite } from '../../../../../src/server/gateway/operations/retained-write.ts';
+import type {
+  Outlet,
+  RepeatableOperation,
+  RepeatableWrite,
+} from '../../../../../src/server/gateway/clients/client-table.ts';
 
 export class OutletDouble implements Outlet {
   readonly rows: unknown[][] = [];
@@ -54,9 +59,12 @@ export class BudgetDouble {
   }
 }
 
+/** A read keeps no reply. */
+type MaybeRetained = RepeatableOperation & Partial<RepeatableWrite>;
+
 /** What is remembered of the update. */
 export class Memory {
-  entry: RepeatableWrite | undefined;
+  entry: MaybeRetained | undefined;
   /** The entry, once the update has ended. */
   readonly #budget: BudgetDouble;
 
@@ -65,7 +73,7 @@ export class Memory {
   }
 
   forget(): void {
-    this.#budget.give(this.entry?.forget() ?? 0);
+    this.#budget.give(this.entry?.forget?.() ?? 0);
   }
 
   repeat(outlet: Outlet): void {
@@ -82,7 +90,7 @@ export function start(
   codec: Codec = jsonCodec,
   session?: BindingSession,
 ): {
-  submission: HostedOperation;
+  submission: HostedOperation & MaybeRetained;
   outlet: OutletDouble;
   anomalies: string[];
   budget: BudgetDouble;
@@ -112,7 +120,6 @@ export function start(
     id: 7,
     name: 'put',
     isWrite: access === 'write',
-    isRetained: access === 'write',
     strongest,
     deadlineAt: undefined,
     receivedAt: 0,
@@ -120,7 +127,8 @@ export function start(
     principal: { id: '' },
     slot: new LoadSlot(load, new ReceivedFrame(0)),
   };
-  const submission = new HostedOperation(owner, parts, outlet, session, undefined);
+  const Submission = access === 'write' ? RetainedWrite : HostedOperation;
+  const submission: HostedOperation & MaybeRetained = new Submission(owner, parts, outlet, session, undefined);
   memory.entry = submission;
   return { submission, outlet, anomalies, budget, memory, load };
 }

@@ -25,7 +25,7 @@ describe('an outcome that is kept', () => {
   test('acknowledged before it ended, and too much waits → UNKNOWN: the client could not ask for the result later', () => {
     const { submission, outlet } = start();
     outlet.isFull = true;
-    submission.forget();
+    submission.forget?.();
     submission.view({ text: 'x'.repeat(100) }, 'strong');
     expect(outlet.rows.map((row) => row.slice(0, 3))).toEqual([[7, 'fail', 'UNKNOWN']]);
   });

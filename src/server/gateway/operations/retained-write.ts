@@ -1,0 +1,112 @@
+/**
+ * A write whose reply is kept for the client's retries. A store that is exactly
+ * once answers retries itself, so its writes are plain `HostedOperation`s.
+ */
+import type { BindingSession } from '../../../correctable/binding.ts';
+import type { EncodedMessage } from '../../../protocol/codec/codec.ts';
+import type { Outlet, RepeatableWrite } from '../clients/client-table.ts';
+import type { ConfirmableView } from './confirmable-views.ts';
+import { HostedOperation, type LastView } from './hosted-operation.ts';
+import {
+  CompletedWrite,
+  encodeShortFailure,
+  hasFixedSize,
+  measureReply,
+  type RetainedReply,
+} from './retained-reply.ts';
+import type { SubmissionOptions, SubmissionOwner } from './submission-types.ts';
+
+export class RetainedWrite extends HostedOperation implements RepeatableWrite {
+  readonly #owner: SubmissionOwner;
+  /** Whether the reply will not be requested again. */
+  #isForgotten = false;
+
+  constructor(
+    owner: SubmissionOwner,
+    options: SubmissionOptions,
+    outlet: Outlet,
+    session: BindingSession | undefined,
+    trace: unknown,
+  ) {
+    super(owner, options, outlet, session, trace);
+    this.#owner = owner;
+  }
+
+  /** Keeps no reply. Memory for held views is released when it ends. */
+  forget(): number {
+    this.#isForgotten = true;
+    return 0;
+  }
+
+  /** Reserves nothing. */
+  protected override hasRoomFor(
+    message: EncodedMessage,
+    view: LastView,
+  ): boolean {
+    if (this.#isForgotten) return false;
+    const bytes = measureReply(this.#toReply(message, view));
+    if (!this.#owner.record.tryReserve(bytes)) return false;
+    this.#owner.record.release(bytes);
+    return true;
+  }
+
+  protected override encodeKept(
+    view: ConfirmableView,
+  ): EncodedMessage | undefined {
+    return this.#isForgotten ? undefined : this.createMessage(view);
+  }
+
+  /** Keeps the view if there is room for it. */
+  protected override keepView(
+    message: EncodedMessage | undefined,
+    view: LastView,
+  ): void {
+    const reply =
+      message === undefined ? undefined : this.#toReply(message, view);
+    const bytes = measureReply(reply);
+    const isKept =
+      bytes === 0 ||
+      (!this.#isForgotten && this.#owner.record.tryReserve(bytes));
+    this.#keep(isKept ? reply : undefined);
+  }
+
+  /**
+   * Keeps the failure in any case, if need be shortened: a retry must not
+   * report that the write took effect.
+   */
+  protected override keepFailure(
+    message: EncodedMessage,
+    error: unknown,
+  ): void {
+    if (this.#isForgotten) return;
+    const { record, codec } = this.#owner;
+    if (record.tryReserve(message.length)) return this.#keep({ message });
+    const reply = encodeShortFailure(this.id, error, codec);
+    record.reserve(measureReply(reply));
+    this.#keep(reply);
+  }
+
+  protected override keepNothing(): void {
+    this.#keep(undefined);
+  }
+
+  /** A value of fixed size without details takes no memory of its own. */
+  #toReply(
+    message: EncodedMessage,
+    { value, level, seq, details }: LastView,
+  ): RetainedReply {
+    const isBare =
+      this.context.session === undefined &&
+      details?.version === undefined &&
+      details?.meta === undefined;
+    return isBare && hasFixedSize(value)
+      ? { value, level, seq, isFinal: details?.final === true }
+      : { message };
+  }
+
+  /** @param reply memory for it is reserved already */
+  #keep(reply: RetainedReply | undefined): void {
+    if (this.#isForgotten) return;
+    this.#owner.record.onEnded(this, new CompletedWrite(this.id, reply));
+  }
+}
