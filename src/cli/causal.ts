@@ -2,7 +2,8 @@
 import type { DeploymentReport, SiteReport } from '../bindings/causal-redis/check-deployment.ts';
 import { systemClock } from '../correctable/clock.ts';
 import type { Command } from './command.ts';
-import { createUsageError, readInteger, readText, type RawOptions } from './options.ts';
+import { integer } from '../correctable/options.ts';
+import { createUsageError, readNumber, readText, type RawOptions } from './options.ts';
 import { printLines } from './print.ts';
 import { printResult } from './print-result.ts';
 
@@ -61,7 +62,7 @@ async function prepareSite(options: RawOptions): Promise<void> {
   const partitions =
     options['partitions'] === undefined
       ? undefined
-      : readInteger(options, 'partitions', { min: 1, max: MAX_PARTITIONS });
+      : readNumber(options, 'partitions', integer({ max: MAX_PARTITIONS }));
   const { createCausalDeployment } = await import('../bindings/causal-redis/create-deployment.ts');
   const name = readText(options, 'name');
   const made = await createCausalDeployment({ name, site, sites, partitions });

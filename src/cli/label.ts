@@ -2,10 +2,11 @@
 import type { Principal } from '../correctable/binding.ts';
 import { CorrectableError, check, isCorrectableError } from '../correctable/errors.ts';
 import type { Arbitraries } from '../server/color-analysis/values/argument-generator.ts';
-import type {
-  ColorAnalysisOptions,
-  ColorAnalysis,
-} from '../server/color-analysis/analyze-colors.ts';
+import {
+  ANALYSIS_OPTIONS,
+  type ColorAnalysisOptions,
+} from '../server/color-analysis/analysis-options.ts';
+import type { ColorAnalysis } from '../server/color-analysis/analyze-colors.ts';
 import {
   hasViolations,
   type CalledOperation,
@@ -15,7 +16,8 @@ import {
 import { runWithTimeout } from '../server/site/generator-timeout.ts';
 import type { Command } from './command.ts';
 import { loadModule, findService } from './load-module.ts';
-import { createUsageError, readInteger, type RawOptions } from './options.ts';
+import { integer } from '../correctable/options.ts';
+import { createUsageError, readNumber, type RawOptions } from './options.ts';
 import { redirectModuleOutput, printLines } from './print.ts';
 import { serializeArgs } from '../server/color-analysis/values/format-values.ts';
 
@@ -35,11 +37,15 @@ export const LABEL: Command = {
   summary: 'Report which shadow operations of a service may be blue, with counterexamples',
   argument: { typed: SERVICE_ARGUMENT, names: 'module' },
   flags: [
-    { typed: '--runs <count>', text: 'Make this many runs', defaultValue: 10_000 },
+    {
+      typed: '--runs <count>',
+      text: 'Make this many runs',
+      defaultValue: ANALYSIS_OPTIONS.runs.defaultValue,
+    },
     {
       typed: '--seed <n>',
       text: 'Start with this seed; the other runs use the next ones',
-      defaultValue: 1,
+      defaultValue: ANALYSIS_OPTIONS.seed.defaultValue,
     },
     { typed: '--json', text: 'Print the report as one JSON line' },
   ],
@@ -53,9 +59,9 @@ export const LABEL: Command = {
  */
 async function label(options: RawOptions, path: string | undefined): Promise<void> {
   if (path === undefined) throw createUsageError(SERVICE_ARGUMENT, 'is required: name the module');
-  const runs = readInteger(options, 'runs', { min: 1, max: MAX_RUNS });
+  const runs = readNumber(options, 'runs', integer({ max: MAX_RUNS }));
   // The report suggests seeds for another run, so each must be a valid `--seed`.
-  const seed = readInteger(options, 'seed', { min: 0, max: 2 ** 32 - runs });
+  const seed = readNumber(options, 'seed', integer({ min: 0, max: 2 ** 32 - runs }));
   const asJson = options['json'] === true;
   if (asJson) redirectModuleOutput();
   const module = await loadModule(SERVICE_ARGUMENT, path);

@@ -1,5 +1,6 @@
 /** Checks of command line values: each failure names the flag and what it takes. */
 import { CorrectableError } from '../correctable/errors.ts';
+import type { OptionCheck } from '../correctable/options.ts';
 import { describeOriginError } from '../server/gateway/context/origins.ts';
 
 const ENVIRONMENT_PREFIX = 'CORRECTABLES_';
@@ -41,17 +42,13 @@ export function readText(options: RawOptions, flag: string, hint = ''): string {
   throw createUsageError(flag, value === undefined ? `is required${hint}` : NEEDS_VALUE);
 }
 
-/** Reads an integer within bounds. @throws INVALID_ARGUMENT */
-export function readInteger(
-  options: RawOptions,
-  flag: string,
-  { min, max }: { min: number; max: number },
-): number {
+/** Reads a number that `check` accepts. @throws INVALID_ARGUMENT */
+export function readNumber(options: RawOptions, flag: string, check: OptionCheck): number {
   const input = options[flag];
   const value = typeof input === 'string' && /^\d+$/.test(input) ? Number(input) : input;
-  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max)
-    return value;
-  throw createUsageError(flag, `must be an integer from ${min} to ${max}, got "${String(input)}"`);
+  const problem = check(value, flag);
+  if (problem !== undefined) throw createUsageError(flag, problem);
+  return value as number;
 }
 
 /** Reads a comma-separated list of distinct names. @throws INVALID_ARGUMENT */

@@ -1,9 +1,10 @@
 /** The flags of `correctables serve`, in the groups of its help. */
+import { SITE_OPTIONS } from '../server/deployment/site-options.ts';
+import { LISTEN_OPTIONS } from '../server/gateway/listen/listen-options.ts';
 import type { Flag } from './command.ts';
 
 export const DEFAULT_DATA_DIR = 'correctables-data';
 export const DEFAULT_SITES = 'ireland,frankfurt,virginia';
-export const DEFAULT_HOST = '127.0.0.1';
 export const DEFAULT_PORT = 7420;
 
 export const SERVE_FLAGS: readonly Flag[] = [
@@ -26,7 +27,7 @@ export const SERVE_FLAGS: readonly Flag[] = [
     group: 'Service and sites',
     typed: '--max-attempts <count>',
     text: 'Run a red write at most this often if others keep overtaking it, before CONFLICT',
-    defaultValue: 10,
+    defaultValue: SITE_OPTIONS.maxAttempts.defaultValue,
   },
   {
     group: 'Service and sites',
@@ -66,7 +67,7 @@ export const SERVE_FLAGS: readonly Flag[] = [
   {
     group: 'Who may connect',
     typed: '--host <address>',
-    text: `Listen on this address (default: ${DEFAULT_HOST}; in a cluster, that of a ws: url of the site)`,
+    text: `Listen on this address (default: ${LISTEN_OPTIONS.host.defaultValue}; in a cluster, that of a ws: url of the site)`,
   },
   {
     group: 'Who may connect',

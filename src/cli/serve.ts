@@ -6,17 +6,13 @@ import type { ServeOptions } from '../server/serve.ts';
 import type { ServeClusterOptions } from '../server/serve-cluster.ts';
 import type { SiteLatency } from '../server/site/site-latency.ts';
 import type { Arbitraries } from '../server/color-analysis/values/argument-generator.ts';
+import { SITE_OPTIONS } from '../server/deployment/site-options.ts';
+import { LISTEN_OPTIONS } from '../server/gateway/listen/listen-options.ts';
 import { isInDevelopment } from '../server/site/is-in-development.ts';
 import { loadAuth } from './authentication/auth-flags.ts';
 import type { Command } from './command.ts';
 import { parseLimits } from './limits-flag.ts';
-import {
-  DEFAULT_DATA_DIR,
-  DEFAULT_HOST,
-  DEFAULT_PORT,
-  DEFAULT_SITES,
-  SERVE_FLAGS,
-} from './serve-flags.ts';
+import { DEFAULT_DATA_DIR, DEFAULT_PORT, DEFAULT_SITES, SERVE_FLAGS } from './serve-flags.ts';
 import { throwListenError } from './listen-errors.ts';
 import { parseOperatorToken } from './authentication/operator-token-file.ts';
 import { loadModule, findService } from './load-module.ts';
@@ -25,7 +21,7 @@ import {
   readOrigins,
   readText,
   createUsageError,
-  readInteger,
+  readNumber,
   type RawOptions,
 } from './options.ts';
 import { redirectModuleOutput, printLines } from './print.ts';
@@ -43,8 +39,6 @@ const STDERR = 2;
  * restart does not help.
  */
 export const EXIT_CLOSED_DIRECTORY = 3;
-/** A count that no client would wait for. */
-const MAX_ATTEMPTS = 1_000_000;
 
 export const SERVE: Command = {
   name: 'serve',
@@ -68,12 +62,12 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
   const flags = {
     ...parseCheckInvariants(options),
     operatorToken: parseOperatorToken(options),
-    maxAttempts: readInteger(options, 'maxAttempts', { min: 1, max: MAX_ATTEMPTS }),
+    maxAttempts: readNumber(options, 'maxAttempts', SITE_OPTIONS.maxAttempts.check),
     host: options['host'] === undefined ? undefined : readText(options, 'host'),
     port:
       options['port'] === undefined
         ? undefined
-        : readInteger(options, 'port', { min: 0, max: 65_535 }),
+        : readNumber(options, 'port', LISTEN_OPTIONS.port.check),
     origins,
     allowUnauthenticated: options['allowUnauthenticated'] === true,
   };
@@ -137,7 +131,7 @@ function formatRetirement({ dataDir, ...place }: SitesInProcess | NodeOfCluster)
  * unless a flag sets it.
  */
 function isLocal(place: SitesInProcess | NodeOfCluster, host: string | undefined): boolean {
-  return isLoopbackHost(host ?? ('cluster' in place ? '' : DEFAULT_HOST));
+  return isLoopbackHost(host ?? ('cluster' in place ? '' : LISTEN_OPTIONS.host.defaultValue));
 }
 
 /**
@@ -230,7 +224,7 @@ async function startServer(
   place: SitesInProcess | NodeOfCluster,
   common: CommonOptions,
 ): Promise<StartedServer> {
-  const { host = DEFAULT_HOST, port = DEFAULT_PORT } = common;
+  const { host = LISTEN_OPTIONS.host.defaultValue, port = DEFAULT_PORT } = common;
   try {
     if ('cluster' in place) {
       const node = await serveCluster({ ...common, ...place });

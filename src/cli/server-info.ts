@@ -1,5 +1,5 @@
 /** Describes a started server for its operator, as lines of text and as data. */
-import { HTTP_PATHS } from '../server/gateway/listen/http-handler.ts';
+import { HTTP_PATHS } from '../server/gateway/listen/http-paths.ts';
 import { isLoopbackHost } from '../server/gateway/context/origins.ts';
 
 export interface ServedSites {

@@ -88,13 +88,6 @@ export function isBinding(value: unknown): boolean {
 }
 
 /**
- * Returns whether the value can be the clock of a client, a binding or a test.
- */
-export function isClock(value: unknown): boolean {
-  return hasMethods(value, 'now', 'setTimer');
-}
-
-/**
  * @throws CorrectableError `INVALID_ARGUMENT` if the value is no object; the
  * message shows a correct call
  */
@@ -112,7 +105,7 @@ export function checkRecord(
 export function checkOptionNames(
   input: unknown,
   usage: Usage,
-  names: Readonly<Record<string, true>>,
+  names: Readonly<Record<string, unknown>>,
 ): void {
   checkRecord(input, usage);
   for (const [name, value] of Object.entries(input as object)) {

@@ -1,5 +1,5 @@
 /** Serves each operation of a contract over HTTP, by any binding. */
-import { checkTimeout, correctable } from '../correctable/client/create.ts';
+import { correctable } from '../correctable/client/create.ts';
 import type {
   Binding,
   BindingSession,
@@ -17,11 +17,15 @@ import type { Operation } from '../correctable/operation.ts';
 import { WRITE } from '../correctable/side-effects.ts';
 import { closeAfter, getSource, type Source } from '../correctable/source.ts';
 import {
-  checkOptionNames,
-  checkOptionTypes,
-  isBinding,
-  type OptionNamesOf,
-} from '../correctable/validate.ts';
+  amount,
+  callback,
+  integer,
+  optional,
+  readOptions,
+  type OptionsOf,
+  type ResolvedOptions,
+} from '../correctable/options.ts';
+import { isBinding } from '../correctable/validate.ts';
 import { CheckedOperation } from '../protocol/contract/checked-operation.ts';
 import type { ContractInfo } from '../protocol/contract/contract.ts';
 import { checkRegistry } from '../protocol/contract/operation-registry.ts';
@@ -78,7 +82,7 @@ export interface HttpHandlerOptions {
     | undefined;
   /** Timeout of an operation, in milliseconds. Default: 30 000 */
   readonly timeoutMs?: number | undefined;
-  /** Largest body of a request, in bytes. Default: 1 048 576 */
+  /** Largest body of a request, in bytes. Default: 1 MiB */
   readonly maxBodyBytes?: number | undefined;
   /**
    * Called with each failure and its cause, which the client does not get.
@@ -106,16 +110,14 @@ export interface HttpHandler {
 }
 
 const CALL = 'httpHandler(contract, binding, { authenticate })';
-const DEFAULT_TIMEOUT_MS = 30_000;
-const DEFAULT_MAX_BODY_BYTES = 1 << 20;
 
-const OPTIONS: OptionNamesOf<HttpHandlerOptions> = {
-  authenticate: true,
-  authorize: true,
-  timeoutMs: true,
-  maxBodyBytes: true,
-  onError: true,
-};
+export const HANDLER_OPTIONS = {
+  authenticate: optional(callback),
+  authorize: optional(callback),
+  timeoutMs: optional(amount({ above: 0, max: Infinity }), 30_000),
+  maxBodyBytes: optional(integer(), 1 << 20),
+  onError: optional(callback),
+} satisfies OptionsOf<HttpHandlerOptions>;
 
 /**
  * Serves the operations of a contract: `POST /bike` executes the operation
@@ -140,14 +142,9 @@ export function httpHandler(
 ): HttpHandler {
   checkRegistry(contract, CALL);
   check(isBinding(binding), 'binding', `must be a binding: write ${CALL}`);
-  checkOptionNames(options, { call: CALL }, OPTIONS);
-  checkOptionTypes(options, 'function', 'authenticate', 'authorize', 'onError');
-  const { timeoutMs, maxBodyBytes = 1 } = options;
-  if (timeoutMs !== undefined) checkTimeout(timeoutMs);
-  const isSize = Number.isInteger(maxBodyBytes) && maxBodyBytes > 0;
-  check(isSize, 'maxBodyBytes', 'must be an integer above 0.');
+  const resolved = readOptions(options, { call: CALL }, HANDLER_OPTIONS);
   checkLevelNames(binding.consistencyLevels());
-  const server = new OperationServer(contract, binding, options);
+  const server = new OperationServer(contract, binding, resolved);
   const handle = async (
     request: NodeRequestLike,
     response: ServerResponseLike,
@@ -187,21 +184,26 @@ interface StartedOperation {
 /** The arguments of a request, parsed from JSON. */
 type ReadBody = () => Promise<unknown>;
 
+type OperationServerOptions = ResolvedOptions<
+  HttpHandlerOptions,
+  typeof HANDLER_OPTIONS
+>;
+
 class OperationServer {
   readonly maxBodyBytes: number;
   readonly #contract: ContractInfo;
   readonly #binding: Binding;
-  readonly #options: HttpHandlerOptions;
+  readonly #options: OperationServerOptions;
 
   constructor(
     contract: ContractInfo,
     binding: Binding,
-    options: HttpHandlerOptions,
+    options: OperationServerOptions,
   ) {
     this.#contract = contract;
     this.#binding = binding;
     this.#options = options;
-    this.maxBodyBytes = options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
+    this.maxBodyBytes = options.maxBodyBytes;
   }
 
   has(name: string): boolean {
@@ -217,7 +219,7 @@ class OperationServer {
     readBody: ReadBody,
   ): StartedOperation {
     const levels = this.#binding.consistencyLevels();
-    const { timeoutMs = DEFAULT_TIMEOUT_MS, onError } = this.#options;
+    const { timeoutMs, onError } = this.#options;
     const views = correctable(levels).withSink<unknown>({
       timeoutMs,
       ...(this.#binding.isOlder && { isOlder: this.#binding.isOlder }),

@@ -8,9 +8,11 @@ import type {
 import { checkRegistry } from '../protocol/contract/operation-registry.ts';
 import type { Schema } from '../protocol/contract/schema-parts.ts';
 import {
-  checkOptionNames,
-  type OptionNamesOf,
-} from '../correctable/validate.ts';
+  anyValue,
+  optional,
+  readOptions,
+  type OptionsOf,
+} from '../correctable/options.ts';
 import { IDEMPOTENCY_HEADER, LEVELS_HEADER } from './operation-request.ts';
 import { MEDIA_TYPES } from './view-message.ts';
 
@@ -34,11 +36,11 @@ export interface OpenApiDocument {
 
 const CALL = "toOpenApi(contract, { url: '/api' })";
 
-const OPTIONS: OptionNamesOf<OpenApiOptions> = {
-  title: true,
-  version: true,
-  url: true,
-};
+export const OPEN_API_OPTIONS = {
+  title: optional(anyValue),
+  version: optional(anyValue),
+  url: optional(anyValue, '/api'),
+} satisfies OptionsOf<OpenApiOptions>;
 
 /**
  * Returns an OpenAPI document of what `httpHandler` serves: a path for each
@@ -52,15 +54,18 @@ export function toOpenApi(
   options: OpenApiOptions = {},
 ): OpenApiDocument {
   checkRegistry(contract, CALL);
-  checkOptionNames(options, { call: CALL }, OPTIONS);
-  const { title = contract.name, version = contract.hash } = options;
+  const {
+    title = contract.name,
+    version = contract.hash,
+    url,
+  } = readOptions(options, { call: CALL }, OPEN_API_OPTIONS);
   const paths = Object.entries(contract.operations).map(
     ([name, operation]) => [`/${name}`, describePath(name, operation)] as const,
   );
   return {
     openapi: '3.1.0',
     info: { title, version },
-    servers: [{ url: options.url ?? '/api' }],
+    servers: [{ url }],
     paths: Object.fromEntries(paths),
   };
 }

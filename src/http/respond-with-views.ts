@@ -35,8 +35,8 @@ export interface RespondOptions {
    */
   readonly request?: RequestLike | undefined;
   /**
-   * Default: `sse` if the request accepts `text/event-stream`, otherwise
-   * `ndjson`
+   * The format of the reply: `ndjson` or `sse`. Default: `sse` if the request
+   * accepts `text/event-stream`, otherwise `ndjson`
    */
   readonly format?: ViewFormat | undefined;
   /**

@@ -12,11 +12,13 @@ import {
   getErrorDetails,
 } from '../correctable/errors.ts';
 import {
-  checkOptionTypes,
-  checkOptionNames,
-  hasMethods,
-  type OptionNamesOf,
-} from '../correctable/validate.ts';
+  callback,
+  integer,
+  objectWith,
+  optional,
+  readOptions,
+  type OptionsOf,
+} from '../correctable/options.ts';
 import type { Operation } from '../correctable/operation.ts';
 import type { Policy, SubmitFunction } from '../correctable/policy.ts';
 import {
@@ -54,11 +56,11 @@ export interface RetryOptions {
 
 const USAGE = { call: 'retryPolicy({ attempts: 3 })' };
 
-const OPTIONS: OptionNamesOf<RetryOptions> = {
-  attempts: true,
-  backoff: true,
-  random: true,
-};
+export const RETRY_OPTIONS = {
+  attempts: optional(integer({ max: MAX_ATTEMPTS }), 3),
+  backoff: optional(objectWith(['delayMs'], 'exponentialBackoff()')),
+  random: optional(callback),
+} satisfies OptionsOf<RetryOptions>;
 
 /** The rules of one client. */
 interface RetryRules extends Required<{
@@ -82,21 +84,11 @@ interface RetryRules extends Required<{
  * await store.invoke(put('k', 1), { retry: false }); // one attempt
  */
 export function retryPolicy(options: RetryOptions = {}): Policy {
-  checkOptionNames(options, USAGE, OPTIONS);
   const {
-    attempts = 3,
+    attempts,
     backoff = exponentialBackoff(),
     random = Math.random,
-  } = options;
-  const isCount =
-    Number.isInteger(attempts) && attempts > 0 && attempts <= MAX_ATTEMPTS;
-  check(isCount, 'attempts', `give an integer from 1 to ${MAX_ATTEMPTS}`);
-  check(
-    hasMethods(backoff, 'delayMs'),
-    'backoff',
-    'give one, as exponentialBackoff()',
-  );
-  checkOptionTypes(options, 'function', 'random');
+  } = readOptions(options, USAGE, RETRY_OPTIONS);
   return (submit) => {
     const rules: RetryRules = { attempts, backoff, random, submit };
     return (operation, source) => {

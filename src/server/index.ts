@@ -21,16 +21,11 @@ export type { RedLogStatus } from './cluster/red-log/node-red-log.ts';
 export type { LinkTraffic } from './cluster/link-connection.ts';
 export type { SiteProgress } from './site/site-options.ts';
 export { createGateway } from './gateway/gateway.ts';
-export type {
-  Gateway,
-  GatewayOptions,
-  GatewayStatus,
-} from './gateway/gateway.ts';
+export type { Gateway, GatewayStatus } from './gateway/gateway.ts';
+export type { GatewayOptions } from './gateway/gateway-options.ts';
 export { listenGateways } from './gateway/listen/listen.ts';
-export type {
-  GatewayListener,
-  ListenOptions,
-} from './gateway/listen/listen.ts';
+export type { GatewayListener } from './gateway/listen/listen.ts';
+export type { ListenOptions } from './gateway/listen/listen-options.ts';
 export type { SiteAddress } from './gateway/listen/http-handler.ts';
 export type { OperatorToken } from './gateway/listen/operator-token.ts';
 export type {

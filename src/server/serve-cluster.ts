@@ -1,10 +1,7 @@
 /**
  * Serves one site of a cluster through its gateway, in a process of its own.
  */
-import {
-  checkOptionNames,
-  type OptionNamesOf,
-} from '../correctable/validate.ts';
+import { readOptions, type OptionsOf } from '../correctable/options.ts';
 import {
   ClusterNode,
   type ClusterNodeEvents,
@@ -13,6 +10,8 @@ import { formatWaiting } from './cluster/first-start.ts';
 import type { NodeStatus } from './cluster/node-status.ts';
 import {
   CLUSTER_NODE_OPTIONS,
+  NODE_CALL,
+  readNodeOptions,
   type ClusterNodeOptions,
 } from './deployment/cluster/cluster-options.ts';
 import { createGatewayWith, type Gateway } from './gateway/gateway.ts';
@@ -22,8 +21,8 @@ import {
   type GatewayListener,
 } from './gateway/listen/listen.ts';
 import { silentLogger } from './gateway/context/logger.ts';
-import { CLIENT_OPTIONS, type ServeOptions } from './serve.ts';
-import { requireService, type Service } from './service/service.ts';
+import { CLIENT_OPTIONS, serviceOption, type ServeOptions } from './serve.ts';
+import type { Service } from './service/service.ts';
 import { formatHome } from './records/origin.ts';
 import { SiteBinding } from './site/site-binding.ts';
 import type { SiteDriver } from './site/site-driver.ts';
@@ -41,6 +40,7 @@ type ClientOption = Exclude<keyof typeof CLIENT_OPTIONS, 'host' | 'port'>;
 /** Options of `serveCluster`. */
 export interface ServeClusterOptions
   extends ClusterNodeOptions, Pick<ServeOptions, ClientOption> {
+  /** The service, made by `defineService`. */
   readonly service: Service;
   /**
    * Address to listen on for clients. Default: that of the site's `url` if it
@@ -54,9 +54,6 @@ export interface ServeClusterOptions
   readonly port?: number | undefined;
 }
 
-const CALL =
-  "serveCluster({ service, cluster: 'cluster.json', site: 'ireland', dataDir: 'data' })";
-
 const PROGRESS_INTERVAL_MS = 1000;
 /**
  * How long clients may finish operations in flight before a site is stopped and
@@ -65,11 +62,11 @@ const PROGRESS_INTERVAL_MS = 1000;
  */
 const STOPPING_DRAIN_MS = 500;
 
-const OPTIONS: OptionNamesOf<ServeClusterOptions> = {
-  service: true,
+const OPTIONS = {
+  service: serviceOption(NODE_CALL),
   ...CLUSTER_NODE_OPTIONS,
   ...CLIENT_OPTIONS,
-};
+} satisfies OptionsOf<ServeClusterOptions>;
 
 /** A running site of a cluster. */
 export interface RunningNode {
@@ -121,8 +118,7 @@ export interface RunningNode {
 export async function serveCluster(
   options: ServeClusterOptions,
 ): Promise<RunningNode> {
-  checkOptionNames(options, { call: CALL }, OPTIONS);
-  requireService(options.service, CALL);
+  readOptions(options, { call: NODE_CALL }, OPTIONS);
   const { service, logger = silentLogger } = options;
   const isNodeOption = ([name]: readonly [string, unknown]): boolean =>
     Object.hasOwn(CLUSTER_NODE_OPTIONS, name);
@@ -169,7 +165,8 @@ export async function openClusterNode(
   options: ClusterNodeOptions,
   events: ClusterNodeEvents = {},
 ): Promise<ClusterNode> {
-  const node = new ClusterNode(service, options, events);
+  const resolved = readNodeOptions(service, options);
+  const node = new ClusterNode(service, resolved, events);
   try {
     await node.open();
     return node;

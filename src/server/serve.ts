@@ -4,15 +4,18 @@
  */
 import type { RequestListener } from 'node:http';
 import {
-  checkOptionNames,
-  type OptionNamesOf,
-} from '../correctable/validate.ts';
+  readOptions,
+  required,
+  type Option,
+  type OptionsOf,
+} from '../correctable/options.ts';
 import { openEmbedded } from './deployment/embedded/embedded.ts';
 import {
   EMBEDDED_OPTIONS,
   type EmbeddedOptions,
 } from './deployment/embedded/embedded-options.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
+import { GATEWAY_OPTIONS } from './gateway/gateway-options.ts';
 import type {
   Authenticate,
   Authorize,
@@ -22,6 +25,7 @@ import {
   listenGateways,
   type GatewayListener,
 } from './gateway/listen/listen.ts';
+import { LISTEN_OPTIONS } from './gateway/listen/listen-options.ts';
 import type { OperatorToken } from './gateway/listen/operator-token.ts';
 import type { Logger } from './gateway/context/logger.ts';
 import { requireService, type Service } from './service/service.ts';
@@ -31,6 +35,7 @@ import { createSiteMetrics } from './site-metrics.ts';
 export interface ServeOptions<
   N extends string = string,
 > extends EmbeddedOptions<N> {
+  /** The service, made by `defineService`. */
   readonly service: Service;
   /**
    * Address to listen on. Default: `127.0.0.1`, which only this machine can
@@ -39,7 +44,10 @@ export interface ServeOptions<
   readonly host?: string | undefined;
   /** Port to listen on. Default: 0, any free port */
   readonly port?: number | undefined;
-  /** Origins of pages that may connect, in addition to pages of this server. */
+  /**
+   * Origins of pages that may connect, in addition to pages of this server.
+   * Default: none
+   */
   readonly origins?: readonly string[] | undefined;
   /**
    * Verifies the token of a client, at all sites. Default: all clients are the
@@ -49,12 +57,12 @@ export interface ServeOptions<
   /** Decides whether a principal may execute an operation. Default: always */
   readonly authorize?: Authorize | undefined;
   /**
-   * Opens `/metrics` and the details of `/health`, and a client's token does
-   * not. See `listenGateways`. Default: they are open without `authenticate`,
-   * and closed otherwise
+   * Opens `/metrics` and the details of `/health` to requests with this token,
+   * as for `listenGateways`. A client's token does not. Default: they are open
+   * without `authenticate`, and closed otherwise
    */
   readonly operatorToken?: OperatorToken | undefined;
-  /** Limits of each site's gateway. */
+  /** Limits of each site's gateway, see `GatewayLimits`. */
   readonly limits?: Partial<GatewayLimits> | undefined;
   /**
    * Listens on addresses that others can reach even without `authenticate`.
@@ -73,26 +81,32 @@ export interface ServeOptions<
 const CALL = "serve({ service, sites: ['ireland', 'frankfurt'] })";
 
 /** The options that concern clients. */
-export const CLIENT_OPTIONS: OptionNamesOf<
-  Omit<ServeOptions, keyof EmbeddedOptions | 'service'>
-> = {
-  host: true,
-  port: true,
-  origins: true,
-  authenticate: true,
-  authorize: true,
-  operatorToken: true,
-  limits: true,
-  allowUnauthenticated: true,
-  logger: true,
-  page: true,
-};
+export const CLIENT_OPTIONS = {
+  host: LISTEN_OPTIONS.host,
+  port: LISTEN_OPTIONS.port,
+  origins: GATEWAY_OPTIONS.origins,
+  authenticate: GATEWAY_OPTIONS.authenticate,
+  authorize: GATEWAY_OPTIONS.authorize,
+  operatorToken: LISTEN_OPTIONS.operatorToken,
+  limits: GATEWAY_OPTIONS.limits,
+  allowUnauthenticated: LISTEN_OPTIONS.allowUnauthenticated,
+  logger: LISTEN_OPTIONS.logger,
+  page: LISTEN_OPTIONS.page,
+} satisfies OptionsOf<Omit<ServeOptions, keyof EmbeddedOptions | 'service'>>;
 
-const OPTIONS: OptionNamesOf<ServeOptions> = {
-  service: true,
+/** @param call a correct call, for the error */
+export function serviceOption(call: string): Option<never> {
+  return required((value) => {
+    requireService(value, call);
+    return undefined;
+  });
+}
+
+const OPTIONS = {
+  service: serviceOption(CALL),
   ...EMBEDDED_OPTIONS,
   ...CLIENT_OPTIONS,
-};
+} satisfies OptionsOf<ServeOptions>;
 
 /** A running server. */
 export interface RunningServer<N extends string = string> {
@@ -135,8 +149,7 @@ export interface RunningServer<N extends string = string> {
 export async function serve<const N extends string>(
   options: ServeOptions<N>,
 ): Promise<RunningServer<N>> {
-  checkOptionNames(options, { call: CALL }, OPTIONS);
-  requireService(options.service, CALL);
+  readOptions(options, { call: CALL }, OPTIONS);
   const {
     service,
     page,

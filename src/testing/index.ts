@@ -25,7 +25,7 @@ export type {
   DrawContext,
 } from '../server/color-analysis/values/argument-generator.ts';
 export { analyzeColors } from '../server/color-analysis/analyze-colors.ts';
-export type { ColorAnalysisOptions } from '../server/color-analysis/analyze-colors.ts';
+export type { ColorAnalysisOptions } from '../server/color-analysis/analysis-options.ts';
 export type {
   CalledOperation,
   Counterexample,

@@ -6,10 +6,12 @@ import type {
   ViewDetails,
 } from '../correctable/binding.ts';
 import {
-  checkOptionTypes,
-  checkOptionNames,
-  type OptionNamesOf,
-} from '../correctable/validate.ts';
+  callback,
+  optional,
+  readOptions,
+  trueOrFalse,
+  type OptionsOf,
+} from '../correctable/options.ts';
 import { createLevelOrder } from '../correctable/level-order.ts';
 import type { Levels } from '../correctable/level-types.ts';
 import type { Operation } from '../correctable/operation.ts';
@@ -49,12 +51,12 @@ export interface ScriptedBindingOptions {
   readonly isOlder?: ((version: unknown, than: unknown) => boolean) | undefined;
 }
 
-const OPTIONS: OptionNamesOf<ScriptedBindingOptions> = {
-  supports: true,
-  onCall: true,
-  hasSessions: true,
-  isOlder: true,
-};
+export const SCRIPTED_OPTIONS = {
+  supports: optional<(operation: Operation) => boolean>(callback, () => true),
+  onCall: optional(callback),
+  hasSessions: optional(trueOrFalse, false),
+  isOlder: optional(callback),
+} satisfies OptionsOf<ScriptedBindingOptions>;
 
 /**
  * Creates a binding with these `levels` whose views and errors come from the
@@ -75,13 +77,12 @@ export function scriptedBinding<const L extends Levels>(
   options: ScriptedBindingOptions = {},
 ): ScriptedBinding<L> {
   createLevelOrder(levels);
-  checkOptionNames(
+  const call = "scriptedBinding(['weak', 'strong'], { onCall })";
+  const { supports, onCall, hasSessions, isOlder } = readOptions(
     options,
-    { call: "scriptedBinding(['weak', 'strong'], { onCall })" },
-    OPTIONS,
+    { call },
+    SCRIPTED_OPTIONS,
   );
-  checkOptionTypes(options, 'function', 'supports', 'onCall', 'isOlder');
-  checkOptionTypes(options, 'boolean', 'hasSessions');
   const calls: ScriptedCall<L[number]>[] = [];
   const waiting: ((call: ScriptedCall<L[number]>) => void)[] = [];
   let returnedCount = 0;
@@ -93,10 +94,10 @@ export function scriptedBinding<const L extends Levels>(
     get isClosed() {
       return isClosed;
     },
-    ...(options.hasSessions === true && { openSession: () => ({}) }),
-    ...(options.isOlder !== undefined && { isOlder: options.isOlder }),
+    ...(hasSessions && { openSession: () => ({}) }),
+    ...(isOlder !== undefined && { isOlder }),
     consistencyLevels: () => levels,
-    supports: (operation) => options.supports?.(operation) ?? true,
+    supports,
     submitOperation(operation, requested, sink, context) {
       const call: ScriptedCall<L[number]> = {
         operation,
@@ -108,7 +109,7 @@ export function scriptedBinding<const L extends Levels>(
         fail: (error, level) => sink.fail(error, level),
       };
       calls.push(call);
-      options.onCall?.(call);
+      onCall?.(call);
       waiting.shift()?.(call);
     },
     async next() {

@@ -5,22 +5,26 @@
 import type { Principal } from '../correctable/binding.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { describeUnknownOption } from '../correctable/unknown-option.ts';
-import { CorrectableError } from '../correctable/errors.ts';
+import { check } from '../correctable/errors.ts';
 import {
-  checkOptionNames,
-  isRecord,
-  type OptionNamesOf,
-} from '../correctable/validate.ts';
+  anyValue,
+  checkOption,
+  integer,
+  matches,
+  oneOf,
+  optional,
+  readOptions,
+  required,
+  type OptionsOf,
+  type ResolvedOptions,
+} from '../correctable/options.ts';
+import { isRecord } from '../correctable/validate.ts';
 import { copyForWire } from '../protocol/codec/portable-values.ts';
 import {
   ParsedOperation,
   parseArgs,
 } from '../protocol/contract/operation-registry.ts';
-import {
-  Random,
-  getMaxFirstSeed,
-  isFirstSeed,
-} from '../server/collections/random.ts';
+import { Random, getMaxFirstSeed } from '../server/collections/random.ts';
 import {
   createDrawContext,
   type DrawContext,
@@ -65,10 +69,12 @@ export interface SimulateServiceOptions {
   readonly principals?: readonly Principal[];
   /**
    * Number of runs, each with its own faults and delays. They take from seconds
-   * to minutes. More operations, more reads of generators, and conditions of
+   * to minutes. Start with few. Default: 100
+   *
+   * More operations, more reads of generators, and conditions of
    * `snapshotInvariants`, which each site checks after each operation, take
    * longer. A service of eight writes with one took more than two seconds a run
-   * on a busy machine. Start with few. Default: 100
+   * on a busy machine.
    */
   readonly runs?: number | undefined;
   /** Seed of the first run. Each further run adds 1. Default: 1 */
@@ -171,14 +177,13 @@ export function simulateService(
   service: Service,
   options: SimulateServiceOptions,
 ): ServiceReport {
-  checkOptions(service, options);
   const {
     draw,
-    runs = 100,
-    seed = 1,
-    profile = 'swarm',
+    runs,
+    seed,
+    profile,
     overrides: value = {},
-  } = options;
+  } = readSimulationOptions(service, options);
   const generated = createDraws(service, draw);
   const draws = new RepeatableDraws(generated);
   const scenario = {
@@ -303,58 +308,52 @@ function parseDrawnArgs(
 const CALL =
   'simulateService(service, { draw: ({ pick }) => shop.buy({ item: pick([…]) }) })';
 
-const OPTIONS: OptionNamesOf<SimulateServiceOptions> = {
-  draw: true,
-  principals: true,
-  runs: true,
-  seed: true,
-  profile: true,
-  overrides: true,
-};
+export const SIMULATION_OPTIONS = {
+  draw: required(
+    matches(
+      (value) => typeof value === 'function',
+      'must be a function that gives an operation of the contract',
+    ),
+  ),
+  principals: optional(anyValue),
+  runs: optional(integer(), 100),
+  seed: optional(anyValue, 1),
+  profile: optional<Profile>(oneOf(...PROFILES), 'swarm'),
+  overrides: optional(
+    matches(
+      isRecord,
+      'must be the circumstances that a ServiceCheckError names',
+    ),
+  ),
+} satisfies OptionsOf<SimulateServiceOptions>;
 
-function checkOptions(service: Service, options: SimulateServiceOptions): void {
+function readSimulationOptions(
+  service: Service,
+  options: SimulateServiceOptions,
+): ResolvedOptions<SimulateServiceOptions, typeof SIMULATION_OPTIONS> {
   requireService(service, CALL);
-  checkOptionNames(options, { call: CALL }, OPTIONS);
-  const {
-    draw,
-    runs = 1,
-    seed = 0,
-    profile = 'swarm',
-    overrides: input = {},
-  } = options;
-  const fail = (field: string, problem: string): never => {
-    throw new CorrectableError('INVALID_ARGUMENT', `${field} ${problem}.`, {
-      field,
-    });
-  };
-  if (typeof draw !== 'function')
-    fail('draw', 'must be a function that gives an operation of the contract');
-  if (!Number.isInteger(runs) || runs < 1)
-    fail('runs', `must be an integer from 1 on, not ${runs}`);
-  if (!isFirstSeed(seed, runs))
-    fail(
-      'seed',
-      `must be an integer from 0 to ${getMaxFirstSeed(runs)}, not ${seed}`,
-    );
-  if (!PROFILES.includes(profile))
-    fail('profile', `must be one of ${PROFILES.join(', ')}, not ${profile}`);
-  if (!isRecord(input))
-    fail(
-      'overrides',
-      'must be the circumstances that a ServiceCheckError names, or none',
-    );
+  const resolved = readOptions(options, { call: CALL }, SIMULATION_OPTIONS);
+  const max = getMaxFirstSeed(resolved.runs);
+  checkOption(resolved.seed, 'seed', required(integer({ min: 0, max })));
+  for (const [name, value] of Object.entries(resolved.overrides ?? {}))
+    checkOverride(name, value);
+  return resolved;
+}
+
+function checkOverride(name: string, value: unknown): void {
   // A run draws every option, so these are all options.
   const generated = drawOptions(0) as unknown as Readonly<
     Record<string, unknown>
   >;
-  for (const [name, value] of Object.entries(input)) {
-    const field = `overrides.${name}`;
-    if (!Object.hasOwn(generated, name))
-      fail(field, describeUnknownOption(name, Object.keys(generated)));
-    const kind = typeof generated[name];
-    if (value !== undefined && typeof value !== kind)
-      fail(field, `must be a ${kind}, not ${formatValue(value)}`);
-  }
+  const field = `overrides.${name}`;
+  const isKnown = Object.hasOwn(generated, name);
+  check(isKnown, field, describeUnknownOption(name, Object.keys(generated)));
+  const kind = typeof generated[name];
+  check(
+    value === undefined || typeof value === kind,
+    field,
+    `must be a ${kind}, not ${formatValue(value)}`,
+  );
 }
 
 /** The operation that was drawn, and how much randomness the draw used. */

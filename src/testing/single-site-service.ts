@@ -5,10 +5,12 @@
 import { bindMethods, type Binding } from '../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import {
-  checkOptionTypes,
-  checkOptionNames,
-  type OptionNamesOf,
-} from '../correctable/validate.ts';
+  callback,
+  optional,
+  readOptions,
+  trueOrFalse,
+  type OptionsOf,
+} from '../correctable/options.ts';
 import { Fifo } from '../server/collections/fifo.ts';
 import { expiredError } from '../server/records/failures.ts';
 import { Origins, type Origin } from '../server/records/origin.ts';
@@ -76,10 +78,10 @@ export interface SingleSiteServiceOptions {
 
 const CALL = 'singleSiteService(service, { onAlarm })';
 
-const OPTIONS: OptionNamesOf<SingleSiteServiceOptions> = {
-  checkInvariants: true,
-  onAlarm: true,
-};
+export const SINGLE_SITE_OPTIONS = {
+  checkInvariants: optional(trueOrFalse),
+  onAlarm: optional(callback),
+} satisfies OptionsOf<SingleSiteServiceOptions>;
 
 /**
  * Creates a binding for a service at a single site. The state is in memory and
@@ -101,11 +103,9 @@ export function singleSiteService(
   options: SingleSiteServiceOptions = {},
 ): Binding<RedBlueLevels> {
   requireService(service, CALL);
-  checkOptionNames(options, { call: CALL }, OPTIONS);
-  checkOptionTypes(options, 'boolean', 'checkInvariants');
-  checkOptionTypes(options, 'function', 'onAlarm');
+  const resolved = readOptions(options, { call: CALL }, SINGLE_SITE_OPTIONS);
   return bindMethods(
-    new SiteBinding(SITE_NAME, new SingleSite(service, options)),
+    new SiteBinding(SITE_NAME, new SingleSite(service, resolved)),
   );
 }
 

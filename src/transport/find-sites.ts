@@ -8,10 +8,13 @@ import {
   createInvalidArgumentError,
 } from '../correctable/errors.ts';
 import {
-  checkOptionTypes,
-  checkOptionNames,
-  type OptionNamesOf,
-} from '../correctable/validate.ts';
+  amount,
+  callback,
+  optional,
+  readOptions,
+  type OptionsOf,
+  type ResolvedOptions,
+} from '../correctable/options.ts';
 import { parseUrl } from './options/websocket.ts';
 
 /** Options of `findSites`. */
@@ -32,18 +35,17 @@ export interface FindSitesOptions {
   readonly now?: (() => number) | undefined;
 }
 
-const OPTIONS: OptionNamesOf<FindSitesOptions> = {
-  fetch: true,
-  timeoutMs: true,
-  now: true,
-};
+export const FIND_SITES_OPTIONS = {
+  fetch: optional(callback),
+  timeoutMs: optional(amount({ above: 0, max: Infinity }), 2000),
+  now: optional(callback, getElapsedMs),
+} satisfies OptionsOf<FindSitesOptions>;
 
 /**
  * How often each site is measured. The first measurement includes the time to
  * connect.
  */
 const SAMPLES_PER_SITE = 3;
-const DEFAULT_TIMEOUT_MS = 2000;
 /** With a longer timeout than this, platforms abort at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -68,13 +70,8 @@ export async function findSites(
   directories: string | URL | readonly (string | URL)[],
   options: FindSitesOptions = {},
 ): Promise<readonly string[]> {
-  checkOptionNames(
-    options,
-    { call: "findSites('http://127.0.0.1:7070', { timeoutMs: 500 })" },
-    OPTIONS,
-  );
-  checkOptionTypes(options, 'function', 'fetch', 'now');
-  const probe = createProbe(options);
+  const call = "findSites('http://127.0.0.1:7070', { timeoutMs: 500 })";
+  const probe = createProbe(readOptions(options, { call }, FIND_SITES_OPTIONS));
   const bases = (Array.isArray(directories) ? directories : [directories]).map(
     (value) => parseBaseUrl(value as string | URL),
   );
@@ -110,24 +107,17 @@ interface SiteUrls {
 
 function createProbe({
   fetch = globalThis.fetch,
-  timeoutMs = DEFAULT_TIMEOUT_MS,
+  timeoutMs,
   now,
-}: FindSitesOptions): Probe {
-  const clock = now ?? getElapsedMs;
-  if (!(typeof timeoutMs === 'number' && timeoutMs > 0)) {
-    throw createInvalidArgumentError(
-      'timeoutMs',
-      `must be a positive number, not ${String(timeoutMs)}`,
-    );
-  }
+}: ResolvedOptions<FindSitesOptions, typeof FIND_SITES_OPTIONS>): Probe {
   // Platforms take only whole milliseconds.
   const withinMs = Math.ceil(Math.min(timeoutMs, MAX_TIMEOUT_MS));
   return async (url) => {
-    const from = clock();
+    const from = now();
     const response = await fetch(url, {
       signal: createTimeoutSignal(withinMs),
     });
-    return { response, tookMs: clock() - from };
+    return { response, tookMs: now() - from };
   };
 }
 

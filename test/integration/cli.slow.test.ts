@@ -140,7 +140,7 @@ describe('correctables serve', () => {
     [served('--host', '0.0.0.0', '--port', '0', '--ephemeral'), '--host is 0.0.0.0'],
     [served('--data', ''), '--data needs a value'],
     [served('--port'), '--port needs a value'],
-    [served('--maxAttempts=010.0'), '--max-attempts must be an integer from 1 to 1000000, got "010.0"'],
+    [served('--maxAttempts=010.0'), '--max-attempts must be an integer from 1 on, got "010.0"'],
     [served('--port', '1', '--port', '2'), '--port was passed more than once'],
     [served('--ephemeral', '--data', 'x'), '--data names a directory'],
     [served('now'), 'not "now"'],

@@ -5,7 +5,8 @@ import { WebSocket } from 'ws';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { CorrectableError } from '../../src/correctable/errors.ts';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
-import { listenGateways, type GatewayListener, type ListenOptions } from '../../src/server/gateway/listen/listen.ts';
+import { listenGateways, type GatewayListener } from '../../src/server/gateway/listen/listen.ts';
+import type { ListenOptions } from '../../src/server/gateway/listen/listen-options.ts';
 import { ODD_TARGETS, statusOf } from '../support/odd-request-targets.ts';
 import { RawClient, startGateway, StoreDouble } from '../support/wire.ts';
 

@@ -3,7 +3,8 @@ import { WebSocket, type RawData } from 'ws';
 import type { Binding, InvocationContext, Sink, ViewDetails } from '../../src/correctable/binding.ts';
 import type { Operation } from '../../src/correctable/operation.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/codec/version.ts';
-import { createGatewayWith, type Gateway, type GatewayOptions } from '../../src/server/gateway/gateway.ts';
+import { createGatewayWith, type Gateway } from '../../src/server/gateway/gateway.ts';
+import type { GatewayOptions } from '../../src/server/gateway/gateway-options.ts';
 import type { ByteBudget, InternalLimits } from '../../src/server/gateway/limits/limits.ts';
 import { listenGateways, type GatewayListener } from '../../src/server/gateway/listen/listen.ts';
 

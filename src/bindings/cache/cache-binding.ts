@@ -9,7 +9,7 @@ import type {
   Sink,
 } from '../../correctable/binding.ts';
 import { isOlder } from '../../correctable/binding.ts';
-import { systemClock, type Clock } from '../../correctable/clock.ts';
+import type { Clock } from '../../correctable/clock.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { checkOptionNames, isThenable } from '../../correctable/validate.ts';
 import type { Levels } from '../../correctable/level-types.ts';
@@ -29,13 +29,7 @@ import {
   type ViewOwner,
 } from './cache-key.ts';
 import { ObservingSink } from './observing-sink.ts';
-import {
-  DEFAULT_MAX_BYTES,
-  DEFAULT_MAX_ENTRIES,
-  getPortableTouches,
-  getPortableWrite,
-  type CacheOptions,
-} from './options.ts';
+import type { ResolvedCacheOptions } from './options.ts';
 import { runAsync } from './persistence/persistence.ts';
 import { PrincipalReader } from './principal-reader.ts';
 import { StoreSynchronizer } from './store-synchronizer.ts';
@@ -79,7 +73,7 @@ export class CacheBinding<L extends Levels> implements Binding<
    */
   readonly principal?: () => string;
   readonly #inner: Binding<L>;
-  readonly #options: CacheOptions<L>;
+  readonly #options: ResolvedCacheOptions<L>;
   readonly #levels: LevelsWithCache<L>;
   readonly #clock: Clock;
   readonly #onError: (error: unknown) => void;
@@ -88,13 +82,10 @@ export class CacheBinding<L extends Levels> implements Binding<
   readonly #store: StoreSynchronizer | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(value: Binding<L>, options: CacheOptions<L>) {
+  constructor(value: Binding<L>, options: ResolvedCacheOptions<L>) {
     const inner = value.openHandle?.() ?? value;
     const levels = inner.consistencyLevels();
-    const limits = {
-      maxEntries: options.maxEntries ?? DEFAULT_MAX_ENTRIES,
-      maxBytes: options.maxBytes ?? DEFAULT_MAX_BYTES,
-    };
+    const { maxEntries, maxBytes } = options;
     this.name = `cache(${inner.name})`;
     this.isExactlyOnce = inner.isExactlyOnce === true;
     this.hasIdempotencyKeys = inner.hasIdempotencyKeys === true;
@@ -102,7 +93,7 @@ export class CacheBinding<L extends Levels> implements Binding<
     this.#inner = inner;
     this.#options = options;
     this.#levels = ['cache', ...levels];
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = options.clock;
     this.#onError = createErrorReporter(options.onError);
     const now = options.now ?? ((): number => this.#readWallClock());
     this.#views = new CacheCoherence({
@@ -112,12 +103,12 @@ export class CacheBinding<L extends Levels> implements Binding<
           levels.filter((level) => level !== 'tentative'),
       ),
       isOlder: (version, than) => this.#isSurelyOlder(version, than),
-      limits,
-      ttlMs: options.ttlMs ?? Infinity,
+      limits: { maxEntries, maxBytes },
+      ttlMs: options.ttlMs,
       clock: this.#clock,
-      writeThrough: options.writeThrough ?? getPortableWrite,
-      isCacheable: options.isCacheable ?? returnTrue,
-      touches: options.touches ?? getPortableTouches,
+      writeThrough: options.writeThrough,
+      isCacheable: options.isCacheable,
+      touches: options.touches,
       getViewId: (owner, operation) => this.#getViewId(owner, operation),
       now,
       onChange: (id, view) => this.#store?.persist(id, view),
@@ -149,7 +140,7 @@ export class CacheBinding<L extends Levels> implements Binding<
       views: this.#views,
       principals: this.#principals,
       getOperationHash: (name) => inner.operationHash?.(name),
-      limits,
+      limits: { maxEntries, maxBytes },
       now,
       onError: this.#onError,
     });
@@ -410,14 +401,14 @@ export class CacheBinding<L extends Levels> implements Binding<
     operation: Operation,
     context: InvocationContext,
   ): CacheOperation {
-    const { isCacheable, touches = getPortableTouches } = this.#options;
+    const { isCacheable, touches } = this.#options;
     const principal = this.#principals.read();
     const owner = this.#principals.getOwner(principal, context.principal);
     const startedAt = this.#views.tick();
     // A transaction that begins with cached versions would never commit.
     const mayBeCached =
       operation.access === 'read' && operation.name !== 'readVersions';
-    const isCached = mayBeCached && isCacheable?.(operation) !== false;
+    const isCached = mayBeCached && isCacheable(operation);
     return {
       operation,
       ...(operation.access === 'write' && copyArgs(operation)),
@@ -458,7 +449,7 @@ export class CacheBinding<L extends Levels> implements Binding<
 
   #openSession(tokens?: readonly string[]): BindingSession {
     const inner = this.#inner.openSession?.(tokens) ?? {};
-    const maxViews = this.#options.maxEntries ?? DEFAULT_MAX_ENTRIES;
+    const maxViews = this.#options.maxEntries;
     const continuedAt = tokens === undefined ? 0 : this.#views.tick();
     return new CacheSession(
       inner,

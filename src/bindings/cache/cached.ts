@@ -6,7 +6,7 @@ import type { Binding } from '../../correctable/binding.ts';
 import { bindMethods } from '../../correctable/binding.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import { CacheBinding } from './cache-binding.ts';
-import { checkOptions, type CacheOptions } from './options.ts';
+import { readCacheOptions, type CacheOptions } from './options.ts';
 
 /** The levels of a binding with a cache in front. */
 export type CachedLevels<L extends Levels> = readonly ['cache', ...L];
@@ -71,6 +71,6 @@ export function cached<const L extends Levels>(
   binding: Binding<L>,
   options: CacheOptions<L> = {},
 ): CachedBinding<L> {
-  checkOptions(binding, options);
-  return bindMethods(new CacheBinding(binding, options));
+  const resolved = readCacheOptions(binding, options);
+  return bindMethods(new CacheBinding(binding, resolved));
 }

@@ -1,16 +1,21 @@
 /** The options of a cache, and their defaults. */
 import type { Binding } from '../../correctable/binding.ts';
-import type { Clock } from '../../correctable/clock.ts';
-import { check, CorrectableError } from '../../correctable/errors.ts';
+import { systemClock, type Clock } from '../../correctable/clock.ts';
+import { check } from '../../correctable/errors.ts';
 import {
-  checkOptionTypes,
-  checkOptionNames,
-  hasMethods,
-  isBinding,
-  isClock,
-  isRecord,
-  type OptionNamesOf,
-} from '../../correctable/validate.ts';
+  amount,
+  callback,
+  integer,
+  matches,
+  objectWith,
+  oneOf,
+  optional,
+  readOptions,
+  type OptionsOf,
+  type ResolvedOptions,
+  timeSource,
+} from '../../correctable/options.ts';
+import { isBinding, isRecord } from '../../correctable/validate.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { hasTimeToLive } from '../../values/time-to-live.ts';
@@ -26,15 +31,17 @@ export interface CachedWrite {
 /** Options of `cached`. */
 export interface CacheOptions<L extends Levels = Levels> {
   /**
-   * The principal for whom views are stored; no other principal sees them. The
-   * binding behind must act for the same one. The principals that a gateway or
-   * `withPrincipal` gives with operations are kept apart in addition. Default:
-   * the principal that the binding behind reports, or `''` if it reports none.
-   * A function is called at every submission and every answer. If the name
-   * changes, the cache empties its memory and reads the stored views of the new
-   * principal. It does not store results in flight for the former one. For
-   * `remote` and `redblue`, set the function in their own options, because
-   * their connection has a principal. Otherwise `cached` rejects it.
+   * The principal for whom views are stored, or a function that returns it; no
+   * other principal sees them. The binding behind must act for the same one.
+   * For `remote` and `redblue`, set the function in their own options, because
+   * their connection has a principal. Default: the principal that the binding
+   * behind reports, or `''` if it reports none
+   *
+   * The principals that a gateway or `withPrincipal` gives with operations are
+   * kept apart in addition. A function is called at every submission and every
+   * answer. If the name changes, the cache empties its memory and reads the
+   * stored views of the new principal. It does not store results in flight for
+   * the former one.
    */
   readonly principal?: (string | (() => string)) | undefined;
   /**
@@ -45,12 +52,12 @@ export interface CacheOptions<L extends Levels = Levels> {
   /**
    * Selects the result if level `cache` is requested alone and misses.
    * `'fail'`: `UNAVAILABLE`, without a request to the store behind. `'fetch'`:
-   * a view of the store's weakest level, labeled as such. Default: `'fail'`.
+   * a view of the store's weakest level, labeled as such. Default: `fail`.
    */
   readonly onMiss?: 'fail' | 'fetch' | undefined;
   /**
    * Maximum number of cached views; the least recently used are dropped first.
-   * Default: 1 000.
+   * Default: 1000.
    */
   readonly maxEntries?: number | undefined;
   /** Approximate maximum size of the cached views in bytes. Default: 16 MiB. */
@@ -106,9 +113,6 @@ export interface CacheOptions<L extends Levels = Levels> {
   readonly clock?: Clock | undefined;
 }
 
-export const DEFAULT_MAX_ENTRIES = 1_000;
-export const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
-
 /** Returns the objects of the operations that every store shares. */
 export function getPortableTouches(
   operation: Operation,
@@ -150,48 +154,51 @@ export function getPortableWrite(write: Operation): CachedWrite | undefined {
 
 const CALL = 'cached(memory(), { principal: user.id })';
 
-const OPTIONS: OptionNamesOf<CacheOptions> = {
-  principal: true,
-  committedLevels: true,
-  onMiss: true,
-  maxEntries: true,
-  maxBytes: true,
-  ttlMs: true,
-  store: true,
-  touches: true,
-  writeThrough: true,
-  isCacheable: true,
-  onError: true,
-  now: true,
-  clock: true,
-};
+export const CACHE_OPTIONS = {
+  principal: optional(
+    matches(
+      (value) => typeof value === 'string' || typeof value === 'function',
+      'must be a name, or a function that gives one',
+    ),
+  ),
+  committedLevels: optional(
+    matches(Array.isArray, "must be a list of levels, as ['strong']"),
+  ),
+  onMiss: optional<'fail' | 'fetch'>(oneOf('fail', 'fetch'), 'fail'),
+  maxEntries: optional(integer(), 1_000),
+  maxBytes: optional(integer(), 16 << 20),
+  ttlMs: optional(amount({ above: 0, max: Infinity }), Infinity),
+  store: optional(
+    objectWith(['load', 'write', 'close'], 'one made by mapStore'),
+  ),
+  touches: optional(callback, getPortableTouches),
+  writeThrough: optional(callback, getPortableWrite),
+  isCacheable: optional(callback, () => true),
+  onError: optional(callback),
+  now: optional(callback),
+  clock: optional<Clock>(timeSource, systemClock),
+} satisfies OptionsOf<CacheOptions>;
 
-export function checkOptions(binding: Binding, options: CacheOptions): void {
+export type ResolvedCacheOptions<L extends Levels> = ResolvedOptions<
+  CacheOptions<L>,
+  typeof CACHE_OPTIONS
+>;
+
+/**
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not
+ * fit the binding behind the cache
+ */
+export function readCacheOptions<L extends Levels>(
+  binding: Binding<L>,
+  options: CacheOptions<L>,
+): ResolvedCacheOptions<L> {
   check(
     isBinding(binding),
     'binding',
     `give the one to put a cache in front of, as ${CALL}`,
   );
-  checkOptionNames(options, { call: CALL }, OPTIONS);
-  checkTypes(binding, options);
-  checkValues(binding.consistencyLevels(), options);
-}
-
-function checkTypes(binding: Binding, options: CacheOptions): void {
-  const {
-    principal = '',
-    committedLevels = [],
-    store,
-    ttlMs = Infinity,
-    clock,
-  } = options;
-  const isPrincipal =
-    typeof principal === 'string' || typeof principal === 'function';
-  check(
-    isPrincipal,
-    'principal',
-    'must be a name, or a function that gives one',
-  );
+  const resolved = readOptions(options, { call: CALL }, CACHE_OPTIONS);
+  const { principal, committedLevels = [] } = resolved;
   // Otherwise the binding would continue on a connection of the former user.
   const isUnknown =
     typeof principal === 'function' &&
@@ -199,66 +206,16 @@ function checkTypes(binding: Binding, options: CacheOptions): void {
     'connectionState' in binding;
   const where = `belongs to the binding behind, which has a principal: write cached(${binding.name}({ …, principal }))`;
   check(!isUnknown, 'principal', where);
-  check(
-    Array.isArray(committedLevels),
-    'committedLevels',
-    `must be a list of levels, as ['${binding.consistencyLevels().at(-1)}']`,
-  );
-  const isStore =
-    store === undefined || hasMethods(store, 'load', 'write', 'close');
-  check(
-    isStore,
-    'store',
-    'must be one made by mapStore, indexedDbStore or directoryStore, or of your own, or none',
-  );
-  checkOptionTypes(
-    options,
-    'function',
-    'touches',
-    'writeThrough',
-    'isCacheable',
-    'onError',
-    'now',
-  );
-  check(
-    ttlMs > 0,
-    'ttlMs',
-    'must be a number of milliseconds above 0, as 86_400_000 for a day',
-  );
-  check(
-    clock === undefined || isClock(clock),
-    'clock',
-    'must have now() and setTimer(fire, delayMs), or be none',
-  );
-}
 
-function checkValues(levels: Levels, options: CacheOptions): void {
-  const { committedLevels = [] } = options;
-  const refuse = (field: string, fix: string): never => {
-    throw new CorrectableError('INVALID_ARGUMENT', `cached: ${fix}`, { field });
-  };
-  if (levels.includes('cache'))
-    refuse('binding', `give a binding without a level 'cache' of its own`);
+  const levels: Levels = binding.consistencyLevels();
+  check(
+    !levels.includes('cache'),
+    'binding',
+    `give a binding without a level 'cache' of its own`,
+  );
   for (const level of committedLevels) {
-    if (!levels.includes(level))
-      refuse(
-        'committedLevels',
-        `'${level}' is none of the levels ${levels.join(', ')}`,
-      );
+    const advice = `'${level}' is none of the levels ${levels.join(', ')}`;
+    check(levels.includes(level), 'committedLevels', advice);
   }
-  for (const field of ['maxEntries', 'maxBytes'] as const) {
-    const max = options[field];
-    if (max !== undefined && !(Number.isSafeInteger(max) && max > 0))
-      refuse(field, `${field} is an integer above 0`);
-  }
-  if (
-    options.onMiss !== undefined &&
-    options.onMiss !== 'fail' &&
-    options.onMiss !== 'fetch'
-  ) {
-    refuse(
-      'onMiss',
-      `choose 'fail' or 'fetch', not '${String(options.onMiss)}'`,
-    );
-  }
+  return resolved;
 }

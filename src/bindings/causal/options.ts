@@ -2,12 +2,17 @@
 import { getWallOffsetMs, systemClock, type Clock } from '../../correctable/clock.ts';
 import { check } from '../../correctable/errors.ts';
 import {
-  checkOptionNames,
-  checkRecord,
-  isClock,
-  isNonEmptyString,
-  type OptionNamesOf,
-} from '../../correctable/validate.ts';
+  amount,
+  distinctNames,
+  integer,
+  matches,
+  optional,
+  readOptions,
+  required,
+  type OptionsOf,
+  timeSource,
+} from '../../correctable/options.ts';
+import { isRecord } from '../../correctable/validate.ts';
 import { checkDuration } from '../shared/check-number.ts';
 
 /**
@@ -47,40 +52,27 @@ export interface ResolvedOptions {
 }
 
 const CALL = "createCausalStore({ sites: ['dublin', 'oregon'] })";
-const DEFAULT_PARTITIONS = 8;
-const DEFAULT_SITE_TIMEOUT_MS = 5_000;
 
-const OPTIONS: OptionNamesOf<CausalStoreOptions> = {
-  sites: true,
-  partitions: true,
-  latency: true,
-  siteTimeoutMs: true,
-  clock: true,
-};
+export const CAUSAL_STORE_OPTIONS = {
+  sites: required(distinctNames("['dublin', 'oregon']")),
+  partitions: optional(integer(), 8),
+  latency: optional(matches(isRecord, "write { latency: { 'dublin-oregon': 130 } }")),
+  siteTimeoutMs: optional(amount({}), 5_000),
+  clock: optional<Clock>(timeSource, systemClock),
+} satisfies OptionsOf<CausalStoreOptions>;
 
 /** @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit */
 export function resolveOptions(options: CausalStoreOptions): ResolvedOptions {
-  checkOptionNames(options, { call: CALL }, OPTIONS);
-  const { sites, partitions = DEFAULT_PARTITIONS, clock = systemClock } = options;
-  checkSites(sites);
-  const isCount = Number.isInteger(partitions) && partitions >= 1;
-  check(isCount, 'partitions', `must be an integer from 1 on, got ${String(partitions)}.`);
-  check(isClock(clock), 'clock', 'must have now and setTimer, as virtualClock() has.');
+  const resolved = readOptions(options, { call: CALL }, CAUSAL_STORE_OPTIONS);
+  const { sites, partitions, siteTimeoutMs, clock, latency } = resolved;
   return {
     sites: [...sites],
     partitionCount: partitions,
-    siteTimeoutMs: checkDuration('siteTimeoutMs', options.siteTimeoutMs ?? DEFAULT_SITE_TIMEOUT_MS),
+    siteTimeoutMs,
     clock,
     epochMs: getWallOffsetMs(clock),
-    delaysMs: computeDelays(sites, options.latency),
+    delaysMs: computeDelays(sites, latency),
   };
-}
-
-function checkSites(sites: readonly string[]): void {
-  const areNames = Array.isArray(sites) && sites.length > 0 && sites.every(isNonEmptyString);
-  check(areNames, 'sites', "must be a list of names, as ['dublin', 'oregon'].");
-  const areDistinct = new Set(sites).size === sites.length;
-  check(areDistinct, 'sites', `must not name a site twice: ${sites.join(', ')}.`);
 }
 
 function computeDelays(
@@ -88,7 +80,6 @@ function computeDelays(
   latency: RoundTrips | undefined,
 ): readonly (readonly number[])[] {
   if (latency === undefined) return sites.map(() => sites.map(() => 0));
-  checkRecord(latency, { call: "{ latency: { 'dublin-oregon': 130 } }", field: 'latency' });
   checkPairs(sites, latency);
   return sites.map((from) => sites.map((to) => (from === to ? 0 : getDelayMs(latency, from, to))));
 }

@@ -39,7 +39,13 @@ import {
   findOperationHash,
   isRegistered,
 } from '../../protocol/contract/operation-registry.ts';
-import { CALL, checkHttpOptions, type HttpBindingOptions } from './options.ts';
+import {
+  CALL,
+  HTTP_OPTIONS,
+  type HttpBindingOptions,
+  type ResolvedHttpOptions,
+} from './options.ts';
+import { readOptions } from '../../correctable/options.ts';
 
 /** A longer address may be refused on its way. */
 const MAX_URL_LENGTH = 2_000;
@@ -63,8 +69,8 @@ export function http<const L extends Levels>(
   options: HttpBindingOptions<L>,
 ): Binding<L> {
   checkRegistry(contract, CALL);
-  checkHttpOptions(options);
-  return new HttpBinding(contract, options);
+  const resolved = readOptions(options, { call: CALL }, HTTP_OPTIONS);
+  return new HttpBinding(contract, resolved);
 }
 
 class HttpBinding<L extends Levels> implements Binding<L> {
@@ -76,15 +82,15 @@ class HttpBinding<L extends Levels> implements Binding<L> {
   readonly principal?: () => string;
   readonly openSession?: (tokens?: readonly string[]) => BindingSession;
   readonly #contract: ContractInfo;
-  readonly #options: HttpBindingOptions<L>;
+  readonly #options: ResolvedHttpOptions<L>;
   readonly #requests = new Set<AbortController>();
   #isClosed = false;
 
-  constructor(contract: ContractInfo, options: HttpBindingOptions<L>) {
+  constructor(contract: ContractInfo, options: ResolvedHttpOptions<L>) {
     this.#contract = contract;
     this.#options = options;
     if (options.principal !== undefined) this.principal = options.principal;
-    if (options.hasSessions === true) this.openSession = createHttpSession;
+    if (options.hasSessions) this.openSession = createHttpSession;
     bindMethods(this);
   }
 
@@ -176,7 +182,7 @@ class HttpBinding<L extends Levels> implements Binding<L> {
     args: string,
     isUpdate: boolean,
   ): { readonly url: string; readonly init: RequestParts } {
-    const { url: baseUrl, readMethod = 'GET', credentials } = this.#options;
+    const { url: baseUrl, readMethod, credentials } = this.#options;
     const parts = credentials === undefined ? {} : { credentials };
     if (!isUpdate && readMethod === 'GET') {
       const url = formatOperationUrl(baseUrl, name, args);

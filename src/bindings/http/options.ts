@@ -1,12 +1,18 @@
 /** Options of the binding `http`, and their checks. */
-import { check } from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import {
-  checkOptionNames,
-  checkOptionTypes,
-  isNonEmptyString,
-  type OptionNamesOf,
-} from '../../correctable/validate.ts';
+  anyValue,
+  callback,
+  distinctNames,
+  matches,
+  oneOf,
+  optional,
+  required,
+  trueOrFalse,
+  type OptionsOf,
+  type ResolvedOptions,
+} from '../../correctable/options.ts';
+import { isNonEmptyString } from '../../correctable/validate.ts';
 
 /** Options of `http`. */
 export interface HttpBindingOptions<L extends Levels = Levels> {
@@ -47,34 +53,23 @@ export interface HttpBindingOptions<L extends Levels = Levels> {
 export const CALL =
   "http(contract, { url: '/api', levels: ['replica', 'primary'] })";
 
-const OPTIONS: OptionNamesOf<HttpBindingOptions> = {
-  url: true,
-  levels: true,
-  readMethod: true,
-  headers: true,
-  credentials: true,
-  principal: true,
-  hasSessions: true,
-  fetch: true,
-};
+export const HTTP_OPTIONS = {
+  url: required(
+    matches(
+      (value) => isNonEmptyString(value) && !/[?#]/.test(value),
+      "must be an address without ? and #, as '/api'.",
+    ),
+  ),
+  levels: required(distinctNames("['replica', 'primary']")),
+  readMethod: optional<'GET' | 'POST'>(oneOf('GET', 'POST'), 'GET'),
+  headers: optional(callback),
+  credentials: optional(anyValue),
+  principal: optional(callback),
+  hasSessions: optional(trueOrFalse, false),
+  fetch: optional(callback),
+} satisfies OptionsOf<HttpBindingOptions>;
 
-/**
- * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not
- * fit
- */
-export function checkHttpOptions(options: HttpBindingOptions): void {
-  checkOptionNames(options, { call: CALL }, OPTIONS);
-  checkOptionTypes(options, 'function', 'headers', 'principal', 'fetch');
-  checkOptionTypes(options, 'boolean', 'hasSessions');
-  const { url, levels, readMethod = 'GET' } = options;
-  const isAddress = isNonEmptyString(url) && !/[?#]/.test(url);
-  check(isAddress, 'url', "must be an address without ? and #, as '/api'.");
-  const areNames =
-    Array.isArray(levels) &&
-    levels.length > 0 &&
-    levels.every(isNonEmptyString) &&
-    new Set(levels).size === levels.length;
-  check(areNames, 'levels', 'must be different names, weakest first.');
-  const isMethod = readMethod === 'GET' || readMethod === 'POST';
-  check(isMethod, 'readMethod', "must be 'GET' or 'POST'.");
-}
+export type ResolvedHttpOptions<L extends Levels> = ResolvedOptions<
+  HttpBindingOptions<L>,
+  typeof HTTP_OPTIONS
+>;

@@ -13,11 +13,16 @@ import {
 import { systemClock, type Clock } from '../../correctable/clock.ts';
 import { CorrectableError, check } from '../../correctable/errors.ts';
 import {
-  checkOptionNames,
-  checkRecord,
-  isClock,
-  type OptionNamesOf,
-} from '../../correctable/validate.ts';
+  amount,
+  anyValue,
+  matches,
+  optional,
+  readOptions,
+  type OptionsOf,
+  type ResolvedOptions,
+  timeSource,
+} from '../../correctable/options.ts';
+import { isRecord } from '../../correctable/validate.ts';
 import { checkDuration } from '../shared/check-number.ts';
 import { createLevelOrder } from '../../correctable/level-order.ts';
 import type { Levels } from '../../correctable/level-types.ts';
@@ -70,6 +75,7 @@ export interface MemoryOptions<L extends Levels = MemoryLevels> {
   readonly lagMs?: number | undefined;
   /** The primary, which other bindings can share. Default: one of its own. */
   readonly store?: MemoryStore | undefined;
+  /** The clock, for tests. Default: the clock of the process */
   readonly clock?: Clock | undefined;
 }
 
@@ -94,38 +100,43 @@ export interface MemoryBinding<L extends Levels> extends Binding<L> {
 export function memory<const L extends Levels = MemoryLevels>(
   options: MemoryOptions<L> = {},
 ): MemoryBinding<L> {
-  checkOptions(options);
-  return bindMethods(new InMemoryBinding(options));
+  return bindMethods(new InMemoryBinding(readMemoryOptions(options)));
 }
 
 const LEVELS: MemoryLevels = ['weak', 'strong'];
 const CALL = 'memory({ delaysMs: { weak: 5, strong: 80 } })';
 
-const OPTIONS: OptionNamesOf<MemoryOptions> = {
-  levels: true,
-  delaysMs: true,
-  lagMs: true,
-  store: true,
-  clock: true,
-};
+export const MEMORY_OPTIONS = {
+  levels: optional(anyValue),
+  delaysMs: optional(matches(isRecord, `write ${CALL}`)),
+  lagMs: optional(amount({})),
+  store: optional(
+    matches(
+      (value) => value instanceof Primary,
+      'give one made by memoryStore()',
+    ),
+  ),
+  clock: optional<Clock>(timeSource, systemClock),
+} satisfies OptionsOf<MemoryOptions>;
 
-function checkOptions(options: MemoryOptions<Levels>): void {
-  checkOptionNames(options, { call: CALL }, OPTIONS);
-  const { levels = LEVELS, delaysMs = {}, clock } = options;
-  const { all } = createLevelOrder(levels);
-  checkRecord(delaysMs, { call: CALL, field: 'delaysMs' });
-  for (const level of Object.keys(delaysMs)) {
+type ResolvedMemoryOptions<L extends Levels> = ResolvedOptions<
+  MemoryOptions<L>,
+  typeof MEMORY_OPTIONS
+>;
+
+function readMemoryOptions<L extends Levels>(
+  options: MemoryOptions<L>,
+): ResolvedMemoryOptions<L> {
+  const resolved = readOptions(options, { call: CALL }, MEMORY_OPTIONS);
+  const { all } = createLevelOrder(options.levels ?? LEVELS);
+  for (const level of Object.keys(options.delaysMs ?? {})) {
     check(
       all.includes(level),
       `delaysMs.${level}`,
       `is none of the levels ${all.join(', ')}`,
     );
   }
-  check(
-    clock === undefined || isClock(clock),
-    'clock',
-    'must have now and setTimer, as virtualClock() has, or be left out',
-  );
+  return resolved;
 }
 
 const STRONGEST_DELAY_MS = 20;
@@ -159,9 +170,9 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
   readonly #stopFollowing: () => void;
   #isClosed = false;
 
-  constructor(options: MemoryOptions<L>) {
+  constructor(options: ResolvedMemoryOptions<L>) {
     const levels: Levels = options.levels ?? LEVELS;
-    const clock = options.clock ?? systemClock;
+    const { clock } = options;
     this.#levels = levels as L;
     this.#strongest = levels.at(-1)!;
     levels.forEach((level, rank) => {
@@ -180,11 +191,11 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
       levels.length - 1,
       levels.length,
     );
-    const lagMs = checkDuration('lagMs', options.lagMs ?? strongestMs / 2);
+    const lagMs = options.lagMs ?? strongestMs / 2;
     this.#replication = new DelayQueue(clock, lagMs, (update) =>
       this.#applyToBackup(update),
     );
-    this.#primary = toPrimary(options.store);
+    this.#primary = (options.store as Primary | undefined) ?? new Primary();
     this.#stopFollowing = this.#primary.replicateTo(this.#backup, (update) =>
       this.#replication.send(update),
     );
@@ -359,16 +370,4 @@ function getDelayMs(
       ? STRONGEST_DELAY_MS
       : (STRONGEST_DELAY_MS * rank) / (count - 1);
   return checkDuration(`delaysMs.${level}`, delaysMs?.[level] ?? even);
-}
-
-function toPrimary(store: MemoryStore | undefined): Primary {
-  if (store === undefined) return new Primary();
-  if (store instanceof Primary) return store;
-  throw new CorrectableError(
-    'INVALID_ARGUMENT',
-    'store: give one made by memoryStore()',
-    {
-      field: 'store',
-    },
-  );
 }

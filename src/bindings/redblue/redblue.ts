@@ -2,7 +2,7 @@
  * The binding for a RedBlue service behind a gateway (RedBlue, OSDI 2012),
  * typed and checked by its contract.
  */
-import { checkOptionNames } from '../../correctable/validate.ts';
+import { readOptions } from '../../correctable/options.ts';
 import {
   checkRegistry,
   type OperationRegistry,
@@ -41,8 +41,8 @@ export function redblue(
   options: ConnectionOptions,
 ): RemoteBinding<RedBlueLevels, true> {
   checkRegistry(contract, CALL);
-  checkOptionNames(options, { call: CALL }, CONNECTION_OPTIONS);
-  const client = connectClient(options, {
+  const connection = readOptions(options, { call: CALL }, CONNECTION_OPTIONS);
+  const client = connectClient(connection, {
     levels: REDBLUE_LEVELS,
     contract: toClientContract(contract),
   });

@@ -2,12 +2,15 @@
  * The binding for a store behind a gateway: one request over a websocket, all
  * views back.
  */
-import { check } from '../../correctable/errors.ts';
 import {
-  checkOptionNames,
-  isNonEmptyString,
-  type OptionNamesOf,
-} from '../../correctable/validate.ts';
+  anyValue,
+  distinctNames,
+  optional,
+  readOptions,
+  required,
+  trueOrFalse,
+  type OptionsOf,
+} from '../../correctable/options.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import {
   checkRegistry,
@@ -35,8 +38,9 @@ export interface RemoteOptions<L extends Levels> extends ConnectionOptions {
   /**
    * The operations of the store with their schemas, made by `defineContract`.
    * Arguments are checked before anything is sent, and again at the gateway.
-   * Results are not checked: only a RedBlue service checks its own. If the
-   * gateway has another version, it serves operations that are the same in
+   * Results are not checked: only a RedBlue service checks its own.
+   *
+   * If the gateway has another version, it serves operations that are the same in
    * both. Others fail with `UNSUPPORTED`. Without a contract, arguments are
    * sent unchanged, even if a gateway with a contract hosts this binding. The
    * server behind must then have the contract too.
@@ -50,20 +54,20 @@ export interface RemoteOptions<L extends Levels> extends ConnectionOptions {
   readonly operations?: readonly string[] | undefined;
   /**
    * Whether the store keeps sessions that can move to another of its servers.
-   * Default: no, `session()` is refused.
+   * Default: `false`, so that `session()` is refused
    */
   readonly hasSessions?: boolean | undefined;
 }
 
 const CALL = 'remote({ url, levels })';
 
-const OPTIONS: OptionNamesOf<RemoteOptions<Levels>> = {
+export const REMOTE_OPTIONS = {
   ...CONNECTION_OPTIONS,
-  levels: true,
-  contract: true,
-  operations: true,
-  hasSessions: true,
-};
+  levels: required(distinctNames("['weak', 'strong']", MAX_LEVELS)),
+  contract: optional(anyValue),
+  operations: optional(anyValue),
+  hasSessions: optional(trueOrFalse, false),
+} satisfies OptionsOf<RemoteOptions<Levels>>;
 
 /**
  * Binds a client to a store behind a gateway. Operations survive the loss of
@@ -84,17 +88,10 @@ const OPTIONS: OptionNamesOf<RemoteOptions<Levels>> = {
 export function remote<const L extends Levels>(
   options: RemoteOptions<L>,
 ): RemoteBinding<L> {
-  checkOptionNames(options, { call: CALL }, OPTIONS);
-  const {
-    levels,
-    contract,
-    operations,
-    hasSessions = false,
-    ...rest
-  } = options;
+  const { levels, contract, operations, hasSessions, ...connection } =
+    readOptions(options, { call: CALL }, REMOTE_OPTIONS);
   if (contract !== undefined) checkRegistry(contract, CALL);
-  checkLevels(levels);
-  const client = connectClient(rest, {
+  const client = connectClient(connection, {
     levels,
     contract: contract && toClientContract(contract),
   });
@@ -106,17 +103,4 @@ export function remote<const L extends Levels>(
     operations,
     hasSessions,
   });
-}
-
-function checkLevels(levels: Levels): void {
-  const isList =
-    Array.isArray(levels) &&
-    levels.every(isNonEmptyString) &&
-    new Set(levels).size === levels.length;
-  const isRight = isList && levels.length > 0 && levels.length <= MAX_LEVELS;
-  check(
-    isRight,
-    'levels',
-    `must be 1 to ${MAX_LEVELS} different names, weakest first`,
-  );
 }

@@ -10,11 +10,15 @@ import type {
 import { bindMethods } from '../../correctable/binding.ts';
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import {
-  checkOptionTypes,
-  checkOptionNames,
-  checkRecord,
-  type OptionNamesOf,
-} from '../../correctable/validate.ts';
+  anyValue,
+  callback,
+  oneOf,
+  optional,
+  readOptions,
+  type OptionsOf,
+  type ResolvedOptions,
+} from '../../correctable/options.ts';
+import { checkRecord } from '../../correctable/validate.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import {
@@ -36,7 +40,7 @@ export interface TieredOptions {
    * How a read calls its tiers. `'parallel'` calls all at once, so that a slow
    * or hanging tier delays no other. `'sequential'` calls the next tier after
    * the weaker one has answered, as in Listing 7, and spares the strongest tier
-   * when the caller cancels early. Default: `'parallel'`.
+   * when the caller cancels early. Default: `parallel`.
    */
   readonly mode?: TierMode | undefined;
   /**
@@ -44,7 +48,7 @@ export interface TieredOptions {
    * execute all of them.
    */
   readonly supports?: ((operation: Operation) => boolean) | undefined;
-  /** The name in error messages. Default: `'tiered'`. */
+  /** The name in error messages. Default: `tiered`. */
   readonly name?: string | undefined;
   /** Called once by `close()`, to release pools and sockets. */
   readonly close?: (() => void | PromiseLike<void>) | undefined;
@@ -56,7 +60,10 @@ export interface TieredOptions {
   readonly onError?: TierErrorHandler | undefined;
 }
 
-interface TieredSetup<L extends Levels> extends TieredOptions {
+interface TieredSetup<L extends Levels> extends ResolvedOptions<
+  TieredOptions,
+  typeof TIERED_OPTIONS
+> {
   readonly levels: L;
   readonly tiers: Tiers<L>;
 }
@@ -89,8 +96,8 @@ export function tiered<const L extends Levels>(
   tiers: Tiers<L>,
   options: TieredOptions = {},
 ): Binding<L> {
-  checkOptionNames(options, { call: CALL }, OPTIONS);
-  const setup = { ...options, levels, tiers };
+  const resolved = readOptions(options, { call: CALL }, TIERED_OPTIONS);
+  const setup = { ...resolved, levels, tiers };
   checkTiers(setup, CALL);
   return bindMethods(new TieredBinding(setup));
 }
@@ -110,7 +117,7 @@ class TieredBinding<L extends Levels> implements Binding<L> {
   #closing: Promise<void> | undefined;
 
   constructor(options: TieredSetup<L>) {
-    this.name = options.name ?? 'tiered';
+    this.name = options.name;
     this.#options = options;
   }
 
@@ -138,7 +145,7 @@ class TieredBinding<L extends Levels> implements Binding<L> {
     sink: Sink<T, L[number]>,
     context: InvocationContext,
   ): void {
-    const { levels: all, tiers, mode = 'parallel', onError } = this.#options;
+    const { levels: all, tiers, mode, onError } = this.#options;
     const run = new TieredRun({
       operation,
       levels: all,
@@ -202,16 +209,16 @@ class TieredBinding<L extends Levels> implements Binding<L> {
 const CALL =
   "tiered(['cache', 'origin'], { cache: readCache, origin: fetchOrigin }, { mode: 'sequential' })";
 
-const OPTIONS: OptionNamesOf<TieredOptions> = {
-  mode: true,
-  supports: true,
-  name: true,
-  close: true,
-  onError: true,
-};
+export const TIERED_OPTIONS = {
+  mode: optional<TierMode>(oneOf('parallel', 'sequential'), 'parallel'),
+  supports: optional(callback),
+  name: optional(anyValue, 'tiered'),
+  close: optional(callback),
+  onError: optional(callback),
+} satisfies OptionsOf<TieredOptions>;
 
 function checkTiers(options: TieredSetup<Levels>, call: string): void {
-  const { levels: names, tiers, mode = 'parallel' } = options;
+  const { levels: names, tiers } = options;
   check(
     Array.isArray(names) && names.length > 0,
     'levels',
@@ -223,7 +230,6 @@ function checkTiers(options: TieredSetup<Levels>, call: string): void {
     `name each once, not [${names.join(', ')}]`,
   );
   checkRecord(tiers, { call, field: 'tiers' });
-  checkOptionTypes(options, 'function', 'supports', 'close', 'onError');
   for (const level of names) {
     const isTier =
       typeof tiers[level] === 'function' &&
@@ -237,10 +243,4 @@ function checkTiers(options: TieredSetup<Levels>, call: string): void {
       `add '${level}' to the levels, or leave its tier out`,
     );
   }
-  const isMode = mode === 'parallel' || mode === 'sequential';
-  check(
-    isMode,
-    'mode',
-    `choose 'parallel' or 'sequential', not '${mode as string}'`,
-  );
 }

@@ -1,8 +1,9 @@
 /** The token of operators, in a file that may be replaced while the server runs. */
 import { resolve } from 'node:path';
 import { isCorrectableError } from '../../correctable/errors.ts';
+import { checkOption } from '../../correctable/options.ts';
 import { readTextFile } from '../../server/cluster/text-file.ts';
-import { checkOperatorToken } from '../../server/gateway/listen/operator-token.ts';
+import { operatorTokenOption } from '../../server/gateway/listen/operator-token.ts';
 import { createUsageError, readText, type RawOptions } from '../options.ts';
 
 /**
@@ -15,7 +16,7 @@ export function parseOperatorToken(options: RawOptions): (() => string) | undefi
   const path = resolve(readText(options, 'operatorTokenFile'));
   const read = (): string => readTextFile(path).trim();
   try {
-    checkOperatorToken(read());
+    checkOption(read(), 'operatorToken', operatorTokenOption);
   } catch (error) {
     const problem = isCorrectableError(error) ? 'has no usable token' : 'cannot be read';
     const message = `names ${path}, which ${problem}: ${(error as Error).message}`;

@@ -9,11 +9,12 @@ import {
   isCorrectableError,
 } from '../../correctable/errors.ts';
 import {
-  checkOptionNames,
-  checkOptionTypes,
-  checkRecord,
-  isThenable,
-} from '../../correctable/validate.ts';
+  optional,
+  readOptions,
+  trueOrFalse,
+  type OptionsOf,
+} from '../../correctable/options.ts';
+import { checkRecord, isThenable } from '../../correctable/validate.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { isValueWithDetails, skipLevel, withDetails } from '../tier-result.ts';
 import type { ValueWithDetails } from '../tier-result.ts';
@@ -84,6 +85,10 @@ type AnyHandler = (
 const CALL =
   'createHandler(contract, { dequeue: ({ queue }, { signal }) => … })';
 
+const OPTIONS = {
+  checksResults: optional(trueOrFalse, true),
+} satisfies OptionsOf<HandlerOptions>;
+
 /**
  * Creates a function over the operations of `contract`, such as a tier of
  * `tiered`. It calls the handler that is named like the operation. Handlers get
@@ -119,11 +124,9 @@ export function createHandler<const S extends OperationSpecs, C = unknown>(
 ): (operation: Operation, context: C) => unknown {
   checkRegistry(contract, CALL);
   checkHandlers(contract, handlers, otherwise);
-  checkOptionNames(options, { call: CALL }, { checksResults: true });
-  checkOptionTypes(options, 'boolean', 'checksResults');
 
   const errorsOf = createErrorFactories(contract.operations);
-  const { checksResults = true } = options;
+  const { checksResults } = readOptions(options, { call: CALL }, OPTIONS);
   const checkResult = checksResults
     ? createResultCheck(contract.operations)
     : undefined;

@@ -44,7 +44,7 @@ export interface ClusterFile {
   /** The absolute path of the key file. */
   readonly keyFile: string;
   /** How long logs are kept for a site that is away, in milliseconds. */
-  readonly keepForMs: number | undefined;
+  readonly keepForMs: number;
 }
 
 /**
@@ -59,6 +59,7 @@ const RESERVED_NAMES: readonly string[] = [
   'sites',
   'metrics',
 ];
+const DEFAULT_KEEP_FOR_MS = 86_400_000;
 const FILE_FIELDS = ['sites', 'redLog', 'keyFile', 'keepForMs'] as const;
 const SITE_FIELDS = ['url', 'cluster'] as const;
 const MAX_PORT = 65_535;
@@ -110,7 +111,7 @@ export function parseClusterFile(value: unknown, path: string): ClusterFile {
     sites,
     redLog,
     keyFile: absolute,
-    keepForMs: keepForMs as number | undefined,
+    keepForMs: (keepForMs ?? DEFAULT_KEEP_FOR_MS) as number,
   };
 }
 

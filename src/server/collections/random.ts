@@ -4,14 +4,9 @@
 export const MAX_SEED = 2 ** 32 - 1;
 
 /**
- * Whether the first run may have this seed. The seeds of the other runs follow
- * from it.
+ * Returns the largest seed that the first run may have. The seeds of the other
+ * runs follow from it.
  */
-export function isFirstSeed(seed: number, runs: number): boolean {
-  return Number.isInteger(seed) && seed >= 0 && seed <= getMaxFirstSeed(runs);
-}
-
-/** The largest of them. */
 export function getMaxFirstSeed(runs: number): number {
   return MAX_SEED - runs + 1;
 }

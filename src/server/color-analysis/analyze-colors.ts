@@ -3,17 +3,20 @@
  * 2012, §5.3). A search that finds nothing proves nothing, so a verdict reports
  * how much was tried.
  */
-import type { Principal } from '../../correctable/binding.ts';
-import { check } from '../../correctable/errors.ts';
-import { Random, getMaxFirstSeed, isFirstSeed } from '../collections/random.ts';
+import { Random, getMaxFirstSeed } from '../collections/random.ts';
 import {
-  checkOptionTypes,
-  checkOptionNames,
-  checkRecord,
-  type OptionNamesOf,
-} from '../../correctable/validate.ts';
+  checkOption,
+  integer,
+  readOptions,
+  required,
+  type ResolvedOptions,
+} from '../../correctable/options.ts';
 import { requireService, type Service } from '../service/service.ts';
-import type { Arbitraries } from './values/argument-generator.ts';
+import {
+  ANALYSIS_CALL,
+  ANALYSIS_OPTIONS,
+  type ColorAnalysisOptions,
+} from './analysis-options.ts';
 import {
   findFailingGenerators,
   createFindings,
@@ -48,59 +51,6 @@ import {
   type Step,
 } from './interleaving.ts';
 import { TrialStats } from './trial-stats.ts';
-
-/** Options of `analyzeColors`. */
-export interface ColorAnalysisOptions {
-  /**
-   * Number of runs. They take from seconds to a minute or more. It depends on
-   * the number of writes, on how much a generator reads, and on the conditions
-   * of `snapshotInvariants`, which run after each operation. Default: 10 000
-   */
-  readonly runs?: number;
-  /** Seed of the first run. Each further run adds 1. Default: 1 */
-  readonly seed?: number;
-  /**
-   * Functions that draw arguments if the contract's schemas alone are not
-   * enough. Refused arguments are drawn again.
-   *
-   * @example
-   * arbitraries: {
-   *   withdraw: ({ pick, between }) => ({
-   *     account: pick(['a', 'b']),
-   *     cents: between(1, 3),
-   *   }),
-   * }
-   */
-  readonly arbitraries?: Arbitraries;
-  /**
-   * The users that operations are executed for, by turns, if generators read
-   * `principal`. Default: `[{ id: 'ada' }, { id: 'bob' }]`
-   */
-  readonly principals?: readonly Principal[];
-  /**
-   * Number of user requests of the application, for the table of the report.
-   */
-  readonly requests?: number;
-  /**
-   * Called before each run with the number of completed runs. Return `false` to
-   * stop.
-   */
-  readonly shouldContinue?: (made: number) => boolean;
-}
-
-const CALL = 'analyzeColors(service, { runs: 10_000, seed: 1 })';
-
-const OPTIONS: OptionNamesOf<ColorAnalysisOptions> = {
-  runs: true,
-  seed: true,
-  arbitraries: true,
-  principals: true,
-  requests: true,
-  shouldContinue: true,
-};
-
-/** Enough to try each pair of operations often. */
-const DEFAULT_RUNS = 10_000;
 
 /** The share of runs that run a read twice. */
 const READ_RUN_SHARE = 0.25;
@@ -139,8 +89,7 @@ export class ColorAnalysis {
 
   /** @throws as `analyzeColors` */
   constructor(service: Service, options: ColorAnalysisOptions = {}) {
-    checkOptions(service, options);
-    const { runs = DEFAULT_RUNS, seed = 1 } = options;
+    const { runs, seed } = readAnalysisOptions(service, options);
     this.#options = options;
     this.#first = seed;
     this.#runs = runs;
@@ -394,28 +343,19 @@ export class ColorAnalysis {
   }
 }
 
-function checkOptions(service: unknown, options: ColorAnalysisOptions): void {
-  requireService(service, CALL);
-  checkOptionNames(options, { call: CALL }, OPTIONS);
-  const { runs = 1, seed = 0, arbitraries = {}, requests } = options;
-  check(
-    Number.isInteger(runs) && runs >= 1,
-    'runs',
-    `must be an integer from 1 on, not ${runs}`,
+function readAnalysisOptions(
+  service: unknown,
+  options: ColorAnalysisOptions,
+): ResolvedOptions<ColorAnalysisOptions, typeof ANALYSIS_OPTIONS> {
+  requireService(service, ANALYSIS_CALL);
+  const resolved = readOptions(
+    options,
+    { call: ANALYSIS_CALL },
+    ANALYSIS_OPTIONS,
   );
-  check(
-    isFirstSeed(seed, runs),
-    'seed',
-    `must be an integer from 0 to ${getMaxFirstSeed(runs)}, not ${seed}`,
-  );
-  checkRecord(arbitraries, {
-    call: '{ arbitraries: { withdraw: ({ pick }) => ({ … }) } }',
-    field: 'arbitraries',
-  });
-  const isCount =
-    requests === undefined || (Number.isInteger(requests) && requests >= 0);
-  check(isCount, 'requests', 'must be their number, or none');
-  checkOptionTypes(options, 'function', 'shouldContinue');
+  const max = getMaxFirstSeed(resolved.runs);
+  checkOption(resolved.seed, 'seed', required(integer({ min: 0, max })));
+  return resolved;
 }
 
 function isSameOutcome(

@@ -5,8 +5,8 @@
  * sites that are away. These choices belong together, so both kinds of
  * deployment make all of them here.
  */
+import type { AbsenceLimits } from '../messages/absent-sites.ts';
 import type { SiteDriverOptions } from '../site/site-driver.ts';
-import { DEFAULT_BACKLOG } from './default-limits.ts';
 
 /** A site without a choice keeps the default of `SiteOptions`. */
 export interface NodePolicy extends Pick<
@@ -42,20 +42,11 @@ export interface ClusterPolicyOptions {
    * again.
    */
   readonly isConfirmed: boolean;
-  /** Default: 1 000 000 */
-  readonly maxBacklogEntries: number | undefined;
-  /** How long data is kept for a site that is away. Default: one day */
-  readonly keepForMs: number | undefined;
+  /** The limits of what is kept for a site that is away. */
+  readonly absence: AbsenceLimits;
 }
 
-const DEFAULT_KEEP_FOR_MS = 86_400_000;
-
 export function createClusterPolicy(options: ClusterPolicyOptions): NodePolicy {
-  const {
-    maxBacklogEntries = DEFAULT_BACKLOG,
-    keepForMs = DEFAULT_KEEP_FOR_MS,
-  } = options;
-
   return {
     directory: options.directory,
     generation: options.generation,
@@ -66,6 +57,6 @@ export function createClusterPolicy(options: ClusterPolicyOptions): NodePolicy {
     stopsOnUnknownStart: true,
     needsPeer: !options.isConfirmed,
     keepsReceivedReplies: true,
-    absence: { maxBacklogEntries, keepForMs },
+    absence: options.absence,
   };
 }

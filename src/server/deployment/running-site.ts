@@ -3,16 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { createSiteAlarms, type OnAlarm } from '../alarms/site-alarm.ts';
 import type { GeneratorLimits } from '../generator/generator-budget.ts';
-import type { EmbeddedOptions } from './embedded/embedded-options.ts';
-import {
-  DEFAULT_ATTEMPTS,
-  DEFAULT_BACKLOG,
-  DEFAULT_CLOCK_SKEW_MS,
-  DEFAULT_IN_FLIGHT,
-  DEFAULT_SITE_TIMEOUT_MS,
-  RESEND_AFTER_MS,
-  TICK_INTERVAL_MS,
-} from './default-limits.ts';
+import type { ResolvedSiteOptions } from './embedded/embedded-options.ts';
 import type { NodePolicy } from './node-policy.ts';
 import type { GeneratorOptions } from '../generator/generator-runner.ts';
 import type { SiteStorage } from '../log/site-storage.ts';
@@ -46,6 +37,9 @@ type LimitName =
   | 'sessionTimeoutMs'
   | 'resendAfterMs'
   | 'tickIntervalMs';
+
+const TICK_INTERVAL_MS = 250;
+const RESEND_AFTER_MS = 1000;
 
 /** What all sites of a deployment have in common. */
 export interface SitePlan {
@@ -91,29 +85,27 @@ export interface RunningSite {
   readonly certificationStats: CertificationCounter;
 }
 
-/** The part of the plan that follows from the options and their defaults. */
+/** Returns the part of the plan that follows from the options. */
 export function createSitePlan(
   service: Service,
-  options: EmbeddedOptions,
+  options: ResolvedSiteOptions,
 ): Pick<SitePlan, 'service' | 'limits' | 'generators' | 'checkInvariants'> {
-  const {
-    maxInFlight = DEFAULT_IN_FLIGHT,
-    siteTimeoutMs = DEFAULT_SITE_TIMEOUT_MS,
-  } = options;
-  const limits = {
-    maxAttempts: options.maxAttempts ?? DEFAULT_ATTEMPTS,
-    maxInFlight: maxInFlight,
-    maxRedInFlight: options.maxRedInFlight ?? Math.ceil(maxInFlight / 2),
-    maxBacklogEntries: options.maxBacklogEntries ?? DEFAULT_BACKLOG,
-    maxClockSkewMs: options.maxClockSkewMs ?? DEFAULT_CLOCK_SKEW_MS,
-    reachTimeoutMs: siteTimeoutMs,
-    sessionTimeoutMs: siteTimeoutMs,
-    resendAfterMs: RESEND_AFTER_MS,
-    tickIntervalMs: TICK_INTERVAL_MS,
-  };
+  const { maxAttempts, maxInFlight, maxBacklogEntries, maxClockSkewMs } =
+    options;
+
   return {
     service,
-    limits,
+    limits: {
+      maxAttempts,
+      maxInFlight,
+      maxRedInFlight: options.maxRedInFlight ?? Math.ceil(maxInFlight / 2),
+      maxBacklogEntries,
+      maxClockSkewMs,
+      reachTimeoutMs: options.siteTimeoutMs,
+      sessionTimeoutMs: options.siteTimeoutMs,
+      resendAfterMs: RESEND_AFTER_MS,
+      tickIntervalMs: TICK_INTERVAL_MS,
+    },
     generators: options.generators ?? {},
     checkInvariants: options.checkInvariants ?? hasInvariants(service),
   };

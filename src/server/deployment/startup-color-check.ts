@@ -7,10 +7,8 @@ import {
   isCorrectableError,
 } from '../../correctable/errors.ts';
 import type { Arbitraries } from '../color-analysis/values/argument-generator.ts';
-import {
-  ColorAnalysis,
-  type ColorAnalysisOptions,
-} from '../color-analysis/analyze-colors.ts';
+import type { ColorAnalysisOptions } from '../color-analysis/analysis-options.ts';
+import { ColorAnalysis } from '../color-analysis/analyze-colors.ts';
 import type { ColorReport } from '../color-analysis/color-report.ts';
 import type { Service } from '../service/service.ts';
 import { isInDevelopment } from '../site/is-in-development.ts';

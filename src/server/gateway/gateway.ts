@@ -9,9 +9,7 @@ import {
   CorrectableError,
   isCorrectableError,
 } from '../../correctable/errors.ts';
-import type { OptionNamesOf } from '../../correctable/validate.ts';
 import type { Levels } from '../../correctable/level-types.ts';
-import type { OperationRegistry } from '../../protocol/contract/operation-registry.ts';
 import { borrowOperation } from '../../protocol/contract/checked-operation.ts';
 import type { Codec } from '../../protocol/codec/codec.ts';
 import { jsonCodec } from '../../protocol/codec/json-codec.ts';
@@ -23,7 +21,8 @@ import {
   type CompiledRegistry,
 } from './context/compile-schema.ts';
 import { GatewayConnection } from './connection/connection.ts';
-import { checkGatewayOptions, getHostedLevels } from './validate-options.ts';
+import { readGatewayOptions, type GatewayOptions } from './gateway-options.ts';
+import { getHostedLevels } from './hosted-levels.ts';
 import type {
   Authenticate,
   Authorize,
@@ -41,8 +40,7 @@ import {
   type GatewayLimits,
 } from './limits/limits.ts';
 import { TotalLoad } from './limits/in-flight-load.ts';
-import { guardLogger, silentLogger, type Logger } from './context/logger.ts';
-import { checkOrigins } from './context/origins.ts';
+import { guardLogger, type Logger } from './context/logger.ts';
 import { hasEnded, identify } from './context/principal.ts';
 import {
   OperationStats,
@@ -51,47 +49,6 @@ import {
 import { Principals } from './limits/principal-shares.ts';
 import type { ServerSocket } from './connection/socket.ts';
 import { CloseCode } from '../../protocol/close-codes.ts';
-
-/** Options of `createGateway`. */
-export interface GatewayOptions<L extends Levels = Levels> {
-  /** The binding to host. You close it: the gateway does not. */
-  readonly binding: Binding<L>;
-  /**
-   * Name of the site, if the store has several. Clients send it with a retry at
-   * another site.
-   */
-  readonly site?: string | undefined;
-  /**
-   * The operations that clients may use, with schemas for their arguments.
-   * Default: all that the binding supports
-   */
-  readonly contract?: OperationRegistry | undefined;
-  /**
-   * Origins of pages that may connect, such as `https://shop.example`, besides
-   * pages of the same loopback server.
-   */
-  readonly origins?: readonly string[] | undefined;
-  /**
-   * Verifies the token of a client. Default: all clients are the same principal
-   */
-  readonly authenticate?: Authenticate | undefined;
-  /** Decides whether a principal may execute an operation. Default: always */
-  readonly authorize?: Authorize | undefined;
-  readonly limits?: Partial<GatewayLimits> | undefined;
-  /** Receives log messages. Default: none are logged */
-  readonly logger?: Logger | undefined;
-}
-
-const OPTIONS: OptionNamesOf<GatewayOptions> = {
-  binding: true,
-  site: true,
-  contract: true,
-  origins: true,
-  authenticate: true,
-  authorize: true,
-  limits: true,
-  logger: true,
-};
 
 /** The state and load of a gateway. */
 export interface GatewayStatus extends Readonly<GatewayStats> {
@@ -246,11 +203,11 @@ class BindingGateway implements Gateway, GatewayContext {
   #shutdown: Shutdown | undefined;
 
   constructor(
-    options: GatewayOptions,
+    input: GatewayOptions,
     overrides: Partial<InternalLimits> = {},
     hosted?: HostedSite,
   ) {
-    checkGatewayOptions(options, OPTIONS);
+    const options = readGatewayOptions(input);
     this.#hosted = hosted;
     const { binding, contract, authenticate } = options;
     this.site = options.site;
@@ -261,7 +218,7 @@ class BindingGateway implements Gateway, GatewayContext {
     this.operationStats = new OperationStats(
       contract && Object.keys(contract.operations),
     );
-    this.origins = checkOrigins(options.origins);
+    this.origins = [...options.origins];
     this.requiresAuthentication = authenticate !== undefined;
     this.#authenticate = authenticate ?? (() => ({ id: '' }));
     const { authorize } = options;
@@ -274,7 +231,7 @@ class BindingGateway implements Gateway, GatewayContext {
       ...deriveLimits(this.limits, this.requiresAuthentication),
       ...overrides,
     };
-    this.logger = guardLogger(options.logger ?? silentLogger);
+    this.logger = guardLogger(options.logger);
     this.load = new TotalLoad(this.internalLimits.budget);
     this.principals = new Principals(this.internalLimits);
     this.clients = new ClientTable(this.internalLimits.budget, (clients) =>

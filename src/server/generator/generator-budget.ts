@@ -30,13 +30,14 @@ import type { Choice, Reply } from '../records/reply.ts';
 export interface GeneratorLimits {
   /**
    * Maximum number of fields and rows read, rows scanned, identifiers and
-   * random numbers, in total.
+   * random numbers, in total. Default: 100 000
    */
   readonly maxSteps: number;
-  /** Maximum number of effects of the chosen shadow operation. */
+  /** Maximum number of effects of the chosen shadow operation. Default: 10 000 */
   readonly maxEffects: number;
+  /** How long a run may take, in milliseconds. Default: 1000 */
   readonly timeoutMs: number;
-  /** Share of the runs that are repeated and compared, from 0 to 1. */
+  /** Share of the runs that are repeated and compared, from 0 to 1. Default: 0.01 */
   readonly determinismCheckRate: number;
 }
 

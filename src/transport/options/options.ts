@@ -1,7 +1,19 @@
 /** The options of a connection, checked and with their defaults. */
 import { exponentialBackoff, type Backoff } from '../../correctable/backoff.ts';
 import { CorrectableError, check } from '../../correctable/errors.ts';
-import type { OptionNamesOf } from '../../correctable/validate.ts';
+import {
+  amount,
+  anyValue,
+  callback,
+  integer,
+  matches,
+  objectWith,
+  oneOf,
+  optional,
+  readOptions,
+  required,
+  type OptionsOf,
+} from '../../correctable/options.ts';
 import type { Codec } from '../../protocol/codec/codec.ts';
 import { jsonCodec } from '../../protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../protocol/codec/msgpack-codec.ts';
@@ -44,8 +56,9 @@ export interface ConnectionOptions {
   readonly token?: string | (() => string | Promise<string>) | undefined;
   /**
    * Name of the signed-in user, which changes with the `token`; `''` for none.
-   * A function is called at each submission and with each token. A submission
-   * belongs to the principal of that time, and is never sent over a connection
+   * A function is called at each submission and with each token.
+   *
+   * A submission belongs to the principal of that time, and is never sent over a connection
    * that another has opened. When the principal changes, operations in flight
    * fail with `UNAVAILABLE`, not `retryable`, and updates that were sent with
    * `UNKNOWN`. Sessions end. The next connection has a fresh token and nothing
@@ -107,22 +120,31 @@ export interface ConnectionOptions {
   readonly random?: (() => number) | undefined;
 }
 
-export const CONNECTION_OPTIONS: OptionNamesOf<ConnectionOptions> = {
-  url: true,
-  WebSocket: true,
-  token: true,
-  principal: true,
-  reconnect: true,
-  connectTimeoutMs: true,
-  heartbeatIntervalMs: true,
-  pongTimeoutMs: true,
-  maxInFlight: true,
-  codec: true,
-  onStateChange: true,
-  onReconnect: true,
-  scheduling: true,
-  random: true,
-};
+const duration = amount({ above: 0, max: Infinity });
+
+export const CONNECTION_OPTIONS = {
+  url: required(anyValue),
+  WebSocket: optional(
+    matches((value) => typeof value === 'function', 'give a class'),
+  ),
+  token: optional(anyValue),
+  principal: optional(
+    matches(
+      (value) => typeof value === 'string' || typeof value === 'function',
+      'must be a name, or a function that gives one',
+    ),
+  ),
+  reconnect: optional(objectWith(['delayMs'], 'neverReconnect')),
+  connectTimeoutMs: optional(duration, 10_000),
+  heartbeatIntervalMs: optional(duration, 15_000),
+  pongTimeoutMs: optional(duration, 5_000),
+  maxInFlight: optional(integer({ max: Infinity }), 16_384),
+  codec: optional(oneOf('msgpack', 'json')),
+  onStateChange: optional(callback),
+  onReconnect: optional(callback),
+  scheduling: optional(anyValue),
+  random: optional(callback),
+} satisfies OptionsOf<ConnectionOptions>;
 
 /** The facts about the store that a connection needs beside the options. */
 export interface ConnectionTarget {
@@ -161,21 +183,16 @@ export interface ResolvedConnectionOptions extends DefaultedOptions {
  * field.
  */
 export function resolveConnectionOptions(
-  options: ConnectionOptions,
+  input: ConnectionOptions,
 ): ResolvedConnectionOptions {
-  const { token, reconnect, WebSocket } = options;
+  const options = readOptions(
+    input,
+    { call: "remote({ url: 'ws://127.0.0.1:7070/ireland', levels })" },
+    CONNECTION_OPTIONS,
+  );
+  const { token } = options;
   const principal = resolvePrincipal(options);
   checkRandomness();
-  check(
-    reconnect === undefined || reconnect?.delayMs,
-    'reconnect',
-    'give a policy, as neverReconnect',
-  );
-  check(
-    WebSocket === undefined || typeof WebSocket === 'function',
-    'WebSocket',
-    'give a class',
-  );
   return {
     urls: toWebSocketUrls(options.url),
     WebSocket: getWebSocketClass(options.WebSocket),
@@ -185,19 +202,11 @@ export function resolveConnectionOptions(
     ),
     principal,
     isTokenFixed: typeof token === 'string',
-    reconnect: reconnect ?? exponentialBackoff(),
-    connectTimeoutMs: checkPositive(
-      'connectTimeoutMs',
-      options.connectTimeoutMs,
-      10_000,
-    ),
-    heartbeatIntervalMs: checkPositive(
-      'heartbeatIntervalMs',
-      options.heartbeatIntervalMs,
-      15_000,
-    ),
-    pongTimeoutMs: checkPositive('pongTimeoutMs', options.pongTimeoutMs, 5_000),
-    maxInFlight: checkPositive('maxInFlight', options.maxInFlight, 16_384),
+    reconnect: options.reconnect ?? exponentialBackoff(),
+    connectTimeoutMs: options.connectTimeoutMs,
+    heartbeatIntervalMs: options.heartbeatIntervalMs,
+    pongTimeoutMs: options.pongTimeoutMs,
+    maxInFlight: options.maxInFlight,
     codec: getCodec(options.codec),
     onStateChange: guardListener(options.onStateChange ?? (() => {})),
     onReconnect: guardListener(options.onReconnect ?? (() => {})),
@@ -209,12 +218,7 @@ export function resolveConnectionOptions(
 function resolvePrincipal({
   principal: value,
   token,
-}: ConnectionOptions): (() => string) | undefined {
-  const isRight =
-    value === undefined ||
-    typeof value === 'string' ||
-    typeof value === 'function';
-  check(isRight, 'principal', 'must be a name, or a function that gives one');
+}: Pick<ConnectionOptions, 'principal' | 'token'>): (() => string) | undefined {
   if (typeof value !== 'function')
     return value === undefined ? value : () => value;
   check(
@@ -256,30 +260,11 @@ function getCodec(
   name: ConnectionOptions['codec'] = hasUtf8() ? 'msgpack' : 'json',
 ): Codec {
   check(
-    name === 'msgpack' || name === 'json',
-    'codec',
-    "must be 'msgpack' or 'json'",
-  );
-  check(
     name === 'json' || hasUtf8(),
     'codec',
     "give 'json': this platform has no TextEncoder, or no strict TextDecoder",
   );
   return name === 'json' ? jsonCodec : msgpackCodec;
-}
-
-function checkPositive(
-  field: string,
-  input: number | undefined,
-  fallback: number,
-): number {
-  const value = input ?? fallback;
-  check(
-    typeof value === 'number' && value > 0,
-    field,
-    `must be a positive number, not ${String(value)}`,
-  );
-  return value;
 }
 
 export interface ClientContract {

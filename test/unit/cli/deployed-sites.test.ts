@@ -49,7 +49,7 @@ async function createDeployment(listed: readonly string[], tables: Readonly<Reco
     sites,
     redLog: { engine: 'built-in', leader: 'a' },
     keyFile,
-    keepForMs: undefined,
+    keepForMs: 86_400_000,
   };
   return findDeployedSites(file);
 }

@@ -20,7 +20,7 @@ test.each([
   ['maxMemoryBytes=64MB', 'takes pairs'],
   ['maxConnections=1,maxConnections=2', 'names maxConnections twice'],
   ['maxConnections=1KiB', 'is no number of bytes'],
-  ['maxBytes=1', 'limits.maxBytes: unknown limit "maxBytes"'],
+  ['maxBytes=1', 'limits: unknown option "maxBytes"'],
   ['maxMemoryBytes=0', 'limits.maxMemoryBytes: must be'],
   ['maxFrameBytes=none', 'limits.maxFrameBytes: must be'],
 ])('%s → INVALID_ARGUMENT that names the flag and what is wrong', (limits, message) => {

@@ -52,9 +52,8 @@ import {
   findRefusal,
   formatProgress,
 } from '../../cluster/state-transfers.ts';
-import { type ClusterNodeOptions } from './cluster-options.ts';
+import type { ResolvedNodeOptions } from './cluster-options.ts';
 import { createClusterSite, loadOrigins } from './cluster-site.ts';
-import { DEFAULT_CLOCK_SKEW_MS } from '../default-limits.ts';
 import type { RunningSite } from '../running-site.ts';
 import { NodeRequests, type RequestedNode } from './node-requests.ts';
 import { NodeResources } from './node-resources.ts';
@@ -76,7 +75,7 @@ export class ClusterNode {
   readonly name: string;
   readonly file: ClusterFile;
   readonly #service: Service;
-  readonly #options: ClusterNodeOptions;
+  readonly #options: ResolvedNodeOptions;
   readonly #events: ClusterNodeEvents;
   readonly #ownVersion: DeploymentVersion;
   readonly #resources: NodeResources;
@@ -93,7 +92,7 @@ export class ClusterNode {
   /** @throws CorrectableError as `openClusterNode` */
   constructor(
     service: Service,
-    options: ClusterNodeOptions,
+    options: ResolvedNodeOptions,
     events: ClusterNodeEvents,
   ) {
     this.name = options.site;
@@ -200,7 +199,7 @@ export class ClusterNode {
       site: this.name,
       directory: this.#directory.identity.directory,
       files: this.#directory.files,
-      maxClockSkewMs: this.#options.maxClockSkewMs ?? DEFAULT_CLOCK_SKEW_MS,
+      maxClockSkewMs: this.#options.maxClockSkewMs,
       links,
       admit: (site, receiver) =>
         findRefusal(this.#site && this.#origins, {

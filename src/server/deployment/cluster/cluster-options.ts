@@ -1,18 +1,18 @@
 /** The options of one site of a cluster, which is a process of its own. */
 import { check } from '../../../correctable/errors.ts';
 import {
-  isNonEmptyString,
-  type OptionNamesOf,
-} from '../../../correctable/validate.ts';
-import { emitWarning } from '../../alarms/site-alarm.ts';
+  optional,
+  readOptions,
+  required,
+  text,
+  trueOrFalse,
+  type OptionsOf,
+  type ResolvedOptions,
+} from '../../../correctable/options.ts';
 import type { ClusterFile } from '../../cluster/cluster-file.ts';
-import { checkEmbeddedOptions } from '../embedded/check-embedded-options.ts';
-import {
-  EMBEDDED_OPTIONS,
-  type EmbeddedOptions,
-} from '../embedded/embedded-options.ts';
-import { checkColorsIfEnabled } from '../startup-color-check.ts';
-import type { Service } from '../../service/service.ts';
+import type { EmbeddedOptions } from '../embedded/embedded-options.ts';
+import { SITE_OPTIONS } from '../site-options.ts';
+import { requireService } from '../../service/service.ts';
 
 /**
  * Options of `createEmbedded` that the cluster file sets, or that have no
@@ -40,69 +40,34 @@ export interface ClusterNodeOptions extends Omit<EmbeddedOptions, FileOption> {
   readonly rebuild?: boolean | undefined;
 }
 
-const {
-  sites: _sites,
-  redLeader: _leader,
-  latency: _latency,
-  clusterKey: _key,
-  ...common
-} = EMBEDDED_OPTIONS;
+export const CLUSTER_NODE_OPTIONS = {
+  cluster: required(text),
+  site: required(text),
+  dataDir: required(text),
+  rebuild: optional(trueOrFalse, false),
+  ...SITE_OPTIONS,
+} satisfies OptionsOf<ClusterNodeOptions>;
 
-/** All options of a node. */
-export const CLUSTER_NODE_OPTIONS: OptionNamesOf<ClusterNodeOptions> = {
-  ...common,
-  cluster: true,
-  site: true,
-  rebuild: true,
-};
+/** The options of a node, after the defaults were filled in. */
+export type ResolvedNodeOptions = ResolvedOptions<
+  ClusterNodeOptions,
+  typeof CLUSTER_NODE_OPTIONS
+>;
 
-/**
- * Returns the options that a node shares with `createEmbedded`, with the sites
- * of the file.
- */
-export function toEmbeddedOptions(
-  options: ClusterNodeOptions,
-  names: readonly string[],
-): EmbeddedOptions {
-  const {
-    cluster: _cluster,
-    site: _site,
-    rebuild: _rebuild,
-    ...shared
-  } = options;
-  return { ...shared, sites: names as [string, ...string[]] };
-}
+export const NODE_CALL =
+  "serveCluster({ service, cluster: 'cluster.json', site: 'ireland', dataDir: 'data' })";
 
 /** @throws CorrectableError `INVALID_ARGUMENT` naming the invalid option */
-export function checkSiteOptions(
-  service: Service,
+export function readNodeOptions(
+  service: unknown,
   options: ClusterNodeOptions,
-  file: ClusterFile,
-): void {
-  const { site, rebuild } = options;
-  const names = [...file.sites.keys()];
-  const embedded = toEmbeddedOptions(options, names);
-  checkEmbeddedOptions(service, embedded);
-  check(
-    isNonEmptyString(options.dataDir),
-    'dataDir',
-    'must be the path of the data directory of the site',
-  );
-  check(
-    names.includes(site),
-    'site',
-    `'${site}' is not one of ${names.join(', ')}`,
-  );
-  check(
-    rebuild === undefined || typeof rebuild === 'boolean',
-    'rebuild',
-    'must be true or false, or left out',
-  );
-  checkColorsIfEnabled(service, embedded, (message) =>
-    (options.onAlarm ?? emitWarning)({
-      kind: 'color-check-failed',
-      site,
-      message,
-    }),
-  );
+): ResolvedNodeOptions {
+  requireService(service, NODE_CALL);
+  return readOptions(options, { call: NODE_CALL }, CLUSTER_NODE_OPTIONS);
+}
+
+/** @throws CorrectableError `INVALID_ARGUMENT` if the file lacks the site */
+export function checkIsSite(site: string, { sites }: ClusterFile): void {
+  const names = [...sites.keys()].join(', ');
+  check(sites.has(site), 'site', `'${site}' is not one of ${names}`);
 }

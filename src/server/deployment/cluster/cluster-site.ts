@@ -15,15 +15,12 @@ import {
   type SitePlan,
   type SiteResources,
 } from '../running-site.ts';
-import {
-  toEmbeddedOptions,
-  type ClusterNodeOptions,
-} from './cluster-options.ts';
+import type { ResolvedNodeOptions } from './cluster-options.ts';
 import type { NodeResources } from './node-resources.ts';
 
 export interface ClusterSiteParts {
   readonly service: Service;
-  readonly options: ClusterNodeOptions;
+  readonly options: ResolvedNodeOptions;
   readonly resources: NodeResources;
   readonly origins: Origins;
   /** The generation of the red log that the site follows. */
@@ -62,7 +59,7 @@ export function createClusterSite(parts: ClusterSiteParts): RunningSite {
   rejectClosedDirectory(options.site, site, parts);
 
   const plan: SitePlan = {
-    ...createSitePlan(service, toEmbeddedOptions(options, origins.names)),
+    ...createSitePlan(service, options),
     origins,
     redLeader: origins.find(red.leader ?? '') as Origin,
     // Only the site's own log counts: the other sites cannot be asked here.
@@ -78,8 +75,10 @@ export function createClusterSite(parts: ClusterSiteParts): RunningSite {
     generation,
     version: parts.version,
     isConfirmed: parts.isConfirmed,
-    maxBacklogEntries: options.maxBacklogEntries,
-    keepForMs: resources.file.keepForMs,
+    absence: {
+      maxBacklogEntries: options.maxBacklogEntries,
+      keepForMs: resources.file.keepForMs,
+    },
   });
 
   return createRunningSite(plan, site, policy, {

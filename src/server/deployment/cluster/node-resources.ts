@@ -1,4 +1,4 @@
-import type { OnAlarm } from '../../alarms/site-alarm.ts';
+import { emitWarning, type OnAlarm } from '../../alarms/site-alarm.ts';
 import {
   getFirstLeader,
   readClusterFile,
@@ -13,10 +13,8 @@ import { SiteEnding } from '../../cluster/site-ending.ts';
 import { EnvelopeCodec } from '../../messages/envelope-codec.ts';
 import type { Service } from '../../service/service.ts';
 import { hashDeploymentName } from '../../site/deployment-name.ts';
-import {
-  checkSiteOptions,
-  type ClusterNodeOptions,
-} from './cluster-options.ts';
+import { checkColorsIfEnabled } from '../startup-color-check.ts';
+import { checkIsSite, type ResolvedNodeOptions } from './cluster-options.ts';
 
 /** What a node keeps open while its site is stopped and started again. */
 export class NodeResources {
@@ -36,12 +34,19 @@ export class NodeResources {
   /** @throws CorrectableError as `openClusterNode` */
   constructor(
     service: Service,
-    options: ClusterNodeOptions,
+    options: ResolvedNodeOptions,
     onProgress: (message: string) => void,
   ) {
     const { site } = options;
     this.file = readClusterFile(options.cluster);
-    checkSiteOptions(service, options, this.file);
+    checkIsSite(site, this.file);
+    checkColorsIfEnabled(service, options, (message) =>
+      (options.onAlarm ?? emitWarning)({
+        kind: 'color-check-failed',
+        site,
+        message,
+      }),
+    );
     this.keys = followKeyFile(this.file.keyFile, onProgress);
     this.deploymentName = hashDeploymentName(
       this.keys.sessionKey,
@@ -65,7 +70,7 @@ export class NodeResources {
         hasOwnKey: true,
         onAlarm,
       },
-      rebuilds: options.rebuild === true,
+      rebuilds: options.rebuild,
       room,
     });
     const { directory } = this;

@@ -1,8 +1,24 @@
 /** The options of a deployment in one process. */
-import type { OptionNamesOf } from '../../../correctable/validate.ts';
+import {
+  anyValue,
+  distinctNames,
+  matches,
+  optional,
+  readOptions,
+  required,
+  text,
+  type OptionsOf,
+  type ResolvedOptions,
+} from '../../../correctable/options.ts';
+import { isRecord } from '../../../correctable/validate.ts';
+import { isBytes } from '../../../values/value-kinds.ts';
 import type { SiteAlarm } from '../../alarms/site-alarm.ts';
 import type { GeneratorLimits } from '../../generator/generator-budget.ts';
+import { requireService } from '../../service/service.ts';
 import type { SiteLatency } from '../../site/site-latency.ts';
+import { MIN_KEY_BYTES } from '../../storage/directory/data-directory.ts';
+import { SITE_OPTIONS } from '../site-options.ts';
+import { checkLatencyPairs } from './latency-pairs.ts';
 
 /** Options of `createEmbedded`. */
 export interface EmbeddedOptions<N extends string = string> {
@@ -88,36 +104,54 @@ export interface EmbeddedOptions<N extends string = string> {
    * with a `dataDir`, unless `NODE_ENV` is `production`
    */
   readonly checkColors?: boolean | undefined;
-  /**
-   * Limits of a generator run, and how runs are checked: `maxSteps` (100 000),
-   * `maxEffects` (10 000), `timeoutMs` (1000), `determinismCheckRate` (0.01).
-   */
+  /** Limits of a generator run, and how runs are checked. */
   readonly generators?: Partial<GeneratorLimits> | undefined;
 }
 
-/** All options of `createEmbedded`. */
-export const EMBEDDED_OPTIONS: OptionNamesOf<EmbeddedOptions> = {
-  sites: true,
-  redLeader: true,
-  latency: true,
-  maxAttempts: true,
-  maxInFlight: true,
-  maxRedInFlight: true,
-  siteTimeoutMs: true,
-  maxClockSkewMs: true,
-  dataDir: true,
-  maxBacklogEntries: true,
-  clusterKey: true,
-  onAlarm: true,
-  checkInvariants: true,
-  checkColors: true,
-  generators: true,
-};
+export const EMBEDDED_OPTIONS = {
+  sites: required(distinctNames("['ireland', 'frankfurt']")),
+  redLeader: optional(anyValue),
+  latency: optional(
+    matches(
+      (value) => value === 'none' || value === 'eu-us' || isRecord(value),
+      "must be 'none', 'eu-us' or round trips in milliseconds, as { 'ireland-frankfurt': 20 }",
+    ),
+    'none',
+  ),
+  dataDir: optional(text),
+  clusterKey: optional(
+    matches(
+      isKey,
+      `must have at least ${MIN_KEY_BYTES} bytes, as a text or a Uint8Array`,
+    ),
+  ),
+  ...SITE_OPTIONS,
+} satisfies OptionsOf<EmbeddedOptions>;
 
-/** All bounds of generators. */
-export const GENERATOR_OPTIONS: OptionNamesOf<GeneratorLimits> = {
-  maxSteps: true,
-  maxEffects: true,
-  timeoutMs: true,
-  determinismCheckRate: true,
-};
+type SiteOptionName = keyof typeof SITE_OPTIONS;
+
+/** The options of a site, after the defaults were filled in. */
+export type ResolvedSiteOptions = ResolvedOptions<
+  Pick<EmbeddedOptions, SiteOptionName>,
+  typeof SITE_OPTIONS
+>;
+
+const CALL = "createEmbedded(service, { sites: ['ireland', 'frankfurt'] })";
+
+/** @throws CorrectableError `INVALID_ARGUMENT` naming the invalid option */
+export function readEmbeddedOptions<N extends string>(
+  service: unknown,
+  options: EmbeddedOptions<N>,
+): ResolvedOptions<EmbeddedOptions<N>, typeof EMBEDDED_OPTIONS> {
+  requireService(service, CALL);
+  const resolved = readOptions(options, { call: CALL }, EMBEDDED_OPTIONS);
+  checkLatencyPairs(resolved.latency, resolved.sites);
+  return resolved;
+}
+
+function isKey(value: unknown): boolean {
+  return (
+    (typeof value === 'string' || isBytes(value)) &&
+    Buffer.byteLength(value) >= MIN_KEY_BYTES
+  );
+}

@@ -6,11 +6,11 @@ import { randomBytes } from 'node:crypto';
 import type { Binding } from '../../../correctable/binding.ts';
 import { bindMethods } from '../../../correctable/binding.ts';
 import type { RedBlueLevels } from '../../../protocol/redblue-levels.ts';
+import { createInvalidArgumentError } from '../../../correctable/errors.ts';
 import {
-  checkEmbeddedOptions,
-  invalidOptionError,
-} from './check-embedded-options.ts';
-import type { EmbeddedOptions } from './embedded-options.ts';
+  readEmbeddedOptions,
+  type EmbeddedOptions,
+} from './embedded-options.ts';
 import { createEmbeddedPolicy } from '../node-policy.ts';
 import {
   createRunningSite,
@@ -124,10 +124,10 @@ export interface OpenedDeployment<N extends string = string> {
  */
 export function openEmbedded<const N extends string>(
   service: Service,
-  options: EmbeddedOptions<N>,
+  input: EmbeddedOptions<N>,
 ): OpenedDeployment<N> {
-  checkEmbeddedOptions(service, options);
-  const { sites, latency = 'none', dataDir } = options;
+  const options = readEmbeddedOptions(service, input);
+  const { sites, latency, dataDir } = options;
   const origins = Origins.create(sites);
   const redLeader = findLeader(origins, options.redLeader ?? sites[0]);
   const onAlarm = guardAlarmHandler(options.onAlarm ?? emitWarning);
@@ -185,7 +185,7 @@ export function openEmbedded<const N extends string>(
   const find = (name: N): RunningSite => {
     const site = sitesByOrigin.get(origins.find(name) as Origin);
     if (site === undefined)
-      throw invalidOptionError(
+      throw createInvalidArgumentError(
         'site',
         `'${name}' is not one of ${sites.join(', ')}`,
       );
@@ -261,7 +261,7 @@ function closeOnError(close: () => Promise<void>, step: () => void): void {
 function findLeader(origins: Origins, redLeader: string): Origin {
   const leader = origins.find(redLeader);
   if (leader === undefined)
-    throw invalidOptionError(
+    throw createInvalidArgumentError(
       'redLeader',
       `'${redLeader}' is not one of ${origins.names.join(', ')}`,
     );

@@ -2,7 +2,6 @@
  * Decides which pages may connect to a server, and under which names it
  * answers. This protects against hostile pages and DNS rebinding.
  */
-import { createInvalidArgumentError } from '../../../correctable/errors.ts';
 import { normalizeHost } from './ip-addresses.ts';
 
 const LOOPBACK = /^(localhost|127(?:\.\d{1,3}){3}|::1)$/;
@@ -13,26 +12,18 @@ export function isLoopbackHost(host: string): boolean {
 }
 
 /**
- * Returns a copy of the origins that may connect. Throws `INVALID_ARGUMENT` for
- * what browsers never send.
+ * Checks a list of origins that may connect. Other values than browsers send
+ * are refused, because no page would match them.
  */
-export function checkOrigins(value: unknown): readonly string[] {
-  if (value === undefined) return [];
+export function describeOriginsError(value: unknown): string | undefined {
   if (!Array.isArray(value))
-    throw createInvalidArgumentError(
-      'origins',
-      'must be a list, for example ["https://shop.example"]',
-    );
-  const all: readonly unknown[] = [...(value as readonly unknown[])];
-  for (const item of all) {
+    return 'must be a list, for example ["https://shop.example"]';
+  for (const item of value as readonly unknown[]) {
     const problem = describeOriginError(item);
     if (problem !== undefined)
-      throw createInvalidArgumentError(
-        'origins',
-        `give origins as https://shop.example, ${problem}`,
-      );
+      return `give origins as https://shop.example, ${problem}`;
   }
-  return all as readonly string[];
+  return undefined;
 }
 
 /**

@@ -2,11 +2,13 @@
  * The limits of a gateway. What exceeds them is refused, and never queued
  * without end.
  */
-import { describeUnknownOption } from '../../../correctable/unknown-option.ts';
 import {
-  CorrectableError,
-  createInvalidArgumentError,
-} from '../../../correctable/errors.ts';
+  amount,
+  integer,
+  optional,
+  readOptions,
+  type OptionsOf,
+} from '../../../correctable/options.ts';
 
 /**
  * Limits of a gateway. `Infinity` means no limit, except for `maxFrameBytes`.
@@ -103,15 +105,22 @@ export interface InternalLimits extends GatewayLimits {
   readonly clientIdleMs: number;
 }
 
-const DEFAULT_LIMITS: GatewayLimits = {
-  maxConnections: 4_096,
-  maxConnectionsPerAddress: Infinity,
-  maxOperationsPerSecond: Infinity,
-  maxInFlight: 16_384,
-  maxFrameBytes: 1 << 20,
-  maxMemoryBytes: 512 << 20,
-  heartbeatIntervalMs: 30_000,
-};
+const count = integer({ max: Infinity });
+/** Times and rates may have a fraction, counts may not. */
+const timeOrRate = amount({ above: 0, max: Infinity });
+
+/** A frame is read into memory as a whole. */
+const MAX_FRAME_BYTES = 2 ** 31 - 1;
+
+export const GATEWAY_LIMITS = {
+  maxConnections: optional(count, 4_096),
+  maxConnectionsPerAddress: optional(count, Infinity),
+  maxOperationsPerSecond: optional(timeOrRate, Infinity),
+  maxInFlight: optional(count, 16_384),
+  maxFrameBytes: optional(integer({ max: MAX_FRAME_BYTES }), 1 << 20),
+  maxMemoryBytes: optional(count, 512 << 20),
+  heartbeatIntervalMs: optional(timeOrRate, 30_000),
+} satisfies OptionsOf<GatewayLimits>;
 
 const FIXED_LIMITS = {
   maxResultBytes: 16 << 20,
@@ -121,12 +130,6 @@ const FIXED_LIMITS = {
   stallTimeoutMs: 60_000,
   clientIdleMs: 600_000,
 };
-
-/** A frame is read into memory as a whole. */
-const MAX_FRAME_BYTES = 2 ** 31 - 1;
-
-/** Times and rates may have a fraction, counts may not. */
-const FRACTIONAL_LIMITS = /(Ms|PerSecond)$/;
 
 /** How long a client should wait before it retries at an overloaded gateway. */
 export const OVERLOADED_RETRY_MS = 100;
@@ -149,24 +152,11 @@ const MIN_SHARE_BYTES = 4_096;
  * Fills in the defaults. Throws `INVALID_ARGUMENT` with the name of the limit.
  */
 export function fillLimits(input: Partial<GatewayLimits> = {}): GatewayLimits {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    throw createInvalidArgumentError(
-      'limits',
-      'must be an object of limits, or none',
-    );
-  }
-  const limits: Record<keyof GatewayLimits, number> = { ...DEFAULT_LIMITS };
-  for (const [name, value] of Object.entries(input)) {
-    if (value === undefined) continue;
-    if (!Object.hasOwn(DEFAULT_LIMITS, name))
-      rejectLimit(
-        name,
-        describeUnknownOption(name, Object.keys(DEFAULT_LIMITS), 'Limit'),
-      );
-    checkLimit(name, value);
-    limits[name as keyof GatewayLimits] = value;
-  }
-  return limits;
+  const usage = {
+    call: '{ limits: { maxConnections: 1000 } }',
+    field: 'limits',
+  };
+  return readOptions(input, usage, GATEWAY_LIMITS);
 }
 
 /**
@@ -204,37 +194,4 @@ export function computeUsableTotal(
   own: number,
 ): number {
   return own <= share ? total : total * (1 - RESERVED_SHARE);
-}
-
-function checkLimit(name: string, value: unknown): void {
-  const isPositive = typeof value === 'number' && value > 0;
-  if (name === 'maxFrameBytes') {
-    if (isPositive && Number.isInteger(value) && value <= MAX_FRAME_BYTES)
-      return;
-    rejectLimit(
-      name,
-      `must be an integer from 1 to ${MAX_FRAME_BYTES}, not ${String(value)}`,
-    );
-  }
-  if (
-    isPositive &&
-    (value === Infinity ||
-      FRACTIONAL_LIMITS.test(name) ||
-      Number.isSafeInteger(value))
-  )
-    return;
-  const description = FRACTIONAL_LIMITS.test(name)
-    ? 'a positive number'
-    : 'an integer from 1 on';
-  rejectLimit(
-    name,
-    `must be ${description}, or Infinity for no limit, not ${String(value)}`,
-  );
-}
-
-function rejectLimit(name: string, problem: string): never {
-  const field = `limits.${name}`;
-  throw new CorrectableError('INVALID_ARGUMENT', `${field}: ${problem}`, {
-    field,
-  });
 }

@@ -12,16 +12,9 @@ import {
   canRespond,
   parsePath,
 } from './http-server.ts';
+import { HTTP_PATHS } from './http-paths.ts';
 import { hasOperatorToken } from './operator-token.ts';
 import type { RequestGuard } from './request-guard.ts';
-
-/** First segments of paths that no site can have as its name. */
-export const HTTP_PATHS: readonly string[] = [
-  'health',
-  'ready',
-  'sites',
-  'metrics',
-];
 
 /** The addresses at which clients reach a site that may be another process. */
 export interface SiteAddress {

@@ -4,7 +4,11 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { check } from '../../../correctable/errors.ts';
+import {
+  matches,
+  optional,
+  type Option,
+} from '../../../correctable/options.ts';
 import type { Logger } from '../context/logger.ts';
 
 /**
@@ -24,15 +28,9 @@ const RULE =
   `must be a string of at least ${MIN_TOKEN_LENGTH} characters of ASCII, without a line break and ` +
   'without a space at an end, or a function that returns one';
 
-/**
- * @throws CorrectableError `INVALID_ARGUMENT` if it is neither such a token nor
- * left out
- */
-export function checkOperatorToken(value: unknown): void {
-  const isToken =
-    value === undefined || typeof value === 'function' || isUsableToken(value);
-  check(isToken, 'operatorToken', RULE);
-}
+export const operatorTokenOption: Option<never> = optional(
+  matches((value) => typeof value === 'function' || isUsableToken(value), RULE),
+);
 
 function isUsableToken(value: unknown): value is string {
   return (

@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
-import { analyzeColors, type ColorAnalysisOptions } from '../../../../src/server/color-analysis/analyze-colors.ts';
+import type { ColorAnalysisOptions } from '../../../../src/server/color-analysis/analysis-options.ts';
+import { analyzeColors } from '../../../../src/server/color-analysis/analyze-colors.ts';
 import { blue, counter, defineService, table } from '../../../../src/server/index.ts';
 
 const even = z.object({ email: z.string().refine((text) => text.endsWith('@example.org')), seats: z.int() });

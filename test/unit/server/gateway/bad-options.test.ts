@@ -147,8 +147,8 @@ describe('the message of a bad option', () => {
       'latency.a-b-c',
       /a and b-c as well as a-b and c: give each from its other end/,
     ],
-    ['a time that is a text', { siteTimeoutMs: '5' }, 'siteTimeoutMs', /not the text '5'/],
-    ['a bound that is a fraction', { maxAttempts: 0.5 }, 'maxAttempts', /not 0\.5/],
+    ['a time that is a text', { siteTimeoutMs: '5' }, 'siteTimeoutMs', /got "5"/],
+    ['a bound that is a fraction', { maxAttempts: 0.5 }, 'maxAttempts', /got 0\.5/],
   ])('%s', async (_, options, field, pattern) => {
     const error = await thrownBy(() => createEmbedded(service, { sites: ['ireland'], ...options } as never));
     expect(error).toMatchObject({ ...rejection(field), message: expect.stringMatching(pattern) });

@@ -33,14 +33,14 @@ test('options → used as they are', async () => {
 
 describe('refused, by the field', () => {
   test.each<[field: string, given: unknown, explained: string]>([
-    ['reconnect', {}, 'give a policy'],
-    ['reconnect', null, 'give a policy'],
+    ['reconnect', {}, 'must have delayMs, as neverReconnect has'],
+    ['reconnect', null, 'must have delayMs'],
     ['WebSocket', 'ws', 'give a class'],
     ['codec', 'xml', "'msgpack' or 'json'"],
-    ['heartbeatIntervalMs', 0, 'positive number, not 0'],
-    ['connectTimeoutMs', -1, 'positive number, not -1'],
-    ['pongTimeoutMs', Number.NaN, 'positive number, not NaN'],
-    ['maxInFlight', '5', 'positive number, not 5'],
+    ['heartbeatIntervalMs', 0, 'must be a number above 0, or Infinity for no limit, got 0'],
+    ['connectTimeoutMs', -1, 'above 0, or Infinity for no limit, got -1'],
+    ['pongTimeoutMs', Number.NaN, 'got NaN'],
+    ['maxInFlight', '5', 'must be an integer from 1 on, or Infinity for no limit, got "5"'],
     ['principal', 5, 'must be a name'],
     ['url', [], 'give at least one'],
     ['url', undefined, 'give at least one'],

@@ -179,7 +179,7 @@ test('a site is rebuilt while the red log has no majority → it names the site 
 test.each([
   [{ site: 'mars' }, "'mars' is not one of a"],
   [{ dataDir: '' }, 'dataDir'],
-  [{ maxInFlight: 0 }, 'maxInFlight must be an integer from 1 on'],
+  [{ maxInFlight: 0 }, 'maxInFlight: must be an integer from 1 on, got 0'],
   [{ cluster: 'nowhere.json' }, 'there is no such file'],
 ])('options %j → are refused by name', async (change, problem) => {
   const { cluster, dataDir } = await createFiles(['a']);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createGateway, type GatewayOptions } from '../../../../../src/server/gateway/gateway.ts';
+import { createGateway } from '../../../../../src/server/gateway/gateway.ts';
+import type { GatewayOptions } from '../../../../../src/server/gateway/gateway-options.ts';
 import { isAllowedHost, isAllowedOrigin, isLoopbackHost } from '../../../../../src/server/gateway/context/origins.ts';
 import { serve } from '../../../../../src/server/serve.ts';
 import { StoreDouble } from '../../../../support/wire.ts';

@@ -8,11 +8,8 @@ import { text } from 'node:stream/consumers';
 import { WebSocket, WebSocketServer } from 'ws';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createGateway } from '../../../../../src/server/gateway/gateway.ts';
-import {
-  listenGateways,
-  type GatewayListener,
-  type ListenOptions,
-} from '../../../../../src/server/gateway/listen/listen.ts';
+import { listenGateways, type GatewayListener } from '../../../../../src/server/gateway/listen/listen.ts';
+import type { ListenOptions } from '../../../../../src/server/gateway/listen/listen-options.ts';
 import { GatewayMetrics } from '../../../../../src/server/gateway/listen/metrics.ts';
 import { findSites } from '../../../../../src/transport/find-sites.ts';
 import { RawClient, StoreDouble } from '../../../../support/wire.ts';
