@@ -331,13 +331,8 @@ class OperationServer {
       throw createMethodError(name, 'is a write. Use POST');
 
     const input = isQuery ? parseArgsText(args ?? '{}') : await readBody();
-    return new CheckedOperation(
-      name,
-      spec.access,
-      input,
-      this.#contract,
-      operations,
-    );
+    const submitted = { name, access: spec.access, args: input };
+    return new CheckedOperation(submitted, spec, this.#contract);
   }
 
   #openSession(request: RequestLike): BindingSession | undefined {

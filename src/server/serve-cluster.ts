@@ -1,6 +1,7 @@
 /**
  * Serves one site of a cluster through its gateway, in a process of its own.
  */
+import { getOperationPlans } from './service/operation-plan.ts';
 import { readOptions, type OptionsOf } from '../correctable/options.ts';
 import {
   ClusterNode,
@@ -211,9 +212,10 @@ class ClientListener {
     const { contract } = service;
     const address = getListenAddress(node.addresses.get(site) as string);
     // Clients submit nothing as long as there is no driver.
+    const plans = getOperationPlans(service);
     const binding = new SiteBinding(
       site,
-      driver ?? ({ contract } as unknown as SiteDriver),
+      driver ?? ({ contract, plans } as unknown as SiteDriver),
     );
     // Clients name it as the home of their operations: a later incarnation has
     // executed nothing that an earlier one received.

@@ -16,7 +16,7 @@ import { expiredError } from '../server/records/failures.ts';
 import { Origins, type Origin } from '../server/records/origin.ts';
 import { EXPIRED, IdTable } from '../server/replica/exactly-once/id-table.ts';
 import { getClient } from '../server/records/operation-id.ts';
-import type { SubmissionRequest } from '../server/records/submissions.ts';
+import type { SubmissionRequest } from '../server/replica/core/submissions.ts';
 import type { RedBlueLevels } from '../protocol/redblue-levels.ts';
 import { SiteBinding } from '../server/site/site-binding.ts';
 import { interruptedError } from '../server/site/submission/submission-errors.ts';
@@ -27,6 +27,7 @@ import type {
 } from '../server/site/submission/submitter.ts';
 import { SiteState } from '../server/replica/core/site-state.ts';
 import type { ReplyOrError } from '../server/records/reply.ts';
+import { getOperationPlans } from '../server/service/operation-plan.ts';
 import { requireService, type Service } from '../server/service/service.ts';
 import {
   deliverFailure,
@@ -127,6 +128,7 @@ interface ExecutedRead extends WaitingReply {
 
 class SingleSite implements SubmissionPort {
   readonly contract: SubmissionPort['contract'];
+  readonly plans: SubmissionPort['plans'];
   readonly site = SITE;
   readonly origins = ORIGINS;
   readonly tokens: SessionTokens = NO_TOKENS;
@@ -146,6 +148,7 @@ class SingleSite implements SubmissionPort {
     const { checkInvariants = hasInvariants(service) } = options;
     const onAlarm = guardAlarmHandler(options.onAlarm ?? emitWarning);
     this.contract = service.contract;
+    this.plans = getOperationPlans(service);
     const onGeneratorError = createGeneratorAlarm(SITE_NAME, onAlarm);
     this.#state = new SiteState(service, ORIGINS, {
       elapsedMs: readElapsedMs,
@@ -178,7 +181,7 @@ class SingleSite implements SubmissionPort {
     for (const submitter of interrupted) {
       deliverFailure(
         submitter,
-        interruptedError(submitter.access, reason),
+        interruptedError(submitter.plan.access, reason),
         undefined,
       );
     }
@@ -202,7 +205,7 @@ class SingleSite implements SubmissionPort {
   }
 
   #run(submitter: Submitter): void {
-    const { operation, args, wantedStages, identity } = submitter;
+    const { plan, args, wantedStages, identity } = submitter;
     const known =
       identity === undefined
         ? undefined
@@ -225,13 +228,13 @@ class SingleSite implements SubmissionPort {
     const { principal } = submitter;
     const input = {
       serial: version,
-      operation,
+      plan,
       args,
       submittedAtMs: now,
       seed,
       principal,
     };
-    if (this.contract.operations[operation]?.access === 'read') {
+    if (plan.isRead) {
       this.#read.push({
         submitter,
         wants: wantedStages,
@@ -258,7 +261,7 @@ class SingleSite implements SubmissionPort {
     }
     const answer =
       domainError ??
-      this.#state.createAppliedReply({ operation, choice, reply }, results);
+      this.#state.createAppliedReply({ plan, choice, reply }, results);
     if (identity !== undefined) {
       if (identity.acknowledged > 0)
         this.#retainedReplies.expire(

@@ -6,7 +6,7 @@ import { MessageFilter } from '../../src/server/messages/message-filter.ts';
 import type { MessageFilterOptions } from '../../src/server/messages/message-filter.ts';
 import type { Origins } from '../../src/server/records/origin.ts';
 import type { MemberRecord } from '../../src/server/records/records.ts';
-import type { Submission } from '../../src/server/records/submissions.ts';
+import type { Submission } from '../../src/server/replica/core/submissions.ts';
 import { CoverageWaiters } from '../../src/server/replica/core/coverage-waiters.ts';
 import { Membership } from '../../src/server/replica/membership.ts';
 import { Replica } from '../../src/server/replica/replica.ts';

@@ -1,7 +1,7 @@
 /** Sites that do all that they should and tell their clients something else: what planted faults of answers are made of. */
 import { CorrectableError } from '../../src/correctable/errors.ts';
 import type { ErrorCode } from '../../src/correctable/errors.ts';
-import type { Submission } from '../../src/server/records/submissions.ts';
+import type { Submission } from '../../src/server/replica/core/submissions.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
 import type { SiteOptions, SiteOutput } from '../../src/server/site/site-options.ts';
 import type { MachineFactory } from '../../src/testing/simulator/simulated-site-options.ts';

@@ -5,8 +5,8 @@
 import type { Access, Operation } from '../../correctable/operation.ts';
 import {
   ParsedOperation,
-  parseArgs,
-  type OperationRegistry,
+  parseArgsOf,
+  type RegisteredOperation,
 } from './operation-registry.ts';
 import { computeKey } from './parse-args.ts';
 import { deepCopy } from '../../values/deep-copy.ts';
@@ -25,38 +25,59 @@ export class CheckedOperation extends ParsedOperation implements Operation {
    * only a claim, and may belong to another object.
    */
   readonly key?: string;
-  readonly #checkedBy: OperationRegistry['operations'];
+  readonly #prepared: object | undefined;
 
   /**
-   * Checks an operation that a client submits. The registry may have compiled
-   * schemas of the operations in `checkedBy`.
+   * Checks an operation that a client submits, by its entry in the `contract`.
+   * `prepared` is what the binding has prepared for it, if it prepares
+   * operations.
    */
   constructor(
-    name: string,
-    access: Access,
-    args: unknown,
-    registry: OperationRegistry,
-    checkedBy: OperationRegistry['operations'],
+    submitted: SubmittedOperation,
+    entry: RegisteredOperation,
+    contract: { readonly name: string },
+    prepared?: object,
   ) {
-    super(args);
-    this.name = name;
-    this.access = access;
-    this.#checkedBy = checkedBy;
-    this.args = parseArgs(registry, this);
-    const key = computeKey(checkedBy[this.name]?.key, this.args, this.name);
+    super(submitted.args);
+    this.name = submitted.name;
+    this.access = submitted.access;
+    this.#prepared = prepared;
+    this.args = parseArgsOf(entry, this, contract);
+    const key = computeKey(entry.key, this.args, this.name);
     if (key !== undefined) this.key = key;
   }
 
   /**
-   * Returns whether the contract with these operations has returned the
-   * arguments of `operation`.
+   * Returns what the binding has prepared for this operation. It is `undefined`
+   * for a copy, whose arguments may have been changed.
    */
-  static isCheckedBy(
-    operations: OperationRegistry['operations'],
-    operation: Operation,
-  ): boolean {
-    return #checkedBy in operation && operation.#checkedBy === operations;
+  static getPrepared(operation: Operation): object | undefined {
+    return #prepared in operation ? operation.#prepared : undefined;
   }
+}
+
+/** An operation as a client has sent it. */
+interface SubmittedOperation {
+  readonly name: string;
+  readonly access: Access;
+  readonly args: unknown;
+}
+
+/**
+ * A binding that prepares the operations of a contract, as a database prepares
+ * statements. A gateway asks for it once for each operation, and passes it back
+ * with the operations that clients submit. So the binding need not find the
+ * operation by its name, nor check its arguments.
+ */
+export interface PreparingBinding {
+  /**
+   * Returns what is passed back. It is `undefined` if the binding does not
+   * execute `registered`, but another operation of this name, or none.
+   */
+  prepareOperation(
+    name: string,
+    registered: RegisteredOperation,
+  ): object | undefined;
 }
 
 /**

@@ -102,13 +102,33 @@ export function parseArgs(
   checkRegistry(registry, 'parseArgs(contract, operation)');
   check(isRecord(operation), 'operation', 'give one of the contract');
   const entry = findEntry(registry, operation);
-  if (entry === undefined) {
-    const known = Object.keys(registry.operations).join(', ');
-    throw new CorrectableError(
-      'UNSUPPORTED',
-      `${registry.name} has no operation ${operation.name}, only ${known}`,
+  if (entry === undefined)
+    throw createUnknownOperationError(
+      registry.name,
+      operation.name,
+      Object.keys(registry.operations),
     );
-  }
+  return parseArgsOf(entry, operation, registry);
+}
+
+/** Returns the error for an operation that the contract does not name. */
+export function createUnknownOperationError(
+  contract: string,
+  operation: string,
+  known: Iterable<string>,
+): CorrectableError {
+  return new CorrectableError(
+    'UNSUPPORTED',
+    `${contract} has no operation ${operation}, only ${[...known].join(', ')}`,
+  );
+}
+
+/** Does what `parseArgs` does, for an operation whose entry was found. */
+export function parseArgsOf(
+  entry: RegisteredOperation,
+  operation: Operation,
+  registry: { readonly name: string },
+): unknown {
   if (entry.access !== operation.access) {
     const message = `${operation.name} is a ${entry.access}, not a ${operation.access}: build it from the contract`;
     throw new CorrectableError('INVALID_ARGUMENT', message, {

@@ -176,6 +176,9 @@ export function isPromiseAndHandled(value: unknown): boolean {
  */
 export type ResultCheck = (operation: string, result: unknown) => unknown;
 
+/** The same for the results of one operation. */
+export type SchemaCheck = (result: unknown) => unknown;
+
 export type ResultSchemas = Readonly<
   Record<string, { readonly result: Schema }>
 >;
@@ -185,17 +188,27 @@ export type ResultSchemas = Readonly<
  * with the path, or `UNSUPPORTED` for an asynchronous schema.
  */
 export function createResultCheck(operations: ResultSchemas): ResultCheck {
-  const schemas = new Map(
+  const checks = new Map(
     Object.entries(operations).map(([name, { result }]) => [
       name,
-      toCompiledSchema(result),
+      createSchemaCheck(name, result),
     ]),
   );
   return (operation, result) => {
-    const schema = schemas.get(operation);
-    if (schema === undefined) return result;
-    if (isPromiseAndHandled(result)) throw createPromiseResultError(operation);
-    const parsed = safeParseResult(schema, result, operation);
+    const check = checks.get(operation);
+    return check === undefined ? result : check(result);
+  };
+}
+
+/** Creates the check of one operation's results. It throws the same errors. */
+export function createSchemaCheck(
+  operation: string,
+  result: Schema,
+): SchemaCheck {
+  const schema = toCompiledSchema(result);
+  return (value) => {
+    if (isPromiseAndHandled(value)) throw createPromiseResultError(operation);
+    const parsed = safeParseResult(schema, value, operation);
     if (!parsed.success)
       throw createInvalidResultError(operation, parsed.error.issues[0]);
     return parsed.data;

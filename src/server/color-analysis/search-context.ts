@@ -12,6 +12,11 @@ import {
 } from '../generator/table-readers.ts';
 import type { Entry, ReadRange } from '../records/read-range.ts';
 import type { TablesReader } from '../service/readers.ts';
+import {
+  getOperationPlans,
+  type OperationPlan,
+  type OperationPlans,
+} from '../service/operation-plan.ts';
 import type { Service } from '../service/service.ts';
 import {
   takeTooLargeError,
@@ -47,6 +52,7 @@ export class SearchContext {
   readonly args: ArgumentGenerator;
   readonly #state: StateRef;
   readonly #generators: GeneratorRunner;
+  readonly #plans: OperationPlans;
   readonly #tables: TablesReader<Tables>;
   #thrown: unknown;
 
@@ -63,6 +69,7 @@ export class SearchContext {
     this.#principals = createPrincipals(principals);
     this.args = new ArgumentGenerator(service.contract, arbitraries);
     const { runnable, tables } = this.service;
+    this.#plans = getOperationPlans(runnable);
     this.#state = new StateRef(new Store(tables));
     const onGeneratorError = (_who: string, thrown: unknown): void => {
       this.#thrown = thrown;
@@ -106,7 +113,7 @@ export class SearchContext {
     const executed = this.#toResult(
       {
         serial,
-        operation,
+        plan: this.#plans.get(operation) as OperationPlan,
         args: parsed,
         seed,
         submittedAtMs: atMs,

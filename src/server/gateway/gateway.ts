@@ -17,8 +17,8 @@ import { msgpackCodec } from '../../protocol/codec/msgpack-codec.ts';
 import { ConnectionsPerAddress } from './context/ip-addresses.ts';
 import { ClientTable } from './clients/client-table.ts';
 import {
-  compileRegistry,
-  type CompiledRegistry,
+  createHostedContract,
+  type HostedContract,
 } from './context/compile-schema.ts';
 import { GatewayConnection } from './connection/connection.ts';
 import { readGatewayOptions, type GatewayOptions } from './gateway-options.ts';
@@ -170,7 +170,7 @@ class BindingGateway implements Gateway, GatewayContext {
   readonly site: string | undefined;
   readonly binding: Binding;
   readonly levels: readonly string[];
-  readonly registry: CompiledRegistry | undefined;
+  readonly hostedContract: HostedContract | undefined;
   readonly contract:
     | { readonly name: string; readonly hash: string }
     | undefined;
@@ -213,11 +213,13 @@ class BindingGateway implements Gateway, GatewayContext {
     this.site = options.site;
     this.binding = binding.openHandle?.() ?? binding;
     this.levels = getHostedLevels(binding);
-    this.registry = contract && compileRegistry(contract);
     this.contract = contract && { name: contract.name, hash: contract.hash };
     this.operationStats = new OperationStats(
       contract && Object.keys(contract.operations),
     );
+    this.hostedContract =
+      contract &&
+      createHostedContract(contract, this.binding, this.operationStats);
     this.origins = [...options.origins];
     this.requiresAuthentication = authenticate !== undefined;
     this.#authenticate = authenticate ?? (() => ({ id: '' }));

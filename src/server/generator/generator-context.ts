@@ -3,10 +3,8 @@ import type { Principal } from '../../correctable/binding.ts';
 import type { OperationSpec } from '../../protocol/contract/contract.ts';
 import { Random } from '../collections/random.ts';
 import type { GeneratorBudget } from './generator-budget.ts';
-import type {
-  DomainErrorFactory,
-  DomainErrors,
-} from '../service/domain-errors.ts';
+import type { DomainErrorFactory } from '../service/domain-errors.ts';
+import type { OperationPlan } from '../service/operation-plan.ts';
 import type { Scratchpad, TablesReader } from '../service/readers.ts';
 import type { GeneratorContext } from '../service/service.ts';
 import type {
@@ -19,7 +17,7 @@ import type { Tables } from '../service/tables.ts';
 export interface GeneratorInput {
   /** Unique among the submissions with the same `RunnerContext.name`. */
   readonly serial: number;
-  readonly operation: string;
+  readonly plan: OperationPlan;
   readonly args: unknown;
   /** In milliseconds since the epoch. */
   readonly submittedAtMs: number;
@@ -40,7 +38,6 @@ export interface RunnerContext {
   readonly shadow: ShadowBuilders<ShadowOperations>;
   readonly scratchpad: Scratchpad;
   readonly budget: GeneratorBudget;
-  readonly domainErrors: DomainErrors;
 }
 
 /**
@@ -75,7 +72,7 @@ export class RunContext implements GeneratorContext<Tables, ShadowOperations> {
   }
 
   get errors(): DomainErrorFactory<OperationSpec> {
-    return this.#context.domainErrors.getFactories(this.#input.operation);
+    return this.#input.plan.errors;
   }
 
   get principal(): Principal | undefined {

@@ -3,8 +3,7 @@
  * §5.1).
  */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
-import { CorrectableError } from '../../correctable/errors.ts';
-import { canCreateObject } from '../../protocol/contract/schema-parts.ts';
+import type { CorrectableError } from '../../correctable/errors.ts';
 import type { Effect } from '../records/effect.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import {
@@ -20,7 +19,6 @@ import {
   freezeWireCopy,
 } from '../../values/deep-freeze.ts';
 import {
-  markInternal,
   createInternalError,
   toClientError,
 } from '../records/internal-errors.ts';
@@ -39,7 +37,8 @@ import {
   type RunnerContext,
 } from './generator-context.ts';
 import { EffectValidator } from '../service/effect-validator.ts';
-import type { AnyGenerator, Service } from '../service/service.ts';
+import type { OperationPlan } from '../service/operation-plan.ts';
+import type { Service } from '../service/service.ts';
 import type { StateReader } from '../state/store.ts';
 import {
   createTablesReader,
@@ -107,15 +106,6 @@ export interface GeneratorOptions extends GeneratorPorts, RightsOptions {
   readonly identifierPrefix?: string;
 }
 
-/** The service's parts for one operation, looked up once. */
-interface RunnableOperation {
-  readonly generator: AnyGenerator;
-  /** Whether it is a read. A read chooses nothing that could be certified. */
-  readonly isRead: boolean;
-  /** Whether the schema created its arguments as a new object. */
-  readonly hasOwnArgs: boolean;
-}
-
 const NO_REPLY: Reply = { value: undefined };
 
 /**
@@ -124,7 +114,6 @@ const NO_REPLY: Reply = { value: undefined };
  */
 export class GeneratorRunner {
   readonly #service: Service;
-  readonly #operations: ReadonlyMap<string, RunnableOperation>;
   readonly #hasBounded: boolean;
   readonly #knownEffects: EffectValidator;
   readonly #limits: GeneratorLimits;
@@ -144,16 +133,6 @@ export class GeneratorRunner {
   ) {
     const { maxRedBytes } = options;
     this.#service = service;
-    this.#operations = new Map(
-      Object.entries(service.generators).map(([name, generator]) => {
-        const spec = service.contract.operations[name];
-        const hasOwnArgs = spec !== undefined && canCreateObject(spec.args);
-        return [
-          name,
-          { generator, isRead: spec?.access === 'read', hasOwnArgs },
-        ];
-      }),
-    );
     this.#limits = { ...GENERATOR_LIMITS, ...options.limits };
     this.#sizeLimits = maxRedBytes === undefined ? {} : { maxRedBytes };
     this.#allowsArgChanges = options.allowsArgChanges === true;
@@ -173,7 +152,6 @@ export class GeneratorRunner {
       shadow: service.shadowBuilders,
       scratchpad: this.#scratch,
       budget: this.#budget,
-      domainErrors: service.domainErrors,
     };
   }
 
@@ -196,7 +174,7 @@ export class GeneratorRunner {
         this.#checkDeterminism(input, outcome);
       return outcome;
     } catch (error) {
-      throw this.#toClientError(error, input.operation);
+      throw this.#toClientError(error, input.plan);
     }
   }
 
@@ -214,7 +192,7 @@ export class GeneratorRunner {
   }
 
   #runOnce(input: GeneratorInput): GeneratorOutcome {
-    const { operation } = input;
+    const { plan } = input;
     const returned = this.#call(input);
     this.#budget.checkTime();
     const { reads } = this.#budget;
@@ -223,26 +201,24 @@ export class GeneratorRunner {
         reads,
         choice: undefined,
         reply: NO_REPLY,
-        domainError: this.#toDomainFailure(operation, returned),
+        domainError: this.#toDomainFailure(plan, returned),
       };
     }
     if (returned instanceof UncertifiedResult) {
-      this.#checkMayBeLocal(operation);
-      const reply = freezeReply(
-        this.#service.checkResult(operation, returned.result),
-      );
+      checkMayBeLocal(plan);
+      const reply = freezeReply(plan.checkResult(returned.result));
       return { reads, choice: undefined, reply, isLocal: true };
     }
     if (!(returned instanceof ChosenShadow)) {
       return {
         reads,
         choice: undefined,
-        reply: freezeReply(this.#service.checkResult(operation, returned)),
+        reply: freezeReply(plan.checkResult(returned)),
       };
     }
     const { choice } = returned;
     this.#checkKnown(choice);
-    this.#checkDeclared(operation, choice);
+    this.#checkDeclared(plan, choice);
     this.#checkColor(choice);
     if (choice.color === 'blue') this.#checkBlue(choice);
     else checkRedOperation(choice, reads);
@@ -254,29 +230,21 @@ export class GeneratorRunner {
       choice,
       reply: makesReply
         ? NO_REPLY
-        : freezeReply(this.#service.checkResult(operation, choice.reply)),
+        : freezeReply(plan.checkResult(choice.reply)),
     };
   }
 
   #call(input: GeneratorInput): unknown {
-    const { operation, args: value } = input;
-    const runnable = this.#operations.get(operation);
-    if (runnable === undefined)
-      throw markInternal(
-        new CorrectableError(
-          'UNSUPPORTED',
-          `No operation '${operation}' here.`,
-        ),
-      );
-    const { generator, isRead, hasOwnArgs } = runnable;
-    this.#budget.begin(operation, !isRead);
+    const { plan, args: value } = input;
+    const { generator } = plan;
+    this.#budget.begin(plan.name, !plan.isRead);
     try {
       const context = new RunContext(input, this.#context);
       // A generator runs more than once, so a change of its arguments must not
       // reach the next run.
       const args = this.#allowsArgChanges
         ? value
-        : hasOwnArgs
+        : plan.hasOwnArgs
           ? freezeOwnArgs(value as object)
           : freezeArgsCopy(value);
       const returned = generator(args, context);
@@ -287,7 +255,7 @@ export class GeneratorRunner {
     } catch (error) {
       if (
         error instanceof ThrownDomainError &&
-        this.#service.domainErrors.declares(operation, error)
+        Object.hasOwn(plan.errors, error.domain.name)
       )
         return error;
       throw error;
@@ -297,13 +265,10 @@ export class GeneratorRunner {
   }
 
   #toDomainFailure(
-    operation: string,
+    { name }: OperationPlan,
     rejection: ThrownDomainError,
   ): CorrectableError {
-    const error = this.#service.domainErrors.toClientError(
-      operation,
-      rejection,
-    );
+    const error = this.#service.domainErrors.toClientError(name, rejection);
     checkValue(error.domain?.data, 'errors');
     return error;
   }
@@ -312,25 +277,24 @@ export class GeneratorRunner {
    * Returns what a client may see of a thrown value: an error of the library,
    * or only that there was an error.
    */
-  #toClientError(thrown: unknown, operation: string): CorrectableError {
+  #toClientError(thrown: unknown, { name }: OperationPlan): CorrectableError {
     const reported = toClientError(thrown, (hidden) =>
-      this.#onGeneratorError?.(`the generator of '${operation}'`, hidden),
+      this.#onGeneratorError?.(`the generator of '${name}'`, hidden),
     );
     if (reported !== undefined) return reported;
-    const message = `The generator of '${operation}' threw. Nothing was changed; the alarms of the site say what it threw.`;
-    return createInternalError(
-      'FINAL_FAILED',
-      message,
-      `generators.${operation}`,
-    );
+    const message = `The generator of '${name}' threw. Nothing was changed; the alarms of the site say what it threw.`;
+    return createInternalError('FINAL_FAILED', message, `generators.${name}`);
   }
 
   /**
    * Rejects a choice that does not have the color that the contract declares.
    */
-  #checkDeclared(operation: string, { shadow, color, effects }: Choice): void {
+  #checkDeclared(
+    plan: OperationPlan,
+    { shadow, color, effects }: Choice,
+  ): void {
+    if (plan.color !== 'blue') return;
     if (color === 'blue' && !this.#hasBounded) return;
-    if (this.#service.contract.operations[operation]?.color !== 'blue') return;
     if (
       color === 'blue' &&
       sumTakes(this.#service.tables, effects).length === 0
@@ -340,25 +304,11 @@ export class GeneratorRunner {
       color === 'blue'
         ? 'which is red where the site has no rights'
         : 'which is red';
-    const message = `'${operation}' is declared blue but chose '${shadow}', ${description}. Leave its color out of the contract.`;
+    const message = `'${plan.name}' is declared blue but chose '${shadow}', ${description}. Leave its color out of the contract.`;
     throw createInternalError(
       'INVALID_ARGUMENT',
       message,
-      `operations.${operation}.color`,
-    );
-  }
-
-  /**
-   * Rejects a local result of an operation that is declared red: by its types,
-   * none of its views is final at `causal`.
-   */
-  #checkMayBeLocal(operation: string): void {
-    if (this.#service.contract.operations[operation]?.color !== 'red') return;
-    const message = `'${operation}' is declared red but returned uncertified(). Leave that out, or its color out of the contract.`;
-    throw createInternalError(
-      'INVALID_ARGUMENT',
-      message,
-      `operations.${operation}.color`,
+      `operations.${plan.name}.color`,
     );
   }
 
@@ -367,20 +317,16 @@ export class GeneratorRunner {
    * than its input and the state.
    */
   #checkDeterminism(input: GeneratorInput, first: GeneratorOutcome): void {
-    const { operation } = input;
+    const { name } = input.plan;
     const fail = (description: string): never => {
-      const message = `The generator of '${operation}' is not deterministic: run twice on the same, ${description}. Take time, randomness and identifiers from its context.`;
-      throw createInternalError(
-        'FINAL_FAILED',
-        message,
-        `generators.${operation}`,
-      );
+      const message = `The generator of '${name}' is not deterministic: run twice on the same, ${description}. Take time, randomness and identifiers from its context.`;
+      throw createInternalError('FINAL_FAILED', message, `generators.${name}`);
     };
     let second: GeneratorOutcome;
     try {
       second = this.#runInTime(input);
     } catch (error) {
-      this.#toClientError(error, operation);
+      this.#toClientError(error, input.plan);
       return fail('it threw the second time');
     }
     if (!isSameChoice(first.choice, second.choice))
@@ -443,6 +389,20 @@ export class GeneratorRunner {
       checkEffect(effect, at);
     }
   }
+}
+
+/**
+ * Rejects a local result of an operation that is declared red: by its types,
+ * none of its views is final at `causal`.
+ */
+function checkMayBeLocal({ name, color }: OperationPlan): void {
+  if (color !== 'red') return;
+  const message = `'${name}' is declared red but returned uncertified(). Leave that out, or its color out of the contract.`;
+  throw createInternalError(
+    'INVALID_ARGUMENT',
+    message,
+    `operations.${name}.color`,
+  );
 }
 
 /**

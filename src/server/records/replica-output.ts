@@ -12,7 +12,6 @@ import type {
 import type { RedRecord, RightsMessage, SlotMessage } from './records.ts';
 import type { Origin } from './origin.ts';
 import type { Reply } from './reply.ts';
-import type { Stage } from './submissions.ts';
 import type { Vector } from './vector.ts';
 
 /** Outputs about the members of the deployment. */
@@ -113,3 +112,9 @@ export type ReplicaOutput =
       readonly error: CorrectableError;
       readonly stage?: Stage | undefined;
     };
+
+/**
+ * How far a view has got: a preview, in the stable snapshot, in the red order,
+ * or decided by one site's log (at `causal`).
+ */
+export type Stage = 'tentative' | 'causal' | 'strong' | 'committed';

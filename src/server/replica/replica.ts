@@ -34,7 +34,8 @@ import { Rights } from './rights/rights.ts';
 import { RedPath } from './red/red-path.ts';
 import type { ReplicaCore, ReplicaOptions } from './core/replica-port.ts';
 import type { ReplicaOutput } from '../records/replica-output.ts';
-import type { Stage, Submission } from '../records/submissions.ts';
+import type { Submission } from './core/submissions.ts';
+import type { Stage } from '../records/replica-output.ts';
 import { SiteState } from './core/site-state.ts';
 import { isReply, type ReplyOrError } from '../records/reply.ts';
 import type { ProposedRecord } from '../log/red-log-engine.ts';
@@ -512,14 +513,10 @@ export class Replica implements ReplicaCore, SavedParts {
   }
 
   #start(submission: Submission): void {
-    const rejection = this.activation.getRejection(submission.operation);
+    const rejection = this.activation.getRejection(submission.plan.name);
     if (rejection !== undefined)
       return this.writes.refuse(submission, rejection);
-    if (
-      this.options.service.contract.operations[submission.operation]?.access ===
-      'read'
-    )
-      this.#read(submission);
+    if (submission.plan.isRead) this.#read(submission);
     else if (!this.membership.takesWrites)
       this.writes.refuse(submission, joiningError());
     else this.writes.submit(submission);

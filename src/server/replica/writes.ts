@@ -21,8 +21,9 @@ import type { ReplyRecord, BlueOperation } from '../records/records.ts';
 import type { RedPath } from './red/red-path.ts';
 import type { ReplicaCore } from './core/replica-port.ts';
 import { RightsShortfall, type RightsWaiter } from './core/rights-port.ts';
-import type { SubmissionIdentity, Submission } from '../records/submissions.ts';
+import type { SubmissionIdentity, Submission } from './core/submissions.ts';
 import type { ReplyOrError } from '../records/reply.ts';
+import type { OperationPlan } from '../service/operation-plan.ts';
 import type { DedupSlot } from './exactly-once/dedup-slots.ts';
 import {
   OperationLookups,
@@ -96,10 +97,10 @@ export class Writes implements OperationLookupHost {
   }
 
   /** Outcomes of operations that may be red are kept in the red log too. */
-  isFullFor({ operation, identity }: Submission): boolean {
+  isFullFor({ plan, identity }: Submission): boolean {
     return (
       identity !== undefined &&
-      this.isCertified(operation) &&
+      this.isCertified(plan) &&
       this.#red.isFullFor(identity)
     );
   }
@@ -120,12 +121,11 @@ export class Writes implements OperationLookupHost {
   }
 
   submit(submission: Submission): void {
-    const { identity, operation } = submission;
+    const { identity, plan } = submission;
     // An idempotency key is decided in the log of its home, whichever operation
     // is called with it.
     const hasKey = identity !== undefined && isKeyed(identity.id);
-    if (this.core.options.service.alwaysRed.has(operation) && !hasKey)
-      this.#begin(submission);
+    if (plan.isAlwaysRed && !hasKey) this.#begin(submission);
     else if (this.rejection !== undefined && !this.#isKnown(identity))
       this.refuse(submission, this.rejection);
     else if (identity !== undefined) this.lookups.begin(submission, identity);
@@ -166,10 +166,7 @@ export class Writes implements OperationLookupHost {
   }
 
   /** Returns why the operation must not begin here, if so. */
-  #getRejection({
-    identity,
-    operation,
-  }: Submission): CorrectableError | undefined {
+  #getRejection({ identity, plan }: Submission): CorrectableError | undefined {
     const red = this.#red;
     // A new operation is refused, so that the client keeps those for which it
     // may send retries.
@@ -179,7 +176,7 @@ export class Writes implements OperationLookupHost {
     // retries. If there is room, the red order has to reject.
     return identity !== undefined && !red.admission.isFull
       ? undefined
-      : red.admission.getRejection(operation);
+      : red.admission.getRejection(plan);
   }
 
   /**
@@ -373,16 +370,16 @@ export class Writes implements OperationLookupHost {
    * site is enough.
    */
   #mustCertify(
-    { operation }: Submission,
+    { plan }: Submission,
     { choice, isLocal }: GeneratorOutcome,
   ): boolean {
-    if (this.core.options.service.alwaysRed.has(operation)) return true;
+    if (plan.isAlwaysRed) return true;
     if (choice !== undefined) return choice.color === 'red';
-    return this.isCertified(operation) && isLocal !== true;
+    return this.isCertified(plan) && isLocal !== true;
   }
 
-  protected isCertified(operation: string): boolean {
-    return this.core.options.service.maybeRed.has(operation);
+  protected isCertified({ mayBeRed }: OperationPlan): boolean {
+    return mayBeRed;
   }
 
   /** Appends the entry that decides an open slot of this site's log. */
@@ -499,7 +496,7 @@ export class Writes implements OperationLookupHost {
       rights === undefined ? executed : rights.resolvePath(executed);
     if (!isOutcome(outcome) || !this.#mustCertify(submission, outcome))
       return outcome;
-    return this.#red.admission.getRejection(submission.operation) ?? outcome;
+    return this.#red.admission.getRejection(submission.plan) ?? outcome;
   }
 
   #run(submission: Submission): GeneratorOutcome | CorrectableError {

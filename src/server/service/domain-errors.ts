@@ -12,10 +12,10 @@ import type {
   OperationSpec,
   OperationSpecs,
 } from '../../protocol/contract/contract.ts';
+import type { Schema } from '../../protocol/contract/schema-parts.ts';
 import {
-  createResultCheck,
-  type ResultCheck,
-  type ResultSchemas,
+  createSchemaCheck,
+  type SchemaCheck,
 } from '../../protocol/contract/parse-sync.ts';
 import { freezeFunctions, freezeWireCopy } from '../../values/deep-freeze.ts';
 import {
@@ -55,18 +55,15 @@ export type DomainErrorFactory<S extends OperationSpec> = {
  */
 export class DomainErrors {
   readonly #factories = new Map<string, DomainErrorFactory<OperationSpec>>();
-  readonly #check: ResultCheck;
+  /** By operation and name of the error. */
+  readonly #checks = new Map<string, SchemaCheck>();
 
   constructor(operations: OperationSpecs) {
-    const schemas = Object.entries(operations).flatMap(
-      ([operation, { errors = {} }]) =>
-        Object.entries(errors).map(
-          ([name, result]) =>
-            [formatErrorName(operation, name), { result }] as const,
-        ),
-    );
-    this.#check = createServiceResultCheck(Object.fromEntries(schemas));
     for (const [operation, { errors = {} }] of Object.entries(operations)) {
+      for (const [name, data] of Object.entries(errors)) {
+        const described = formatErrorName(operation, name);
+        this.#checks.set(described, createSchemaCheck(described, data));
+      }
       const made = Object.keys(errors).map((name) => [
         name,
         (data: unknown) => new ThrownDomainError({ name, data }),
@@ -99,7 +96,9 @@ export class DomainErrors {
     operation: string,
     { domain: { name, data } }: ThrownDomainError,
   ): CorrectableError {
-    const checked = this.#check(formatErrorName(operation, name), data);
+    const check = this.#checks.get(formatErrorName(operation, name));
+    const checked =
+      check === undefined ? data : checkForClient(() => check(data));
     return new CorrectableError('DOMAIN', `${operation}: ${name}`, {
       domain: { name, data: freezeWireCopy(checked) },
     });
@@ -111,61 +110,59 @@ const NONE: DomainErrorFactory<OperationSpec> = Object.freeze({});
 const formatErrorName = (operation: string, name: string): string =>
   `${operation}, error '${name}'`;
 
-/** Creates a `createResultCheck` whose errors may leave a site. */
-export function createServiceResultCheck(
-  operations: ResultSchemas,
-): ResultCheck {
-  const check = createResultCheck(operations);
-  return (operation, result) => {
-    try {
-      return check(operation, result);
-    } catch (error) {
-      throw isCorrectableError(error) ? markInternal(error) : error;
-    }
-  };
+/** Marks the errors of a check: they may leave the site. */
+function checkForClient<T>(check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    throw isCorrectableError(error) ? markInternal(error) : error;
+  }
 }
 
-/** Returns the reply for a returned value, checked against the contract. */
-export function checkReply(
-  check: ResultCheck,
+/**
+ * Returns the reply for a value that a generator or a shadow operation
+ * returned. Throws `INVALID_VALUE` if it does not fit the contract.
+ */
+export type ReplyCheck = (returned: unknown) => Reply;
+
+export function createReplyCheck(
   operation: string,
-  returned: unknown,
-): Reply {
-  const reply = toReply(returned);
-  if (typeof reply.value === 'object' && reply.value !== null)
-    rejectMisplaced(operation, reply.value);
-  const value = checkResult(check, operation, reply.value);
-  return value === reply.value ? reply : { ...reply, value };
+  result: Schema,
+): ReplyCheck {
+  const check = createSchemaCheck(operation, result);
+  return (returned) => {
+    const reply = toReply(returned);
+    if (typeof reply.value === 'object' && reply.value !== null)
+      rejectMisplaced(operation, reply.value);
+    try {
+      const value = check(reply.value);
+      return value === reply.value ? reply : { ...reply, value };
+    } catch (error) {
+      if (!isCorrectableError(error)) throw error;
+      throw explainMissing(markInternal(error), reply.value);
+    }
+  };
 }
 
 /**
  * Explains a missing result. Usually it was forgotten beside a shadow
  * operation.
  */
-function checkResult(
-  check: ResultCheck,
-  operation: string,
+function explainMissing(
+  error: CorrectableError,
   value: unknown,
-): unknown {
-  try {
-    return check(operation, value);
-  } catch (error) {
-    if (value !== undefined || !isCorrectableError(error, 'INVALID_VALUE'))
-      throw error;
-    const how =
-      'Return one, or give it beside the arguments: shadow.x(args, result).';
-    const { field, cause } = error;
-    throw markInternal(
-      new CorrectableError(
-        'INVALID_VALUE',
-        `${error.message} There is none. ${how}`,
-        {
-          field,
-          cause,
-        },
-      ),
-    );
-  }
+): CorrectableError {
+  if (value !== undefined || error.code !== 'INVALID_VALUE') return error;
+  const how =
+    'Return one, or give it beside the arguments: shadow.x(args, result).';
+  const { field, cause } = error;
+  return markInternal(
+    new CorrectableError(
+      'INVALID_VALUE',
+      `${error.message} There is none. ${how}`,
+      { field, cause },
+    ),
+  );
 }
 
 /**

@@ -13,7 +13,6 @@ import {
   checkMemberName,
   checkOptionNames,
   checkRecord,
-  hasMethods,
   isRecord,
   type OptionNamesOf,
 } from '../../correctable/validate.ts';
@@ -28,8 +27,7 @@ import type { Color } from '../records/effect.ts';
 import type { Throttle } from '../../correctable/throttle/concurrent-writes.ts';
 import {
   DomainErrors,
-  checkReply,
-  createServiceResultCheck,
+  createReplyCheck,
   type DomainErrorFactory,
 } from './domain-errors.ts';
 import {
@@ -265,10 +263,11 @@ export interface Service<O extends OperationSpecs = OperationSpecs>
   readonly domainErrors: DomainErrors;
   readonly throttled?: ServiceThrottle | undefined;
   /**
-   * Validates a result of a generator or shadow operation against the contract.
-   * Throws `INVALID_VALUE` if it is invalid.
+   * Validate results of generators and shadow operations against the contract,
+   * by the name of the operation. They throw `INVALID_VALUE` for an invalid
+   * one.
    */
-  checkResult(operation: string, returned: unknown): Reply;
+  readonly resultChecks: Readonly<Record<string, (returned: unknown) => Reply>>;
 }
 
 /**
@@ -310,7 +309,6 @@ export function defineService<
   const made = implementation.shadowOperations(createEffectTables(tables));
   checkShadowOperations(made);
   const shadowOperations = made as Readonly<Record<string, AnyShadowOperation>>;
-  const resultCheck = createServiceResultCheck(contract.operations);
   return {
     ...createdHere,
     contract,
@@ -330,8 +328,12 @@ export function defineService<
     domainErrors: new DomainErrors(contract.operations),
     throttled: checkThrottle(contract, implementation.throttled),
     ...checkInvariants(tables, implementation),
-    checkResult: (operation, returned) =>
-      checkReply(resultCheck, operation, returned),
+    resultChecks: Object.fromEntries(
+      Object.entries(contract.operations).map(([name, { result }]) => [
+        name,
+        createReplyCheck(name, result),
+      ]),
+    ),
   };
 }
 
@@ -443,7 +445,7 @@ const createdHere = { [CREATED_HERE]: true };
  */
 export function requireService(value: unknown, call: string): void {
   check(
-    hasMethods(value, 'checkResult'),
+    isRecord((value as Partial<Service> | null | undefined)?.resultChecks),
     'service',
     `must be one made by defineService: write ${call}`,
   );

@@ -18,12 +18,17 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { EncodingSink } from '../../protocol/codec/encoding-sink.ts';
 import { copyForWire } from '../../protocol/codec/portable-values.ts';
-import { CheckedOperation } from '../../protocol/contract/checked-operation.ts';
+import {
+  CheckedOperation,
+  type PreparingBinding,
+} from '../../protocol/contract/checked-operation.ts';
 import { rememberDefaults } from '../../protocol/contract/omit-defaults.ts';
 import {
   ParsedOperation,
+  createUnknownOperationError,
   findOperationHash,
-  parseArgs,
+  parseArgsOf,
+  type RegisteredOperation,
 } from '../../protocol/contract/operation-registry.ts';
 import {
   REDBLUE_LEVELS,
@@ -34,10 +39,22 @@ import {
   CopyingSubmitter,
   SinkSubmitter,
 } from './submission/sink-submitter.ts';
+import type { OperationPlan } from '../service/operation-plan.ts';
 import { SiteSession } from './submission/site-session.ts';
 import { createIdentity } from './submission/submission-identity.ts';
 import type { SubmissionPort } from './submission/submitter.ts';
 import { READ_PLANS, WRITE_PLANS, getPlan } from './submission/view-plans.ts';
+
+/** The plan of an operation that a gateway submits through this handle. */
+class PreparedPlan {
+  readonly handle: SiteBinding;
+  readonly plan: OperationPlan;
+
+  constructor(handle: SiteBinding, plan: OperationPlan) {
+    this.handle = handle;
+    this.plan = plan;
+  }
+}
 
 /**
  * The binding of one site. A site has many such handles, and closing one closes
@@ -45,7 +62,9 @@ import { READ_PLANS, WRITE_PLANS, getPlan } from './submission/view-plans.ts';
  * there. For other users in the process it copies values, so that no user holds
  * the site's own objects. That includes a user between the site and a gateway.
  */
-export class SiteBinding implements Binding<RedBlueLevels, true> {
+export class SiteBinding
+  implements Binding<RedBlueLevels, true>, PreparingBinding
+{
   readonly name: string;
   readonly isExactlyOnce = true;
   readonly hasIdempotencyKeys = true;
@@ -88,7 +107,21 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
   }
 
   supports(operation: Operation): boolean {
-    return Object.hasOwn(this.#site.contract.operations, operation.name);
+    return (
+      this.#findPrepared(operation) !== undefined ||
+      this.#site.plans.has(operation.name)
+    );
+  }
+
+  prepareOperation(
+    name: string,
+    registered: RegisteredOperation,
+  ): object | undefined {
+    const plan = this.#site.plans.get(name);
+    const isSame = this.#site.contract.operations[name] === registered;
+    return plan !== undefined && isSame
+      ? new PreparedPlan(this, plan)
+      : undefined;
   }
 
   operationHash(name: string): string | undefined {
@@ -103,30 +136,28 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
   ): void {
     try {
       if (this.#isClosed) throw closedError(this.name);
-      const { name } = operation;
       // A gateway directly over the site has checked the operation by the same
       // contract, and encodes at once what it receives.
-      const isHosted =
-        EncodingSink.isEncodingSink(sink) &&
-        CheckedOperation.isCheckedBy(this.#site.contract.operations, operation);
-      const args = isHosted ? operation.args : this.#parseArgs(operation);
-      const isRead = this.#site.contract.operations[name]?.access === 'read';
-      const wants = getPlan(isRead ? READ_PLANS : WRITE_PLANS, levels);
-      const session = this.#getSession(context);
-      const identity = isRead
-        ? undefined
-        : createIdentity(context, operation, this.#site);
-      const reported = sink as Sink<unknown, RedBlueLevel>;
-      const Kind = isHosted ? SinkSubmitter : CopyingSubmitter;
-      this.#site.submit(
-        new Kind(reported, wants, session, {
-          handle: this,
-          context,
-          operation: name,
-          args,
-          identity,
-        }),
+      const prepared = EncodingSink.isEncodingSink(sink)
+        ? this.#findPrepared(operation)
+        : undefined;
+      const plan = prepared ?? this.#getPlan(operation);
+      const args =
+        prepared === undefined
+          ? this.#parseArgs(operation, plan)
+          : operation.args;
+      const wantedStages = getPlan(
+        plan.isRead ? READ_PLANS : WRITE_PLANS,
+        levels,
       );
+      const session = this.#getSession(context);
+      const identity = plan.isRead
+        ? undefined
+        : createIdentity(context, operation, plan, this.#site);
+      const Kind = prepared === undefined ? CopyingSubmitter : SinkSubmitter;
+      const reported = sink as Sink<unknown, RedBlueLevel>;
+      const input = { handle: this, context, plan, args, identity };
+      this.#site.submit(new Kind(reported, wantedStages, session, input));
     } catch (error) {
       sink.fail(error);
     }
@@ -136,13 +167,25 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
     return new SiteSession(this.#site.tokens, tokens, this.#site.origins);
   }
 
-  #parseArgs(operation: Operation): unknown {
+  #findPrepared(operation: Operation): OperationPlan | undefined {
+    const prepared = CheckedOperation.getPrepared(operation);
+    return prepared instanceof PreparedPlan && prepared.handle === this
+      ? prepared.plan
+      : undefined;
+  }
+
+  #getPlan({ name }: Operation): OperationPlan {
+    const { plans, contract } = this.#site;
+    const plan = plans.get(name);
+    if (plan === undefined)
+      throw createUnknownOperationError(contract.name, name, plans.keys());
+    return plan;
+  }
+
+  #parseArgs(operation: Operation, plan: OperationPlan): unknown {
     const { name, access } = operation;
-    return parseArgs(this.#site.contract, {
-      name,
-      access,
-      args: copyForWire(ParsedOperation.getInput(operation), 'args'),
-    });
+    const args = copyForWire(ParsedOperation.getInput(operation), 'args');
+    return parseArgsOf(plan, { name, access, args }, this.#site.contract);
   }
 
   #getSession({ session }: InvocationContext): SiteSession | undefined {

@@ -5,7 +5,7 @@
 // This is imported because a global would be looked up at each call.
 import { performance } from 'node:perf_hooks';
 import { SIGNAL_CHECK_DELAY_MS } from '../../correctable/binding.ts';
-import { CorrectableError } from '../../correctable/errors.ts';
+import type { CorrectableError } from '../../correctable/errors.ts';
 import type { ContractInfo } from '../../protocol/contract/contract.ts';
 import { SequenceMap } from '../../protocol/sequence-map.ts';
 import type { DeploymentVersion } from '../records/deployment-version.ts';
@@ -14,10 +14,21 @@ import type { LogKind } from '../log/local-log.ts';
 import type { ServerReply, ServerRequest } from '../log/red-log.ts';
 import type { SiteStorage } from '../log/site-storage.ts';
 import type { RetainedReplies } from '../replica/exactly-once/id-table.ts';
-import { interruptedError } from './submission/submission-errors.ts';
+import {
+  backlogError,
+  fullError,
+  interruptedError,
+  overloadedError,
+  siteStoppedError,
+  type SiteFailure,
+} from './submission/submission-errors.ts';
 import type { SessionTokens } from './submission/site-session.ts';
 import type { SubmissionPort, Submitter } from './submission/submitter.ts';
 import { deliverFailure, deliverView } from './submission/notify-submitter.ts';
+import {
+  getOperationPlans,
+  type OperationPlans,
+} from '../service/operation-plan.ts';
 import { SiteMachine } from './site-machine.ts';
 import type {
   RejectedMessageCounts,
@@ -111,22 +122,13 @@ interface EventLoopTurn {
   readonly writeRejection: CorrectableError | undefined;
 }
 
-interface SiteFailure {
-  readonly reason: string;
-  readonly cause?: Error;
-  /** What an operator has to do if the site does not come back. */
-  readonly advice?: string;
-}
-
 /** What an operator has to do with a node that others have overtaken. */
 const REBUILD_ADVICE =
   'use another site. Start this one on its newest data directory, or with --rebuild';
 
-/** When a client may retry after a refusal for lack of room. */
-const FULL_RETRY_MS = 1000;
-
 export class SiteDriver implements SubmissionPort {
   readonly contract: ContractInfo;
+  readonly plans: OperationPlans;
   readonly site: Origin;
   readonly origins: Origins;
   readonly tokens: SessionTokens;
@@ -167,6 +169,7 @@ export class SiteDriver implements SubmissionPort {
   constructor(options: SiteDriverOptions) {
     this.#options = options;
     this.contract = options.service.contract;
+    this.plans = getOperationPlans(options.service);
     this.site = options.site;
     this.origins = options.origins;
     this.tokens = options.tokens;
@@ -358,14 +361,14 @@ export class SiteDriver implements SubmissionPort {
   }
 
   #getRejection(
-    { access }: Submitter,
+    { plan }: Submitter,
     { writeRejection }: EventLoopTurn,
   ): CorrectableError | undefined {
     const { maxInFlight } = this.#options;
     if (this.#end !== undefined) return siteStoppedError(this.#end);
     if (this.#submitters.size >= maxInFlight)
       return overloadedError(maxInFlight);
-    return access === 'read' ? undefined : writeRejection;
+    return plan.isRead ? undefined : writeRejection;
   }
 
   endTurn(): void {
@@ -453,7 +456,7 @@ export class SiteDriver implements SubmissionPort {
       this.#forget(serial);
       deliverFailure(
         submitter,
-        interruptedError(submitter.access, reason, cause),
+        interruptedError(submitter.plan.access, reason, cause),
         undefined,
       );
     });
@@ -571,7 +574,7 @@ export class SiteDriver implements SubmissionPort {
     const submitter = this.#getSubmitter(view.serial, view.isLast);
     if (submitter === undefined) return;
     if (
-      submitter.access === 'read' &&
+      submitter.plan.isRead &&
       isLongRunning(submitter, nowMs) &&
       submitter.signal.aborted
     )
@@ -669,36 +672,4 @@ function isLongRunning(
   nowMs: number,
 ): boolean {
   return nowMs - acceptedAtMs > SIGNAL_CHECK_DELAY_MS;
-}
-
-function overloadedError(maxInFlight: number): CorrectableError {
-  const message = `The site has ${maxInFlight} operations in flight, as many as it takes. Nothing was done: try later.`;
-  return new CorrectableError('OVERLOADED', message);
-}
-
-function fullError(because: string): CorrectableError {
-  const message = `${because}. Nothing was done; reads are served, writes again once there is room.`;
-  return new CorrectableError('UNAVAILABLE', message, {
-    retryAfterMs: FULL_RETRY_MS,
-  });
-}
-
-function backlogError(maxBacklog: number): CorrectableError {
-  const message = `Another site has been away for so long that ${maxBacklog} operations wait for it, as many as are kept.`;
-  return new CorrectableError(
-    'OVERLOADED',
-    `${message} Nothing was done: writes go on once it is back, or was retired.`,
-  );
-}
-
-function siteStoppedError({
-  reason,
-  cause,
-  advice,
-}: SiteFailure): CorrectableError {
-  const message = `${reason}. Nothing was done${advice === undefined ? '' : `: ${advice}`}.`;
-  return new CorrectableError('UNAVAILABLE', message, {
-    cause,
-    retryable: advice === undefined,
-  });
 }

@@ -49,7 +49,7 @@ import { HaltedBytes } from './machine/halted-bytes.ts';
 import { MessageIntake } from './machine/message-intake.ts';
 import { StartConfirmation } from './machine/start-confirmation.ts';
 import type { ReplicaOutput } from '../records/replica-output.ts';
-import type { Submission } from '../records/submissions.ts';
+import type { Submission } from '../replica/core/submissions.ts';
 import { AbsenceWatch } from './machine/absence-watch.ts';
 import { CheckpointCuts } from './machine/checkpoint-cuts.ts';
 import { RedIntake } from './machine/red-intake.ts';
@@ -276,10 +276,7 @@ export class SiteMachine {
   submit(submission: Submission, nowMs: number, wallMs = nowMs): void {
     if (this.#isRetired || this.#hasStopped) return;
     this.#nowMs = nowMs;
-    const { contract } = this.#options.service;
-    const isHeld =
-      this.#early.isUnconfirmed &&
-      contract.operations[submission.operation]?.access !== 'read';
+    const isHeld = this.#early.isUnconfirmed && !submission.plan.isRead;
     this.redReach.note(nowMs);
     if (isHeld) this.#early.hold(submission);
     else this.replica.submit(submission, nowMs, wallMs);

@@ -8,7 +8,7 @@ import {
 } from '../../correctable/errors.ts';
 import type { GeneratorInput } from '../../server/generator/generator-context.ts';
 import type { GeneratorOutcome } from '../../server/generator/generator-runner.ts';
-import type { Submission } from '../../server/records/submissions.ts';
+import type { Submission } from '../../server/replica/core/submissions.ts';
 import type { SiteState } from '../../server/replica/core/site-state.ts';
 import type { ReplyOrError } from '../../server/records/reply.ts';
 import type { GeneratorRun } from './checkers/checker.ts';
@@ -31,7 +31,8 @@ export function observeGenerators(
     outcome: Outcome,
     { isLaid: isPipelined = false, isAlone = false } = {},
   ): void => {
-    const { serial, operation, args, submittedAtMs, seed, principal } = value;
+    const { serial, plan, args, submittedAtMs, seed, principal } = value;
+    const operation = plan.name;
     const { identity } = value as Partial<Submission>;
     noted({
       input: { name, serial, operation, args, submittedAtMs, seed, principal },

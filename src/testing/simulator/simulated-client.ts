@@ -4,7 +4,6 @@
  */
 import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
 import type { Origin } from '../../server/records/origin.ts';
-import type { Submission } from '../../server/records/submissions.ts';
 import type { Vector } from '../../server/records/vector.ts';
 import { encodeValue } from '../../server/storage/format/value-text.ts';
 import type {
@@ -16,7 +15,10 @@ import type { ClientOperation, History } from './history.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Random } from '../../server/collections/random.ts';
 import type { SimulatedSite } from './simulated-site.ts';
-import type { SiteReply } from './simulated-site-options.ts';
+import type {
+  SiteReply,
+  SimulatedSubmission,
+} from './simulated-site-options.ts';
 import type { Timeline } from './timeline.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -36,7 +38,7 @@ export interface SimulatedClientOptions {
 interface Request {
   readonly site: SimulatedSite;
   readonly operation: ClientOperation;
-  readonly submission: Omit<Submission, 'serial' | 'submittedAtMs'>;
+  readonly submission: SimulatedSubmission;
 }
 
 interface SentRequest {
@@ -204,7 +206,7 @@ export class SimulatedClient {
   }
 
   #requestFor(operation: ClientOperation): Request {
-    const { operation: name, args, id, level } = operation;
+    const { args, id, level } = operation;
     const reads = this.#options.history.traits.isRead(operation);
     const causal =
       reads && (level === 'causal' || this.#options.random.chance(0.5));
@@ -221,7 +223,6 @@ export class SimulatedClient {
       scenario: { principals = [] },
     } = this.#options;
     const submission = {
-      operation: name,
       args,
       seed,
       principal: principals[client % principals.length],

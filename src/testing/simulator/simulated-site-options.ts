@@ -1,7 +1,8 @@
 import type { DomainErrorInfo } from '../../correctable/errors.ts';
 import type { ServerReply } from '../../server/log/red-log.ts';
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
-import type { Stage } from '../../server/records/submissions.ts';
+import type { Submission } from '../../server/replica/core/submissions.ts';
+import type { Stage } from '../../server/records/replica-output.ts';
 import type { Origins } from '../../server/records/origin.ts';
 import type { Vector } from '../../server/records/vector.ts';
 import type { Envelope } from '../../server/messages/envelope.ts';
@@ -18,6 +19,12 @@ import type { SentMessage } from './network.ts';
 import type { ServerConnection } from './simulated-etcd.ts';
 import type { InstalledCopy } from './site-copies.ts';
 import type { Timeline } from './timeline.ts';
+
+/** The part of a submission that a client determines. */
+export type SimulatedSubmission = Omit<
+  Submission,
+  'serial' | 'submittedAtMs' | 'plan'
+>;
 
 export type SiteReply =
   | {

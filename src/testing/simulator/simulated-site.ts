@@ -5,14 +5,19 @@
 import { isCorrectableError } from '../../correctable/errors.ts';
 import type { SiteOutput } from '../../server/site/site-options.ts';
 import type { DurableStorage } from '../../server/storage/durable-storage.ts';
-import type { Submission } from '../../server/records/submissions.ts';
+import {
+  getOperationPlans,
+  type OperationPlan,
+} from '../../server/service/operation-plan.ts';
 import { PropertyViolation } from './checkers/checker.ts';
+import type { ClientOperation } from './history.ts';
 import { CheckpointNotes } from './checkpoint-notes.ts';
 import type { SentMessage } from './network.ts';
 import { SimulatedClock } from './simulated-clock.ts';
 import type {
   MembershipOutput,
   SimulatedSiteOptions,
+  SimulatedSubmission,
   SiteReply,
 } from './simulated-site-options.ts';
 import { LOG_KINDS, type LogKind } from '../../server/log/local-log.ts';
@@ -399,8 +404,8 @@ export class SimulatedSite {
    * it.
    */
   submit(
-    { client, id }: { readonly client: number; readonly id: string },
-    submission: Omit<Submission, 'serial' | 'submittedAtMs'>,
+    { client, id, operation }: ClientOperation,
+    submission: SimulatedSubmission,
     onAnswer: (answer: SiteReply) => void,
   ): number | undefined {
     this.#serial += 1;
@@ -420,8 +425,10 @@ export class SimulatedSite {
     this.#answers.set(serial, onAnswer);
     this.#input((machine) => {
       const { wallMs: submittedAtMs } = this.clock;
+      const plans = getOperationPlans(machine.replica.options.service);
+      const plan = plans.get(operation) as OperationPlan;
       machine.submit(
-        { ...submission, serial, submittedAtMs },
+        { ...submission, plan, serial, submittedAtMs },
         this.#options.timeline.nowMs,
         submittedAtMs,
       );

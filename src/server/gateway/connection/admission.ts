@@ -4,8 +4,9 @@
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { isThenable } from '../../../correctable/validate.ts';
-import type { Access, Operation } from '../../../correctable/operation.ts';
+import type { Operation } from '../../../correctable/operation.ts';
 import { CheckedOperation } from '../../../protocol/contract/checked-operation.ts';
+import { createUnknownOperationError } from '../../../protocol/contract/operation-registry.ts';
 import { getStrongestIndex } from '../../../protocol/messages/level-bits.ts';
 import {
   submit,
@@ -22,6 +23,7 @@ import {
   callHook,
   isUndecided,
 } from '../operations/call-hook.ts';
+import type { HostedContract, HostedEntry } from '../context/compile-schema.ts';
 import type { GatewayContext, Principal } from '../context/gateway-context.ts';
 import { OVERLOADED_RETRY_MS, type GatewayLimits } from '../limits/limits.ts';
 import type {
@@ -70,10 +72,12 @@ const MAX_TRACE_BYTES = 4_096;
 
 /**
  * Returns the operation that the message asks for. Throws the reason if it is
- * refused.
+ * refused. `entry` is what the contract says of the operation, if the gateway
+ * has a contract that names it.
  */
 export function admit(
   message: SubmitMessage,
+  entry: HostedEntry | undefined,
   client: ConnectedClient,
   frame: ReceivedFrame,
 ): Operation {
@@ -112,7 +116,7 @@ export function admit(
     typeof message[at.idempotencyKey] === 'string'
   )
     requireKeys(context);
-  return checkOperation(message, context);
+  return checkOperation(message, entry, context);
 }
 
 /**
@@ -314,15 +318,19 @@ function budgetFullError(
 
 function checkOperation(
   message: SubmitMessage,
-  { registry, binding }: GatewayContext,
+  entry: HostedEntry | undefined,
+  { hostedContract, binding }: GatewayContext,
 ): Operation {
   const name = message[at.name];
-  const access = message[at.access];
-  const args = message[at.args];
+  const submitted = {
+    name,
+    access: message[at.access],
+    args: message[at.args],
+  };
   const operation =
-    registry === undefined
-      ? createOperation(name, access, args, message[at.key])
-      : new CheckedOperation(name, access, args, registry, registry.originals);
+    hostedContract === undefined
+      ? withKey(submitted, message[at.key])
+      : createChecked(submitted, entry, hostedContract);
   const isSupported: unknown = binding.supports(operation);
   if (isSupported === true) return operation;
   ignoreRejection(isSupported);
@@ -334,13 +342,20 @@ function checkOperation(
   );
 }
 
-function createOperation(
-  name: string,
-  access: Access,
-  args: unknown,
-  key: unknown,
+function createChecked(
+  submitted: Operation,
+  entry: HostedEntry | undefined,
+  contract: HostedContract,
 ): Operation {
-  return typeof key === 'string'
-    ? { name, access, args, key }
-    : { name, access, args };
+  if (entry !== undefined)
+    return new CheckedOperation(submitted, entry, contract, entry.prepared);
+  throw createUnknownOperationError(
+    contract.name,
+    submitted.name,
+    contract.operations.keys(),
+  );
+}
+
+function withKey(submitted: Operation, key: unknown): Operation {
+  return typeof key === 'string' ? { ...submitted, key } : submitted;
 }

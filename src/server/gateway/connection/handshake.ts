@@ -61,18 +61,18 @@ export function createWelcome(
  */
 function describeContract(
   { contract }: Hello,
-  { registry }: GatewayContext,
+  { hostedContract }: GatewayContext,
 ): ServedContract | undefined {
-  if (registry === undefined) return undefined;
-  const { name, hash } = registry;
+  if (hostedContract === undefined) return undefined;
+  const { name, hash, operationHashes } = hostedContract;
   if (contract === undefined || contract.hash === hash) return { name, hash };
-  return { name, hash, operations: registry.operationHashes };
+  return { name, hash, operations: operationHashes };
 }
 
 /** Returns why this client cannot be served, if so. */
 function validateHello(
   hello: Hello,
-  { levels, registry }: GatewayContext,
+  { levels, hostedContract }: GatewayContext,
 ): CorrectableError | undefined {
   const differs = (field: keyof Hello, message: string): CorrectableError =>
     new CorrectableError('PROTOCOL', message, { field: `hello.${field}` });
@@ -85,10 +85,12 @@ function validateHello(
     const message = `the store has the levels ${levels.join(' < ')}, the client expects ${hello.levels.join(' < ')}`;
     return differs('levels', message);
   }
-  if (contract === undefined || contract.name === registry?.name)
+  if (contract === undefined || contract.name === hostedContract?.name)
     return undefined;
   const found =
-    registry === undefined ? 'no contract' : `the contract ${registry.name}`;
+    hostedContract === undefined
+      ? 'no contract'
+      : `the contract ${hostedContract.name}`;
   const advice = 'connect to a server of that contract';
   return differs(
     'contract',

@@ -24,6 +24,7 @@ import type { ConnectedClient } from './admission.ts';
 import { ignoreRejection } from '../operations/call-hook.ts';
 import type { GatewayContext } from '../context/gateway-context.ts';
 import { LoadSlot, type ReceivedFrame } from '../limits/in-flight-load.ts';
+import type { OperationFigures } from '../operations/operation-stats.ts';
 import { HostedOperation } from '../operations/hosted-operation.ts';
 import { RetainedWrite } from '../operations/retained-write.ts';
 import { sanitizeError } from '../operations/sanitize-error.ts';
@@ -37,6 +38,8 @@ interface AdmittedSubmission {
   readonly message: SubmitMessage;
   readonly client: ConnectedClient;
   readonly operation: Operation;
+  /** Where it is counted, if a contract names it. */
+  readonly figures: OperationFigures | undefined;
   /**
    * The principal that `authorize` has decided about. The token may be renewed
    * meanwhile.
@@ -72,13 +75,15 @@ export function submit(
     }
   }
   try {
-    const operation = admit(message, client, frame);
+    const entry = context.hostedContract?.operations.get(message[at.name]);
+    const operation = admit(message, entry, client, frame);
     const { principal } = client;
     const decision = authorize(operation, client);
     const admitted: AdmittedSubmission = {
       message,
       client,
       operation,
+      figures: entry?.figures,
       principal,
       slot: new LoadSlot(load, frame),
       receivedAt: frame.servedAt,
@@ -153,6 +158,7 @@ function startOperation({
   message,
   client,
   operation,
+  figures,
   principal,
   slot,
   receivedAt,
@@ -182,6 +188,7 @@ function startOperation({
     principal,
     slot,
     receivedAt,
+    figures,
     stats: context.operationStats,
   };
   // A store that is exactly once remembers its writes itself.

@@ -1,7 +1,7 @@
 import type { Binding, Principal } from '../../../correctable/binding.ts';
 import type { Operation } from '../../../correctable/operation.ts';
 import type { ClientTable } from '../clients/client-table.ts';
-import type { CompiledRegistry } from './compile-schema.ts';
+import type { HostedContract } from './compile-schema.ts';
 import type { InternalLimits } from '../limits/limits.ts';
 import type { TotalLoad } from '../limits/in-flight-load.ts';
 import type { OperationStats } from '../operations/operation-stats.ts';
@@ -61,7 +61,8 @@ export interface GatewayContext {
   readonly site: string | undefined;
   readonly binding: Binding;
   readonly levels: readonly string[];
-  readonly registry: CompiledRegistry | undefined;
+  /** The contract, if clients may use only its operations. */
+  readonly hostedContract: HostedContract | undefined;
   /** Whether clients must authenticate. */
   readonly requiresAuthentication: boolean;
   /**

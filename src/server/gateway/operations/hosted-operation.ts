@@ -75,7 +75,10 @@ export class HostedOperation
    * missed the view to which a confirmation would refer.
    */
   #isRepeated = false;
-  /** The figures that count the operation. Known from its first view on. */
+  /**
+   * The figures that count the operation. Without a contract they are known
+   * from its first view on.
+   */
   #ownFigures: OperationFigures | undefined;
   /** Whether no client waits for it any more. */
   #isAbandoned = false;
@@ -93,6 +96,7 @@ export class HostedOperation
     this.context = new HostedContext(owner, options, session, trace, this);
     this.#options = options;
     this.#owner = owner;
+    this.#ownFigures = options.figures;
     this.#strongest = options.strongest;
     this.#outlet = outlet;
   }

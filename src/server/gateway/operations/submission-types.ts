@@ -2,7 +2,7 @@ import type { Principal } from '../../../correctable/binding.ts';
 import type { Codec } from '../../../protocol/codec/codec.ts';
 import type { SiteMove } from '../../../protocol/messages/submit.ts';
 import type { SubmitterRecord } from '../clients/client-table.ts';
-import type { OperationStats } from './operation-stats.ts';
+import type { OperationFigures, OperationStats } from './operation-stats.ts';
 import type { LoadSlot } from '../limits/in-flight-load.ts';
 
 /** What all submissions of one client share. */
@@ -32,7 +32,9 @@ export interface SubmissionOptions {
   readonly strongest: number;
   /** When the operation arrived, by `now` of the process's clock. */
   readonly receivedAt: number;
-  /** Where its views and failures are counted. */
+  /** Where its views and failures are counted, if a contract names it. */
+  readonly figures: OperationFigures | undefined;
+  /** Where they are counted otherwise. */
   readonly stats: OperationStats;
   /** When its time is up, by `now` of the process's clock. */
   readonly deadlineAt: number | undefined;

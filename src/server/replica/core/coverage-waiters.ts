@@ -4,7 +4,7 @@
  */
 import { NameCounts } from '../../collections/counts.ts';
 import type { OperationId } from '../../records/records.ts';
-import type { Submission } from '../../records/submissions.ts';
+import type { Submission } from './submissions.ts';
 import { isCovered, type Finals, type Vector } from '../../records/vector.ts';
 
 interface Waiting {

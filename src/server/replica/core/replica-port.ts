@@ -20,7 +20,8 @@ import type { Service } from '../../service/service.ts';
 import type { RightsPort } from './rights-port.ts';
 import type { SiteState } from './site-state.ts';
 import type { ReplicaOutput } from '../../records/replica-output.ts';
-import type { Stage, Submission } from '../../records/submissions.ts';
+import type { Submission } from './submissions.ts';
+import type { Stage } from '../../records/replica-output.ts';
 
 /**
  * Observes a replica, for checkers and metrics. Callbacks run in the middle of

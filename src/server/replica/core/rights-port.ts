@@ -6,7 +6,7 @@ import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
 import type { Effect } from '../../records/effect.ts';
 import type { BlueOperation, RedOperation } from '../../records/records.ts';
-import type { Submission } from '../../records/submissions.ts';
+import type { Submission } from './submissions.ts';
 import type { RightsNeed } from '../../service/bounded-takes.ts';
 import type { StateReader } from '../../state/store.ts';
 

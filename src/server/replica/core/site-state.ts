@@ -23,7 +23,12 @@ import {
 } from '../../records/internal-errors.ts';
 import { RED, type Origins } from '../../records/origin.ts';
 import type { BlueOperation, RedOperation } from '../../records/records.ts';
-import type { ReplyOrError, Choice, Reply } from '../../records/reply.ts';
+import { toReply, type ReplyOrError, type Reply } from '../../records/reply.ts';
+import type { ReplyCheck } from '../../service/domain-errors.ts';
+import {
+  getOperationPlans,
+  type OperationPlans,
+} from '../../service/operation-plan.ts';
 import type { Service } from '../../service/service.ts';
 import { Store } from '../../state/store.ts';
 import { createZeroVector, type Vector } from '../../records/vector.ts';
@@ -34,9 +39,15 @@ import { freezeReply } from '../../generator/validate-output.ts';
  * it.
  */
 interface ReplyingOperation {
-  readonly operation: string;
-  readonly choice: Pick<Choice, 'shadow' | 'args'> | undefined;
+  readonly plan: { readonly name: string; readonly checkResult: ReplyCheck };
+  readonly choice: ShadowCall | undefined;
   readonly reply: Reply;
+}
+
+/** The shadow operation that makes a reply, with its arguments. */
+interface ShadowCall {
+  readonly shadow: string;
+  readonly args: unknown;
 }
 
 export class SiteState {
@@ -52,6 +63,7 @@ export class SiteState {
    */
   readonly pipelined: Overlay;
   readonly #service: Service;
+  readonly #plans: OperationPlans;
   readonly #onThrown: GeneratorPorts['onGeneratorError'];
   readonly #generators: GeneratorRunner;
   readonly #stable: number[];
@@ -63,6 +75,7 @@ export class SiteState {
     options: GeneratorOptions = {},
   ) {
     this.#service = service;
+    this.#plans = getOperationPlans(service);
     this.#onThrown = options.onGeneratorError;
     this.#stable = createZeroVector(origins);
     this.store = new Store(service.tables);
@@ -131,10 +144,10 @@ export class SiteState {
     try {
       const { choice, reply, domainError } = this.#generators.run(input);
       if (choice === undefined) return domainError ?? reply;
-      const { operation } = input;
-      const message = `'${operation}' is declared a read but chose '${choice.shadow}'. Declare it a write.`;
+      const { name } = input.plan;
+      const message = `'${name}' is declared a read but chose '${choice.shadow}'. Declare it a write.`;
       return new CorrectableError('FINAL_FAILED', message, {
-        field: `operations.${operation}.effect`,
+        field: `operations.${name}.effect`,
       });
     } catch (error) {
       if (isCorrectableError(error)) return error;
@@ -167,11 +180,11 @@ export class SiteState {
     this.#version += 1;
     const { shadow, args, reply, domainError } = operation;
     if (domainError !== undefined) return toError(domainError);
+    const { operation: name } = operation;
+    // A newer version of the service may have had an operation of this name.
+    const plan = this.#plans.get(name) ?? { name, checkResult: toReply };
     const choice = shadow === undefined ? undefined : { shadow, args };
-    return this.createAppliedReply(
-      { operation: operation.operation, choice, reply },
-      results,
-    );
+    return this.createAppliedReply({ plan, choice, reply }, results);
   }
 
   /**
@@ -193,7 +206,7 @@ export class SiteState {
    * whether or not they are applied.
    */
   createReply(
-    { operation, choice, reply }: ReplyingOperation,
+    { plan, choice, reply }: ReplyingOperation,
     results: unknown[],
   ): ReplyOrError {
     const makeReply =
@@ -203,13 +216,12 @@ export class SiteState {
     if (makeReply === undefined) return reply;
     try {
       return freezeReply(
-        this.#service.checkResult(
-          operation,
+        plan.checkResult(
           makeReply(results.map(freezeForUser), freezeWireCopy(choice?.args)),
         ),
       );
     } catch (error) {
-      const caller = `the reply of shadow operation '${String(choice?.shadow)}', for '${operation}',`;
+      const caller = `the reply of shadow operation '${String(choice?.shadow)}', for '${plan.name}',`;
       const reported = toClientError(error, (hidden) =>
         this.#onThrown?.(caller, hidden),
       );

@@ -28,10 +28,7 @@ import type {
 } from '../../records/records.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Vector } from '../../records/vector.ts';
-import type {
-  SubmissionIdentity,
-  Submission,
-} from '../../records/submissions.ts';
+import type { SubmissionIdentity, Submission } from '../core/submissions.ts';
 import { DedupSlots, type DedupSlot, ReceivedReplies } from './dedup-slots.ts';
 import type { ReplyOrError } from '../../records/reply.ts';
 

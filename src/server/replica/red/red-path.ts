@@ -27,10 +27,7 @@ import type {
   RedRecord,
 } from '../../records/records.ts';
 import type { ReplyOrError } from '../../records/reply.ts';
-import type {
-  SubmissionIdentity,
-  Submission,
-} from '../../records/submissions.ts';
+import type { SubmissionIdentity, Submission } from '../core/submissions.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import { EXPIRED } from '../exactly-once/id-table.ts';
 import { RedOrder } from './order/red-order.ts';

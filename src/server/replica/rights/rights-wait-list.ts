@@ -4,7 +4,7 @@
  */
 import { NameCounts } from '../../collections/counts.ts';
 import type { OperationId } from '../../records/records.ts';
-import type { Submission } from '../../records/submissions.ts';
+import type { Submission } from '../core/submissions.ts';
 import { addExact, type ExactSum } from '../../service/fields/exact-sum.ts';
 import type { RightsNeed } from '../../service/bounded-takes.ts';
 import type { RightsShortfall, RightsWaiter } from '../core/rights-port.ts';

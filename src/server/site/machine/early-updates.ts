@@ -11,7 +11,7 @@ import {
   unconfirmedError,
 } from '../../records/failures.ts';
 import type { RedRecord } from '../../records/records.ts';
-import type { Submission } from '../../records/submissions.ts';
+import type { Submission } from '../../replica/core/submissions.ts';
 import type { Replica } from '../../replica/replica.ts';
 
 export class EarlyUpdates {

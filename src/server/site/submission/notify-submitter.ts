@@ -4,7 +4,7 @@
  * must fail only its own submission.
  */
 import type { ReplicaOutput } from '../../records/replica-output.ts';
-import type { Stage } from '../../records/submissions.ts';
+import type { Stage } from '../../records/replica-output.ts';
 import { undeliveredError } from './submission-errors.ts';
 import type { Submitter } from './submitter.ts';
 
@@ -26,7 +26,7 @@ export function deliverView(
   } catch (error) {
     deliverFailure(
       submitter,
-      undeliveredError(submitter.access, stage, error),
+      undeliveredError(submitter.plan.access, stage, error),
       isLast ? undefined : stage,
     );
   }

@@ -9,13 +9,14 @@ import {
   CorrectableError,
   isCorrectableError,
 } from '../../../correctable/errors.ts';
-import type { Access } from '../../../correctable/operation.ts';
 import { copyForWire } from '../../../protocol/codec/portable-values.ts';
 import type { RedBlueLevel } from '../../../protocol/redblue-levels.ts';
 import { freezeArgsCopy } from '../../../values/deep-freeze.ts';
 import type { Reply } from '../../records/reply.ts';
-import type { Stage, SubmissionIdentity } from '../../records/submissions.ts';
+import type { SubmissionIdentity } from '../../replica/core/submissions.ts';
+import type { Stage } from '../../records/replica-output.ts';
 import type { Vector } from '../../records/vector.ts';
+import type { OperationPlan } from '../../service/operation-plan.ts';
 import type { SiteSession } from './site-session.ts';
 import { undeliveredError } from './submission-errors.ts';
 import type { Submitter } from './submitter.ts';
@@ -24,7 +25,7 @@ import type { ViewPlan } from './view-plans.ts';
 const FINAL_DETAILS: ViewDetails = { final: true };
 
 interface SubmissionInput {
-  readonly operation: string;
+  readonly plan: OperationPlan;
   readonly args: unknown;
   readonly identity: SubmissionIdentity | undefined;
   readonly handle: object;
@@ -34,7 +35,7 @@ interface SubmissionInput {
 /** Turns the answers of a site into views at the requested levels. */
 export class SinkSubmitter implements Submitter {
   readonly handle: object;
-  readonly operation: string;
+  readonly plan: OperationPlan;
   readonly args: unknown;
   readonly identity: SubmissionIdentity | undefined;
   readonly sessionVector: Vector | undefined;
@@ -52,23 +53,19 @@ export class SinkSubmitter implements Submitter {
 
   constructor(
     sink: Sink<unknown, RedBlueLevel>,
-    plan: ViewPlan,
+    wantedStages: ViewPlan,
     session: SiteSession | undefined,
     requested: SubmissionInput,
   ) {
     this.handle = requested.handle;
-    this.operation = requested.operation;
+    this.plan = requested.plan;
     this.args = requested.args;
     this.identity = requested.identity;
     this.sessionVector = session?.seen;
-    this.wantedStages = plan;
+    this.wantedStages = wantedStages;
     this.#context = requested.context;
     this.#sink = sink;
     this.#session = session;
-  }
-
-  get access(): Access {
-    return this.wantedStages.access;
   }
 
   get signal(): AbortSignal {
@@ -158,7 +155,7 @@ export class SinkSubmitter implements Submitter {
 export class CopyingSubmitter extends SinkSubmitter {
   override onFailure(error: unknown, stage: Stage | undefined): void {
     super.onFailure(
-      isCorrectableError(error) ? copyError(error, this.operation) : error,
+      isCorrectableError(error) ? copyError(error, this.plan.name) : error,
       stage,
     );
   }
@@ -169,7 +166,7 @@ export class CopyingSubmitter extends SinkSubmitter {
       copy = copyReply(reply);
     } catch (error) {
       this.onFailure(
-        undeliveredError(this.access, stage, error),
+        undeliveredError(this.plan.access, stage, error),
         this.isLastStage(stage) ? undefined : stage,
       );
       return;

@@ -1,13 +1,13 @@
 /**
- * The errors of submissions whose site ends before them, or whose view cannot
- * be delivered.
+ * The errors of submissions that a site does not take, that it ends before, or
+ * whose view cannot be delivered.
  */
 import {
   CorrectableError,
   isCorrectableError,
 } from '../../../correctable/errors.ts';
 import type { Access } from '../../../correctable/operation.ts';
-import type { Stage } from '../../records/submissions.ts';
+import type { Stage } from '../../records/replica-output.ts';
 
 /**
  * Returns the failure of a submission whose site or connection ends before it:
@@ -53,4 +53,47 @@ export function undeliveredError(
         `The result cannot be sent: ${reason}`,
         { cause },
       );
+}
+
+/** Why a site has ended. */
+export interface SiteFailure {
+  readonly reason: string;
+  readonly cause?: Error;
+  /** What an operator has to do if the site does not come back. */
+  readonly advice?: string;
+}
+
+/** When a client may retry after a refusal for lack of room. */
+const FULL_RETRY_MS = 1000;
+
+export function overloadedError(maxInFlight: number): CorrectableError {
+  const message = `The site has ${maxInFlight} operations in flight, as many as it takes. Nothing was done: try later.`;
+  return new CorrectableError('OVERLOADED', message);
+}
+
+export function fullError(because: string): CorrectableError {
+  const message = `${because}. Nothing was done; reads are served, writes again once there is room.`;
+  return new CorrectableError('UNAVAILABLE', message, {
+    retryAfterMs: FULL_RETRY_MS,
+  });
+}
+
+export function backlogError(maxBacklog: number): CorrectableError {
+  const message = `Another site has been away for so long that ${maxBacklog} operations wait for it, as many as are kept.`;
+  return new CorrectableError(
+    'OVERLOADED',
+    `${message} Nothing was done: writes go on once it is back, or was retired.`,
+  );
+}
+
+export function siteStoppedError({
+  reason,
+  cause,
+  advice,
+}: SiteFailure): CorrectableError {
+  const message = `${reason}. Nothing was done${advice === undefined ? '' : `: ${advice}`}.`;
+  return new CorrectableError('UNAVAILABLE', message, {
+    cause,
+    retryable: advice === undefined,
+  });
 }

@@ -17,7 +17,8 @@ import {
 } from '../../records/operation-id.ts';
 import type { Origin } from '../../records/origin.ts';
 import { MAX_CLIENT_LENGTH } from '../../records/retention-limits.ts';
-import type { SubmissionIdentity } from '../../records/submissions.ts';
+import type { SubmissionIdentity } from '../../replica/core/submissions.ts';
+import type { OperationPlan } from '../../service/operation-plan.ts';
 import type { SubmissionPort } from './submitter.ts';
 
 /**
@@ -27,12 +28,13 @@ import type { SubmissionPort } from './submitter.ts';
 export function createIdentity(
   context: InvocationContext,
   operation: Operation,
+  plan: OperationPlan,
   port: SubmissionPort,
 ): SubmissionIdentity | undefined {
   const { site, origins } = port;
   const { origin, idempotencyKey } = context;
   if (idempotencyKey !== undefined)
-    return createKeyedIdentity(idempotencyKey, operation, port);
+    return createKeyedIdentity(idempotencyKey, operation, plan, port);
   if (origin === undefined) {
     const { operationId } = context;
     return operationId === undefined
@@ -120,10 +122,10 @@ const VARIANT_BYTES = 6;
 function createKeyedIdentity(
   key: string,
   operation: Operation,
-  { contract, origins: { sites, founderCount } }: SubmissionPort,
+  plan: OperationPlan,
+  { origins: { sites, founderCount } }: SubmissionPort,
 ): SubmissionIdentity {
-  const { args: schema } = contract.operations[operation.name]!;
-  const given = omitDefaults(schema, ParsedOperation.getInput(operation));
+  const given = omitDefaults(plan.args, ParsedOperation.getInput(operation));
   const args = toCanonicalString(given, { isLoose: true, maxParts: Infinity });
   if (!isName(key) || args === undefined) {
     const message = `idempotencyKey: give a non-empty string of ${NAME_RULE}, and arguments of at most 100 levels of plain data.`;

@@ -1,11 +1,12 @@
 /** One submission to a site, and the part of the site that takes it. */
 import type { CorrectableError } from '../../../correctable/errors.ts';
-import type { Access } from '../../../correctable/operation.ts';
 import type { ContractInfo } from '../../../protocol/contract/contract.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
 import type { Reply } from '../../records/reply.ts';
-import type { Stage, SubmissionRequest } from '../../records/submissions.ts';
+import type { SubmissionRequest } from '../../replica/core/submissions.ts';
+import type { Stage } from '../../records/replica-output.ts';
 import type { Vector } from '../../records/vector.ts';
+import type { OperationPlans } from '../../service/operation-plan.ts';
 import type { SessionTokens } from './site-session.ts';
 
 /**
@@ -15,7 +16,6 @@ import type { SessionTokens } from './site-session.ts';
 export interface Submitter extends SubmissionRequest {
   /** The handle on the site through which it came. */
   readonly handle: object;
-  readonly access: Access;
   /**
    * Aborted when no caller wants the views any more. It is created when it is
    * first read.
@@ -39,6 +39,7 @@ export interface Submitter extends SubmissionRequest {
 /** The part of a site that a binding needs. */
 export interface SubmissionPort {
   readonly contract: ContractInfo;
+  readonly plans: OperationPlans;
   readonly site: Origin;
   readonly origins: Origins;
   readonly tokens: SessionTokens;

@@ -1,18 +1,16 @@
 /** Which views an operation delivers, by the levels that were requested. */
 import { CorrectableError } from '../../../correctable/errors.ts';
-import type { Access } from '../../../correctable/operation.ts';
 import {
   REDBLUE_LEVELS,
   type RedBlueLevel,
 } from '../../../protocol/redblue-levels.ts';
-import type { SubmissionRequest } from '../../records/submissions.ts';
+import type { SubmissionRequest } from '../../replica/core/submissions.ts';
 
 type StagesByLevel = SubmissionRequest['wantedStages'];
 
 /** The views that an operation delivers. */
 export interface ViewPlan extends StagesByLevel {
   readonly strongest: RedBlueLevel;
-  readonly access: Access;
 }
 
 /**
@@ -37,12 +35,11 @@ function planWrite(levels: readonly RedBlueLevel[]): StagesByLevel {
 }
 
 /** The plans of reads and of updates, by the requested levels as bits. */
-export const READ_PLANS: readonly ViewPlan[] = createPlans('read', planRead);
+export const READ_PLANS: readonly ViewPlan[] = createPlans(planRead);
 
-export const WRITE_PLANS: readonly ViewPlan[] = createPlans('write', planWrite);
+export const WRITE_PLANS: readonly ViewPlan[] = createPlans(planWrite);
 
 function createPlans(
-  access: Access,
   stagesOf: (levels: readonly RedBlueLevel[]) => StagesByLevel,
 ): ViewPlan[] {
   return Array.from({ length: 1 << REDBLUE_LEVELS.length }, (_, bits) => {
@@ -52,7 +49,6 @@ function createPlans(
     return {
       ...stagesOf(levels),
       strongest: levels.at(-1) ?? 'strong',
-      access,
     };
   });
 }

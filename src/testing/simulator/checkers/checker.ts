@@ -11,7 +11,8 @@ import {
   type Origin,
   type Origins,
 } from '../../../server/records/origin.ts';
-import type { Stage, Submission } from '../../../server/records/submissions.ts';
+import type { Submission } from '../../../server/replica/core/submissions.ts';
+import type { Stage } from '../../../server/records/replica-output.ts';
 import type { Vector } from '../../../server/records/vector.ts';
 import type { SiteState } from '../../../server/replica/core/site-state.ts';
 import type { ClientOperation, History } from '../history.ts';

@@ -8,7 +8,10 @@ import { formatValue } from '../../../server/color-analysis/values/format-values
 import type { Effect } from '../../../server/records/effect.ts';
 import { formatThrown as thrownText } from '../../../server/records/failures.ts';
 import { freezeForUser, freezeArgsCopy } from '../../../values/deep-freeze.ts';
-import { ThrownDomainError } from '../../../server/service/domain-errors.ts';
+import {
+  ThrownDomainError,
+  type ReplyCheck,
+} from '../../../server/service/domain-errors.ts';
 import {
   ChosenShadow,
   UncertifiedResult,
@@ -94,7 +97,7 @@ export function execute(
       return {
         hasFailed: false,
         effects: [],
-        reply: toPortableReply(service.checkResult(operation, result)),
+        reply: toPortableReply(checkResult(service, operation, result)),
       };
     }
     const { shadow, effects, args, reply, color } = returned.choice;
@@ -103,7 +106,7 @@ export function execute(
       color === 'red' && service.shadowOperations[shadow]?.reply !== undefined;
     const value = makesReply
       ? undefined
-      : toPortableReply(service.checkResult(operation, reply));
+      : toPortableReply(checkResult(service, operation, reply));
     return { hasFailed: false, shadow, effects, args, reply: value };
   } catch (error) {
     const isRefusal =
@@ -113,6 +116,14 @@ export function execute(
       ? toDomainOutcome(service, operation, error)
       : toFailedOutcome(error);
   }
+}
+
+function checkResult(
+  { resultChecks }: Service,
+  operation: string,
+  returned: unknown,
+): Reply {
+  return (resultChecks[operation] as ReplyCheck)(returned);
 }
 
 function toDomainOutcome(
@@ -154,7 +165,8 @@ export function createReplyAt(
     return executed.reply;
   try {
     return toPortableReply(
-      service.checkResult(
+      checkResult(
+        service,
         executed.operation,
         makeReply(results.map(freezeForUser), freezeArgsCopy(executed.args)),
       ),

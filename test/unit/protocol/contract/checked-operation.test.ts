@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { CheckedOperation, borrowOperation } from '../../../../src/protocol/contract/checked-operation.ts';
+import { checkOperationOf } from '../../../support/checked-operation.ts';
 import { parseArgs } from '../../../../src/protocol/contract/operation-registry.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 
@@ -16,22 +17,23 @@ const contract = defineContract('users', {
 
 test('lent → as it was checked; what is changed of it changes nothing of what is executed', () => {
   const value = { name: 'anna', password: 'x' };
-  const operation = new CheckedOperation('add', 'write', value, contract, contract.operations);
+  const prepared = {};
+  const operation = checkOperationOf('add', value, contract, prepared);
   const shown = borrowOperation(operation);
   expect({ ...shown }).toEqual({ ...operation });
   expect(parseArgs(contract, shown)).toEqual({ name: 4, password: 'x' });
   (shown.args as { password: string }).password = '***';
   Object.freeze(operation.args);
   expect(operation.args).toEqual({ name: 4, password: 'x' });
-  expect(CheckedOperation.isCheckedBy(contract.operations, operation)).toBe(true);
-  expect(CheckedOperation.isCheckedBy(contract.operations, shown)).toBe(false);
+  expect(CheckedOperation.getPrepared(operation)).toBe(prepared);
+  expect(CheckedOperation.getPrepared(shown)).toBeUndefined();
 });
 
 test('lent → so too with what its arguments hold', () => {
   const args = z.object({ items: z.array(z.string()), nested: z.object({ a: z.string() }), since: z.date() });
   const deep = defineContract('deep', { put: { access: 'write', args, result: z.null() } });
   const value = { items: ['secret'], nested: { a: 'other' }, since: new Date(5) };
-  const operation = new CheckedOperation('put', 'write', value, deep, deep.operations);
+  const operation = checkOperationOf('put', value, deep);
   const shown = borrowOperation(operation).args as typeof value;
   expect(shown).toEqual(value);
   shown.items[0] = shown.nested.a = '***';
@@ -53,7 +55,7 @@ test('lent → what a schema has made stays of its class, and keeps what it has'
     [MARK]: [1],
   }));
   const made = defineContract('made', { put: { access: 'write', args, result: z.null() } });
-  const operation = new CheckedOperation('put', 'write', { hash: 'xy' }, made, made.operations);
+  const operation = checkOperationOf('put', { hash: 'xy' }, made);
   type Made = z.output<typeof args>;
   const [shown, own] = [borrowOperation(operation).args as Made, operation.args as Made];
   expect(shown.hash.toString('hex')).toBe('7879');

@@ -7,6 +7,7 @@ import {
   parseArgs,
 } from '../../../../src/protocol/contract/operation-registry.ts';
 import type { OperationRegistry, RegisteredOperation } from '../../../../src/protocol/contract/operation-registry.ts';
+import { checkOperationOf } from '../../../support/checked-operation.ts';
 import { CheckedOperation } from '../../../../src/protocol/contract/checked-operation.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 
@@ -37,12 +38,11 @@ test('operation that a gateway has parsed → is sent on as it came, and parsed 
       },
     },
   };
-  const parsed = new CheckedOperation('pay', 'write', { euros: 5 }, cents, cents.operations);
+  const parsed = checkOperationOf('pay', { euros: 5 }, cents);
   expect(parsed.args).toEqual({ euros: 500 });
   expect(checkOperation(cents, parsed)).toMatchObject({ name: 'pay', args: { euros: 5 }, key: 'of 500' });
   expect(parseArgs(cents, parsed)).toEqual({ euros: 500 });
   expect(restoreInputArgs(parsed)).toEqual({ name: 'pay', access: 'write', args: { euros: 5 }, key: 'of 500' });
-  expect(CheckedOperation.isCheckedBy(cents.operations, parsed)).toBe(true);
 });
 
 test.each<[what: string, key: Partial<RegisteredOperation>, expected: string | undefined]>([
@@ -53,7 +53,7 @@ test.each<[what: string, key: Partial<RegisteredOperation>, expected: string | u
   const operations = { dequeue: { ...catalogue.operations['dequeue']!, ...key } };
   const args = { queue: 'mine' };
   const value = { ...catalogue, operations };
-  expect(new CheckedOperation('dequeue', 'write', args, value, operations).key).toBe(expected);
+  expect(checkOperationOf('dequeue', args, value).key).toBe(expected);
 });
 
 test.each<[what: string, key: () => unknown, cause: string]>([
@@ -63,7 +63,7 @@ test.each<[what: string, key: () => unknown, cause: string]>([
 ])('key of a contract %s → INVALID_ARGUMENT with the cause', (_, key, cause) => {
   const operations = { dequeue: { ...catalogue.operations['dequeue']!, key: key as () => string } };
   const args = { queue: 'mine' };
-  expect(() => new CheckedOperation('dequeue', 'write', args, { ...catalogue, operations }, operations)).toThrow(
+  expect(() => checkOperationOf('dequeue', args, { ...catalogue, operations })).toThrow(
     expect.objectContaining({
       code: 'INVALID_ARGUMENT',
       field: 'args',
@@ -73,12 +73,12 @@ test.each<[what: string, key: () => unknown, cause: string]>([
 });
 
 test('copy of an operation that a gateway has parsed → has the arguments that it was given, and is not checked', () => {
-  const parsed = new CheckedOperation('dequeue', 'write', { queue: 'q' }, catalogue, catalogue.operations);
+  const parsed = checkOperationOf('dequeue', { queue: 'q' }, catalogue, {});
   const args = { queue: 'tenant-7/q', count: 1 };
   for (const copy of [{ ...parsed, args }, Object.create(parsed, { args: { value: args } }) as Operation]) {
     expect(restoreInputArgs(copy)).toBe(copy);
     expect(parseArgs(catalogue, copy)).toEqual(args);
-    expect(CheckedOperation.isCheckedBy(catalogue.operations, copy)).toBe(false);
+    expect(CheckedOperation.getPrepared(copy)).toBeUndefined();
   }
 });
 

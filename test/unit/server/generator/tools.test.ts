@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
+import { getOperationPlans } from '../../../../src/server/service/operation-plan.ts';
 import { GeneratorRunner } from '../../../../src/server/generator/generator-runner.ts';
 import { NO_READ_LISTENER, createTablesReader } from '../../../../src/server/generator/table-readers.ts';
 import { createAnalyzedService } from '../../../../src/server/color-analysis/analyzed-service.ts';
@@ -68,8 +69,9 @@ test.each(TOOLS)('%s → what a generator puts there is refused, and nothing is 
       return null;
     });
     const runner = new GeneratorRunner(judge(service), new Store(service.tables));
-    for (const operation of ['look', 'plain', 'look']) {
-      runner.run({ serial: 1, operation, args: {}, submittedAtMs: 0, seed: 2 ** 32 - 1 });
+    const plans = getOperationPlans(judge(service));
+    for (const name of ['look', 'plain', 'look']) {
+      runner.run({ serial: 1, plan: plans.get(name)!, args: {}, submittedAtMs: 0, seed: 2 ** 32 - 1 });
     }
     expect(seen).toHaveLength(3);
     expect(seen.every((tool) => typeof tool === 'object' || typeof tool === 'function')).toBe(true);

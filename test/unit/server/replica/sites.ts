@@ -9,8 +9,9 @@ import type { MemberChange } from '../../../../src/server/replica/membership.ts'
 import type { LostRight, MemberOutput } from '../../../../src/server/records/replica-output.ts';
 import type { RedRecord } from '../../../../src/server/records/records.ts';
 import { Origins } from '../../../../src/server/records/origin.ts';
-import type { SubmissionIdentity, Submission } from '../../../../src/server/records/submissions.ts';
+import type { SubmissionIdentity, Submission } from '../../../../src/server/replica/core/submissions.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
+import { getOperationPlans } from '../../../../src/server/service/operation-plan.ts';
 import type { RecoveredState } from '../../../../src/server/log/recovered-state.ts';
 import { SiteMachine } from '../../../../src/server/site/site-machine.ts';
 import type { SiteOptions } from '../../../../src/server/site/site-options.ts';
@@ -208,11 +209,11 @@ export class Sites {
     this.#serials[site] = this.#serial;
     const outcome: Outcome = {};
     this.#outcomes.set(this.#keyOf(site, this.#serial), outcome);
-    const isRead = this.#service.contract.operations[operation.name]?.access === 'read';
-    const wantedStages = { tentative: false, causal: isRead, strong: !isRead };
+    const plan = getOperationPlans(this.#service).get(operation.name)!;
+    const wantedStages = { tentative: false, causal: plan.isRead, strong: !plan.isRead };
     const submittedAtMs = this.#clockOf(site);
     const submission = {
-      operation: operation.name,
+      plan,
       args: operation.args,
       seed: 1,
       submittedAtMs,

@@ -22,10 +22,10 @@ test('a missing result → INVALID_VALUE that names where to return it', () => {
     generators: { go: (value, { shadow }) => shadow.add(value, true) },
   });
   const message = expect.stringMatching(/received undefined.* beside the arguments: shadow\.x\(args, result\)/);
-  expect(() => service.checkResult('go', undefined)).toThrow(
+  expect(() => service.resultChecks['go']!(undefined)).toThrow(
     expect.objectContaining({ code: 'INVALID_VALUE', field: 'result', message }),
   );
-  expect(() => service.checkResult('go', null)).toThrow(/received null\. Correct the service\.$/);
+  expect(() => service.resultChecks['go']!(null)).toThrow(/received null\. Correct the service\.$/);
 });
 
 describe('contract', () => {

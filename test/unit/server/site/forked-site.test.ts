@@ -34,11 +34,10 @@ function startSite(options: Partial<SiteDriverOptions> = {}): {
 }
 
 function submit(driver: SiteDriver, failures: unknown[], views: unknown[] = []): void {
-  const { name: operation, args } = put('k', 'v');
+  const { name, args } = put('k', 'v');
   driver.submit({
     handle: driver,
-    access: 'write',
-    operation,
+    plan: driver.plans.get(name)!,
     args,
     signal: new AbortController().signal,
     deadlineAt: undefined,

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { InvocationContext } from '../../../../src/correctable/binding.ts';
 import { Origins, type Origin } from '../../../../src/server/records/origin.ts';
+import { getOperationPlans } from '../../../../src/server/service/operation-plan.ts';
 import { SiteBinding } from '../../../../src/server/site/site-binding.ts';
 import type { SubmissionPort, Submitter } from '../../../../src/server/site/submission/submitter.ts';
 import { bank, bankService } from '../replica/services.ts';
@@ -11,9 +12,10 @@ const KEYS = Array.from({ length: 50 }, (_, n) => `order-${n}`);
 /** Where a site of this table sends what is named by each of the keys. */
 function findHomes(origins: Origins): (Origin | undefined)[] {
   const homes: (Origin | undefined)[] = [];
-  const { contract } = bankService();
+  const service = bankService();
   const port = {
-    contract,
+    contract: service.contract,
+    plans: getOperationPlans(service),
     site: 1 as Origin,
     origins,
     submit: ({ identity }: Submitter) => homes.push(identity?.home),

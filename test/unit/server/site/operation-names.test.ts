@@ -123,7 +123,9 @@ describe('arguments under an idempotencyKey', () => {
     let id: string | undefined;
     const submit = ({ identity }: Submitter): void => void (id = identity?.id);
     const site = 1 as Origin;
-    const port = { contract: shop, site, origins: Origins.create(['ireland']), submit } as unknown as SubmissionPort;
+    const plans = new Map([['pay', { name: 'pay', ...shop.operations.pay }]]);
+    const origins = Origins.create(['ireland']);
+    const port = { contract: shop, plans, site, origins, submit } as unknown as SubmissionPort;
     const fail = (error: unknown): never => {
       throw error as Error;
     };

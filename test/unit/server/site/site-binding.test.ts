@@ -6,7 +6,11 @@ import { CorrectableError, createClient } from '../../../../src/index.ts';
 import { enqueue } from '../../../../src/operations/index.ts';
 import { SiteBinding } from '../../../../src/server/site/site-binding.ts';
 import type { SubmissionPort, Submitter } from '../../../../src/server/site/submission/submitter.ts';
-import { tickets } from '../replica/services.ts';
+import { getOperationPlans } from '../../../../src/server/service/operation-plan.ts';
+import { ticketService, tickets } from '../replica/services.ts';
+import { EncodingSink } from '../../../../src/protocol/codec/encoding-sink.ts';
+import { checkOperationOf } from '../../../support/checked-operation.ts';
+import type { RedBlueLevel } from '../../../../src/protocol/redblue-levels.ts';
 import { deliverView } from '../../../../src/server/site/submission/notify-submitter.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { Origins } from '../../../../src/server/records/origin.ts';
@@ -17,6 +21,7 @@ function scripted(deliver: (submitter: Submitter) => void): SiteBinding {
   const submit: SubmissionPort['submit'] = (submitter) => queueMicrotask(() => deliver(submitter));
   return new SiteBinding('ireland', {
     contract: tickets,
+    plans: getOperationPlans(ticketService),
     site: siteAt(0),
     origins: Origins.create(['ireland']),
     tokens,
@@ -120,3 +125,30 @@ test.each(['weak', 'toString', ''])(
     expect([failures, submitted]).toEqual([[unknown], []]);
   },
 );
+
+test('an operation that was prepared for another handle is checked again, as one that a client of this process submits', () => {
+  const submitted: Submitter[] = [];
+  const site = scripted((submitter) => submitted.push(submitter));
+  const other = site.openHandle();
+  const prepared = site.prepareOperation('enqueue', tickets.operations.enqueue)!;
+  const operation = checkOperationOf('enqueue', { queue: 'q', item: 1 }, tickets, prepared);
+  const sink = new (class extends EncodingSink {
+    view = () => 0;
+    confirm() {}
+    fail() {}
+  })() as unknown as Sink<unknown, RedBlueLevel>;
+  const context = { signal: new AbortController().signal, operationId: 'a' } as InvocationContext;
+  for (const handle of [site, other]) handle.submitOperation(operation as never, ['strong'], sink, context);
+  return Promise.resolve().then(() => {
+    const [trusted, checked] = submitted.map(({ args }) => args);
+    expect(trusted).toBe(operation.args);
+    expect(checked).not.toBe(operation.args);
+    expect(checked).toEqual(operation.args);
+  });
+});
+
+test('an operation of another contract with the same name is not prepared', () => {
+  const site = scripted(() => {});
+  expect(site.prepareOperation('enqueue', { ...tickets.operations.enqueue })).toBeUndefined();
+  expect(site.prepareOperation('toString', tickets.operations.enqueue)).toBeUndefined();
+});

@@ -6,7 +6,7 @@ import { redblue } from '../../../../src/bindings/redblue/index.ts';
 import type { InvocationContext, Sink } from '../../../../src/correctable/binding.ts';
 import { createClient } from '../../../../src/index.ts';
 import type { Binding } from '../../../../src/index.ts';
-import { CheckedOperation } from '../../../../src/protocol/contract/checked-operation.ts';
+import { checkOperationOf } from '../../../support/checked-operation.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import type { RedBlueLevel, RedBlueLevels } from '../../../../src/protocol/redblue-levels.ts';
 import { createEmbedded } from '../../../../src/server/deployment/embedded/embedded.ts';
@@ -94,8 +94,7 @@ test.each([
 test('checked by a gateway, asked for thrice by one that changes its answers → the same each time', async () => {
   const ask = (): Promise<number> =>
     new Promise((resolve, reject) => {
-      const { operations } = contract;
-      const put = new CheckedOperation('put', 'write', { names: ['a'] }, contract, operations);
+      const put = checkOperationOf('put', { names: ['a'] }, contract);
       const update = (value: unknown): number => {
         const { bytes } = value as { bytes: Uint8Array };
         bytes[0] = (bytes[0] ?? 0) + 1;

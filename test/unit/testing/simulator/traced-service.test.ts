@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
+import { getOperationPlans } from '../../../../src/server/service/operation-plan.ts';
 import { GeneratorRunner } from '../../../../src/server/generator/generator-runner.ts';
 import { HERE, StampGenerator } from '../../../../src/server/color-analysis/analysis-site.ts';
 import type { TablesReader } from '../../../../src/server/service/readers.ts';
@@ -39,14 +40,15 @@ function traced(reads: Reads): { asked: readonly string[]; gave: unknown; thrown
   const store = new Store(service.service.tables);
   const runner = new GeneratorRunner(service.service, store);
   const input = { serial: 1, submittedAtMs: 0, seed: 2 ** 32 - 1 };
+  const plans = getOperationPlans(service.service);
   const stamps = new StampGenerator();
   for (const [key, owner] of ['a ann', 'b bob', 'c ann'].map((item) => item.split(' '))) {
-    const { choice } = runner.run({ ...input, operation: 'put', args: { key, owner } });
+    const { choice } = runner.run({ ...input, plan: plans.get('put')!, args: { key, owner } });
     const stamp = stamps.next(HERE, false);
     for (const effect of choice?.effects ?? []) store.apply(effect, stamp);
   }
   try {
-    const { reply } = runner.run({ ...input, operation: 'look', args: {} });
+    const { reply } = runner.run({ ...input, plan: plans.get('look')!, args: {} });
     return { asked: service.lookups(), gave: reply.value, thrown: service.thrown() };
   } catch {
     return { asked: service.lookups(), gave: undefined, thrown: service.thrown() };

@@ -3,7 +3,7 @@
  * client.
  */
 import { getClient } from '../../../records/operation-id.ts';
-import type { SubmissionIdentity } from '../../../records/submissions.ts';
+import type { SubmissionIdentity } from '../../core/submissions.ts';
 import { DEFAULT_SEND_WINDOWS } from '../../../records/send-windows.ts';
 import type { IdTable } from '../../exactly-once/id-table.ts';
 import type { RedRequests } from './red-requests.ts';

@@ -5,7 +5,8 @@
 import { callerLeftError } from '../../../records/failures.ts';
 import type { OperationId } from '../../../records/records.ts';
 import type { ReplyOrError } from '../../../records/reply.ts';
-import type { Stage, Submission } from '../../../records/submissions.ts';
+import type { Submission } from '../../core/submissions.ts';
+import type { Stage } from '../../../records/replica-output.ts';
 
 type SendReply = (
   submission: Submission,

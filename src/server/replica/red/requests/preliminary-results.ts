@@ -45,10 +45,9 @@ export class PreliminaryResults {
       this.#expectWrites(request, effects);
       request.preliminaryEffects = effects;
       const results = state.overlay.add(submission.serial, effects);
-      const { operation } = submission;
       const answer =
         outcome.domainError ??
-        state.createReply({ operation, choice, reply }, results);
+        state.createReply({ plan: submission.plan, choice, reply }, results);
       this.#deliverPreliminary(
         request,
         this.#addConcurrentWriters(answer, request),

@@ -5,6 +5,7 @@
 import type { CorrectableError } from '../../../../correctable/errors.ts';
 import { redAwayError, redFullError } from '../../../records/failures.ts';
 import type { ReplicaOptions } from '../../core/replica-port.ts';
+import type { OperationPlan } from '../../../service/operation-plan.ts';
 import { isRedFull } from './admission-limits.ts';
 import type { RedRequests } from './red-requests.ts';
 import type { StrongReads } from './strong-reads.ts';
@@ -81,9 +82,9 @@ export class RedAdmission {
    * Returns why no more of this operation may begin here, if so. Has to be
    * called before anything of the operation is decided.
    */
-  getRejection(operation: string): CorrectableError | undefined {
+  getRejection(plan: OperationPlan): CorrectableError | undefined {
     if (this.isFull) return this.fullError();
-    return this.#throttled.getRejection(operation);
+    return this.#throttled.getRejection(plan);
   }
 
   get #obstacle(): CorrectableError | undefined {

@@ -11,7 +11,7 @@ import type {
   RedOperation,
 } from '../../../records/records.ts';
 import type { RedRequest, StableRun } from './red-requests.ts';
-import type { Submission } from '../../../records/submissions.ts';
+import type { SubmissionIdentity } from '../../core/submissions.ts';
 import type { ReplicaCore } from '../../core/replica-port.ts';
 import { getMaxEntry } from '../../../records/vector.ts';
 
@@ -25,8 +25,13 @@ type RedRecordDraft = { -readonly [K in keyof RedOperation]: RedOperation[K] };
  * A request, or an operation of the site itself, from which a record is
  * created.
  */
-interface RecordSource extends Pick<RedRequest, 'id' | 'attempt'> {
-  readonly submission: Pick<Submission, 'operation' | 'identity'>;
+interface RecordSource {
+  readonly id: OperationId;
+  attempt: number;
+  readonly submission: {
+    readonly plan: { readonly name: string };
+    readonly identity?: SubmissionIdentity | undefined;
+  };
 }
 
 /**
@@ -37,7 +42,8 @@ export function createOwnDraft(
   id: OperationId,
   { choice }: GeneratorOutcome,
 ): RecordSource {
-  return { id, attempt: 0, submission: { operation: choice?.shadow ?? '' } };
+  const plan = { name: choice?.shadow ?? '' };
+  return { id, attempt: 0, submission: { plan } };
 }
 
 /** Creates the record of the next attempt. */
@@ -65,7 +71,7 @@ export function createRecord(
     attempt: request.attempt,
     epoch: options.epoch,
     snapshot: state.stable.slice(),
-    operation: request.submission.operation,
+    operation: request.submission.plan.name,
     reads: [...names],
     clock: clock.next(wallMs, getMaxEntry(state.stable)),
     effects,

@@ -13,7 +13,7 @@ import {
 } from '../../../generator/read-set.ts';
 import { getClient } from '../../../records/operation-id.ts';
 import type { OperationId, RedRecord } from '../../../records/records.ts';
-import type { Submission } from '../../../records/submissions.ts';
+import type { Submission } from '../../core/submissions.ts';
 
 export const NO_EFFECTS: readonly Effect[] = [];
 const NO_WRITES: readonly string[] = [];

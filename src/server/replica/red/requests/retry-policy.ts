@@ -89,14 +89,14 @@ export function conflictError({
   conflict,
   run,
 }: RejectedRequest): CorrectableError {
-  const { operation } = submission;
+  const { name } = submission.plan;
   const count = attempt - uncountedRejections;
   const times = count === 1 ? 'once' : `${count} times`;
   const message =
-    `'${operation}' was executed ${times}, and each time ${describeConflict(conflict, run)}. Nothing was changed. Retry; where many take` +
+    `'${name}' was executed ${times}, and each time ${describeConflict(conflict, run)}. Nothing was changed. Retry; where many take` +
     ' from the same, let an effect decide when it is applied (a queue, for numbers a stock), which is never rejected.';
   return new CorrectableError('CONFLICT', message, {
-    field: `operations.${operation}`,
+    field: `operations.${name}`,
   });
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Origin } from '../../../records/origin.ts';
 import type { OperationId, RedRecord } from '../../../records/records.ts';
-import type { Submission } from '../../../records/submissions.ts';
+import type { Submission } from '../../core/submissions.ts';
 
 export interface StrongRead {
   readonly submission: Submission;

@@ -14,7 +14,8 @@ import type {
 } from '../../../../correctable/throttle/concurrent-writes.ts';
 import type { Origins } from '../../../records/origin.ts';
 import type { RedRequest } from './red-requests.ts';
-import type { Service, ServiceThrottle } from '../../../service/service.ts';
+import type { OperationPlan } from '../../../service/operation-plan.ts';
+import type { Service } from '../../../service/service.ts';
 
 /**
  * The number of turns of a whole window for which a request may wait. Later
@@ -23,7 +24,6 @@ import type { Service, ServiceThrottle } from '../../../service/service.ts';
 const MAX_WAITED_SLOTS = 8;
 
 export class ThrottledRequests {
-  readonly #operations: ReadonlySet<string>;
   readonly #slots: ThrottleSlots;
   readonly #maxWaiting: number;
   readonly #throttle: Throttle;
@@ -33,9 +33,7 @@ export class ThrottledRequests {
   readonly #waiting = new Set<RedRequest>();
 
   constructor({ throttled }: Service, origins: Origins) {
-    const { operations, maxInFlight, minSlotIntervalMs } =
-      throttled ?? UNTHROTTLED;
-    this.#operations = operations;
+    const { maxInFlight, minSlotIntervalMs } = throttled ?? UNTHROTTLED;
     this.#slots = new ThrottleSlots({ maxInFlight, minSlotIntervalMs });
     this.#maxWaiting = MAX_WAITED_SLOTS * maxInFlight;
     this.#throttle = { maxInFlight, minSlotIntervalMs };
@@ -43,12 +41,8 @@ export class ThrottledRequests {
   }
 
   /** Why no more of this operation may begin here, if so many wait already. */
-  getRejection(operation: string): CorrectableError | undefined {
-    if (
-      this.#waiting.size < this.#maxWaiting ||
-      !this.#operations.has(operation)
-    )
-      return undefined;
+  getRejection({ isThrottled }: OperationPlan): CorrectableError | undefined {
+    if (this.#waiting.size < this.#maxWaiting || !isThrottled) return undefined;
     const message = `${this.#maxWaiting} operations wait for their turn at this site already: it takes no more. Nothing was done.`;
     return new CorrectableError('OVERLOADED', message);
   }
@@ -58,10 +52,10 @@ export class ThrottledRequests {
    * with `OVERLOADED` if too many wait.
    */
   enter(request: RedRequest, nowMs: number): boolean {
-    const { operation } = request.submission;
-    if (!this.#operations.has(operation)) return true;
+    const { plan } = request.submission;
+    if (!plan.isThrottled) return true;
     if (this.#waiting.size === 0 && this.#take(request, nowMs)) return true;
-    const rejection = this.getRejection(operation);
+    const rejection = this.getRejection(plan);
     if (rejection !== undefined) throw rejection;
     this.#waiting.add(request);
     return false;
@@ -123,8 +117,7 @@ export class ThrottledRequests {
   }
 }
 
-const UNTHROTTLED: ServiceThrottle = {
-  operations: new Set(),
+const UNTHROTTLED: Throttle = {
   maxInFlight: 0,
   minSlotIntervalMs: 0,
 };

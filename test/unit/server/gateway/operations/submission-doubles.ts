@@ -123,6 +123,7 @@ export function start(
     strongest,
     deadlineAt: undefined,
     receivedAt: 0,
+    figures: undefined,
     stats: new OperationStats(undefined),
     principal: { id: '' },
     slot: new LoadSlot(load, new ReceivedFrame(0)),

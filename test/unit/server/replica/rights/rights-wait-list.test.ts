@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { RightsShortfall } from '../../../../../src/server/replica/core/rights-port.ts';
 import { RightsWaitList } from '../../../../../src/server/replica/rights/rights-wait-list.ts';
-import type { Submission } from '../../../../../src/server/records/submissions.ts';
+import type { Submission } from '../../../../../src/server/replica/core/submissions.ts';
 
 const shortfall = new RightsShortfall([{ table: 'events', key: 'E', field: 'seats', amount: 1 }], false);
 const FIELD = 'events\u0000seats\u0000E';

@@ -12,6 +12,7 @@ import { SiteBinding } from '../../../../../../src/server/site/site-binding.ts';
 import { counter, queue, table } from '../../../../../../src/server/service/tables.ts';
 import { siteAt } from '../../../../../support/origins.ts';
 import { startSecondSite } from '../../second-site.ts';
+import { getOperationPlans } from '../../../../../../src/server/service/operation-plan.ts';
 import { Sites } from '../../sites.ts';
 import type { Outcome } from '../../sites.ts';
 
@@ -244,7 +245,8 @@ describe('budget of what waits for the red order', () => {
     const kinds: unknown[] = [];
     const wantedStages = { tentative: false, causal: true, strong: true };
     const machine = sites.machines[S];
-    machine?.submit({ serial: 99, operation: 'total', args: {}, seed: 1, submittedAtMs: 0, wantedStages }, 0);
+    const plan = getOperationPlans(service).get('total')!;
+    machine?.submit({ serial: 99, plan, args: {}, seed: 1, submittedAtMs: 0, wantedStages }, 0);
     for (const output of machine?.takeOutputs() ?? []) kinds.push('stage' in output ? [output.kind, output.stage] : 0);
     expect(kinds).toEqual([
       ['view', 'causal'],

@@ -8,6 +8,7 @@ import { defineContract } from '../../../../../../src/protocol/contract/contract
 import { defineService } from '../../../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../../../src/server/service/shadow-operation.ts';
 import { counter, queue, table } from '../../../../../../src/server/service/tables.ts';
+import { getOperationPlans } from '../../../../../../src/server/service/operation-plan.ts';
 import { Sites } from '../../sites.ts';
 
 const none = z.object({});
@@ -84,10 +85,8 @@ describe('a red write has not left its site', () => {
     sites.abandon(SITE);
     const [machine, serial] = [sites.machines[SITE], 99];
     const wantedStages = { tentative: true, causal: false, strong: true };
-    machine?.submit(
-      { ...contract.pop({}), operation: 'pop', serial, seed: 1, submittedAtMs: 0, wantedStages },
-      sites.nowMs,
-    );
+    const plan = getOperationPlans(service).get('pop')!;
+    machine?.submit({ args: {}, plan, serial, seed: 1, submittedAtMs: 0, wantedStages }, sites.nowMs);
     const reported = machine?.takeOutputs().flatMap((output) => (output.kind === 'view' ? [output] : []));
     expect(reported?.map(({ stage, reply }) => [stage, reply.value])).toEqual([['tentative', 0]]);
   });

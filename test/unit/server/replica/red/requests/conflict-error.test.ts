@@ -14,7 +14,7 @@ import type { RedRequest, StableRun } from '../../../../../../src/server/replica
 const name = toFieldName('t', 'a', 'n');
 
 function createConflictError(run: StableRun | undefined, encountered = name): CorrectableError {
-  const submission = { operation: 'add' } as RedRequest['submission'];
+  const submission = { plan: { name: 'add' } } as RedRequest['submission'];
   return conflictError({
     submission,
     uncountedRejections: 0,

@@ -1,6 +1,6 @@
 /** A resent red operation gets its outcome once the outcome has passed the gate, and only once. */
 import { expect, test } from 'vitest';
-import type { Submission } from '../../../../../../src/server/records/submissions.ts';
+import type { Submission } from '../../../../../../src/server/replica/core/submissions.ts';
 import { RedOutcomes } from '../../../../../../src/server/replica/red/order/red-outcomes.ts';
 import { OutcomeWaiters } from '../../../../../../src/server/replica/red/requests/outcome-waiters.ts';
 

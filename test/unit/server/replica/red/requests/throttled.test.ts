@@ -129,7 +129,7 @@ test('so many wait that later ones had to wait for long → rejected at once, an
 
 describe('agreement time', () => {
   const paced = (): ThrottledRequests => new ThrottledRequests(shop(), Origins.create(['h', 's', 't']));
-  const request = { submission: { operation: 'dequeue' } } as RedRequest;
+  const request = { submission: { plan: { isThrottled: true } } } as RedRequest;
 
   test('ended by what this site proposed → learnt; by what another one did → not', () => {
     const requests = paced();

@@ -1,11 +1,11 @@
 /**
- * Operations as a site submits them to its replica, and the stages that their
- * views reach.
+ * Operations as a site submits them to its replica.
  */
-import type { Principal } from '../../correctable/binding.ts';
-import type { OperationId } from './records.ts';
-import type { Origin } from './origin.ts';
-import type { Vector } from './vector.ts';
+import type { Principal } from '../../../correctable/binding.ts';
+import type { OperationPlan } from '../../service/operation-plan.ts';
+import type { OperationId } from '../../records/records.ts';
+import type { Origin } from '../../records/origin.ts';
+import type { Vector } from '../../records/vector.ts';
 
 /**
  * The name of an operation that may be submitted again, here or at another
@@ -33,7 +33,8 @@ export interface Submission {
    * with each one.
    */
   readonly serial: number;
-  readonly operation: string;
+  /** The plan of its operation. */
+  readonly plan: OperationPlan;
   /** Parsed by the contract. */
   readonly args: unknown;
   /**
@@ -78,9 +79,3 @@ export interface SubmissionRequest extends Omit<
   submittedAtMs: number;
   hasExpired?: boolean;
 }
-
-/**
- * How far a view has got: a preview, in the stable snapshot, in the red order,
- * or decided by one site's log (at `causal`).
- */
-export type Stage = 'tentative' | 'causal' | 'strong' | 'committed';
