@@ -26,7 +26,7 @@ import {
   type ResolvedOptions,
 } from '../correctable/options.ts';
 import { isBinding } from '../correctable/validate.ts';
-import { CheckedOperation } from '../protocol/contract/checked-operation.ts';
+import { CheckedOperation } from '../protocol/hosting.ts';
 import type { ContractInfo } from '../protocol/contract/contract.ts';
 import { checkRegistry } from '../protocol/contract/operation-registry.ts';
 import {

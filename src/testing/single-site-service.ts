@@ -16,23 +16,23 @@ import { expiredError } from '../server/records/failures.ts';
 import { Origins, type Origin } from '../server/records/origin.ts';
 import { EXPIRED, IdTable } from '../server/replica/exactly-once/id-table.ts';
 import { getClient } from '../server/records/operation-id.ts';
-import type { SubmissionRequest } from '../server/replica/core/submissions.ts';
+import type { WantedStages } from '../server/replica/core/submissions.ts';
 import type { RedBlueLevels } from '../protocol/redblue-levels.ts';
-import { SiteBinding } from '../server/site/site-binding.ts';
+import {
+  SiteBinding,
+  type SubmissionPort,
+} from '../server/site/site-binding.ts';
 import { interruptedError } from '../server/site/submission/submission-errors.ts';
 import type { SessionTokens } from '../server/site/submission/site-session.ts';
-import type {
-  SubmissionPort,
-  Submitter,
+import {
+  type Submitter,
+  deliverFailure,
+  deliverView,
 } from '../server/site/submission/submitter.ts';
 import { SiteState } from '../server/replica/core/site-state.ts';
 import type { ReplyOrError } from '../server/records/reply.ts';
 import { getOperationPlans } from '../server/service/operation-plan.ts';
 import { requireService, type Service } from '../server/service/service.ts';
-import {
-  deliverFailure,
-  deliverView,
-} from '../server/site/submission/notify-submitter.ts';
 import {
   hasInvariants,
   createInvariantObserver,
@@ -123,7 +123,7 @@ interface WaitingReply {
 
 /** A read that was executed but not answered yet. */
 interface ExecutedRead extends WaitingReply {
-  readonly wants: SubmissionRequest['wantedStages'];
+  readonly wants: WantedStages;
 }
 
 class SingleSite implements SubmissionPort {

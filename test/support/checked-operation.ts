@@ -1,4 +1,4 @@
-import { CheckedOperation } from '../../src/protocol/contract/checked-operation.ts';
+import { CheckedOperation } from '../../src/protocol/hosting.ts';
 import type { OperationRegistry } from '../../src/protocol/contract/operation-registry.ts';
 
 /** Checks an operation of the contract as a gateway does. `prepared` is what the hosted binding has prepared. */

@@ -17,7 +17,7 @@ import {
 } from '../../correctable/validate.ts';
 import type { FinalLevels } from '../../correctable/level-types.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
-import { computeKey, parseArgsWith } from './parse-args.ts';
+import { computeKey, parseArgsWith } from './operation-registry.ts';
 import { hashSchema } from './schema-hash.ts';
 import {
   isSchemaPart,

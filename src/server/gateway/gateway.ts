@@ -10,7 +10,7 @@ import {
   isCorrectableError,
 } from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level-types.ts';
-import { borrowOperation } from '../../protocol/contract/checked-operation.ts';
+import { borrowOperation } from '../../protocol/hosting.ts';
 import type { Codec } from '../../protocol/codec/codec.ts';
 import { jsonCodec } from '../../protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../protocol/codec/msgpack-codec.ts';
@@ -176,7 +176,7 @@ class BindingGateway implements Gateway, GatewayContext {
     | undefined;
   readonly origins: readonly string[];
   readonly requiresAuthentication: boolean;
-  readonly authorize: Authorize;
+  readonly authorize: Authorize | undefined;
   readonly limits: GatewayLimits;
   readonly internalLimits: InternalLimits;
   readonly logger: Logger;
@@ -224,10 +224,10 @@ class BindingGateway implements Gateway, GatewayContext {
     this.requiresAuthentication = authenticate !== undefined;
     this.#authenticate = authenticate ?? (() => ({ id: '' }));
     const { authorize } = options;
-    this.authorize = authorize
-      ? (principal, operation) =>
-          authorize(principal, borrowOperation(operation))
-      : () => true;
+    this.authorize =
+      authorize &&
+      ((principal, operation) =>
+        authorize(principal, borrowOperation(operation)));
     this.limits = fillLimits(options.limits);
     this.internalLimits = {
       ...deriveLimits(this.limits, this.requiresAuthentication),

@@ -267,19 +267,19 @@ export class Replica implements ReplicaCore, SavedParts {
       this.activation.deliver(record, isProven);
   }
 
-  onSynced(length: number, nowMs: number, wallMs = nowMs): void {
-    this.advanceTime(nowMs, wallMs);
+  /** The site advances the time before this. */
+  onSynced(length: number): void {
     for (; this.#syncedLength < length; this.#syncedLength += 1) {
       this.#unsynced.shift()?.(this.#syncedLength);
     }
     this.#applyVisible();
   }
 
-  tick(nowMs: number, wallMs = nowMs): void {
-    this.advanceTime(nowMs, wallMs);
+  /** The site advances the time before this. */
+  tick(): void {
     this.blue.tick();
     this.lookups.tick();
-    this.coverage.tick(nowMs);
+    this.coverage.tick(this.nowMs);
     this.rights?.tick();
     this.#applyVisible();
   }
@@ -472,7 +472,7 @@ export class Replica implements ReplicaCore, SavedParts {
   }
 
   protected readonly onBlueApplied = (operation: BlueOperation): void => {
-    this.red.onBlueApplied(operation.effects);
+    this.red.pipeline.onChanged(operation.effects);
     this.rights?.onApplied(operation);
     if (operation.site === this.options.site) this.writes.onVisible(operation);
     else this.lookups.received?.add(operation);

@@ -388,38 +388,15 @@ export class Writes implements OperationLookupHost {
     outcome: GeneratorOutcome | CorrectableError,
     lackedMs?: number,
   ): void {
+    if (!isOutcome(outcome)) return this.#decideFailure(lookup, outcome);
     const { submission, identity, hop } = lookup;
-    const { stable } = this.core.state;
-    // The obstacle may be gone when the operation is retried.
-    if (isCorrectableError(outcome) && this.#red.admission.isTemporary(outcome))
-      return this.#leaveSlotOpen(lookup, outcome);
-    // A retry with the same key has to be able to succeed.
-    if (
-      isCorrectableError(outcome) &&
-      outcome.retryable &&
-      isKeyed(identity.id)
-    )
-      return this.#leaveSlotOpen(lookup, outcome);
-    if (!isOutcome(outcome)) {
-      return this.recordReply(lookup, {
-        kind: 'record',
-        failure: toFailure(outcome),
-        vector: stable.slice(),
-      });
-    }
     const { choice, reply, domainError } = outcome;
     if (this.#mustCertify(submission, outcome))
       return this.handOver(lookup, outcome, lackedMs);
     if (choice === undefined) {
-      const answer =
-        domainError === undefined
-          ? { reply }
-          : { failure: toFailure(domainError) };
-      return this.recordReply(lookup, {
-        kind: 'record',
-        ...answer,
-        vector: stable.slice(),
-      });
+      return domainError === undefined
+        ? this.#recordHere(lookup, { reply })
+        : this.#recordHere(lookup, { failure: toFailure(domainError) });
     }
     const { sequence, vector } = this.#blue.commit({
       id: identity.id,
@@ -433,6 +410,26 @@ export class Writes implements OperationLookupHost {
       vector,
     });
     this.#unanswered.push({ sequence, submission, slot });
+  }
+
+  #decideFailure(lookup: OperationLookup, failure: CorrectableError): void {
+    const { id } = lookup.identity;
+    // The obstacle may be gone when the operation is retried. A retry with the
+    // same key has to be able to succeed.
+    const mayPass =
+      this.#red.admission.isTemporary(failure) ||
+      (failure.retryable && isKeyed(id));
+    if (mayPass) this.#leaveSlotOpen(lookup, failure);
+    else this.#recordHere(lookup, { failure: toFailure(failure) });
+  }
+
+  /** Records a reply that holds on the snapshot of this site. */
+  #recordHere(
+    lookup: OperationLookup,
+    answer: Omit<ReplyRecord, 'kind' | 'vector'>,
+  ): void {
+    const vector = this.core.state.stable.slice();
+    this.recordReply(lookup, { kind: 'record', ...answer, vector });
   }
 
   /**

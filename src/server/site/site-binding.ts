@@ -16,12 +16,12 @@ import type {
 } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { EncodingSink } from '../../protocol/codec/encoding-sink.ts';
-import { copyForWire } from '../../protocol/codec/portable-values.ts';
 import {
+  EncodingSink,
   CheckedOperation,
   type PreparingBinding,
-} from '../../protocol/contract/checked-operation.ts';
+} from '../../protocol/hosting.ts';
+import { copyForWire } from '../../protocol/codec/portable-values.ts';
 import { rememberDefaults } from '../../protocol/contract/omit-defaults.ts';
 import {
   ParsedOperation,
@@ -35,15 +35,49 @@ import {
   type RedBlueLevel,
   type RedBlueLevels,
 } from '../../protocol/redblue-levels.ts';
+import type { ContractInfo } from '../../protocol/contract/contract.ts';
+import type { Origin, Origins } from '../records/origin.ts';
+import type {
+  OperationPlan,
+  OperationPlans,
+} from '../service/operation-plan.ts';
+import { SiteSession, type SessionTokens } from './submission/site-session.ts';
+import { createIdentity } from './submission/submission-identity.ts';
 import {
   CopyingSubmitter,
+  READ_PLANS,
   SinkSubmitter,
-} from './submission/sink-submitter.ts';
-import type { OperationPlan } from '../service/operation-plan.ts';
-import { SiteSession } from './submission/site-session.ts';
-import { createIdentity } from './submission/submission-identity.ts';
-import type { SubmissionPort } from './submission/submitter.ts';
-import { READ_PLANS, WRITE_PLANS, getPlan } from './submission/view-plans.ts';
+  WRITE_PLANS,
+  getPlan,
+  type Submitter,
+} from './submission/submitter.ts';
+
+/** The part of a site that a binding needs. */
+export interface SubmissionPort {
+  readonly contract: ContractInfo;
+  readonly plans: OperationPlans;
+  readonly site: Origin;
+  readonly origins: Origins;
+  readonly tokens: SessionTokens;
+  /** Why the site has stopped, if its storage has failed. */
+  readonly failure?: CorrectableError | undefined;
+  /**
+   * Why updates are refused for now, for example on a full disk. Reads are
+   * served.
+   */
+  readonly writeRefusal?: CorrectableError | undefined;
+  submit(submission: Submitter): void;
+  /**
+   * Applies at once what the submissions so far have led to, if the site
+   * collects them.
+   */
+  endTurn?(): void;
+  /**
+   * Fails the submissions in flight that came through this handle. The site
+   * itself goes on.
+   */
+  endSubmissions(handle: object): void;
+}
 
 /** The plan of an operation that a gateway submits through this handle. */
 class PreparedPlan {

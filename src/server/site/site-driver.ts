@@ -23,8 +23,12 @@ import {
   type SiteFailure,
 } from './submission/submission-errors.ts';
 import type { SessionTokens } from './submission/site-session.ts';
-import type { SubmissionPort, Submitter } from './submission/submitter.ts';
-import { deliverFailure, deliverView } from './submission/notify-submitter.ts';
+import type { SubmissionPort } from './site-binding.ts';
+import {
+  type Submitter,
+  deliverFailure,
+  deliverView,
+} from './submission/submitter.ts';
 import {
   getOperationPlans,
   type OperationPlans,
@@ -464,9 +468,10 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /**
-   * Runs a turn. Its inputs are operations, messages, ticks, or synced entries.
-   * The machine has run all of them by now, except synced entries. The outputs
-   * are stored, sent and answered, and the next tick is planned.
+   * Runs a turn: stores entries, sends messages and answers callers, in the
+   * order of the machine's outputs. The inputs are operations, messages, ticks,
+   * or synced entries. The machine has run all of them by now, except synced
+   * entries. At the end, the next tick is planned.
    */
   #runTurn(): void {
     // After a pause another process may have the data. Then nothing is reported
@@ -475,8 +480,13 @@ export class SiteDriver implements SubmissionPort {
     this.#isActing = true;
     try {
       do {
-        this.#takeSynced();
-        this.#applyOutputs(this.#machine.takeOutputs());
+        for (const [log, length] of this.#synced)
+          this.#machine.onSynced(log, length, performance.now(), Date.now());
+        this.#synced.clear();
+        // One reading of the clock is enough for all that is reported now.
+        const nowMs = performance.now();
+        for (const output of this.#machine.takeOutputs())
+          this.#applyOutput(output, nowMs);
         // Storage in memory has synced entries by now. They are answered in the
         // same turn. Entries on a disk are synced later, and begin another
         // turn.
@@ -486,23 +496,6 @@ export class SiteDriver implements SubmissionPort {
     }
     this.#tickWhileBusy();
     this.#wakeInTime();
-  }
-
-  #takeSynced(): void {
-    for (const [log, length] of this.#synced)
-      this.#machine.onSynced(log, length, performance.now(), Date.now());
-    this.#synced.clear();
-  }
-
-  /**
-   * Stores entries, sends messages and answers callers, in the order of the
-   * outputs.
-   */
-  #applyOutputs(outputs: readonly SiteOutput[]): void {
-    if (outputs.length === 0) return;
-    // One reading of the clock is enough for all that is reported now.
-    const nowMs = performance.now();
-    for (const output of outputs) this.#applyOutput(output, nowMs);
   }
 
   #applyOutput(output: SiteOutput, nowMs: number): void {

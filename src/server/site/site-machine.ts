@@ -404,7 +404,7 @@ export class SiteMachine {
   onSynced(log: LogKind, length: number, nowMs: number, wallMs = nowMs): void {
     if (!this.#beginInput(nowMs, wallMs)) return;
     if (log === 'red') this.log.onSynced(length);
-    else this.replica.onSynced(length, nowMs, wallMs);
+    else this.replica.onSynced(length);
   }
 
   onReply(reply: ServerReply, nowMs: number, wallMs = nowMs): void {
@@ -415,7 +415,7 @@ export class SiteMachine {
   tick(nowMs: number, wallMs = nowMs): void {
     if (!this.#beginInput(nowMs, wallMs)) return;
     this.#start.tick(nowMs, wallMs);
-    this.replica.tick(nowMs, wallMs);
+    this.replica.tick();
     this.log.tick(nowMs);
     if (this.replica.blue.waitsForRed) this.log.catchUp?.(nowMs);
     this.redReach.tick(nowMs);

@@ -7,7 +7,7 @@ import {
   toInputJsonSchema,
   type JsonSchema,
 } from '../../../protocol/contract/json-schema.ts';
-import { parseArgsWith } from '../../../protocol/contract/parse-args.ts';
+import { parseArgsWith } from '../../../protocol/contract/operation-registry.ts';
 import { parseSync } from '../../../protocol/contract/parse-sync.ts';
 import type { ContractInfo } from '../../../protocol/contract/contract.ts';
 import { formatThrown } from '../../records/failures.ts';

@@ -5,7 +5,7 @@
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { isThenable } from '../../../correctable/validate.ts';
 import type { Operation } from '../../../correctable/operation.ts';
-import { CheckedOperation } from '../../../protocol/contract/checked-operation.ts';
+import { CheckedOperation } from '../../../protocol/hosting.ts';
 import { createUnknownOperationError } from '../../../protocol/contract/operation-registry.ts';
 import { getStrongestIndex } from '../../../protocol/messages/level-bits.ts';
 import {
@@ -120,7 +120,7 @@ export function admit(
 }
 
 /**
- * Calls `authorize`. Only `true` allows the operation. Throws, or rejects, with
+ * Calls `authorize`, if the application has one. Only `true` allows the operation. Throws, or rejects, with
  * the reason if it is refused.
  */
 export function authorize(
@@ -128,6 +128,7 @@ export function authorize(
   client: ConnectedClient,
 ): Promise<void> | undefined {
   const { context, principal } = client;
+  if (context.authorize === undefined) return undefined;
   let value: unknown;
   try {
     value = context.authorize(principal, operation);

@@ -289,23 +289,19 @@ export class GatewayConnection
 
   /** Guarded by hand: `#runGuarded` would need a closure for each frame. */
   #onReceived(frame: EncodedData): void {
-    try {
-      this.#receive(frame);
-    } catch (error) {
-      this.#onFailed(error);
-    }
-  }
-
-  #receive(frame: EncodedData): void {
     this.#hasHeard = true;
     if (this.#isOver) return;
-    this.#inboundQueue.receive(frame);
-    // Keep reading a closed connection, or the client's close would never be
-    // seen.
-    if (this.#isClosed()) this.#inboundQueue.clear();
-    else if (this.#inboundQueue.isWaiting) {
-      this.#isPaused = true;
-      this.#socket.pause();
+    try {
+      this.#inboundQueue.receive(frame);
+      // Keep reading a closed connection, or the client's close would never be
+      // seen.
+      if (this.#isClosed()) this.#inboundQueue.clear();
+      else if (this.#inboundQueue.isWaiting) {
+        this.#isPaused = true;
+        this.#socket.pause();
+      }
+    } catch (error) {
+      this.#onFailed(error);
     }
   }
 

@@ -5,7 +5,7 @@
  */
 import * as z from 'zod/v4-mini';
 import type { Binding } from '../../../correctable/binding.ts';
-import type { PreparingBinding } from '../../../protocol/contract/checked-operation.ts';
+import type { PreparingBinding } from '../../../protocol/hosting.ts';
 import type {
   OperationRegistry,
   RegisteredOperation,

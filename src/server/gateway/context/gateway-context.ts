@@ -70,7 +70,8 @@ export interface GatewayContext {
    * token may have ended.
    */
   identify(token: string | undefined, peer: Peer): Promise<Principal>;
-  readonly authorize: Authorize;
+  /** Without it, every principal may execute every operation. */
+  readonly authorize: Authorize | undefined;
   readonly internalLimits: InternalLimits;
   readonly logger: Logger;
   readonly clients: ClientTable;

@@ -4,19 +4,19 @@
  * payload (Correctables, OSDI 2016, §5.2). The operation's own `equals` does
  * not matter.
  */
-import type {
-  BindingSession,
-  Sink,
-  ViewDetails,
+import {
+  type BindingSession,
+  type Sink,
+  type ViewDetails,
+  mergeDetails,
 } from '../../../correctable/binding.ts';
-import { mergeDetails } from '../../../correctable/binding.ts';
 import { systemClock } from '../../../correctable/clock.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import {
   EncodedField,
   type EncodedMessage,
 } from '../../../protocol/codec/codec.ts';
-import { EncodingSink } from '../../../protocol/codec/encoding-sink.ts';
+import { EncodingSink } from '../../../protocol/hosting.ts';
 import { confirm } from '../../../protocol/messages/confirm.ts';
 import { encodeMessageOf } from '../../../protocol/messages/define-message.ts';
 import { toFailMessage } from '../../../protocol/errors.ts';

@@ -59,23 +59,12 @@ export interface Submission {
    * its caller left.
    */
   readonly hasExpired?: boolean | undefined;
-  readonly wantedStages: {
-    readonly tentative: boolean;
-    readonly causal: boolean;
-    readonly strong: boolean;
-  };
+  readonly wantedStages: WantedStages;
 }
 
-/**
- * The part of a submission that a caller sets. The site sets the rest when it
- * takes it.
- */
-export interface SubmissionRequest extends Omit<
-  Submission,
-  'serial' | 'seed' | 'submittedAtMs' | 'hasExpired'
-> {
-  serial: number;
-  seed: number;
-  submittedAtMs: number;
-  hasExpired?: boolean;
+/** The stages whose views a caller wants. */
+export interface WantedStages {
+  readonly tentative: boolean;
+  readonly causal: boolean;
+  readonly strong: boolean;
 }

@@ -6,7 +6,6 @@
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { Conflict } from '../../records/certification-result.ts';
 import type { GateItem } from '../../records/checkpoint.ts';
-import type { Effect } from '../../records/effect.ts';
 import {
   abandonedError,
   callerLeftError,
@@ -31,12 +30,11 @@ import type { SubmissionIdentity, Submission } from '../core/submissions.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import { EXPIRED } from '../exactly-once/id-table.ts';
 import { RedOrder } from './order/red-order.ts';
-import { isClientFull } from './requests/admission-limits.ts';
+import { isClientFull, RedAdmission } from './requests/red-admission.ts';
 import { Executions } from './requests/executions.ts';
 import { OutcomeWaiters } from './requests/outcome-waiters.ts';
 import { Pipeline } from './requests/pipeline.ts';
 import { Proposals } from './requests/proposals.ts';
-import { RedAdmission } from './requests/red-admission.ts';
 import {
   RedRequests,
   type RedRequest,
@@ -49,6 +47,8 @@ import { ThrottledRequests } from './requests/throttled-requests.ts';
 export class RedPath {
   readonly order: RedOrder;
   readonly admission: RedAdmission;
+  /** Own operations that others depend on. It learns of each blue one. */
+  readonly pipeline: Pipeline;
   readonly #core: ReplicaCore;
   readonly #requests = new RedRequests();
   readonly #reads = new StrongReads();
@@ -64,6 +64,7 @@ export class RedPath {
   ) {
     this.#core = core;
     this.order = order;
+    this.pipeline = pipeline;
     const { options } = core;
     this.#throttled = new ThrottledRequests(options.service, options.origins);
     this.admission = new RedAdmission(
@@ -222,10 +223,6 @@ export class RedPath {
 
   admitWaiting(): void {
     this.#executions.admitWaiting();
-  }
-
-  onBlueApplied(effects: readonly Effect[]): void {
-    this.#executions.onBlueApplied(effects);
   }
 
   /**

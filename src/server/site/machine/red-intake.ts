@@ -63,7 +63,7 @@ export class RedIntake {
   }
 
   onStored(entries: readonly unknown[]): void {
-    if (this.halt === undefined) return;
+    if (this.#consumer.halt === undefined) return;
     this.#bytes.addWritten(entries);
     this.#refuseIfFull();
   }

@@ -15,11 +15,16 @@ import {
   formatKeyedOperationId,
   formatOperationId as operationIdOf,
 } from '../../records/operation-id.ts';
-import type { Origin } from '../../records/origin.ts';
+import type { Origin, Origins } from '../../records/origin.ts';
 import { MAX_CLIENT_LENGTH } from '../../records/retention-limits.ts';
 import type { SubmissionIdentity } from '../../replica/core/submissions.ts';
 import type { OperationPlan } from '../../service/operation-plan.ts';
-import type { SubmissionPort } from './submitter.ts';
+
+/** The site that receives an operation, and the table of its deployment. */
+interface ReceivingSite {
+  readonly site: Origin;
+  readonly origins: Origins;
+}
 
 /**
  * Returns the identity under which the operation may be submitted again. It is
@@ -29,12 +34,12 @@ export function createIdentity(
   context: InvocationContext,
   operation: Operation,
   plan: OperationPlan,
-  port: SubmissionPort,
+  receiver: ReceivingSite,
 ): SubmissionIdentity | undefined {
-  const { site, origins } = port;
+  const { site, origins } = receiver;
   const { origin, idempotencyKey } = context;
   if (idempotencyKey !== undefined)
-    return createKeyedIdentity(idempotencyKey, operation, plan, port);
+    return createKeyedIdentity(idempotencyKey, operation, plan, receiver);
   if (origin === undefined) {
     const { operationId } = context;
     return operationId === undefined
@@ -123,7 +128,7 @@ function createKeyedIdentity(
   key: string,
   operation: Operation,
   plan: OperationPlan,
-  { origins: { sites, founderCount } }: SubmissionPort,
+  { origins: { sites, founderCount } }: ReceivingSite,
 ): SubmissionIdentity {
   const given = omitDefaults(plan.args, ParsedOperation.getInput(operation));
   const args = toCanonicalString(given, { isLoose: true, maxParts: Infinity });

@@ -5,10 +5,11 @@ import {
   checkOperation,
   isRegistered,
   parseArgs,
+  type OperationRegistry,
+  type RegisteredOperation,
 } from '../../../../src/protocol/contract/operation-registry.ts';
-import type { OperationRegistry, RegisteredOperation } from '../../../../src/protocol/contract/operation-registry.ts';
 import { checkOperationOf } from '../../../support/checked-operation.ts';
-import { CheckedOperation } from '../../../../src/protocol/contract/checked-operation.ts';
+import { CheckedOperation } from '../../../../src/protocol/hosting.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 
 const catalogue: OperationRegistry = {

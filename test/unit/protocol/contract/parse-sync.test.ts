@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
-import { parseArgsWith } from '../../../../src/protocol/contract/parse-args.ts';
+import { parseArgsWith } from '../../../../src/protocol/contract/operation-registry.ts';
 import { isAsyncSchema, createResultCheck } from '../../../../src/protocol/contract/parse-sync.ts';
 
 /** An unhandled rejection fails the run of these tests. */

@@ -4,7 +4,8 @@ import type { InvocationContext } from '../../../../src/correctable/binding.ts';
 import { Origins, type Origin } from '../../../../src/server/records/origin.ts';
 import { getOperationPlans } from '../../../../src/server/service/operation-plan.ts';
 import { SiteBinding } from '../../../../src/server/site/site-binding.ts';
-import type { SubmissionPort, Submitter } from '../../../../src/server/site/submission/submitter.ts';
+import type { SubmissionPort } from '../../../../src/server/site/site-binding.ts';
+import type { Submitter } from '../../../../src/server/site/submission/submitter.ts';
 import { bank, bankService } from '../replica/services.ts';
 
 const KEYS = Array.from({ length: 50 }, (_, n) => `order-${n}`);

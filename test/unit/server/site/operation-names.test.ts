@@ -7,7 +7,8 @@ import type { Embedded } from '../../../../src/server/deployment/embedded/embedd
 import * as z from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import { SiteBinding } from '../../../../src/server/site/site-binding.ts';
-import type { SubmissionPort, Submitter } from '../../../../src/server/site/submission/submitter.ts';
+import type { SubmissionPort } from '../../../../src/server/site/site-binding.ts';
+import type { Submitter } from '../../../../src/server/site/submission/submitter.ts';
 import { Origins, type Origin } from '../../../../src/server/records/origin.ts';
 import { bank, bankService } from '../replica/services.ts';
 

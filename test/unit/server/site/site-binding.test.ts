@@ -4,14 +4,13 @@ import { expect, test } from 'vitest';
 import type { InvocationContext, Sink } from '../../../../src/correctable/binding.ts';
 import { CorrectableError, createClient } from '../../../../src/index.ts';
 import { enqueue } from '../../../../src/operations/index.ts';
-import { SiteBinding } from '../../../../src/server/site/site-binding.ts';
-import type { SubmissionPort, Submitter } from '../../../../src/server/site/submission/submitter.ts';
+import { SiteBinding, type SubmissionPort } from '../../../../src/server/site/site-binding.ts';
+import { type Submitter, deliverView } from '../../../../src/server/site/submission/submitter.ts';
 import { getOperationPlans } from '../../../../src/server/service/operation-plan.ts';
 import { ticketService, tickets } from '../replica/services.ts';
-import { EncodingSink } from '../../../../src/protocol/codec/encoding-sink.ts';
+import { EncodingSink } from '../../../../src/protocol/hosting.ts';
 import { checkOperationOf } from '../../../support/checked-operation.ts';
 import type { RedBlueLevel } from '../../../../src/protocol/redblue-levels.ts';
-import { deliverView } from '../../../../src/server/site/submission/notify-submitter.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { Origins } from '../../../../src/server/records/origin.ts';
 

@@ -7,7 +7,6 @@ import { isCorrectableError } from '../../../../correctable/errors.ts';
 import { RunQueue } from '../../../collections/fifo.ts';
 import type { GeneratorOutcome } from '../../../generator/generator-runner.ts';
 import type { Conflict } from '../../../records/certification-result.ts';
-import type { Effect } from '../../../records/effect.ts';
 import type { OperationId, RedOperation } from '../../../records/records.ts';
 import type { ReplicaCore } from '../../core/replica-port.ts';
 import type { RightsShortfall } from '../../core/rights-port.ts';
@@ -147,10 +146,6 @@ export class Executions {
     // what it conflicted with.
     if (shouldRetry(this.#core, request, conflict)) this.#execute(request);
     else this.#close(request);
-  }
-
-  onBlueApplied(effects: readonly Effect[]): void {
-    this.#pipeline.onChanged(effects);
   }
 
   /** An operation of any site has ended: requests that waited for it go on. */

@@ -1,12 +1,14 @@
 /**
- * Whether one more operation may wait for the red order, and with which error
- * it is refused otherwise.
+ * Whether one more operation may wait for the red order, in all and for one
+ * client, and with which error it is refused otherwise.
  */
 import type { CorrectableError } from '../../../../correctable/errors.ts';
 import { redAwayError, redFullError } from '../../../records/failures.ts';
 import type { ReplicaOptions } from '../../core/replica-port.ts';
+import { getClient } from '../../../records/operation-id.ts';
+import type { OperationId } from '../../../records/records.ts';
+import { DEFAULT_SEND_WINDOWS } from '../../../records/send-windows.ts';
 import type { OperationPlan } from '../../../service/operation-plan.ts';
-import { isRedFull } from './admission-limits.ts';
 import type { RedRequests } from './red-requests.ts';
 import type { StrongReads } from './strong-reads.ts';
 import type { ThrottledRequests } from './throttled-requests.ts';
@@ -90,4 +92,70 @@ export class RedAdmission {
   get #obstacle(): CorrectableError | undefined {
     return this.halted ?? this.overload ?? this.#away;
   }
+}
+
+interface RedLimits {
+  /** Default: no limit */
+  readonly maxRedInFlight?: number | undefined;
+  /** Default: `DEFAULT_SEND_WINDOWS` */
+  readonly windows?: { readonly maxProposed?: number } | undefined;
+}
+
+/**
+ * Whether the maximum of operations wait for the red order. Operations that may
+ * have been sent, and whose callers have left, do not count, up to the number
+ * that is sent at a time. A leader that is away holds those.
+ */
+export function isRedFull(
+  { maxRedInFlight = Infinity, windows }: RedLimits,
+  requests: RedRequests,
+  reads: StrongReads,
+): boolean {
+  const left = Math.min(
+    requests.abandonedCount + reads.abandonedCount,
+    windows?.maxProposed ?? DEFAULT_SEND_WINDOWS.maxProposed,
+  );
+  const places = requests.size + reads.waitedCount + reads.abandonedCount;
+  return places - left >= maxRedInFlight;
+}
+
+/** A table of outcomes that are kept until their clients acknowledge them. */
+interface ClientLimits {
+  isFullFor(
+    client: string,
+    options: { readonly acknowledged: number; readonly pendingCount: number },
+  ): boolean;
+  get(id: OperationId): unknown;
+}
+
+interface AcknowledgingSubmission {
+  readonly id: OperationId;
+  readonly acknowledged: number;
+}
+
+/**
+ * Whether a client has the maximum of red operations that it has not
+ * acknowledged.
+ */
+export function isClientFull(
+  tables: readonly ClientLimits[],
+  requests: RedRequests,
+  { id, acknowledged }: AcknowledgingSubmission,
+): boolean {
+  const client = getClient(id);
+  return tables.some((table) => {
+    const isFullWith = (coming: number): boolean =>
+      table.isFullFor(client, { acknowledged, pendingCount: coming });
+    // Two upper bounds come first, because an exact count costs more and is
+    // almost never needed. The log decides an operation before it ends here.
+    if (
+      !isFullWith(requests.size) ||
+      !isFullWith(requests.countByClient(client))
+    )
+      return false;
+    const coming = [...requests.ids].filter(
+      (item) => getClient(item) === client && table.get(item) === undefined,
+    );
+    return isFullWith(coming.length);
+  });
 }

@@ -1,15 +1,16 @@
 /**
- * Operations on a server, between the gateway that checks their arguments and
- * the store that executes them.
+ * What a gateway and the binding directly under it know of each other. Such a
+ * binding need not check arguments that the gateway has checked, nor copy
+ * values that the gateway encodes at once.
  */
-import type { Access, Operation } from '../../correctable/operation.ts';
+import type { Access, Operation } from '../correctable/operation.ts';
 import {
   ParsedOperation,
   parseArgsOf,
   type RegisteredOperation,
-} from './operation-registry.ts';
-import { computeKey } from './parse-args.ts';
-import { deepCopy } from '../../values/deep-copy.ts';
+  computeKey,
+} from './contract/operation-registry.ts';
+import { deepCopy } from '../values/deep-copy.ts';
 
 /**
  * An operation whose arguments have been checked. A store with the same
@@ -103,4 +104,17 @@ class BorrowedOperation extends ParsedOperation implements Operation {
 /** Returns the same operation in an object of its own. */
 export function borrowOperation(operation: Operation): Operation {
   return new BorrowedOperation(operation);
+}
+
+/**
+ * A sink that encodes at once what it receives. So a store in the same process
+ * may pass it values that it changes later.
+ */
+export abstract class EncodingSink {
+  /** Marks this very object. A sink that wraps it is an ordinary one. */
+  readonly #isMarked = true;
+
+  static isEncodingSink(sink: object): boolean {
+    return #isMarked in sink && sink.#isMarked;
+  }
 }

@@ -1,10 +1,10 @@
 /** What a hook is shown of an operation: the same, and nothing that is executed. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { CheckedOperation, borrowOperation } from '../../../../src/protocol/contract/checked-operation.ts';
-import { checkOperationOf } from '../../../support/checked-operation.ts';
-import { parseArgs } from '../../../../src/protocol/contract/operation-registry.ts';
-import { defineContract } from '../../../../src/protocol/contract/contract.ts';
+import { CheckedOperation, borrowOperation } from '../../../src/protocol/hosting.ts';
+import { checkOperationOf } from '../../support/checked-operation.ts';
+import { parseArgs } from '../../../src/protocol/contract/operation-registry.ts';
+import { defineContract } from '../../../src/protocol/contract/contract.ts';
 
 const contract = defineContract('users', {
   add: {

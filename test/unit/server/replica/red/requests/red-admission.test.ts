@@ -1,6 +1,6 @@
 /** How much of one client may wait for the red order: its own alone, however many others wait. */
 import { expect, test } from 'vitest';
-import { isClientFull } from '../../../../../../src/server/replica/red/requests/admission-limits.ts';
+import { isClientFull } from '../../../../../../src/server/replica/red/requests/red-admission.ts';
 
 const table = {
   isFullFor: (_client: string, { pendingCount = 0 }: { pendingCount?: number } = {}): boolean => pendingCount >= 3,
