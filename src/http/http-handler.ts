@@ -402,9 +402,16 @@ class ReplySession implements Session {
   }
 }
 
+/** What a request says of its operation. */
+interface RequestFacts {
+  readonly principal: Principal | undefined;
+  readonly session: BindingSession | undefined;
+  readonly idempotencyKey: string | undefined;
+}
+
 function createContext(
   source: Source<unknown>,
-  facts: Pick<InvocationContext, 'principal' | 'session' | 'idempotencyKey'>,
+  facts: RequestFacts,
 ): InvocationContext {
   return {
     ...facts,

@@ -10,10 +10,7 @@ const REASON =
   'It cannot remove a value after ttlMs. The write was not applied. Write without ttlMs, or use a binding that has it.';
 
 /** Returns whether `operation` is a `put` whose value expires. */
-export function hasTimeToLive({
-  name,
-  args,
-}: Pick<Operation, 'name' | 'args'>): boolean {
+export function hasTimeToLive({ name, args }: Operation): boolean {
   if (name !== 'put' || typeof args !== 'object' || args === null) return false;
   return (args as { readonly ttlMs?: unknown }).ttlMs !== undefined;
 }

@@ -131,9 +131,7 @@ class TieredBinding<L extends Levels> implements Binding<L> {
 
   /** Returns the hash of the first tier that was made by `createHandler`. */
   operationHash(name: string): string | undefined {
-    const tiers: readonly Pick<Binding, 'operationHash'>[] = Object.values(
-      this.#options.tiers,
-    );
+    const tiers: readonly Binding[] = Object.values(this.#options.tiers);
     return tiers
       .find(({ operationHash }) => operationHash !== undefined)
       ?.operationHash?.(name);

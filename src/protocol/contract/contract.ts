@@ -341,7 +341,10 @@ function createBuilder(
   };
 }
 
-type KeyedSpec = Pick<Required<OperationSpec>, 'key' | 'args'>;
+interface KeyedSpec {
+  key(args: unknown): string;
+  readonly args: Schema;
+}
 
 /**
  * Returns the key of the parsed arguments, or `undefined` if they do not fit.

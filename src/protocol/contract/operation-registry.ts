@@ -46,7 +46,7 @@ const operationHashCache = new WeakMap<RegisteredOperation, string>();
  * `undefined` if there is no such operation.
  */
 export function findOperationHash(
-  { operations }: Pick<OperationRegistry, 'operations'>,
+  { operations }: OperationRegistry,
   name: string,
 ): string | undefined {
   const entry = Object.hasOwn(operations, name) ? operations[name] : undefined;

@@ -2,6 +2,7 @@
  * Starts a site on an empty directory in a running deployment: a new site, or
  * one whose data is lost.
  */
+import type { MemberChange } from '../records/records.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { isNonEmptyString, isRecord } from '../../correctable/validate.ts';
 import type { Checkpoint } from '../records/checkpoint.ts';
@@ -15,7 +16,6 @@ import {
 } from '../storage/transfer/install-site.ts';
 import { parseAddress, type ClusterFile } from './cluster-file.ts';
 import type { ClusterKeys } from './key-file.ts';
-import type { MemberChange } from '../replica/membership.ts';
 import type { DiskRoom } from './disk-room.ts';
 import type { NodeDirectory } from './node-directory.ts';
 import { requestOfOperator } from './operator-request.ts';
@@ -186,7 +186,7 @@ export async function waitWhileJoining(
 export function describeJoining(
   site: number | null,
   origins: Origins,
-  driver: Pick<SiteDriver, 'progress'> | undefined,
+  driver: SiteDriver | undefined,
 ): string | undefined {
   if (
     site === null ||
@@ -204,7 +204,7 @@ export interface BecomeMemberOptions extends ChangeTargets {
   readonly site: string;
   readonly address: NonNullable<MemberChange['address']>;
   readonly directory: NodeDirectory;
-  readonly transfers: Pick<StateTransfers, 'receive'>;
+  readonly transfers: StateTransfers;
   readonly room: DiskRoom;
 }
 
@@ -293,9 +293,9 @@ export type ChangeOutcome = Extract<MemberOutput, { kind: 'changed' }>;
  * The reply to a request for a change: its outcome, or that the outcome is
  * unknown.
  */
-export interface ChangeReply extends Partial<
-  Pick<ChangeOutcome, 'origin' | 'problem'>
-> {
+export interface ChangeReply {
+  readonly origin?: Origin | undefined;
+  readonly problem?: string | undefined;
   /**
    * Whether the change may still be made. Then `problem` is why that is
    * unknown.

@@ -2,14 +2,32 @@
  * Takes the state of another site if that site no longer keeps the records that
  * this one lacks (docs/spec/cluster.md, CLU-A4, CLU-A6, CLU-T8).
  */
+import {
+  type RecoveredState,
+  collectOwnTail,
+  mergeSharedIntoSite,
+} from '../log/recovered-state.ts';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isCorrectableError } from '../../correctable/errors.ts';
-import { collectOwnTail, mergeSharedIntoSite } from '../log/recovered-state.ts';
 import type { Origin } from '../records/origin.ts';
 import type { BlueOperation } from '../records/records.ts';
-import type { RecoveredSite } from '../storage/recovery.ts';
-import type { SiteInstallation } from '../storage/transfer/install-site.ts';
 import type { ReceivedState } from './state-transfers.ts';
+
+/** Numbers that no file of the site has had yet. */
+interface NextFiles {
+  readonly nextSegment: number;
+  readonly nextCheckpoint: number;
+}
+
+/** What the site has found in its directory. */
+interface FoundState extends NextFiles {
+  readonly stored: RecoveredState;
+}
+
+/** The same with what it has received. */
+interface MergedState extends NextFiles {
+  readonly state: RecoveredState;
+}
 
 export interface CatchUpContext {
   readonly origin: Origin;
@@ -26,10 +44,8 @@ export interface CatchUpContext {
     signal: AbortSignal,
     onClosed: (reason: string) => void,
   ): Promise<ReceivedState>;
-  recover(): Pick<RecoveredSite, 'stored' | 'nextSegment' | 'nextCheckpoint'>;
-  install(
-    merged: Pick<SiteInstallation, 'state' | 'nextSegment' | 'nextCheckpoint'>,
-  ): Promise<void>;
+  recover(): FoundState;
+  install(merged: MergedState): Promise<void>;
   onProblem(message: string): void;
   /**
    * Called once if no donor's state could be used for some time, with the

@@ -30,7 +30,7 @@ export interface IdentifyReply {
 export interface IdentifyingNode {
   readonly name: string;
   /** `undefined` while its site does not run. */
-  readonly driver: Pick<SiteDriver, 'hasHeardOf'> | undefined;
+  readonly driver: SiteDriver | undefined;
   readonly hasData: boolean;
   readonly origins: Origins;
   /**

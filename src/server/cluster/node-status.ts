@@ -89,7 +89,10 @@ export interface RecentAlarm {
 }
 
 /** What a node does, and why it does not serve. */
-export type NodeState = Pick<NodeStatus, 'state' | 'problem'>;
+export interface NodeState {
+  readonly state: NodeStatus['state'];
+  readonly problem?: string | undefined;
+}
 
 /** What `describeState` needs to know about a site that may not run. */
 export interface NodeSituation {

@@ -2,9 +2,9 @@
  * Saves the operations that only a retired site had. An operator may want to
  * repeat them.
  */
+import type { ReplacingFiles } from '../storage/disk/files.ts';
 import { isRecord } from '../../correctable/validate.ts';
 import type { Origin, StreamEnd } from '../records/origin.ts';
-import type { Files } from '../storage/disk/files.ts';
 import { encodeValue } from '../storage/format/value-text.ts';
 
 interface UnsentOperation {
@@ -13,7 +13,7 @@ interface UnsentOperation {
 
 /** What is needed to find out which operations another site has. */
 export interface UnsentOptions {
-  readonly files: Pick<Files, 'replace' | 'removeNow'>;
+  readonly files: ReplacingFiles;
   readonly origin: Origin;
   readonly peers: readonly string[];
   /** Asks a peer for its status. */

@@ -5,6 +5,12 @@
  */
 import { Random, getMaxFirstSeed } from '../collections/random.ts';
 import {
+  EPOCH_MS,
+  generateInterleaving,
+  type GeneratedStep,
+  type TriedSteps,
+} from './generate-interleaving.ts';
+import {
   checkOption,
   integer,
   readOptions,
@@ -30,12 +36,6 @@ import { SearchContext } from './search-context.ts';
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import type { Choice } from '../records/reply.ts';
 import { formatThrown } from '../records/failures.ts';
-import {
-  EPOCH_MS,
-  generateInterleaving,
-  type GeneratedInterleaving,
-  type GeneratedStep,
-} from './generate-interleaving.ts';
 import {
   runInterleaving,
   type Violation,
@@ -251,14 +251,7 @@ export class ColorAnalysis {
   }
 
   /** Runs a read. Its generator may be wrong, and it must have no effects. */
-  #runRead(
-    random: Random,
-    {
-      triedSteps,
-      pool,
-      site,
-    }: Pick<GeneratedInterleaving, 'triedSteps' | 'pool' | 'site'>,
-  ): void {
+  #runRead(random: Random, { triedSteps, pool, site }: TriedSteps): void {
     const { service, args } = this.#context;
     if (service.reads.length === 0) return;
     const near = triedSteps.at(-1)?.step ?? {

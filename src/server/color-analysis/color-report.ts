@@ -2,9 +2,9 @@
  * The report of an analysis: verdicts from the runs, with explanations, as
  * plain data.
  */
+import type { OperationCall, Step } from './interleaving.ts';
 import type { Color } from '../records/effect.ts';
 import type { AnalyzedService } from './analyzed-service.ts';
-import type { Step } from './interleaving.ts';
 import { getWrittenFields, type ChosenStep } from './find-restored-row.ts';
 import type {
   RestoredRows,
@@ -195,11 +195,7 @@ const isEmpty = (fields: object): boolean => Object.keys(fields).length === 0;
 const formatCalls = (steps: readonly Step[]): string =>
   steps.map(formatCall).join('; then ');
 
-export function formatCall({
-  operation,
-  args,
-  caller,
-}: Pick<Step, 'operation' | 'args' | 'caller'>): string {
+export function formatCall({ operation, args, caller }: OperationCall): string {
   const call =
     args === undefined ? operation : `${operation} ${formatValue(args)}`;
   return caller?.wasRead === true

@@ -5,8 +5,8 @@
  * the row again, for example a line of a cart. So a row counts only if it has
  * lost fields that the write does not set.
  */
+import type { RowName, Color, Effect } from '../records/effect.ts';
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
-import type { Color, Effect } from '../records/effect.ts';
 import {
   createRemoveEffect,
   isRemoval,
@@ -48,8 +48,6 @@ export interface RestoredRow {
   /** Fields that the row had, and has lost. */
   readonly lostFields: readonly string[];
 }
-
-type RowName = Pick<Effect, 'table' | 'key'>;
 
 export function findRestoredRow(sites: MetSites): RestoredRow | undefined {
   const { here, there, common, context } = sites;

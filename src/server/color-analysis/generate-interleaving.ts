@@ -30,14 +30,9 @@ export interface GeneratedStep {
   readonly result: StepResult;
 }
 
-export interface GeneratedInterleaving {
+export interface GeneratedInterleaving extends TriedSteps {
   /** `undefined` if the first site never chose anything. */
   readonly interleaving: Interleaving | undefined;
-  /**
-   * All steps that were run. Those that chose nothing are not in the
-   * interleaving.
-   */
-  readonly triedSteps: readonly GeneratedStep[];
   /**
    * The results of the interleaving's steps, in the order of `past`, `here`,
    * `there`.
@@ -45,6 +40,15 @@ export interface GeneratedInterleaving {
   readonly results: readonly StepResult[];
   /** Operations for which no arguments were found that the contract accepts. */
   readonly operationsWithoutArgs: readonly string[];
+}
+
+/** The steps that were tried, and what they have left. */
+export interface TriedSteps {
+  /**
+   * All steps that were run. Those that chose nothing are not in the
+   * interleaving.
+   */
+  readonly triedSteps: readonly GeneratedStep[];
   readonly pool: ValuePool;
   /** The site at the end. */
   readonly site: AnalysisSite;

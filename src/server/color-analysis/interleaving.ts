@@ -49,10 +49,7 @@ export class Caller {
   }
 }
 
-export interface Step {
-  readonly operation: string;
-  /** As a client sends them. */
-  readonly args: unknown;
+export interface Step extends OperationCall {
   /**
    * Unique among the steps of the run. The operation's unique identifiers
    * follow from it.
@@ -62,6 +59,13 @@ export interface Step {
   readonly seed: number;
   /** When it is submitted, in milliseconds since the epoch. */
   readonly atMs: number;
+}
+
+/** An operation as its client calls it. */
+export interface OperationCall {
+  readonly operation: string;
+  /** As a client sends them. */
+  readonly args: unknown;
   /** Absent in steps written by hand, which have no principal. */
   readonly caller?: Caller;
 }

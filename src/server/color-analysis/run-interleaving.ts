@@ -3,6 +3,7 @@
  * operation must leave a valid state valid in any order, and all orders must
  * lead to one state. The first site's operation sees only the common past.
  */
+import type { RowName, Effect } from '../records/effect.ts';
 import type { Origin } from '../records/origin.ts';
 import type { Choice } from '../records/reply.ts';
 import { sumTakes } from '../service/bounded-takes.ts';
@@ -29,7 +30,6 @@ import {
 } from './find-restored-row.ts';
 import type { SearchContext } from './search-context.ts';
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
-import type { Effect } from '../records/effect.ts';
 import type { Store } from '../state/store.ts';
 
 /** A row that differs at two sites which have seen the same operations. */
@@ -416,7 +416,7 @@ export function findDifferingRow(
   a: Store,
   b: Store,
   effects: readonly Effect[],
-): Pick<Effect, 'table' | 'key'> {
+): RowName {
   const [rowsOfA, rowsOfB] = [readRows(a), readRows(b)];
   for (const { table, key } of effects) {
     const name = formatRowKey(table, key);

@@ -38,8 +38,13 @@ export interface RestoredRows {
 }
 
 /** A fault of a generator, or of its input. */
-export interface GeneratorTrial {
+export interface GeneratorTrial extends TrialProblem {
   readonly operation: string;
+  times: number;
+}
+
+/** What was found about a generator. */
+export interface TrialProblem {
   /**
    * Why the generator is wrong: it is not deterministic, or it changes its
    * arguments.
@@ -47,7 +52,6 @@ export interface GeneratorTrial {
   readonly fault?: string;
   /** Why it could not be tried, or failed. */
   readonly problem?: string;
-  times: number;
 }
 
 /**
@@ -114,10 +118,7 @@ export class TrialStats {
   }
 
   /** Records a finding, or counts it once more. */
-  noteGenerator(
-    operation: string,
-    description: Pick<GeneratorTrial, 'fault' | 'problem'>,
-  ): void {
+  noteGenerator(operation: string, description: TrialProblem): void {
     const name = JSON.stringify([operation, description]);
     const known = this.#generators.get(name);
     if (known !== undefined) {

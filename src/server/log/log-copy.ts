@@ -8,7 +8,7 @@ import { Fifo } from '../collections/fifo.ts';
 import type { Origin } from '../records/origin.ts';
 import { PrefixDigest } from './prefix-digest.ts';
 import type {
-  LastEntry,
+  EntryName,
   LogEntry,
   LogOutput,
   RedLogOptions,
@@ -33,7 +33,7 @@ export interface LogMark {
 const MAX_MARKS = 1024;
 
 export class LogCopy<R> {
-  readonly #options: Pick<RedLogOptions<R>, 'getMemberChange'>;
+  readonly #options: RedLogOptions<R>;
   readonly #markEvery: number;
   /** Entries from `delivered` on. */
   readonly #waiting = new Fifo<LogEntry<R>>();
@@ -47,8 +47,8 @@ export class LogCopy<R> {
   readonly #changes = new Fifo<number>();
   #isPaused = false;
   #marks: LogMark[];
-  #last: LastEntry | undefined;
-  #lastDelivered: LastEntry | undefined;
+  #last: EntryName | undefined;
+  #lastDelivered: EntryName | undefined;
 
   constructor(
     { entries = [], start = 0, saved, ...options }: RedLogOptions<R>,
@@ -88,7 +88,7 @@ export class LogCopy<R> {
     return this.#progress;
   }
 
-  get last(): LastEntry | undefined {
+  get last(): EntryName | undefined {
     return this.#last;
   }
 

@@ -5,7 +5,7 @@
  * content.
  */
 import type { BlueOperation } from '../records/records.ts';
-import type { LogEntry } from './red-log.ts';
+import type { EntryName } from './red-log.ts';
 
 /** The digest is known for at least this many places back. */
 const MIN_DIGESTS = 1024;
@@ -15,8 +15,6 @@ const [PRIME, STEP] = [0x01000193, 0x9e3779b9];
  * names of two operations differ.
  */
 const NAME_LENGTH = 24;
-
-type Proposed = Pick<LogEntry<unknown>, 'origin' | 'epoch' | 'sequence'>;
 
 export class PrefixDigest {
   #known = new Int32Array(MIN_DIGESTS);
@@ -42,7 +40,7 @@ export class PrefixDigest {
   }
 
   /** Adds an entry of the red log. Places from `neededFrom` on stay known. */
-  add(entry: Proposed, neededFrom: number = this.#count): void {
+  add(entry: EntryName, neededFrom: number = this.#count): void {
     this.#push(mixEntry(this.#last, entry), neededFrom);
   }
 
@@ -100,7 +98,7 @@ export class PrefixDigest {
 /** Returns the digest of the red log with one more entry. */
 export function mixEntry(
   digest: number,
-  { origin, epoch, sequence }: Proposed,
+  { origin, epoch, sequence }: EntryName,
 ): number {
   let mixed = mixDigest(digest, origin);
   mixed = mixDigest(mixed, epoch);

@@ -6,7 +6,7 @@
 import type { Origin } from '../records/origin.ts';
 import type { RedRecord } from '../records/records.ts';
 import type { RecordSchema } from '../records/record-schemas.ts';
-import type { LogEntry, LogMessage, RedLog, RedLogOptions } from './red-log.ts';
+import type { LogMessage, RedLog, RedLogOptions } from './red-log.ts';
 
 export interface RedLogEngine {
   /** Creates a site's node of the log from the copy that the site has. */
@@ -25,7 +25,10 @@ export interface RedLogEngine {
 }
 
 /** A record that a message brings, and the site that has proposed it. */
-export type ProposedRecord = Pick<LogEntry<RedRecord>, 'origin' | 'record'>;
+export interface ProposedRecord {
+  readonly origin: Origin;
+  readonly record: RedRecord;
+}
 
 /**
  * The format of the messages of a log's nodes. Clients of servers of their own

@@ -152,10 +152,11 @@ export interface LogMembers {
   readonly voters: readonly Origin[];
 }
 
-export type LastEntry = Pick<
-  LogEntry<unknown>,
-  'origin' | 'epoch' | 'sequence'
->;
+export interface EntryName {
+  readonly origin: Origin;
+  readonly epoch: number;
+  readonly sequence: number;
+}
 
 export interface SavedLog {
   /** The number of first entries that were delivered. */
@@ -166,7 +167,7 @@ export interface SavedLog {
   readonly identity?: string;
   readonly digest?: number;
   /** The last of those entries, if an engine has to find it again. */
-  readonly last?: LastEntry | undefined;
+  readonly last?: EntryName | undefined;
   /**
    * For each proposer of a delivered entry: the epoch of its last one, and the
    * number that comes next.
@@ -203,10 +204,7 @@ export function isLogMessage(message: {
 }
 
 /** One entry of the log: a record and the proposal that it came from. */
-export interface LogEntry<R> {
-  readonly origin: Origin;
-  readonly epoch: number;
-  readonly sequence: number;
+export interface LogEntry<R> extends EntryName {
   readonly record: R;
 }
 

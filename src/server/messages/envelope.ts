@@ -151,15 +151,7 @@ export interface Address {
   readonly partition: number;
 }
 
-export interface Envelope {
-  /**
-   * Identifies the deployment. Two deployments may share machines, but never an
-   * operation.
-   */
-  readonly deployment: string;
-  /** The rules that are in force at its sender. */
-  readonly rules: number;
-  readonly from: Address;
+export interface Envelope extends EnvelopeHead {
   readonly to: Address;
   /**
    * The epoch in which its sender sends, which is larger than at any earlier
@@ -172,6 +164,18 @@ export interface Envelope {
    */
   readonly sentAtMs?: number;
   readonly message: SiteMessage | TermMessage | ClosedMessage | NodeMessage;
+}
+
+/** The part of an envelope that shows whether its receiver can read it. */
+interface EnvelopeHead {
+  /**
+   * Identifies the deployment. Two deployments may share machines, but never an
+   * operation.
+   */
+  readonly deployment: string;
+  /** The rules that are in force at its sender. */
+  readonly rules: number;
+  readonly from: Address;
 }
 
 export const ONLY_PARTITION = 0;
@@ -229,11 +233,7 @@ export class NewerRulesError extends RejectedMessageError {}
  * @param newest the newest rules that are known
  */
 export function findForeignReason(
-  {
-    deployment,
-    rules,
-    from: { site },
-  }: Pick<Envelope, 'deployment' | 'rules' | 'from'>,
+  { deployment, rules, from: { site } }: EnvelopeHead,
   own: string,
   newest: number = RULES_VERSION,
 ): RejectedMessageError | undefined {

@@ -255,7 +255,7 @@ export class NodeHandshake {
   /** Returns why another node of this site has got further, if so. */
   #findOwnFork(
     from: Origin,
-    { known, red }: Pick<HelloMessage, 'known' | 'red'>,
+    { known, red }: KnownMessage | HelloMessage,
   ): string | undefined {
     const { site, redLeader } = this.#options;
     return (

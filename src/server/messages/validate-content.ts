@@ -21,7 +21,7 @@ import {
   type SiteMessage,
 } from './envelope.ts';
 
-type EffectChecker = Pick<EffectValidator, 'describeProblem'>;
+type EffectChecker = EffectValidator;
 
 const WRITTEN_KINDS: ReadonlySet<Envelope['message']['kind']> = new Set([
   'blue.operations',

@@ -60,7 +60,7 @@ export function getPart(section: string): PartName {
 
 export function getSections(
   part: PartName,
-  { sections }: Pick<Checkpoint, 'sections'>,
+  { sections }: Checkpoint,
 ): Checkpoint['sections'] {
   return Object.fromEntries(
     Object.entries(sections).filter(([name]) => getPart(name) === part),

@@ -9,6 +9,17 @@ declare const resultType: unique symbol;
 declare const colorType: unique symbol;
 declare const rightsType: unique symbol;
 
+/** Names a row. */
+export interface RowName {
+  readonly table: string;
+  readonly key: string;
+}
+
+/** Names a field of a row. */
+export interface RowField extends RowName {
+  readonly field: string;
+}
+
 /**
  * The color of a shadow operation: blue commits at its site, red is ordered
  * over all sites.

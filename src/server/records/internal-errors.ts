@@ -5,7 +5,11 @@
  */
 import { CorrectableError, type ErrorCode } from '../../correctable/errors.ts';
 
-type ErrorFields = Pick<CorrectableError, 'code' | 'message' | 'field'>;
+interface ErrorFields {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly field: string | undefined;
+}
 
 /**
  * The original texts. A generator may catch such an error, add to its message,

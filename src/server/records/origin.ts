@@ -62,7 +62,17 @@ export interface KnownOrigin {
   readonly address?: SiteAddress | undefined;
 }
 
-type OriginDetails = Pick<KnownOrigin, 'final' | 'directory' | 'address'>;
+interface OriginDetails {
+  readonly final?: StreamEnd | undefined;
+  readonly directory?: string | undefined;
+  readonly address?: SiteAddress | undefined;
+}
+
+/** A change of an origin's state. */
+interface StateChange {
+  readonly state: OriginState;
+  readonly final?: StreamEnd | undefined;
+}
 
 export type SavedOrigin = readonly [
   site: string,
@@ -206,7 +216,7 @@ export class Origins {
     return (this.size - 1) as Origin;
   }
 
-  set(origin: Origin, change: Pick<KnownOrigin, 'state' | 'final'>): void {
+  set(origin: Origin, change: StateChange): void {
     this.#known[origin - FIRST_SITE] = { ...this.get(origin), ...change };
     this.#update();
   }

@@ -123,15 +123,9 @@ export interface MarkerRecord {
   readonly site: Origin;
 }
 
-/**
- * Requests to close the origin with this name, if there is one, and to open
- * another one if there is a directory: a site joins, is rebuilt, or is retired.
- */
-export interface ChangeRecord {
-  readonly kind: 'member';
-  readonly action: 'change';
-  readonly id: OperationId;
-  readonly site: Origin;
+/** A change of the members. */
+export interface MemberChange {
+  /** The name of the site that joins, is rebuilt, or is retired. */
   readonly name: string;
   /**
    * The identity of the directory that the site begins on. It is `null` for a
@@ -139,6 +133,17 @@ export interface ChangeRecord {
    */
   readonly directory: string | null;
   readonly address?: SiteAddress;
+}
+
+/**
+ * Requests to close the origin with this name, if there is one, and to open
+ * another one if there is a directory: a site joins, is rebuilt, or is retired.
+ */
+export interface ChangeRecord extends MemberChange {
+  readonly kind: 'member';
+  readonly action: 'change';
+  readonly id: OperationId;
+  readonly site: Origin;
   /**
    * The leader of the red log when it was proposed. The effect of the record
    * must not depend on who leads when it is read.

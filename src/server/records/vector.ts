@@ -10,7 +10,7 @@ import { RED, type Origins } from './origin.ts';
 export type Vector = readonly number[];
 
 /** The vector that covers nothing. */
-export function createZeroVector({ size }: Pick<Origins, 'size'>): number[] {
+export function createZeroVector({ size }: Origins): number[] {
   return Array.from({ length: size }, () => 0);
 }
 

@@ -233,7 +233,7 @@ function notActiveError(problem: string, field: string): CorrectableError {
 
 /** Returns why a recovered state needs a newer version, if so. */
 export function findStoredProblem(
-  { local, red }: Pick<RecoveredState, 'local' | 'red'>,
+  { local, red }: RecoveredState,
   tables: Tables,
   own: DeploymentVersion | undefined,
 ): string | undefined {

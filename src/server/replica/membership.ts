@@ -5,6 +5,13 @@
  * nothing more of the closed origin. With the last `ack` the closed streams
  * have their ends, and the new origin is open.
  */
+import type {
+  MemberChange,
+  AckRecord,
+  ChangeRecord,
+  MemberRecord,
+  OperationId,
+} from '../records/records.ts';
 import type { BluePath } from './causal/blue-path.ts';
 import type { ReplicaCore } from './core/replica-port.ts';
 import type { SavedChange } from '../records/checkpoint.ts';
@@ -15,15 +22,6 @@ import {
   type Origin,
   type StreamEnd,
 } from '../records/origin.ts';
-import type {
-  AckRecord,
-  ChangeRecord,
-  MemberRecord,
-  OperationId,
-} from '../records/records.ts';
-
-/** The change that an operator requests: see `ChangeRecord`. */
-export type MemberChange = Pick<ChangeRecord, 'name' | 'directory' | 'address'>;
 
 /** A change that not all members have confirmed. */
 interface PendingChange {

@@ -20,7 +20,7 @@ import type { GeneratorOutcome } from '../generator/generator-runner.ts';
 import type { ReplyRecord, BlueOperation } from '../records/records.ts';
 import type { RedPath } from './red/red-path.ts';
 import type { ReplicaCore } from './core/replica-port.ts';
-import { RightsShortfall, type RightsWaiter } from './core/rights-port.ts';
+import { RightsShortfall, type OtherEnd } from './core/rights-port.ts';
 import type { SubmissionIdentity, Submission } from './core/submissions.ts';
 import type { ReplyOrError } from '../records/reply.ts';
 import type { OperationPlan } from '../service/operation-plan.ts';
@@ -226,7 +226,7 @@ export class Writes implements OperationLookupHost {
   #runWithRights(
     submission: Submission,
     end: OnOutcome,
-    otherwise: Pick<RightsWaiter, 'isOver' | 'onOver'> = {},
+    otherwise: OtherEnd = {},
   ): void {
     const sinceMs = this.core.nowMs;
     const run = (): RightsShortfall | undefined => {

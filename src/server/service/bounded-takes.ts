@@ -21,7 +21,7 @@ export function hasBounded(tables: Tables): boolean {
 
 export function isOnBoundedField(
   tables: Tables,
-  { table, field }: Pick<Effect, 'table' | 'field'>,
+  { table, field }: { readonly table: string; readonly field: string },
 ): boolean {
   // A request of another site may contain any name, even `constructor`.
   return (

@@ -248,7 +248,10 @@ export function shadow(
 }
 
 /** What `blue`, `red` and `shadow` have in common. */
-type OperationBody = Pick<UncoloredOperation, 'effects' | 'reply'>;
+interface OperationBody {
+  effects(args: never): readonly Effect[];
+  reply?(results: readonly never[], args: never): unknown;
+}
 
 function createOperation(
   effects: (args: never) => readonly Effect[],

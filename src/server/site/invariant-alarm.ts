@@ -1,12 +1,13 @@
 /**
  * Reports invariants that operations break, while a service is being developed.
  */
+import type { Effect } from '../records/effect.ts';
+import type { OperationId } from '../records/records.ts';
 import { performance } from 'node:perf_hooks';
 import {
   InvariantCheck,
   type BrokenInvariant,
 } from '../replica/core/invariant-check.ts';
-import type { RedOperation } from '../records/records.ts';
 import { RETURNED_PROMISE } from '../service/invariants.ts';
 import type { Service } from '../service/service.ts';
 import type { SiteState } from '../replica/core/site-state.ts';
@@ -43,7 +44,11 @@ export interface InvariantObserver {
   onApplied(operation: AppliedChange, state: SiteState): void;
 }
 
-type AppliedChange = Pick<RedOperation, 'id' | 'shadow' | 'effects'>;
+interface AppliedChange {
+  readonly id: OperationId;
+  readonly shadow?: string;
+  readonly effects: readonly Effect[];
+}
 
 /** The advice for an operator about a broken invariant. */
 const ADVICE =

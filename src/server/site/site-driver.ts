@@ -3,6 +3,7 @@
  * storage and links, and answers submitters.
  */
 // This is imported because a global would be looked up at each call.
+import type { MemberChange, OperationId } from '../records/records.ts';
 import { performance } from 'node:perf_hooks';
 import { SIGNAL_CHECK_DELAY_MS } from '../../correctable/binding.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
@@ -44,9 +45,7 @@ import type {
 import type { Envelope, RejectedMessageError } from '../messages/envelope.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import type { RedHalt } from '../log/red-log-consumer.ts';
-import type { OperationId } from '../records/records.ts';
 import type { LostRight, MemberOutput } from '../records/replica-output.ts';
-import type { MemberChange } from '../replica/membership.ts';
 
 export type RedLogServerOutput = Extract<
   SiteOutput,

@@ -2,6 +2,11 @@
  * One site as a pure state machine: its replica and its node of the red log,
  * connected to each other.
  */
+import type {
+  MemberChange,
+  OperationId,
+  RedRecord,
+} from '../records/records.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import { AbsentSites } from '../messages/absent-sites.ts';
 import type { LogKind } from '../log/local-log.ts';
@@ -19,23 +24,23 @@ import {
   getEntriesAfterCheckpoint,
   EMPTY_STATE,
   getSavedSite,
-} from '../log/recovered-state.ts';
-import type {
-  CheckpointCut,
-  LogPositions,
-  RecoveredState,
+  type CheckpointCut,
+  type LogPositions,
+  type RecoveredState,
 } from '../log/recovered-state.ts';
 import type { Section } from '../records/checkpoint.ts';
 import {
   MessageFilter,
   type MessageFilterOptions,
 } from '../messages/message-filter.ts';
-import { isNodeMessage, ONLY_PARTITION } from '../messages/envelope.ts';
-import type { Envelope, SiteMessage } from '../messages/envelope.ts';
+import {
+  isNodeMessage,
+  ONLY_PARTITION,
+  type Envelope,
+  type SiteMessage,
+} from '../messages/envelope.ts';
 import type { NodeHandshake } from '../messages/node-handshake.ts';
 import type { Origin } from '../records/origin.ts';
-import type { OperationId, RedRecord } from '../records/records.ts';
-import type { MemberChange } from '../replica/membership.ts';
 import { Replica } from '../replica/replica.ts';
 import type { RecoveredReplica } from '../replica/replica-recovery.ts';
 import {
@@ -61,13 +66,11 @@ import {
   describeStreams,
   toRecoveredReplica,
   toReplicaOptions,
-} from './site-options.ts';
-import type {
-  MemberStatus,
-  RejectedMessageCounts,
-  SiteOptions,
-  SiteOutput,
-  SiteProgress,
+  type MemberStatus,
+  type RejectedMessageCounts,
+  type SiteOptions,
+  type SiteOutput,
+  type SiteProgress,
 } from './site-options.ts';
 
 /**

@@ -177,10 +177,16 @@ export function describeMembers(
   }));
 }
 
+/** The part of `SiteProgress` that a replica knows. */
+interface StreamProgress {
+  readonly red: number;
+  readonly stable: readonly number[];
+  readonly streams: readonly number[];
+  readonly unconfirmed: readonly Origin[];
+}
+
 /** Describes how far a replica is. */
-export function describeStreams(
-  replica: Replica,
-): Pick<SiteProgress, 'red' | 'stable' | 'streams' | 'unconfirmed'> {
+export function describeStreams(replica: Replica): StreamProgress {
   return {
     red: replica.redDelivered,
     stable: [...replica.state.stable],

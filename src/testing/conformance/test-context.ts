@@ -195,10 +195,11 @@ const DEFAULT_TIMEOUT_MS = 4_000;
  * An update, and the result of `read` at the strongest level after the update
  * was executed once.
  */
-export type MarkedWrite = Pick<
-  ConformanceSubject,
-  'write' | 'read' | 'expected'
->;
+export interface MarkedWrite {
+  readonly write: Operation;
+  readonly read: Operation;
+  readonly expected: unknown;
+}
 
 interface Submitted {
   readonly operation: Operation;

@@ -2,12 +2,13 @@
  * The sink of the suite. It records all events of one submission before a
  * client can drop any of them.
  */
-import { isOlder } from '../../correctable/binding.ts';
-import type {
-  Binding,
-  InvocationContext,
-  Sink,
-  ViewDetails,
+import {
+  type SubmissionOrigin,
+  isOlder,
+  type Binding,
+  type InvocationContext,
+  type Sink,
+  type ViewDetails,
 } from '../../correctable/binding.ts';
 import { isThenable } from '../../correctable/validate.ts';
 import type { Operation } from '../../correctable/operation.ts';
@@ -27,12 +28,12 @@ interface RecordedView {
   readonly text: string;
 }
 
-type ContextOptions = Partial<
-  Pick<
-    InvocationContext,
-    'signal' | 'operationId' | 'origin' | 'idempotencyKey'
-  >
->;
+interface ContextOptions {
+  readonly signal?: AbortSignal;
+  readonly operationId?: string | undefined;
+  readonly origin?: SubmissionOrigin | undefined;
+  readonly idempotencyKey?: string | undefined;
+}
 
 export class ViewRecorder implements Sink {
   readonly operation: Operation;

@@ -2,20 +2,18 @@
  * Events of a cluster: lost, old or copied directories, joins, retirements and
  * absences, with the actions of operators: they change members and send state.
  */
+import type { MemberChange } from '../../server/records/records.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
 import {
   getSavedSite,
   removeWildStamps,
   type RecoveredState,
-} from '../../server/log/recovered-state.ts';
-import type {
-  createSiteFromShared,
-  mergeSharedIntoSite,
+  type createSiteFromShared,
+  type mergeSharedIntoSite,
 } from '../../server/log/recovered-state.ts';
 import { Random } from '../../server/collections/random.ts';
 import { getStartNumber } from '../../server/records/epoch.ts';
 import type { Origin, Origins } from '../../server/records/origin.ts';
-import type { MemberChange } from '../../server/replica/membership.ts';
 import type { SiteMachine } from '../../server/site/site-machine.ts';
 import {
   recoverSite,

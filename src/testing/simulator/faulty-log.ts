@@ -5,15 +5,18 @@
 import type { LogOutput, RedLog } from '../../server/log/red-log.ts';
 import type { RedLogEngine } from '../../server/log/red-log-engine.ts';
 import type { Random } from '../../server/collections/random.ts';
-import type { SimulationOptions } from './options.ts';
+
+/** The chances of the faults, as in the options of a simulation. */
+interface RedLogFaults {
+  readonly redRepeatChance: number;
+  readonly redJumpChance: number;
+  readonly redRegressChance: number;
+}
 
 /** The chances of faults at each delivery. */
 export interface LogFaults {
   readonly random: Random;
-  readonly options: Pick<
-    SimulationOptions,
-    'redRepeatChance' | 'redJumpChance' | 'redRegressChance'
-  >;
+  readonly options: RedLogFaults;
   /** Returns whether it has no more faults. */
   isHealthy(): boolean;
   /** Called when a record was delivered again. */

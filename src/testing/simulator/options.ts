@@ -448,7 +448,7 @@ function drawEngines(seed: number, profile: Profile) {
 function drawLeaving(
   seed: number,
   profile: Profile,
-): Pick<SimulationOptions, 'giveUpChance'> & Partial<SimulationOptions> {
+): Partial<SimulationOptions> & { readonly giveUpChance: number } {
   const random = new Random(seed ^ 0x1eaf);
   const leaves =
     profile === 'leaving' || (profile === 'swarm' && random.chance(0.4));
@@ -466,7 +466,7 @@ function drawLeaving(
  */
 function drawChains(
   seed: number,
-): Pick<SimulationOptions, 'maxPipelineLength'> & Partial<SimulationOptions> {
+): Partial<SimulationOptions> & { readonly maxPipelineLength: number } {
   const random = new Random(seed ^ 0xc4a8);
   const maxChain = random.pick([0, 1, 3, 64]);
   return random.chance(0.25)

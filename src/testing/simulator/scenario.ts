@@ -7,7 +7,7 @@ import type { Origins } from '../../server/records/origin.ts';
 import type { Service } from '../../server/service/service.ts';
 import type { HealthyPeriods } from './timeline.ts';
 import type { Checker } from './checkers/checker.ts';
-import type { ClientOperation, OperationTraits } from './history.ts';
+import type { OperationTraits } from './history.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Random } from '../../server/collections/random.ts';
 
@@ -21,7 +21,10 @@ export interface DrawOptions {
   readonly options: SimulationOptions;
 }
 
-export type DrawnOperation = Pick<ClientOperation, 'operation' | 'args'>;
+export interface DrawnOperation {
+  readonly operation: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
 
 /** The facts that checkers of a scenario may use beside their events. */
 export interface CheckerContext {

@@ -9,7 +9,6 @@ import type {
 import type { ServerReply, ServerRequest } from '../../server/log/red-log.ts';
 import type { Random } from '../../server/collections/random.ts';
 import { EtcdStore } from './etcd-store.ts';
-import type { SimulationOptions } from './options.ts';
 import type { Timeline } from './timeline.ts';
 
 /** A start's connection to the server of its red log. */
@@ -19,15 +18,14 @@ export interface ServerConnection {
   close(): void;
 }
 
-export type EtcdFaults = Pick<
-  SimulationOptions,
-  | 'etcdDelayMeanMs'
-  | 'etcdLossChance'
-  | 'etcdLateChance'
-  | 'etcdFaultEveryMs'
-  | 'etcdFaultMeanMs'
-  | 'etcdDropChance'
->;
+export interface EtcdFaults {
+  readonly etcdDelayMeanMs: number;
+  readonly etcdLossChance: number;
+  readonly etcdLateChance: number;
+  readonly etcdFaultEveryMs: number;
+  readonly etcdFaultMeanMs: number;
+  readonly etcdDropChance: number;
+}
 
 const ENDPOINTS = 3;
 /**

@@ -2,6 +2,7 @@
  * One site of a run, including its crashes: the same state machine as in
  * production, on a virtual disk and network.
  */
+import type { MemberChange } from '../../server/records/records.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
 import type { SiteOutput } from '../../server/site/site-options.ts';
 import type { DurableStorage } from '../../server/storage/durable-storage.ts';
@@ -36,7 +37,6 @@ import {
   type CheckpointCut,
   type RecoveredState,
 } from '../../server/log/recovered-state.ts';
-import type { MemberChange } from '../../server/replica/membership.ts';
 import type { Timing } from '../../server/storage/disk/files.ts';
 import { readCheckpoint } from '../../server/storage/format/checkpoint-file.ts';
 import { recoverSite } from '../../server/storage/recovery.ts';

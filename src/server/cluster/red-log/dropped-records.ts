@@ -5,7 +5,6 @@
 import { createAlarmRaiser, type OnAlarm } from '../../alarms/site-alarm.ts';
 import type { RecoveredState } from '../../log/recovered-state.ts';
 import type { RedRecord } from '../../records/records.ts';
-import type { Files } from '../../storage/disk/files.ts';
 import { encodeValue } from '../../storage/format/value-text.ts';
 import type { FollowedLog } from './red-follower.ts';
 
@@ -27,7 +26,7 @@ const CHANGES_DATA: Readonly<Record<RedRecord['kind'], boolean>> = {
 
 export interface DroppedRecordsOptions {
   readonly site: string;
-  readonly files: Pick<Files, 'replace'>;
+  readonly files: { replace(path: string, bytes: Uint8Array): void };
   readonly onAlarm: OnAlarm;
 }
 

@@ -54,7 +54,7 @@ export type Arbitraries = Readonly<
 /** How often arguments are drawn again if the contract rejects them. */
 const MAX_ARG_RETRIES = 20;
 
-type ContractOperations = Pick<ContractInfo, 'name' | 'operations'>;
+type ContractOperations = ContractInfo;
 
 export interface GeneratedArgs {
   /** As a client sends them. */

@@ -1,3 +1,4 @@
+import type { MemberChange } from '../../records/records.ts';
 import {
   answerVersion,
   getNodeVersion,
@@ -21,7 +22,6 @@ import { TRANSFER } from '../../cluster/state-transfers.ts';
 import type { DeploymentVersion } from '../../records/deployment-version.ts';
 import type { Origins } from '../../records/origin.ts';
 import type { MemberOutput } from '../../records/replica-output.ts';
-import type { MemberChange } from '../../replica/membership.ts';
 import type { SiteDriver } from '../../site/site-driver.ts';
 
 /** The node that is asked. Its links and its site come and go. */

@@ -120,8 +120,8 @@ export function admit(
 }
 
 /**
- * Calls `authorize`, if the application has one. Only `true` allows the operation. Throws, or rejects, with
- * the reason if it is refused.
+ * Calls `authorize`, if the application has one. Only `true` allows the
+ * operation. Throws, or rejects, with the reason if it is refused.
  */
 export function authorize(
   operation: Operation,

@@ -2,6 +2,7 @@
  * Sends messages as fast as the client takes them. A client that takes nothing
  * is cut off, no matter how slow others are.
  */
+import type { FramePart } from './socket.ts';
 import { systemClock } from '../../../correctable/clock.ts';
 import type {
   Codec,
@@ -12,7 +13,6 @@ import { MIN_ANNOUNCED_BYTES } from '../../../protocol/messages/short-messages.t
 import { FrameBatcher } from '../../../protocol/codec/frame-batcher.ts';
 import { setPeerDeadline } from '../../../protocol/peer-deadline.ts';
 import { peerClock } from '../limits/repeat.ts';
-import type { ServerSocket } from './socket.ts';
 
 /** The socket gets no more while this many bytes wait in it. */
 const WINDOW_BYTES = 1 << 17;
@@ -35,9 +35,16 @@ const ACK_INTERVAL_BYTES = 1 << 16;
  */
 const MAX_PENDING_ACKS = 48;
 
+/** The part of a `ServerSocket` that sends. */
+interface SendingSocket {
+  readonly bufferedBytes: number;
+  send(data: EncodedData, part?: FramePart): void;
+  ping(text: string): void;
+}
+
 export interface SenderOptions {
   readonly codec: Codec;
-  readonly socket: Pick<ServerSocket, 'bufferedBytes' | 'send' | 'ping'>;
+  readonly socket: SendingSocket;
   readonly maxFrameBytes: number;
   readonly stallTimeoutMs: number;
   /**

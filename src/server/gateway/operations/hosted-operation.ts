@@ -43,9 +43,12 @@ const RESULT_NOT_SENT =
   'the write took effect; its result was not sent, since too much waits to be sent to this client';
 
 /** The view with which an operation ends. */
-export type LastView = Pick<ConfirmableView, 'level' | 'seq' | 'details'> & {
+export interface LastView {
+  readonly seq: number;
+  readonly level: number;
   readonly value: unknown;
-};
+  readonly details: ViewDetails | undefined;
+}
 
 /** Memory for a held view beside its message, in bytes. */
 const CONFIRMABLE_VIEW_BYTES = 128;
@@ -443,8 +446,9 @@ export class HostedOperation
   #leave(): void {
     this.#options.slot.release();
     const session = this.context.release();
+    if (session === undefined) return;
     try {
-      ignoreRejection(session?.close?.());
+      ignoreRejection(session.close?.());
     } catch (error) {
       this.#reportAnomaly('a session could not be closed', error);
     }

@@ -10,7 +10,7 @@
  */
 import type { Origin } from '../../records/origin.ts';
 import type { LogProgress } from '../log-copy.ts';
-import type { LastEntry } from '../red-log.ts';
+import type { EntryName } from '../red-log.ts';
 import type { EtcdKeys, GroupName } from './etcd-keys.ts';
 import type { EtcdEntry, EtcdKeyRange } from './etcd-requests.ts';
 
@@ -32,7 +32,7 @@ export class EtcdCatchUp {
   readonly #keys: EtcdKeys;
   readonly #progress: LogProgress;
   readonly #lastSite: number;
-  readonly #known: LastEntry | undefined;
+  readonly #known: EntryName | undefined;
   readonly #lanes = new Map<string, Lane>();
   /** Where starts are looked for that have no lane yet. */
   #search: EtcdKeyRange | undefined;
@@ -46,7 +46,7 @@ export class EtcdCatchUp {
   constructor(
     keys: EtcdKeys,
     progress: LogProgress,
-    last: LastEntry | undefined,
+    last: EntryName | undefined,
   ) {
     this.#keys = keys;
     const from = new Map(progress);

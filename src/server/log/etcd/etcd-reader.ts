@@ -3,8 +3,8 @@
  * all that the copy lacks, at one revision, then the events of a watch from the
  * next revision on. So no place has to be saved.
  */
-import type { LogCopy } from '../log-copy.ts';
-import type { LastEntry } from '../red-log.ts';
+import type { LogProgress } from '../log-copy.ts';
+import type { EntryName } from '../red-log.ts';
 import type { EtcdCalls } from './etcd-calls.ts';
 import { EtcdCatchUp, PAGE_GROUPS } from './etcd-catch-up.ts';
 import type { EtcdKeys } from './etcd-keys.ts';
@@ -23,10 +23,17 @@ export interface GroupTaker {
   onUnusable(problem: string | undefined): void;
 }
 
+/** How far the own copy of the log is. */
+interface ReadCopy {
+  readonly length: number;
+  readonly progress: LogProgress;
+  readonly last: EntryName | undefined;
+}
+
 export interface EtcdReaderOptions {
   readonly keys: EtcdKeys;
   readonly calls: EtcdCalls;
-  readonly copy: Pick<LogCopy<unknown>, 'length' | 'progress' | 'last'>;
+  readonly copy: ReadCopy;
   /**
    * How many entries the log had when it was restored: only the sites' copies
    * have them.
@@ -47,7 +54,7 @@ export class EtcdReader {
    * The last entry of the copy at the last connection, until its group was seen
    * again.
    */
-  #unseen: LastEntry | undefined;
+  #unseen: EntryName | undefined;
   /** Up to where the log was trimmed, as of the last connection. */
   #trimmed: number;
   #isWatching = false;

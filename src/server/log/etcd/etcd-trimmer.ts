@@ -4,8 +4,8 @@
  * deletes the groups, and compacts. One site does that, the first of the
  * members.
  */
+import type { LogMark } from '../log-copy.ts';
 import type { Origin } from '../../records/origin.ts';
-import type { LogCopy } from '../log-copy.ts';
 import type { EtcdCalls } from './etcd-calls.ts';
 import type { EtcdCall } from './etcd-requests.ts';
 import type { EtcdKeys } from './etcd-keys.ts';
@@ -14,7 +14,10 @@ export interface EtcdTrimmerOptions {
   readonly site: Origin;
   readonly keys: EtcdKeys;
   readonly calls: EtcdCalls;
-  readonly copy: Pick<LogCopy<unknown>, 'delivered' | 'marks'>;
+  readonly copy: {
+    readonly delivered: number;
+    readonly marks: readonly LogMark[];
+  };
 }
 
 const NO_BYTES = new Uint8Array(0);

@@ -7,15 +7,16 @@
  * passing of time. So visibility waits for operations alone, and heartbeats
  * only report how long a stream is.
  */
-import { getClient, getSequence } from '../../records/operation-id.ts';
-import type { Origin, StreamEnd } from '../../records/origin.ts';
-import type { Choice } from '../../records/reply.ts';
-import type { ReplicaCore } from '../core/replica-port.ts';
+import type { Reply, Choice } from '../../records/reply.ts';
 import type {
+  OperationId,
   BlueMessage,
   BlueOperation,
   StreamPoint,
 } from '../../records/records.ts';
+import { getClient, getSequence } from '../../records/operation-id.ts';
+import type { Origin, StreamEnd } from '../../records/origin.ts';
+import type { ReplicaCore } from '../core/replica-port.ts';
 import { Fifo } from '../../collections/fifo.ts';
 import {
   MAX_OPERATIONS_PER_MESSAGE,
@@ -34,7 +35,9 @@ import { isCovered, getMaxEntry, getRedStamp } from '../../records/vector.ts';
 const MAX_BATCH_OPERATIONS = 256;
 
 /** The parts from which a blue operation of this site is created. */
-export interface BlueDraft extends Pick<BlueOperation, 'id' | 'reply'> {
+export interface BlueDraft {
+  readonly id: OperationId;
+  readonly reply: Reply;
   /** The slot that a named operation decides. */
   readonly hop: number | undefined;
   readonly choice: Choice;

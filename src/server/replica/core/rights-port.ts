@@ -31,8 +31,16 @@ export class RightsShortfall {
   }
 }
 
+/** Is notified of what an operation has waited for. */
+export interface RightsListener {
+  /** Rights may have come. Continues, or returns what is still lacking. */
+  onRetry(): RightsShortfall | undefined;
+  /** The rights have not come in time. */
+  onTimeout(error: CorrectableError): void;
+}
+
 /** An operation that waits for rights. */
-export interface RightsWaiter {
+export interface RightsWaiter extends RightsListener, OtherEnd {
   /**
    * The submission that waits, if it can be dropped without a trace once no
    * caller waits for it.
@@ -40,16 +48,16 @@ export interface RightsWaiter {
   readonly submission?: Submission;
   /** When its timeout began, if it has waited before. Default: now */
   readonly sinceMs?: number;
+}
+
+/** How an operation that waits can end without the rights. */
+export interface OtherEnd {
   /**
    * Whether it has ended in another way meanwhile. Then only `onOver` is
    * called.
    */
   isOver?(): boolean;
   onOver?(): void;
-  /** Rights may have come. Continues, or returns what is still lacking. */
-  onRetry(): RightsShortfall | undefined;
-  /** The rights have not come in time. */
-  onTimeout(error: CorrectableError): void;
 }
 
 /** The rights of one site. */

@@ -5,6 +5,8 @@
  * itself appends to its log, so the order is known when an entry is appended.
  * Nothing is reported before the entry is synced.
  */
+import type { Vector } from '../../records/vector.ts';
+import type { Reply } from '../../records/reply.ts';
 import { OWN_SECTION, type Section } from '../../records/checkpoint.ts';
 import {
   EXPIRED,
@@ -206,7 +208,10 @@ interface SlotPlace {
   readonly hop: number;
 }
 
-type ReceivedReply = SlotPlace & Pick<BlueOperation, 'reply' | 'vector'>;
+interface ReceivedReply extends SlotPlace {
+  readonly reply: Reply;
+  readonly vector: Vector;
+}
 
 const MAX_RECEIVED_BYTES = 64 << 20;
 const RECEIVED_LIMITS = {

@@ -3,7 +3,12 @@
  * without coordination. They take by rights (docs/spec/rights.md). A blue take
  * uses the rights of its site, and a red one those of the pool.
  */
-import type { Effect, EffectByRights, Stamp } from '../../records/effect.ts';
+import type {
+  RowField,
+  Effect,
+  EffectByRights,
+  Stamp,
+} from '../../records/effect.ts';
 import { MAX_ORIGINS, type Origin } from '../../records/origin.ts';
 import {
   describeKind,
@@ -166,7 +171,7 @@ function checkAmount(
  * another origin. Authors cannot create it.
  */
 export function createTransferEffect(
-  { table, key, field }: Pick<Effect, 'table' | 'key' | 'field'>,
+  { table, key, field }: RowField,
   value: Transfer,
 ): Effect {
   return { table, key, field, action: 'transfer', value: Object.freeze(value) };

@@ -23,9 +23,13 @@ export interface BoundedView {
 }
 
 /** The exact amounts, which numbers would round. */
-interface ExactLedger {
+interface ExactLedger extends LedgerChange {
   readonly left: ExactSum;
   readonly pool: ExactSum;
+}
+
+/** What is granted and taken: in all, or by effects that are tried. */
+interface LedgerChange {
   readonly grants: ExactSum;
   readonly takes: ExactSum;
 }
@@ -161,10 +165,7 @@ export class LedgerOverlay extends Ledger {
   readonly #base: Ledger;
 
   /** @param sums the sums of the effects in flight */
-  constructor(
-    base: Ledger,
-    { grants, takes }: Pick<ExactLedger, 'grants' | 'takes'>,
-  ) {
+  constructor(base: Ledger, { grants, takes }: LedgerChange) {
     super();
     const { exact } = base;
     this.#base = base;

@@ -183,7 +183,7 @@ function sortElements(elements: Iterable<unknown>): readonly unknown[] {
 function applyChanges(
   elements: ReadonlySet<unknown>,
   changed: ReadonlySet<unknown>,
-  present: Pick<ReadonlySet<unknown>, 'has'>,
+  present: { has(element: unknown): boolean },
 ): ReadonlySet<unknown> {
   const added = sortElements(
     [...changed].filter((element) => present.has(element)),

@@ -140,9 +140,12 @@ export function openSites(
 }
 
 /** The recovered state of a site, and the receiver of its events. */
-type FoundSite = Required<
-  Pick<DurableStorageOptions, 'site' | 'directory' | 'events' | 'recovered'>
->;
+interface FoundSite {
+  readonly site: string;
+  readonly directory: string;
+  readonly events: NonNullable<DurableStorageOptions['events']>;
+  readonly recovered: NonNullable<DurableStorageOptions['recovered']>;
+}
 
 /**
  * Recovers all sites before anything is created for one. @throws

@@ -20,11 +20,25 @@ export interface SyncedFile {
   close(): void;
 }
 
+/** The part of `Files` that replaces whole files. */
+export interface ReplacingFiles {
+  /**
+   * Creates or replaces a small file. On return it is on the disk. A crash
+   * leaves it whole or not there.
+   */
+  replace(path: string, bytes: Uint8Array): void;
+  /**
+   * Removes a file, or a directory with its contents, if it exists. A crash may
+   * bring it back.
+   */
+  removeNow(path: string): void;
+}
+
 /**
  * A disk as the storage uses it. Paths are relative to its root, with `/`
  * between names.
  */
-export interface Files {
+export interface Files extends ReplacingFiles {
   /**
    * Returns the names in a directory in any order, or none if it does not
    * exist.
@@ -49,11 +63,6 @@ export interface Files {
     done: (error: Error | undefined, file?: SyncedFile) => void,
   ): void;
   /**
-   * Creates or replaces a small file. On return it is on the disk. A crash
-   * leaves it whole or not there.
-   */
-  replace(path: string, bytes: Uint8Array): void;
-  /**
    * Moves a directory to a path where there is none, or an empty one. On return
    * it is on the disk. A crash leaves it moved or not.
    */
@@ -63,11 +72,6 @@ export interface Files {
    * of them back.
    */
   remove(path: string): void;
-  /**
-   * Removes a file, or a directory with its contents, if it exists. A crash may
-   * bring it back.
-   */
-  removeNow(path: string): void;
 }
 
 /** Schedules what is not done at once. */

@@ -16,7 +16,7 @@ import {
 export interface TransferSourceOptions {
   readonly files: Files;
   readonly timing: Timing;
-  readonly storage: Pick<DurableStorage, 'takeSnapshot'>;
+  readonly storage: DurableStorage;
   /** The name of the site. */
   readonly donor: string;
   send(receiver: string, reply: TransferReply): void;

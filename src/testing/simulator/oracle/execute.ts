@@ -35,7 +35,7 @@ import type { ScanOptions } from '../../../server/records/read-range.ts';
 import type { Table, Tables } from '../../../server/service/tables.ts';
 
 /** The input of a run, beside the state. */
-export interface RunInput {
+export interface RunInput extends RightsOf {
   /** The name of its site and start, as in the identifiers that it draws. */
   readonly name: string;
   readonly serial: number;
@@ -45,13 +45,14 @@ export interface RunInput {
   readonly seed: number;
   /** The user that it was executed for. */
   readonly principal?: Principal | undefined;
-  /** The site whose rights its generator reads. */
+}
+
+/** Whose rights a generator reads. */
+interface RightsOf {
   readonly site?: number;
   /** The closed origins that the site knew. Their rights count as used. */
   readonly closed?: readonly number[];
 }
-
-type RightsOf = Pick<RunInput, 'site' | 'closed'>;
 
 /**
  * The outcome of a run. It is only a failure if the generator threw, or

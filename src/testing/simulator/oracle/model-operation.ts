@@ -74,12 +74,16 @@ export function compareBySeen(a: string | number, b: string | number): number {
  * The sum of changes to a bounded field. Numbers are by list, of which the
  * first is the red order.
  */
-interface ModelLedger {
-  readonly value: number;
+interface ModelLedger extends LedgerSums {
   readonly left: number;
+  readonly holdings: ReadonlyMap<number, number>;
+}
+
+/** The sums that a model and a site have in common. */
+interface LedgerSums {
+  readonly value: number;
   readonly grants: number;
   readonly takes: number;
-  readonly holdings: ReadonlyMap<number, number>;
 }
 
 /**
@@ -146,7 +150,7 @@ export function toComparableLedger(ledger: ModelLedger | SiteLedger): unknown {
 }
 
 /** The ledger of a site. */
-interface SiteLedger extends Pick<ModelLedger, 'value' | 'grants' | 'takes'> {
+interface SiteLedger extends LedgerSums {
   readonly holders: readonly number[];
   getHolding(origin: number): number;
 }

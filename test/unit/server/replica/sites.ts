@@ -1,14 +1,15 @@
 /** Sites whose disks sync, and whose messages arrive, only when the test triggers it: for step-by-step tests. */
-import { SEQUENCED_MESSAGE_FORMAT } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
+import type { MemberChange, RedRecord } from '../../../../src/server/records/records.ts';
+import {
+  SEQUENCED_MESSAGE_FORMAT,
+  type SequencedMessage,
+} from '../../../../src/server/log/sequenced/sequenced-messages.ts';
 import { RULES_VERSION } from '../../../../src/server/records/deployment-version.ts';
 import { EnvelopeCodec } from '../../../../src/server/messages/envelope-codec.ts';
 import type { LogMessage } from '../../../../src/server/log/red-log.ts';
-import type { SequencedMessage } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
 import type { Envelope, SiteMessage } from '../../../../src/server/messages/envelope.ts';
-import type { MemberChange } from '../../../../src/server/replica/membership.ts';
 import type { LostRight, MemberOutput } from '../../../../src/server/records/replica-output.ts';
-import type { RedRecord } from '../../../../src/server/records/records.ts';
-import { Origins } from '../../../../src/server/records/origin.ts';
+import { Origins, type Origin } from '../../../../src/server/records/origin.ts';
 import type { SubmissionIdentity, Submission } from '../../../../src/server/replica/core/submissions.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
 import { getOperationPlans } from '../../../../src/server/service/operation-plan.ts';
@@ -16,7 +17,6 @@ import type { RecoveredState } from '../../../../src/server/log/recovered-state.
 import { SiteMachine } from '../../../../src/server/site/site-machine.ts';
 import type { SiteOptions } from '../../../../src/server/site/site-options.ts';
 import { getSiteIndex, siteAt } from '../../../support/origins.ts';
-import type { Origin } from '../../../../src/server/records/origin.ts';
 
 /** What these sites send each other: their red log is the one that is built in. */
 export type SentMessage = Exclude<SiteMessage, LogMessage> | SequencedMessage<RedRecord>;

@@ -7,6 +7,7 @@
  * committed in the executions that it names. Commit stamps grow with the log.
  * Rejected and repeated operations get none.
  */
+import type { Origin } from '../../../records/origin.ts';
 import { Fifo } from '../../../collections/fifo.ts';
 import {
   RowChanges,
@@ -48,10 +49,13 @@ export const CERTIFIER_LIMITS: CertifierLimits = {
 };
 
 /** The execution of an operation that has committed. */
-export type CommittedExecution = Pick<
-  RedOperation,
-  'id' | 'site' | 'attempt' | 'dependencies' | 'epoch'
->;
+export interface CommittedExecution {
+  readonly id: OperationId;
+  readonly site: Origin;
+  readonly attempt: number;
+  readonly epoch: number;
+  readonly dependencies?: readonly Execution[];
+}
 
 interface CommitRecord {
   readonly stamp: number;

@@ -11,7 +11,7 @@ import {
   type Conflict,
 } from '../../../records/certification-result.ts';
 import { SEPARATOR, type ReadSet } from '../../../generator/read-set.ts';
-import type { OperationId, RedOperation } from '../../../records/records.ts';
+import type { OperationId } from '../../../records/records.ts';
 import { RIGHTS_TRANSFER_SHADOW } from '../../core/rights-port.ts';
 import type { Fifo } from '../../../collections/fifo.ts';
 import type { RedRequest } from './red-requests.ts';
@@ -21,6 +21,12 @@ import type { RedRequest } from './red-requests.ts';
  * others.
  */
 const MAX_CONTENDED = 256;
+
+/** An operation of another site that certification has rejected. */
+interface RejectedOperation {
+  readonly id: OperationId;
+  readonly shadow?: string;
+}
 
 /** The time of a replica, and its timeout. */
 export interface ContentionCore {
@@ -68,7 +74,7 @@ export class Contention {
    * site proposes by itself, because that is not executed again.
    */
   onRejected(
-    { id, shadow }: Pick<RedOperation, 'id' | 'shadow'>,
+    { id, shadow }: RejectedOperation,
     conflict: Conflict | undefined,
   ): void {
     if (shadow === RIGHTS_TRANSFER_SHADOW) return;

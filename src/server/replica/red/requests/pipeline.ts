@@ -35,7 +35,7 @@ const NO_OPERATIONS: readonly PipelinedOperation[] = [];
 
 /** The proposed operations of one site, in the order of their proposals. */
 export class Pipeline {
-  readonly #core: Pick<ReplicaCore, 'state' | 'rights'>;
+  readonly #core: ReplicaCore;
   readonly #tables: Tables;
   readonly #operations = new Fifo<PipelinedOperation>();
   /**
@@ -44,7 +44,7 @@ export class Pipeline {
    */
   #isShown = false;
 
-  constructor(core: Pick<ReplicaCore, 'state' | 'rights' | 'options'>) {
+  constructor(core: ReplicaCore) {
     this.#core = core;
     this.#tables = core.options.service.tables;
   }

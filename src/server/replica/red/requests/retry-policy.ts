@@ -10,7 +10,8 @@ import {
 } from '../../../records/certification-result.ts';
 import { sumTakes } from '../../../service/bounded-takes.ts';
 import type { Tables } from '../../../service/tables.ts';
-import type { RedRequest } from './red-requests.ts';
+import type { RedRecord } from '../../../records/records.ts';
+import type { StableRun } from './red-requests.ts';
 
 /** The time of a replica, and its limits of retries. */
 interface RetryCore {
@@ -22,10 +23,14 @@ interface RetryCore {
   };
 }
 
-type RetriedRequest = Pick<
-  RedRequest,
-  'attempt' | 'uncountedRejections' | 'conflict' | 'record' | 'rejectedAtMs'
->;
+/** The part of a `RedRequest` that decides about its retries. */
+interface RetriedRequest {
+  readonly attempt: number;
+  uncountedRejections: number;
+  conflict: Conflict | undefined;
+  readonly record: RedRecord | undefined;
+  rejectedAtMs: number | undefined;
+}
 
 /**
  * A request that was rejected only because of what it depended on has met no
@@ -77,10 +82,14 @@ function isTakeConflict(
   );
 }
 
-type RejectedRequest = Pick<
-  RedRequest,
-  'submission' | 'attempt' | 'uncountedRejections' | 'conflict' | 'run'
->;
+/** The part of a `RedRequest` that explains why it was rejected. */
+interface RejectedRequest {
+  readonly submission: { readonly plan: { readonly name: string } };
+  readonly attempt: number;
+  readonly uncountedRejections: number;
+  readonly conflict: Conflict | undefined;
+  readonly run: StableRun | undefined;
+}
 
 export function conflictError({
   submission,
@@ -102,7 +111,7 @@ export function conflictError({
 
 function describeConflict(
   conflict: Conflict | undefined,
-  run: RejectedRequest['run'],
+  run: StableRun | undefined,
 ): string {
   switch (conflict?.reason) {
     case 'name':
@@ -123,7 +132,7 @@ function describeConflict(
  * Some writes are certified too (`findCertifiedReads`). The run is not kept if
  * it depended on undecided operations.
  */
-function describeUse(name: string, run: RejectedRequest['run']): string {
+function describeUse(name: string, run: StableRun | undefined): string {
   if (run === undefined) return 'reads or writes';
   return run.outcome.reads.names.has(name) ? 'reads' : 'writes';
 }

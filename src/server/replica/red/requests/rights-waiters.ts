@@ -2,11 +2,14 @@
  * Red requests that wait for rights. Others of their site do not wait for them
  * (docs/spec/rights.md, RIGHTS-5).
  */
+import type {
+  RightsListener,
+  RightsShortfall,
+} from '../../core/rights-port.ts';
 import { isCorrectableError } from '../../../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../../../generator/generator-runner.ts';
 import type { ReadSet } from '../../../generator/read-set.ts';
 import type { ReplicaCore } from '../../core/replica-port.ts';
-import type { RightsShortfall, RightsWaiter } from '../../core/rights-port.ts';
 import {
   takeAllWaiters,
   waitFor,
@@ -29,7 +32,7 @@ export class RightsWaiters {
   wait(
     request: RedRequest,
     shortfall: RightsShortfall,
-    { onRetry, onTimeout }: Pick<RightsWaiter, 'onRetry' | 'onTimeout'>,
+    { onRetry, onTimeout }: RightsListener,
   ): readonly RedRequest[] {
     const { nowMs, rights } = this.#core;
     request.rightsWaitSinceMs = nowMs;

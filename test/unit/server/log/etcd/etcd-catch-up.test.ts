@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { Random } from '../../../../../src/server/collections/random.ts';
 import { EtcdCatchUp } from '../../../../../src/server/log/etcd/etcd-catch-up.ts';
 import { EtcdKeys } from '../../../../../src/server/log/etcd/etcd-keys.ts';
-import type { LastEntry } from '../../../../../src/server/log/red-log.ts';
+import type { EntryName } from '../../../../../src/server/log/red-log.ts';
 import { EtcdStore } from '../../../../../src/testing/simulator/etcd-store.ts';
 import { siteAt } from '../../../../support/origins.ts';
 
@@ -16,7 +16,7 @@ const PAGE = 3;
 function readAll(
   store: EtcdStore,
   progress: ReadonlyMap<never, never> | Map<number, { epoch: number; next: number }>,
-  last?: LastEntry,
+  last?: EntryName,
 ): string[] {
   const catchUp = new EtcdCatchUp(KEYS, progress as never, last);
   const taken: string[] = [];
