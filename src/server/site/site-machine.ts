@@ -108,28 +108,11 @@ export class SiteMachine {
   ) {
     [this.#nowMs, this.#options] = [nowMs, options];
     this.#absent = this.createAbsentSites(options.origins, options.site, nowMs);
-    const {
-      site,
-      origins,
-      deployment,
-      epoch,
-      redLog = SEQUENCED_ENGINE,
-    } = options;
+    const { site, origins, redLog = SEQUENCED_ENGINE } = options;
     this.#engine = redLog;
-    this.messageFilter = this.createMessageFilter({
-      deployment,
-      origins,
-      ownSite: { site, partition: ONLY_PARTITION },
-      epoch,
-      onRejected: options.onMessageRejected,
-      onUnknownStart: (peer, term) =>
-        this.#handshake.ask(peer, this.#nowMs, term),
-      onSuperseded:
-        options.stopsOnUnknownStart === true ? this.#onSuperseded : undefined,
-      newestRules: options.version?.own.rules,
-      getRules: () => this.replica.activation.inForce?.rules,
-      onNewerRules: (problem) => this.#onOutdated(problem),
-    });
+    this.messageFilter = this.createMessageFilter(
+      this.#createFilterOptions(options),
+    );
     this.#messageIntake = new MessageIntake(
       this.messageFilter,
       redLog,
@@ -483,6 +466,24 @@ export class SiteMachine {
 
   protected createMessageFilter(options: MessageFilterOptions): MessageFilter {
     return new MessageFilter(options);
+  }
+
+  #createFilterOptions(options: SiteOptions): MessageFilterOptions {
+    const { site, origins, deployment, epoch, version } = options;
+    return {
+      deployment,
+      origins,
+      ownSite: { site, partition: ONLY_PARTITION },
+      epoch,
+      onRejected: options.onMessageRejected,
+      onUnknownStart: (peer, term) =>
+        this.#handshake.ask(peer, this.#nowMs, term),
+      onSuperseded:
+        options.stopsOnUnknownStart === true ? this.#onSuperseded : undefined,
+      newestRules: version?.own.rules,
+      getRules: () => this.replica.activation.inForce?.rules,
+      onNewerRules: (problem) => this.#onOutdated(problem),
+    };
   }
 
   #createHandshake(options: SiteOptions): NodeHandshake {

@@ -77,14 +77,7 @@ export function openDataDirectory(
   deployment: Deployment,
   onWait?: (message: string) => void,
 ): DataDirectory {
-  for (const name of deployment.sites) {
-    const rule =
-      'cannot be the name of a directory; use letters, digits, - and _.';
-    check(SITE_NAME.test(name), 'sites', `'${name}' ${rule}`);
-    const has = `'${name.slice(0, 20)}…' has ${name.length} letters`;
-    const problem = `${has}, and the name of its directory takes ${MAX_SITE_NAME_LENGTH}: give a shorter one.`;
-    check(name.length <= MAX_SITE_NAME_LENGTH, 'sites', problem);
-  }
+  checkSiteNames(deployment.sites);
   const lockPath = join(path, 'lock');
   const lock = withSpaceErrors(`its lock (${lockPath})`, () =>
     withDirectoryErrors(path, () => {
@@ -107,33 +100,8 @@ export function openDataDirectory(
     const adopt = (): void => {
       // If nothing has to be written, no other code checks the lock.
       if (!lock.isHeld()) throw lockLostError();
-      const text = formatCheckedJson(manifest);
-      const writeKey = (): void => {
-        if (key === undefined)
-          withSpaceErrors(KEY_FILE, () => files.replace(KEY_FILE, clusterKey));
-      };
-      const writeManifest = (): void => {
-        const isSame =
-          found !== undefined &&
-          Buffer.compare(files.read(MANIFEST_FILE), text) === 0;
-        if (!isSame)
-          withSpaceErrors(MANIFEST_FILE, () =>
-            files.replace(MANIFEST_FILE, text),
-          );
-      };
-      // After a crash, a key that the manifest does not name would count as
-      // damaged.
-      const writes = hasLostKey
-        ? [writeManifest, writeKey]
-        : [writeKey, writeManifest];
-      try {
-        for (const write of writes) write();
-      } catch (error) {
-        // A file that is left there would hide from the next start that there
-        // was another key.
-        if (key === undefined) files.removeNow(KEY_FILE);
-        throw error;
-      }
+      const newKey = key === undefined ? clusterKey : undefined;
+      adoptDirectory(files, { manifest, found, newKey });
     };
     const close = async (): Promise<void> => {
       try {
@@ -154,6 +122,58 @@ export function openDataDirectory(
     };
   } catch (error) {
     lock.release();
+    throw error;
+  }
+}
+
+function checkSiteNames(names: readonly string[]): void {
+  for (const name of names) {
+    const rule =
+      'cannot be the name of a directory; use letters, digits, - and _.';
+    check(SITE_NAME.test(name), 'sites', `'${name}' ${rule}`);
+    const has = `'${name.slice(0, 20)}…' has ${name.length} letters`;
+    const problem = `${has}, and the name of its directory takes ${MAX_SITE_NAME_LENGTH}: give a shorter one.`;
+    check(name.length <= MAX_SITE_NAME_LENGTH, 'sites', problem);
+  }
+}
+
+interface Adoption {
+  readonly manifest: Manifest;
+  /** The manifest that the directory has. */
+  readonly found: Manifest | undefined;
+  /** The key to write, if the directory has none. */
+  readonly newKey: Uint8Array | undefined;
+}
+
+/** Writes the key and the manifest, as far as they are not there. */
+function adoptDirectory(
+  files: Files,
+  { manifest, found, newKey }: Adoption,
+): void {
+  const text = formatCheckedJson(manifest);
+  const writeKey = (): void => {
+    if (newKey !== undefined)
+      withSpaceErrors(KEY_FILE, () => files.replace(KEY_FILE, newKey));
+  };
+  const writeManifest = (): void => {
+    const isSame =
+      found !== undefined &&
+      Buffer.compare(files.read(MANIFEST_FILE), text) === 0;
+    if (!isSame)
+      withSpaceErrors(MANIFEST_FILE, () => files.replace(MANIFEST_FILE, text));
+  };
+  // After a crash, a key that the manifest does not name would count as
+  // damaged.
+  const hasLostKey = newKey !== undefined && found !== undefined;
+  const writes = hasLostKey
+    ? [writeManifest, writeKey]
+    : [writeKey, writeManifest];
+  try {
+    for (const write of writes) write();
+  } catch (error) {
+    // A file that is left there would hide from the next start that there was
+    // another key.
+    if (newKey !== undefined) files.removeNow(KEY_FILE);
     throw error;
   }
 }
