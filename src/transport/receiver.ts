@@ -18,8 +18,10 @@ import type { Welcome } from '../protocol/messages/welcome.ts';
 import { fromFailMessage } from '../protocol/errors.ts';
 import type { InFlightOperations } from './operations/in-flight-operations.ts';
 import type { Connection } from './connection/connection.ts';
-import { createMessageCheck } from '../protocol/messages/message-check.ts';
-import { isSimpleView } from '../protocol/messages/fast-path.ts';
+import {
+  createMessageCheck,
+  isSimpleView,
+} from '../protocol/messages/message-check.ts';
 import { reportUncaught } from './options/guard-callbacks.ts';
 
 /** Malformed messages of a server before its connection is given up. */

@@ -4,11 +4,15 @@ import { runProgram } from '../support/run-program.ts';
 
 const TRACE = ['--import', 'tsx', 'scripts/trace/main.ts'];
 
-test.each(['memory-read', 'blue-write'])('%s → counts files, functions and calls', async (walk) => {
+test.each([
+  ['memory-read', {}],
+  // The gateway looks the name of the operation up. From there a plan is carried along.
+  ['blue-write', { lookups: 1 }],
+])('%s → counts files, functions and calls', async (walk, facts) => {
   const { code, stdout, stderr } = await runProgram([...TRACE, walk, '--json']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const counts = JSON.parse(stdout) as Readonly<Record<string, number>>;
-  expect(counts).toMatchObject({ walk });
+  expect(counts).toMatchObject({ walk, ...facts });
   expect(counts['files']).toBeGreaterThan(10);
   expect(counts['functions']).toBeGreaterThan(counts['files'] as number);
   expect(counts['calls']).toBeGreaterThan(counts['functions'] as number);

@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { structurallyEqual } from '../../src/correctable/structural-equality.ts';
-import type { Effect } from '../../src/server/records/effect.ts';
-import { createInsertEffect, isRemoval, createRemoveEffect } from '../../src/server/service/row-effects.ts';
+import { type Effect, createInsertEffect, isRemoval, createRemoveEffect } from '../../src/server/records/effect.ts';
 import { counter, queue, register, stock, table } from '../../src/server/service/tables.ts';
 import { Overlay } from '../../src/server/state/overlay.ts';
 import { Store } from '../../src/server/state/store.ts';

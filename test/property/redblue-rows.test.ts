@@ -1,8 +1,13 @@
 /** Rows: sites that apply the same operations in different orders agree, also after they were saved and restored. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Effect, Stamp } from '../../src/server/records/effect.ts';
-import { createInsertEffect, isRemoval, createRemoveEffect } from '../../src/server/service/row-effects.ts';
+import {
+  type Effect,
+  type Stamp,
+  createInsertEffect,
+  isRemoval,
+  createRemoveEffect,
+} from '../../src/server/records/effect.ts';
 import { TableStore } from '../../src/server/state/table-store.ts';
 import { counter, log, register, set, table } from '../../src/server/service/tables.ts';
 import { getSiteIndex, siteAt, sitesTo } from '../support/origins.ts';

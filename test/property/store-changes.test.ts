@@ -1,7 +1,7 @@
 /** What checkpoints take of a store, a few rows at a time between any effects, adds up to all of it. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createInsertEffect, createRemoveEffect } from '../../src/server/service/row-effects.ts';
+import { createInsertEffect, createRemoveEffect } from '../../src/server/records/effect.ts';
 import { Store } from '../../src/server/state/store.ts';
 import { counter, queue, register, table } from '../../src/server/service/tables.ts';
 import { siteAt } from '../support/origins.ts';

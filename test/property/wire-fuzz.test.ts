@@ -11,8 +11,7 @@ import { clientMessageKinds } from '../../src/protocol/messages/client-messages.
 import { UndecodableMessage, type Codec, type EncodedData } from '../../src/protocol/codec/codec.ts';
 import { jsonCodec } from '../../src/protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../src/protocol/codec/msgpack-codec.ts';
-import { isSimpleSubmit, isSimpleView } from '../../src/protocol/messages/fast-path.ts';
-import { createMessageCheck } from '../../src/protocol/messages/message-check.ts';
+import { isSimpleSubmit, isSimpleView, createMessageCheck } from '../../src/protocol/messages/message-check.ts';
 import { serverMessageKinds } from '../../src/protocol/messages/server-messages.ts';
 import { compileSchema } from '../../src/server/gateway/context/compile-schema.ts';
 import { Random } from '../../src/server/collections/random.ts';

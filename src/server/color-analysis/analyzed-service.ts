@@ -3,11 +3,10 @@
  * declared colors.
  */
 import type { OperationSpec } from '../../protocol/contract/contract.ts';
-import type { Color, Effect } from '../records/effect.ts';
+import { type Color, type Effect, isRemoval } from '../records/effect.ts';
 import { freezeFunctions } from '../../values/deep-freeze.ts';
 import { ChosenShadow } from '../records/reply.ts';
 import type { Service } from '../service/service.ts';
-import { isRemoval } from '../service/row-effects.ts';
 import type {
   ShadowBuilders,
   ShadowOperations,

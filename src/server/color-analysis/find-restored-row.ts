@@ -5,13 +5,15 @@
  * the row again, for example a line of a cart. So a row counts only if it has
  * lost fields that the write does not set.
  */
-import type { RowName, Color, Effect } from '../records/effect.ts';
-import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import {
+  type RowName,
+  type Color,
+  type Effect,
   createRemoveEffect,
   isRemoval,
   isWholeRow,
-} from '../service/row-effects.ts';
+} from '../records/effect.ts';
+import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import {
   AnalysisSite,
   HERE,

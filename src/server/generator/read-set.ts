@@ -2,9 +2,8 @@
  * The reads that certification compares: fields, rows, tables and scanned
  * intervals, of absent rows too.
  */
-import type { Effect } from '../records/effect.ts';
+import { type Effect, isRemoval, isWholeRow } from '../records/effect.ts';
 import { isScalar, isInRange, type ReadRange } from '../records/read-range.ts';
-import { isRemoval, isWholeRow } from '../service/row-effects.ts';
 import type { Choice } from '../records/reply.ts';
 import { drawsOnPool } from '../service/bounded-takes.ts';
 import type { Tables } from '../service/tables.ts';

@@ -2,10 +2,13 @@
  * The builders of effects for shadow operations:
  * `accounts.row(id).balance.add(5)`, `carts.remove(id)`.
  */
-import type { Effect } from '../records/effect.ts';
+import {
+  type Effect,
+  createInsertEffect,
+  createRemoveEffect,
+} from '../records/effect.ts';
 import type { FieldKind, FieldName } from './fields/field.ts';
 import { FIELD_KINDS } from './fields/field-kinds.ts';
-import { createInsertEffect, createRemoveEffect } from './row-effects.ts';
 import type { EffectsOf } from './fields/field-declaration.ts';
 import type { Fields, Table, Tables } from './tables.ts';
 

@@ -2,10 +2,14 @@
  * Decides whether a service can apply an effect. A site that applied any other
  * effect would stop.
  */
-import type { Effect } from '../records/effect.ts';
+import {
+  type Effect,
+  isRemoval,
+  isWholeRow,
+  WHOLE_ROW,
+} from '../records/effect.ts';
 import type { FieldKind } from './fields/field.ts';
 import { FIELD_KINDS } from './fields/field-kinds.ts';
-import { isRemoval, isWholeRow, WHOLE_ROW } from './row-effects.ts';
 import type { Tables } from './tables.ts';
 
 interface KnownTable {

@@ -12,7 +12,7 @@ import {
   isRecord,
   type OptionNamesOf,
 } from '../../correctable/validate.ts';
-import type { Effect } from '../records/effect.ts';
+import { type Effect, isRemoval } from '../records/effect.ts';
 import { type Field, type ValueOf } from './fields/field-declaration.ts';
 import {
   FIELD_BUILDERS,
@@ -20,7 +20,6 @@ import {
   INDEXABLE_KINDS,
 } from './fields/field-kinds.ts';
 import type { Scalar } from '../records/read-range.ts';
-import { isRemoval } from './row-effects.ts';
 
 export type { Field } from './fields/field-declaration.ts';
 export { boundedCounter } from './fields/bounded-counter.ts';

@@ -3,7 +3,7 @@
  * §5.2), or a scratchpad. Their cost does not grow with the number of
  * operations in flight.
  */
-import type { Effect } from '../records/effect.ts';
+import { type Effect, isRemoval, isWholeRow } from '../records/effect.ts';
 import { FIELD_KINDS } from '../service/fields/field-kinds.ts';
 import type { OwnedEffects } from '../service/fields/owned-effects.ts';
 import {
@@ -11,7 +11,6 @@ import {
   type Entry,
   type ReadRange,
 } from '../records/read-range.ts';
-import { isRemoval, isWholeRow } from '../service/row-effects.ts';
 import { SortedEntries } from './sorted-entries.ts';
 import type { StateReader } from './store.ts';
 import { getIndexedValues } from './table-store.ts';

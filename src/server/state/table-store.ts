@@ -8,12 +8,12 @@ import {
   compareStamps,
   loadPosition,
   savePosition,
-} from '../records/effect.ts';
-import type {
-  Effect,
-  OrderPosition,
-  SavedPosition,
-  Stamp,
+  type Effect,
+  type OrderPosition,
+  type SavedPosition,
+  type Stamp,
+  isRemoval,
+  isWholeRow,
 } from '../records/effect.ts';
 import type {
   FieldKind,
@@ -29,7 +29,6 @@ import {
   type Scalar,
 } from '../records/read-range.ts';
 import { RED } from '../records/origin.ts';
-import { isRemoval, isWholeRow } from '../service/row-effects.ts';
 import { SortedEntries } from './sorted-entries.ts';
 import type { Table } from '../service/tables.ts';
 import type { Vector } from '../records/vector.ts';

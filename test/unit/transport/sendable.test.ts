@@ -1,6 +1,6 @@
 /** What is sent fits what a server accepts: its limits, and the form of its rows. */
 import { describe, expect, test } from 'vitest';
-import { isSimpleSubmit } from '../../../src/protocol/messages/fast-path.ts';
+import { isSimpleSubmit } from '../../../src/protocol/messages/message-check.ts';
 import { quietContext, readX, writeX } from '../../support/wire.ts';
 import { start, startOpen, submit, welcome } from './set-up.ts';
 

@@ -8,8 +8,10 @@ import {
   type ClientMessage,
 } from '../../../protocol/messages/client-messages.ts';
 import type { Codec, EncodedData } from '../../../protocol/codec/codec.ts';
-import { isSimpleSubmit } from '../../../protocol/messages/fast-path.ts';
-import { createMessageCheck } from '../../../protocol/messages/message-check.ts';
+import {
+  isSimpleSubmit,
+  createMessageCheck,
+} from '../../../protocol/messages/message-check.ts';
 import { systemClock } from '../../../correctable/clock.ts';
 import { compileSchema } from '../context/compile-schema.ts';
 import { ReceivedFrame } from '../limits/in-flight-load.ts';

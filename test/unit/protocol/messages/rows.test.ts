@@ -3,13 +3,11 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { clientMessageKinds } from '../../../../src/protocol/messages/client-messages.ts';
-import { isSimpleSubmit, isSimpleView } from '../../../../src/protocol/messages/fast-path.ts';
-import { createMessageCheck } from '../../../../src/protocol/messages/message-check.ts';
+import { isSimpleSubmit, isSimpleView, createMessageCheck } from '../../../../src/protocol/messages/message-check.ts';
 import { serverMessageKinds } from '../../../../src/protocol/messages/server-messages.ts';
 import { compileSchema } from '../../../../src/server/gateway/context/compile-schema.ts';
 import { jsonCodec } from '../../../../src/protocol/codec/json-codec.ts';
-import type { Note } from '../../../support/property-shares.ts';
-import { sharesOf, unnoted } from '../../../support/property-shares.ts';
+import { type Note, sharesOf, unnoted } from '../../../support/property-shares.ts';
 import { scaleRuns } from '../../../support/lane.ts';
 
 const kinds = [...clientMessageKinds, ...serverMessageKinds];

@@ -9,7 +9,7 @@
  * decides, and an operation that reads them waits.
  */
 import { Fifo } from '../../../collections/fifo.ts';
-import type { Effect } from '../../../records/effect.ts';
+import { type Effect, isRemoval, isWholeRow } from '../../../records/effect.ts';
 import type { Overlay } from '../../../state/overlay.ts';
 import type { ReadRange } from '../../../records/read-range.ts';
 import {
@@ -25,7 +25,6 @@ import type {
   RedRequest,
   EffectTrace,
 } from './red-requests.ts';
-import { isRemoval, isWholeRow } from '../../../service/row-effects.ts';
 import { isRedOnlyField, type Tables } from '../../../service/tables.ts';
 
 /** The maximum of own undecided operations that another one may depend on. */

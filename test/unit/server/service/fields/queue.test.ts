@@ -1,8 +1,7 @@
 /** Long queues in checkpoints: in parts, of which little is written again. */
 // @rule STO-22
 import { describe, expect, test } from 'vitest';
-import type { Stamp } from '../../../../../src/server/records/effect.ts';
-import { WHOLE_ROW } from '../../../../../src/server/service/row-effects.ts';
+import { type Stamp, WHOLE_ROW } from '../../../../../src/server/records/effect.ts';
 import { Store } from '../../../../../src/server/state/store.ts';
 import { queue, register, table } from '../../../../../src/server/service/tables.ts';
 import { Random } from '../../../../../src/server/collections/random.ts';

@@ -3,11 +3,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Certifier } from '../../../../../../src/server/replica/red/order/certifier.ts';
-import type { Effect } from '../../../../../../src/server/records/effect.ts';
+import { type Effect, createRemoveEffect } from '../../../../../../src/server/records/effect.ts';
 import type { ReadRange } from '../../../../../../src/server/records/read-range.ts';
 import { toFieldName, toRowName } from '../../../../../../src/server/generator/read-set.ts';
 import type { RedOperation } from '../../../../../../src/server/records/records.ts';
-import { createRemoveEffect } from '../../../../../../src/server/service/row-effects.ts';
 import { siteAt } from '../../../../../support/origins.ts';
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../../../../support/property-shares.ts';
 import { scaleRuns } from '../../../../../support/lane.ts';

@@ -1,15 +1,11 @@
 /** Every kind of read and every kind of effect, for the table of all pairs in `red-order.test.ts`. */
 import { z } from 'zod';
 import { defineContract } from '../../../../../../src/protocol/contract/contract.ts';
-import type { Effect } from '../../../../../../src/server/records/effect.ts';
-import { createInsertEffect, createRemoveEffect } from '../../../../../../src/server/service/row-effects.ts';
-import { defineService } from '../../../../../../src/server/service/service.ts';
-import type { GeneratorContext } from '../../../../../../src/server/service/service.ts';
-import { blue, red } from '../../../../../../src/server/service/shadow-operation.ts';
-import type { ShadowOperations } from '../../../../../../src/server/service/shadow-operation.ts';
+import { type Effect, createInsertEffect, createRemoveEffect } from '../../../../../../src/server/records/effect.ts';
+import { defineService, type GeneratorContext } from '../../../../../../src/server/service/service.ts';
+import { blue, red, type ShadowOperations } from '../../../../../../src/server/service/shadow-operation.ts';
 import { cell, counter, log, queue, register, set, stock, table } from '../../../../../../src/server/service/tables.ts';
-import { emptyRow, plainIndex, plainKeys } from './red-order-model.ts';
-import type { PlainRow, PlainTable } from './red-order-model.ts';
+import { emptyRow, plainIndex, plainKeys, type PlainRow, type PlainTable } from './red-order-model.ts';
 import type { Store } from '../../../../../../src/server/state/store.ts';
 
 /** How many removals of rows a site remembers. */
