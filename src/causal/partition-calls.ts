@@ -200,7 +200,6 @@ export interface PartitionCalls {
   readonly scan: { readonly request: ScanRequest; readonly reply: ScanReply };
   readonly merge: { readonly request: MergeRequest; readonly reply: object };
   readonly seek: { readonly request: SeekRequest; readonly reply: object };
-  readonly clear: { readonly request: object; readonly reply: object };
   /** Refuses all clients until `confirmHealed` has the number that this returns (CAUSAL-13). */
   readonly suspect: { readonly request: object; readonly reply: Suspicion };
   readonly confirmHealed: { readonly request: Suspicion; readonly reply: object };

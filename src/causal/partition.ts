@@ -88,7 +88,6 @@ export class Partition {
       scan: (request: ScanRequest) => this.scan(request),
       merge: (request: MergeRequest) => this.merge(request),
       seek: (request: SeekRequest) => this.seek(request),
-      clear: () => this.clear(),
       suspect: () => this.suspect(),
       confirmHealed: (request: Suspicion) => this.confirmHealed(request),
     };
@@ -276,16 +275,6 @@ export class Partition {
   protected seek({ source, expectedCursor, cursor }: SeekRequest): object {
     if (!this.isCursorAt(source, expectedCursor)) return refuse('STALE');
     this.state.cursors = this.state.cursors.with(source, cursor);
-    return DONE;
-  }
-
-  /** Empties a partition that was away for longer than deletes are remembered (CAUSAL-18). */
-  protected clear(): object {
-    const { clock, lastOwnStamp, own, suspicions, healedSuspicions } = this.state;
-    own.restart(lastOwnStamp);
-    // Nothing counts as received, so that no read takes an empty chain for an absent key.
-    const empty = createPartitionState(this.#siteCount);
-    this.state = { ...empty, clock, lastOwnStamp, own, suspicions, healedSuspicions };
     return DONE;
   }
 

@@ -4,6 +4,13 @@
  * Each step goes through the port, and nothing is kept between two runs: the cursor lies in the
  * partition. So several gateways may replicate the same partition, and a gateway may stop anywhere.
  */
+import {
+  findOldestVersion,
+  hideForgottenKeys,
+  readForgottenUpTo,
+  type CopiedSource,
+  type OldestVersion,
+} from './forgotten-keys.ts';
 import type { CausalLimits } from './limits.ts';
 import {
   isRefusal,
@@ -150,10 +157,10 @@ export function resync(
 ): void {
   readState(replication, (state) => {
     if (isRefusal(state)) return onEnd(state);
-    if (isAwayForTooLong(replication, state)) return clearAndResync(replication, onEnd);
+    const copy = isAwayForTooLong(replication, state) ? copyAfterAbsence : copyChains;
     readSourceEnd(replication, (end) => {
       if (isRefusal(end)) return onEnd(end);
-      copyChains({ replication, hasLostState, page: '' }, (copied) => {
+      copy({ replication, hasLostState }, (copied) => {
         if (isRefusal(copied)) return onEnd(copied);
         seekTo(replication, getCursor(state, replication.source), { end, onEnd });
       });
@@ -180,19 +187,56 @@ function readSourceEnd(
 interface ChainCopy {
   readonly replication: Replication;
   readonly hasLostState: boolean;
-  readonly page: string;
 }
 
-function copyChains(copy: ChainCopy, onEnd: (result: object | Refusal) => void): void {
-  const { replication, hasLostState, page } = copy;
+/** What the source has, or why the copy has stopped. */
+type OnCopied = (result: Pick<CopiedSource, 'oldest'> | Refusal) => void;
+
+function copyChains(copy: ChainCopy, onEnd: OnCopied): void {
+  copyPage(copy, { page: '', oldest: new Map() }, onEnd);
+}
+
+function copyPage(
+  copy: ChainCopy,
+  { page, oldest }: { readonly page: string; readonly oldest: Map<string, OldestVersion> },
+  onEnd: OnCopied,
+): void {
+  const { replication, hasLostState } = copy;
   const { port, target, source, limits } = replication;
   const request = { page, maxKeys: limits.maxScannedKeys };
   port.call({ ...target, site: source }, 'scan', request, (scanned: ScanReply | Refusal) => {
     if (isRefusal(scanned)) return onEnd(scanned);
     const { chains, nextPage } = scanned;
+    for (const [key, chain] of chains) {
+      const version = findOldestVersion(chain);
+      if (version !== undefined) oldest.set(key, version);
+    }
     port.call(target, 'merge', { chains, hasLostState }, (merged) => {
-      if (isRefusal(merged) || nextPage === undefined) return onEnd(merged);
-      copyChains({ ...copy, page: nextPage }, onEnd);
+      if (isRefusal(merged)) onEnd(merged);
+      else if (nextPage === undefined) onEnd({ oldest });
+      else copyPage(copy, { page: nextPage, oldest }, onEnd);
+    });
+  });
+}
+
+/** CAUSAL-18: deletes that the source has forgotten must not come back from here. */
+function copyAfterAbsence(copy: ChainCopy, onEnd: OnCopied): void {
+  const { replication } = copy;
+  readForgottenUpTo(replication, (before) => {
+    if (isRefusal(before)) return onEnd(before);
+    copyChains(copy, (copied) => {
+      if (isRefusal(copied)) return onEnd(copied);
+      readForgottenUpTo(replication, (after) => {
+        if (isRefusal(after)) return onEnd(after);
+        const source = {
+          oldest: copied.oldest,
+          forgottenBefore: before.forgottenUpTo,
+          forgottenAfter: after.forgottenUpTo,
+        };
+        hideForgottenKeys(replication, source, (hidden) =>
+          onEnd(isRefusal(hidden) ? hidden : copied),
+        );
+      });
     });
   });
 }
@@ -208,20 +252,11 @@ function seekTo(
 }
 
 /**
- * CAUSAL-18: deletes that the source has forgotten must not come back from here. Half of the time
- * is left for the copy itself, since the source goes on to forget meanwhile.
+ * CAUSAL-18: whether the source may have forgotten deletes that are not here. Half of the time is
+ * left for the copy itself, since the source goes on to forget meanwhile.
  */
 function isAwayForTooLong({ source, limits }: Replication, state: StateReply): boolean {
-  const received = getStamp(state.received, source);
-  return received > 0 && received < state.physicalClock - limits.keepTombstonesFor / 2;
-}
-
-function clearAndResync(replication: Replication, onEnd: OnEnd): void {
-  const { port, target } = replication;
-  port.call(target, 'clear', {}, (reply) => {
-    if (isRefusal(reply)) onEnd(reply);
-    else resync(replication, { hasLostState: true }, onEnd);
-  });
+  return getStamp(state.received, source) < state.physicalClock - limits.keepTombstonesFor / 2;
 }
 
 function getCursor({ cursors }: StateReply, source: SiteIndex): Cursor {

@@ -24,7 +24,8 @@ export type VersionChain = readonly ChainLink[];
 
 export const EMPTY_CHAIN: VersionChain = [];
 
-const CLOSED_GAP: Gap = { passableUpTo: undefined };
+/** No read may pass it. */
+export const CLOSED_GAP: Gap = { passableUpTo: undefined };
 
 export function isGap(link: ChainLink): link is Gap {
   return !('stamp' in link);

@@ -22,8 +22,11 @@ export function getValueBytes(value: unknown): number {
   return value instanceof Uint8Array ? value.length : 0;
 }
 
+/** The place of a version in the order of the versions of its key. */
+export type VersionPlace = Pick<Version, 'stamp' | 'site'>;
+
 /** Orders two writes of one key: by stamp, then by site. The last writer wins. */
-export function compareVersions(a: Version, b: Version): number {
+export function compareVersions(a: VersionPlace, b: VersionPlace): number {
   return a.stamp - b.stamp || a.site - b.site;
 }
 

@@ -4,7 +4,7 @@ import type { PullRequest } from '../../src/causal/partition-calls.ts';
 import { copyPartitionState } from '../../src/causal/partition-state.ts';
 import { Partition, type PartitionOptions } from '../../src/causal/partition.ts';
 import { EXPECTED_CAUSAL, findMissingCausal, findPlantedCausal, runCausalBatch } from '../simulator/causal/batch.ts';
-import { PLANTED_CAUSAL_FAULTS } from '../simulator/causal/planted-faults.ts';
+import { LONG_CUTS, PLANTED_CAUSAL_FAULTS } from '../simulator/causal/planted-faults.ts';
 import { simulateCausal } from '../simulator/causal/world.ts';
 import { CausalWorld, KEYS } from '../support/causal-world.ts';
 import { lane } from '../support/lane.ts';
@@ -16,6 +16,12 @@ test(`causal store: ${RUNS} seeds → every property holds`, () => {
   const result = runCausalBatch({ runs: RUNS, seed: FIRST_SEED, overrides: {} });
   expect(result.faults).toEqual([]);
   expect(findMissingCausal(result, {})).toEqual([]);
+});
+
+test('causal store: sites that are cut for longer than deletes are kept lose nothing (CAUSAL-18)', () => {
+  const { faults, coverage } = runCausalBatch({ runs: RUNS, seed: FIRST_SEED, overrides: LONG_CUTS });
+  expect(faults).toEqual([]);
+  expect(coverage['forgotten keys']).toBeGreaterThan(0);
 });
 
 test('causal store: a run is a function of its seed', () => {

@@ -93,7 +93,6 @@ const ENCODERS: Encoders = {
       cursor.stamp,
     ]),
   ],
-  clear: () => [],
   suspect: () => [],
   confirmHealed: ({ suspicions }) => [encodeNumbers([suspicions])],
 };
@@ -132,7 +131,6 @@ const DECODERS: Decoders = {
   },
   merge: () => DONE,
   seek: () => DONE,
-  clear: () => DONE,
   suspect: (reply: Buffer) => ({ suspicions: reply.readDoubleBE(0) }),
   confirmHealed: () => DONE,
 };

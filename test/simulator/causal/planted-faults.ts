@@ -44,6 +44,23 @@ const SET_BACK: Partial<CausalRunOptions> = {
 const ONE_GATEWAY: Partial<CausalRunOptions> = { gatewaysPerSite: 1, flushEveryMs: Infinity };
 const SHORT_CHAINS: Partial<CausalRunOptions> = { maxVersions: 1, keepVersionsMs: 0, thinkMeanMs: 2, keyCount: 2 };
 
+/** Sites are cut for longer than deletes are remembered, and must then copy all. */
+export const LONG_CUTS: Partial<CausalRunOptions> = {
+  siteCount: 2,
+  setBackEveryMs: Infinity,
+  restartEveryMs: Infinity,
+  clockOffsetMs: 0,
+  clockStepEveryMs: Infinity,
+  cutEveryMs: 100,
+  cutMeanMs: 600,
+  lossChance: 0,
+  repeatChance: 0,
+  removeChance: 0.3,
+  latestChance: 0,
+  maxOwnEntries: 3,
+  keepTombstonesMs: 300,
+};
+
 class NoDependenciesInStamp extends Partition {
   protected override getHighestDependency(): Stamp {
     return 0;
@@ -201,6 +218,22 @@ function createSiteWithNearClock(options: CausalSiteOptions): CausalSite {
   return new CausalSite({ ...options, port: nearPort });
 }
 
+/** Replaces what the other one of two sites reports of what it has received. */
+function createSiteThatMishears(received: Stamp): (options: CausalSiteOptions) => CausalSite {
+  return (options) => {
+    const { port, site } = options;
+    const changedPort: PartitionPort = {
+      getSiteView: (other, onReply) => port.getSiteView(other, onReply),
+      call: (address, name, request, onReply) =>
+        port.call(address, name, request, (reply) => {
+          const isOfOther = address.site !== site && 'received' in reply;
+          onReply(isOfOther ? ({ ...reply, received: [received, received] } as never) : reply);
+        }),
+    };
+    return new CausalSite({ ...options, port: changedPort });
+  };
+}
+
 /** Knows what it has seen itself, and leaves the alarm to the gateway that has healed the partition. */
 function createSiteWithoutLossOfOthers(options: CausalSiteOptions): CausalSite {
   let isTaking = false;
@@ -330,6 +363,18 @@ export const PLANTED_CAUSAL_FAULTS: Readonly<Record<string, PlantedCausalFault>>
     rule: 'CAUSAL-18: a delete is remembered',
     caughtBy: TORN,
     overrides: { siteCount: 2, removeChance: 0.4, setBackEveryMs: Infinity, keepTombstonesMs: 1_000_000 },
+  },
+  'causal-forgotten-deletes-not-hidden': {
+    createSite: createSiteThatMishears(0),
+    rule: 'CAUSAL-18: a delete that the source of a copy has forgotten does not come back',
+    caughtBy: ['torn', 'session', 'visibility', 'convergence'],
+    overrides: LONG_CUTS,
+  },
+  'causal-unreceived-taken-for-forgotten': {
+    createSite: createSiteThatMishears(Infinity),
+    rule: 'CAUSAL-18: what the source of a copy has never received is no forgotten delete',
+    caughtBy: ['torn', 'session', 'visibility', 'convergence'],
+    overrides: LONG_CUTS,
   },
   'causal-session-does-not-wait': {
     ...site(SessionDoesNotWait),

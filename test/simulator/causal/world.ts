@@ -8,6 +8,7 @@ import { findPartition } from '../../../src/causal/partition-of-key.ts';
 import type {
   ApplyRequest,
   CallName,
+  MergeRequest,
   PartitionAddress,
   PartitionCalls,
   PutRequest,
@@ -131,7 +132,7 @@ export class CausalWorld {
     this.keys = Array.from({ length: options.keyCount }, (_, key) => `k${key}`);
     this.checker = new FrontierChecker({
       isLost: (id) => this.#lostWrites.has(id),
-      mayBeForgotten: (key, { stamp }) => this.#mayBeForgotten(key, stamp),
+      mayBeForgotten: (key, { stamp }) => this.mayBeForgotten(key, stamp),
       mayBeRepeated: (key) => this.#partitionsSetBack.has(findPartition(key, options.partitionCount)),
     });
     const { siteCount, partitionCount } = options;
@@ -191,9 +192,9 @@ export class CausalWorld {
     this.#violation ??= violation;
   }
 
-  /** Whether a partition has lost state, or was emptied: only then may a read be refused for that. */
+  /** Whether a partition has lost state: only then may a read be refused for that. */
   get hasLostState(): boolean {
-    return this.#partitionsSetBack.size > 0 || this.#counts.has('cleared');
+    return this.#partitionsSetBack.size > 0;
   }
 
   /** Whether the clients should stop. */
@@ -208,7 +209,8 @@ export class CausalWorld {
     this.#removals.set(key, removals);
   }
 
-  #mayBeForgotten(key: string, stamp: Stamp): boolean {
+  /** Whether a delete from this stamp on may be forgotten by now (CAUSAL-18). */
+  mayBeForgotten(key: string, stamp: Stamp): boolean {
     // The clock of a partition may be ahead.
     const now = this.#trueStamp + this.#limits.maxClockSkew;
     return (this.#removals.get(key) ?? []).some((removal) => removal.stamp >= stamp && removal.from <= now);
@@ -299,7 +301,7 @@ export class CausalWorld {
     // Whoever pulls or copies has it, once the reply arrives.
     if ('promise' in reply) server.replicatedUpTo = Math.max(server.replicatedUpTo, reply.cursor.stamp);
     if (name === 'scan') server.replicatedUpTo = Math.max(server.replicatedUpTo, server.partition.state.lastOwnStamp);
-    if (name === 'clear') this.count('cleared');
+    if (name === 'merge') this.count('forgotten keys', countForgottenKeys(request as MergeRequest));
     if (name === 'state' && server.partition.state.chains.size < keyCount) this.count('tombstones dropped');
     if ('refused' in reply) this.count(`${name} answered ${reply.refused}`);
     else if ('stamp' in reply && name === 'put') {
@@ -511,6 +513,11 @@ export class CausalWorld {
     else if (new Set(texts).size > 1)
       this.report({ checker: 'convergence', message: `the sites differ: ${texts.join(' ')}` });
   }
+}
+
+/** Tombstones without an id are no writes of a client: a copy has found that the source forgot these keys. */
+function countForgottenKeys({ chains }: MergeRequest): number {
+  return chains.filter(([, chain]) => getVersions(chain).every(({ value }) => value === undefined)).length;
 }
 
 function getWriteIds(chains: Partition['state']['chains']): readonly string[] {

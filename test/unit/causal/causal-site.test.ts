@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { findPartition } from '../../../src/causal/partition-of-key.ts';
 import { copyPartitionState } from '../../../src/causal/partition-state.ts';
+import { findVisibleVersion } from '../../../src/causal/version-chain.ts';
 import { CausalWorld, KEYS } from '../../support/causal-world.ts';
 
 const [FIRST, SECOND] = KEYS;
@@ -197,6 +198,76 @@ test('a site that was away for longer than deletes are kept starts again from th
   expect(world.partition(0, 0).state.chains.has(FIRST)).toBe(false);
   expect(world.read(1, [FIRST, `x{${FIRST}}`])).toEqual([undefined, 2]);
   expect(world.read(0, [FIRST, `x{${FIRST}}`])).toEqual([undefined, 2]);
+});
+
+test('sites that were cut from each other for long lose no write of either (CAUSAL-18)', () => {
+  const world = new CausalWorld({
+    siteCount: 3,
+    limits: { keepTombstonesFor: 100_000, maxOwnEntries: 1, keepVersionsFor: 0 },
+  });
+  const keys = [0, 1, 2].flatMap((site) => [0, 1, 2, 3].map((index) => `${site}.${index}{${FIRST}}`));
+  world.settle();
+  for (const key of keys) world.put(Number(key[0]), key, key);
+  world.now += 1_000_000;
+  world.settle(10);
+  for (const site of [0, 1, 2]) expect(world.read(site, keys)).toEqual(keys);
+  expect(world.alarms.filter(({ code }) => code !== 'dropped-entries')).toEqual([]);
+});
+
+test('a delete that the source forgets while it is copied does not come back (CAUSAL-18)', () => {
+  const limits = { keepTombstonesFor: 100_000, maxOwnEntries: 1, keepVersionsFor: 0 };
+  const world = new CausalWorld({ partitionCount: 1, limits });
+  const source = world.partition(0, 0);
+  world.settle();
+  world.put(0, 'x', 1);
+  world.site(1).replicate();
+  world.put(0, 'x', undefined);
+  world.put(0, 'y', 2);
+  world.now += 1_000_000;
+
+  // Site 1 asks its own partition twice, and then the source, which has received nothing since.
+  world.delayedCall = 'state';
+  world.site(1).replicate();
+  world.releaseReplies();
+  world.releaseReplies();
+  world.delayedCall = undefined;
+  for (let round = 0; round < 4; round += 1) {
+    world.now += 20_000;
+    world.site(0).replicate();
+    world.site(1).poll();
+    world.site(0).poll();
+  }
+  expect(source.state.chains.has('x')).toBe(false);
+  world.releaseReplies();
+
+  world.settle();
+  expect(world.read(1, ['x', 'y'])).toEqual([undefined, 2]);
+});
+
+test('a key that the source has forgotten and written again shows no value from before (CAUSAL-18)', () => {
+  const limits = { keepTombstonesFor: 100_000, maxOwnEntries: 1, keepVersionsFor: 0 };
+  const world = new CausalWorld({ partitionCount: 1, limits });
+  world.put(0, 'x', 'old');
+  world.settle();
+  const deletedAt = world.put(0, 'x', undefined) as number;
+  world.put(0, 'y', 1);
+  world.now += 1_000_000;
+  for (let round = 0; round < 4; round += 1) {
+    world.now += 20_000;
+    world.site(0).replicate();
+    world.site(1).poll();
+    world.site(0).poll();
+  }
+  expect(world.partition(0, 0).state.chains.has('x')).toBe(false);
+  world.put(0, 'x', 'new');
+  world.put(0, 'y', 2);
+
+  world.site(1).replicate();
+  const chain = world.partition(1, 0).state.chains.get('x') ?? [];
+  expect(findVisibleVersion(chain, [deletedAt - 1, world.now])).toMatchObject({ value: 'old' });
+  expect(findVisibleVersion(chain, [deletedAt, world.now])).toBe('TOO_OLD');
+  world.settle();
+  expect(world.read(1, ['x', 'y'])).toEqual(['new', 2]);
 });
 
 test('a partition that is far ahead of its site stops to pull, until the site follows (CAUSAL-19)', () => {

@@ -381,12 +381,3 @@ test('a value with a time to live is dropped like a tombstone, counted from its 
   state(partition, NOW + 11_500);
   expect(partition.state.chains.has('x')).toBe(false);
 });
-
-test('a cleared partition shows no key as absent, and other sites copy it whole (CAUSAL-18)', () => {
-  const [partition, other] = [createPartition(0), createPartition(1)];
-  put(other, 'x');
-  apply(partition, 1, pull(other));
-  partition.execute('clear', {}, NOW);
-  expect(partition.execute('read', readRequest([NOW, 1]), NOW)).toEqual({ refused: 'BEHIND' });
-  expect(pull(partition)).toEqual({ refused: 'LOST' });
-});

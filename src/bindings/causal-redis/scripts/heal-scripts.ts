@@ -1,4 +1,4 @@
-/** Scripts of a resync and of a heal (CAUSAL-13, CAUSAL-14, CAUSAL-18). */
+/** Scripts of a resync and of a heal (CAUSAL-13, CAUSAL-14). */
 
 export const LAST_ENTRY = `
 local state = unpackState(redis.call('HGET', KEYS[1], 's'))
@@ -74,32 +74,6 @@ if not isCursorAt(state, source, expectedEntry, expectedStamp) then
 end
 setCursor(state, source, entry, stamp)
 redis.call('HSET', KEYS[1], 's', packState(state))
-return struct.pack('>d', 0)
-`;
-
-/** Empties a partition, except for its clock, its ids and its suspicions. */
-export const CLEAR = `
-local MAX_FIELDS = 1000
-
-local state = unpackState(redis.call('HGET', KEYS[1], 's'))
-local cleared = unpackState(nil)
-local kept = {
-  CLOCK, LAST_OWN_STAMP, SUSPICIONS, HEALED_SUSPICIONS,
-  LAST_ENTRY, DROPPED_IDS, DELETED_ENTRIES,
-}
-for _, place in ipairs(kept) do cleared[place] = state[place] end
-local field, mark = restartEntries(cleared, cleared[LAST_OWN_STAMP])
-
-local unneeded = {}
-for _, name in ipairs(redis.call('HKEYS', KEYS[1])) do
-  local kind = string.sub(name, 1, 2)
-  if kind == 'v:' or kind == 'r:' then unneeded[#unneeded + 1] = name end
-end
-redis.call('HSET', KEYS[1], 's', packState(cleared), field, mark)
-for first = 1, #unneeded, MAX_FIELDS do
-  local last = math.min(#unneeded, first + MAX_FIELDS - 1)
-  redis.call('HDEL', KEYS[1], unpack(unneeded, first, last))
-end
 return struct.pack('>d', 0)
 `;
 

@@ -18,7 +18,7 @@ import {
 import { PUT, READ, SNAPSHOT } from './client-scripts.ts';
 import { PRUNE_ENTRIES, RESTART_ENTRIES, USE_ENTRIES } from './entry-parts.ts';
 import { APPLY, PULL, STATE } from './gateway-scripts.ts';
-import { CLEAR, CONFIRM_HEALED, LAST_ENTRY, MERGE, SCAN, SEEK, SUSPECT } from './heal-scripts.ts';
+import { CONFIRM_HEALED, LAST_ENTRY, MERGE, SCAN, SEEK, SUSPECT } from './heal-scripts.ts';
 import { insertConstants, type ScriptOptions } from './numbers.ts';
 import { DROP_REMOVABLE, NOTE_REMOVABLE } from './removal-parts.ts';
 import { CHECK_CLOCK, READ_CLOCK, USE_CURSORS, USE_STATE, USE_SUSPICIONS } from './shared-parts.ts';
@@ -57,7 +57,6 @@ export function buildPartitionScripts(options: ScriptOptions): PartitionScripts 
     scan: `${RUNS_IF_FULL}\n${SCAN}`,
     merge: build(GROWS, USE_SUSPICIONS, ...INSERTS, MERGE_CHAIN, MERGE),
     seek: build(RUNS_IF_FULL, USE_CURSORS, SEEK),
-    clear: build(RUNS_IF_FULL, USE_ENTRIES, RESTART_ENTRIES, CLEAR),
     suspect: build(RUNS_IF_FULL, USE_SUSPICIONS, SUSPECT),
     confirmHealed: build(RUNS_IF_FULL, USE_ENTRIES, RESTART_ENTRIES, CONFIRM_HEALED),
   };

@@ -93,7 +93,6 @@ class StepDrawer {
       [1, () => this.#call('lastEntry', {})],
       [3, () => this.#merge()],
       [1, () => this.#seek()],
-      [0.2, () => this.#call('clear', {})],
       [0.3, () => this.#call('suspect', {})],
       [1.5, () => this.#call('confirmHealed', { suspicions: this.#own.state.suspicions })],
       [0.5, () => this.#call('confirmHealed', { suspicions: this.#own.state.suspicions + 1 })],

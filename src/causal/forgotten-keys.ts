@@ -1,0 +1,152 @@
+/**
+ * Deletes that the source of a copy no longer remembers (CAUSAL-18).
+ *
+ * The source drops a tombstone after its time, and then has nothing of that key. A partition that
+ * was away may still have the value. But a key that is not at the source may also be a write that
+ * the source has not received. What the source has received tells both apart, since it drops a
+ * tombstone only if no older write can arrive any more.
+ *
+ * To empty the partition before the copy was rejected: that loses own writes which no other site
+ * has. Two sites that were cut from each other would even empty both of their copies.
+ */
+import {
+  isRefusal,
+  type PartitionAddress,
+  type PartitionPort,
+  type Refusal,
+  type ScanReply,
+} from './partition-calls.ts';
+import type { CausalLimits } from './limits.ts';
+import { createZeroVector, type SiteIndex, type Stamp, type Vector } from './stamps.ts';
+import { compareVersions, type Version, type VersionPlace } from './version.ts';
+import { CLOSED_GAP, getVersions, isGap, type VersionChain } from './version-chain.ts';
+
+/** A copy of a partition from another site. */
+export interface PartitionCopy {
+  readonly port: PartitionPort;
+  readonly limits: CausalLimits;
+  readonly target: PartitionAddress;
+  readonly source: SiteIndex;
+  readonly context: { readonly stable: Vector };
+}
+
+/** The oldest version that the source has of a key. */
+export interface OldestVersion extends VersionPlace {
+  /** Whether the source has dropped older ones to keep the chain short. */
+  readonly isTrimmed: boolean;
+}
+
+/** What is known of the source after all its chains were copied. */
+export interface CopiedSource {
+  readonly oldest: ReadonlyMap<string, OldestVersion>;
+  /** Up to which stamp it may have forgotten writes before the copy, and after it. */
+  readonly forgottenBefore: Stamp;
+  readonly forgottenAfter: Stamp;
+}
+
+type OnEnd = (result: object | Refusal) => void;
+
+/** Returns the stamp up to which the source may have forgotten writes. */
+export function readForgottenUpTo(
+  { port, limits, target, source, context }: PartitionCopy,
+  onReply: (reply: { readonly forgottenUpTo: Stamp } | Refusal) => void,
+): void {
+  // With no time, the call confirms nothing (CAUSAL-10).
+  const request = {
+    siteTime: 0,
+    siteClock: 0,
+    lastSeen: 0,
+    stable: createZeroVector(context.stable.length),
+  };
+  port.call({ ...target, site: source }, 'state', request, (state) => {
+    if (isRefusal(state)) return onReply(state);
+    const { received, physicalClock } = state;
+    const others = received.filter((_, site) => site !== source);
+    // A write that the source lost in a failover is younger, and must not count as forgotten.
+    const forgottenUpTo = Math.min(physicalClock - limits.keepTombstonesFor / 2, ...others);
+    onReply({ forgottenUpTo });
+  });
+}
+
+/** Returns what a chain of the source says of versions that are older than its own. */
+export function findOldestVersion(chain: VersionChain): OldestVersion | undefined {
+  const last = chain.at(-1);
+  const version = getVersions(chain).at(-1);
+  if (last === undefined || version === undefined) return undefined;
+  const { stamp, site } = version;
+  return { stamp, site, isTrimmed: isGap(last) };
+}
+
+/**
+ * Writes tombstones above what the source has forgotten. No snapshot is torn by that: they are
+ * seen once the target has received as much as the source had, and older snapshots are refused
+ * unless they end before the copy.
+ */
+export function hideForgottenKeys(copy: PartitionCopy, copied: CopiedSource, onEnd: OnEnd): void {
+  hidePage(copy, { ...copied, page: '', isUnsure: false }, onEnd);
+}
+
+interface HidingPage extends CopiedSource {
+  readonly page: string;
+  /** Whether the source may have received a write, and forgotten it, while it was copied. */
+  readonly isUnsure: boolean;
+}
+
+function hidePage(copy: PartitionCopy, hiding: HidingPage, onEnd: OnEnd): void {
+  const { port, target, limits, source } = copy;
+  const { oldest, forgottenBefore, forgottenAfter, page } = hiding;
+  port.call(target, 'scan', { page, maxKeys: limits.maxScannedKeys }, (scanned) => {
+    if (isRefusal(scanned)) return onEnd(scanned);
+    const missing = scanned.chains.flatMap(([key, chain]) => {
+      const version = findMissingVersion(chain, oldest.get(key));
+      return version === undefined ? [] : [{ key, version }];
+    });
+    const forgotten = missing.filter(({ version: { stamp } }) => stamp < forgottenBefore);
+    const isUnsure =
+      hiding.isUnsure ||
+      missing.some(({ version: { stamp } }) => stamp >= forgottenBefore && stamp < forgottenAfter);
+    const chains = forgotten.map(
+      ({ key, version }) => [key, hideVersion(version, source, forgottenBefore)] as const,
+    );
+    mergeTombstones(copy, chains, (merged) => {
+      if (isRefusal(merged)) return onEnd(merged);
+      if (scanned.nextPage !== undefined)
+        return hidePage(copy, { ...hiding, page: scanned.nextPage, isUnsure }, onEnd);
+      onEnd(isUnsure ? { refused: 'STALE' } : {});
+    });
+  });
+}
+
+/** Returns the newest value here that the source does not have, although it is not trimmed. */
+function findMissingVersion(
+  chain: VersionChain,
+  oldest: OldestVersion | undefined,
+): Version | undefined {
+  if (oldest?.isTrimmed) return undefined;
+  const isMissing = (version: Version): boolean =>
+    oldest === undefined || compareVersions(version, oldest) < 0;
+  const version = getVersions(chain).find(isMissing);
+  return version?.kind === 'value' ? version : undefined;
+}
+
+function mergeTombstones(
+  { port, target }: PartitionCopy,
+  chains: ScanReply['chains'],
+  onEnd: OnEnd,
+): void {
+  if (chains.length === 0) onEnd({});
+  else port.call(target, 'merge', { chains, hasLostState: false }, onEnd);
+}
+
+/** The tombstone is not above the delete that was forgotten, so that it hides no later write. */
+function hideVersion(version: Version, source: SiteIndex, forgottenUpTo: Stamp): VersionChain {
+  const tombstone: Version = {
+    stamp: version.stamp + 1,
+    site: source,
+    kind: 'tombstone',
+    expiresAt: 0,
+    dependencies: version.dependencies.map(() => forgottenUpTo),
+    value: undefined,
+  };
+  return [tombstone, CLOSED_GAP];
+}
