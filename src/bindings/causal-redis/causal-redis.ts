@@ -4,11 +4,10 @@ import { DEFAULT_LIMITS } from '../../causal/limits.ts';
 import { MICROSECONDS_PER_MS } from '../../causal/stamps.ts';
 import type { Binding } from '../../correctable/binding.ts';
 import { systemClock, type Clock } from '../../correctable/clock.ts';
-import { CorrectableError } from '../../correctable/errors.ts';
 import { CausalBinding } from '../causal/causal-binding.ts';
 import type { ParsedWrite } from '../causal/parse-operation.ts';
 import type { CausalLevels, SiteHost, SiteOperations, VectorTokens } from '../causal/site-host.ts';
-import { SignedTokens } from '../shared/signed-tokens.ts';
+import { createSessionTokens } from '../shared/session-tokens.ts';
 import { Alarms } from './alarms.ts';
 import { Gateway } from './gateway.ts';
 import { resolveOptions, type CausalRedisOptions, type ResolvedOptions } from './options.ts';
@@ -149,33 +148,12 @@ function createOperations(gateway: Gateway): SiteOperations {
   };
 }
 
-/** Without a key, the tokens of this process hold in this process. */
-const PROCESS_KEY = randomBytes(32);
-
 function createTokens({ name, site, sources, tokenKey }: ResolvedOptions): VectorTokens {
   const names = [...sources.keys()].toSorted();
-  const signed = new SignedTokens({
-    key: tokenKey ?? PROCESS_KEY,
+  return createSessionTokens({
+    caller: 'causalRedis',
+    tokenKey,
     scope: ['causal-redis', name, ...names],
     site: names.indexOf(site),
-  });
-  return {
-    seal: (vector) => signed.seal(vector),
-    open: (token) => {
-      try {
-        return signed.open(token);
-      } catch (error) {
-        throw tokenKey === undefined ? createTokenKeyError(error) : error;
-      }
-    },
-  };
-}
-
-function createTokenKeyError(cause: unknown): CorrectableError {
-  const message =
-    'session: the token was not made by this process. Pass the same tokenKey to causalRedis in all processes, or open a new session.';
-  return new CorrectableError('UNAUTHENTICATED', message, {
-    field: 'session',
-    cause,
   });
 }

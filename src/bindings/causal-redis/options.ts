@@ -9,6 +9,7 @@ import {
   type OptionNamesOf,
 } from '../../correctable/validate.ts';
 import { checkCount, checkDuration } from '../shared/check-number.ts';
+import { checkTokenKey } from '../shared/session-tokens.ts';
 import { parseAddress, type ServerAddress } from '../shared/server-address.ts';
 import type { CausalRedisAlarm } from './alarms.ts';
 import type { RedisConnection, ScriptConnection } from './redis-connection.ts';
@@ -98,7 +99,6 @@ const DEPLOYMENT_CALL =
 const DEFAULT_PORT = 6379;
 const DEFAULT_SITE_TIMEOUT_MS = 5_000;
 const DEFAULT_MAX_VALUE_BYTES = 65_536;
-const MIN_TOKEN_KEY_BYTES = 16;
 const MAX_PARTITIONS = 16_384;
 /** A brace would end the hash tag that the name stands in. */
 const NAME = /^[\w.:-]{1,64}$/;
@@ -222,16 +222,4 @@ function parseNode(field: string, node: string): ServerAddress {
   const address = isNonEmptyString(node) ? parseAddress(node, DEFAULT_PORT) : undefined;
   check(address !== undefined, field, `must be host or host:port, got ${JSON.stringify(node)}.`);
   return address as ServerAddress;
-}
-
-function checkTokenKey(key: string | Uint8Array | undefined): void {
-  const isKey =
-    key === undefined ||
-    ((typeof key === 'string' || key instanceof Uint8Array) &&
-      Buffer.byteLength(key) >= MIN_TOKEN_KEY_BYTES);
-  check(
-    isKey,
-    'tokenKey',
-    `must be a secret of ${MIN_TOKEN_KEY_BYTES} bytes or more, the same in all processes.`,
-  );
 }

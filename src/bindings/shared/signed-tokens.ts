@@ -40,41 +40,44 @@ const formatMaker = (site: number): string => `o${site}`;
 /**
  * Tokens of the form `site.payload.signature`. The signature covers the scope,
  * so tokens of another deployment are rejected.
+ *
+ * `T` is the state that they carry, as JSON.
  */
-export class SignedTokens {
+export class SignedTokens<T = Vector> {
   readonly #options: SignedTokensOptions;
   /**
    * The content of the known tokens, in the order in which they became known.
    */
-  readonly #verifiedTokens = new Map<string, Vector>();
+  readonly #verifiedTokens = new Map<string, T>();
 
   constructor(options: SignedTokensOptions) {
     this.#options = options;
   }
 
-  seal(vector: Vector): string {
-    const content = `${formatMaker(this.#options.site)}.${Buffer.from(JSON.stringify(vector)).toString('base64url')}`;
+  seal(state: T): string {
+    const content = `${formatMaker(this.#options.site)}.${Buffer.from(JSON.stringify(state)).toString('base64url')}`;
     const token = `${content}.${this.#sign(content).toString('base64url')}`;
-    this.#cacheVerified(token, [...vector]);
+    // A copy, because the state of a session changes.
+    this.#cacheVerified(token, structuredClone(state));
     return token;
   }
 
-  open(token: string): Vector {
+  open(token: string): T {
     const known = this.#verifiedTokens.get(token);
     if (known !== undefined) return known;
-    const vector = this.#verify(token);
-    this.#cacheVerified(token, vector);
-    return vector;
+    const state = this.#verify(token);
+    this.#cacheVerified(token, state);
+    return state;
   }
 
-  #cacheVerified(token: string, vector: Vector): void {
-    this.#verifiedTokens.set(token, vector);
+  #cacheVerified(token: string, state: T): void {
+    this.#verifiedTokens.set(token, state);
     if (this.#verifiedTokens.size <= MAX_VERIFIED_TOKENS) return;
     const [oldest] = this.#verifiedTokens.keys();
     if (oldest !== undefined) this.#verifiedTokens.delete(oldest);
   }
 
-  #verify(token: string): Vector {
+  #verify(token: string): T {
     const text =
       typeof token === 'string' && token.length <= MAX_TOKEN_LENGTH
         ? token
@@ -89,7 +92,7 @@ export class SignedTokens {
           content.slice(content.indexOf('.') + 1),
           'base64url',
         ).toString(),
-      ) as Vector;
+      ) as T;
     }
     const message =
       'session: the token was not made by this deployment, or was changed on the way. Open a new session.';

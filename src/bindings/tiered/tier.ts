@@ -2,124 +2,14 @@
  * A tier: the function that answers operations at one consistency level
  * (Correctables, OSDI 2016, Listing 7).
  */
-import type {
-  InvocationContext,
-  Principal,
-} from '../../correctable/binding.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { followSignal } from '../../correctable/subscribe.ts';
+import type { LevelContext } from '../shared/level-call.ts';
 
-/** The context of one call of a tier. */
-export interface TierContext {
-  /** The level at which the tier answers. */
-  readonly level: string;
-  /**
-   * Pass it to the driver or `fetch`: it aborts when no caller needs the answer
-   * any more. The operation may have ended, also by the answer of a stronger
-   * tier, the level may have timed out, or the client may be closed. The signal
-   * of a write never aborts, because a submitted write runs to its end.
-   */
-  readonly signal: AbortSignal;
-  /**
-   * When the client gives up, in milliseconds since the epoch; `undefined`
-   * without a deadline.
-   */
-  readonly deadlineAt: number | undefined;
-  /** The trace context to pass on. */
-  readonly trace: unknown;
-  /**
-   * The user that the operation is executed for, as `authorize` of a gateway
-   * gets it. `undefined` if the operation comes from this process, and not from
-   * `withPrincipal`.
-   */
-  readonly principal: Principal | undefined;
-}
+export type { LevelContext as TierContext } from '../shared/level-call.ts';
 
 /**
  * Answers one operation at one level: returns the value, `withDetails(value, {
  * version, meta })`, `skipLevel`, or a promise of one of them. If it throws,
  * its level fails with that error.
  */
-export type Tier = (operation: Operation, context: TierContext) => unknown;
-
-/**
- * Passes the context of the invocation to a tier. Signals are created on first
- * use.
- */
-export class TierCall implements TierContext {
-  readonly level: string;
-  readonly #isWrite: boolean;
-  readonly #invocation: InvocationContext;
-  #controller: AbortController | undefined;
-  #isAborted = false;
-  readonly #stopFollowing: (() => void)[] = [];
-
-  constructor(
-    level: string,
-    operation: Operation,
-    invocation: InvocationContext,
-  ) {
-    this.level = level;
-    this.#isWrite = operation.access === 'write';
-    this.#invocation = invocation;
-  }
-
-  get signal(): AbortSignal {
-    // Each call has a signal of its own. If all calls shared one that never
-    // aborts, the listeners of drivers would stay on it for ever.
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (!this.#isWrite) this.#followSignals(this.#controller);
-    }
-    return this.#controller.signal;
-  }
-
-  /**
-   * Whether no caller waits for the result of a read any more. Creates no
-   * signal.
-   */
-  get isAborted(): boolean {
-    return (
-      !this.#isWrite &&
-      (this.#isAborted || this.#controller?.signal.aborted === true)
-    );
-  }
-
-  /** Aborts the tier: no caller wants the answer any more. */
-  abort(): void {
-    this.#isAborted = true;
-    if (!this.#isWrite) this.#controller?.abort();
-    this.stopFollowingSignals();
-  }
-
-  /** The tier has answered or failed, so it stops following signals. */
-  stopFollowingSignals(): void {
-    for (const unfollow of this.#stopFollowing.splice(0)) unfollow();
-  }
-
-  #followSignals(controller: AbortController): void {
-    if (this.#isAborted) return controller.abort();
-    for (const signal of [
-      this.#invocation.signal,
-      this.#invocation.levelSignals?.[this.level],
-    ]) {
-      if (signal?.aborted) controller.abort(signal.reason);
-      else if (signal !== undefined)
-        this.#stopFollowing.push(
-          followSignal(signal, (reason) => controller.abort(reason)),
-        );
-    }
-  }
-
-  get deadlineAt(): number | undefined {
-    return this.#invocation.deadlineAt;
-  }
-
-  get trace(): unknown {
-    return this.#invocation.trace;
-  }
-
-  get principal(): Principal | undefined {
-    return this.#invocation.principal;
-  }
-}
+export type Tier = (operation: Operation, context: LevelContext) => unknown;

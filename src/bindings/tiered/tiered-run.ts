@@ -15,7 +15,8 @@ import {
   reportFailure,
 } from '../../protocol/report-failure.ts';
 import { isValueWithDetails, skipLevel } from '../../protocol/tier-result.ts';
-import { TierCall, type Tier } from './tier.ts';
+import { LevelCall } from '../shared/level-call.ts';
+import type { Tier } from './tier.ts';
 
 /**
  * Whether a read calls its tiers one after the other, as in Listing 7, or all
@@ -54,7 +55,7 @@ type TierOutcome = 'replied' | 'failed' | 'skipped';
 export class TieredRun {
   readonly #options: TieredRunOptions;
   /** Calls of tiers that are pending. */
-  readonly #calls = new Set<TierCall>();
+  readonly #calls = new Set<LevelCall>();
   readonly #startedAtMs: number = getElapsedMs();
   #isStopped = false;
   /** The outcomes of the weaker tiers of a read, weakest first. */
@@ -160,7 +161,7 @@ export class TieredRun {
   async #callTier(level: string): Promise<TierOutcome> {
     const { operation, context, tiers, sink } = this.#options;
     const tier = tiers[level] as Tier;
-    const call = new TierCall(level, operation, context);
+    const call = new LevelCall(level, operation, context);
     this.#calls.add(call);
     try {
       const result = await tier.call(tiers, operation, call);

@@ -1,0 +1,19 @@
+/**
+ * `correctables/bindings/replicas`: a store with a primary and replicas, by an
+ * adapter of your own.
+ */
+export { getLagMs, replicas } from './replicas.ts';
+export type {
+  ReplicasAlarm,
+  ReplicasBinding,
+  ReplicasOptions,
+} from './replicas.ts';
+export type { ReplicaStats } from './replica-stats.ts';
+export type {
+  ReplicaCall,
+  ReplicaDetails,
+  ReplicaLevels,
+  ReplicaRead,
+  ReplicaStore,
+  ReplicaWrite,
+} from './replica-store.ts';

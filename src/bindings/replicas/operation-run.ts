@@ -1,0 +1,128 @@
+/** What runs of reads and of writes share. */
+import type { InvocationContext, Sink } from '../../correctable/binding.ts';
+import type { Clock } from '../../correctable/clock.ts';
+import {
+  CorrectableError,
+  isCorrectableError,
+} from '../../correctable/errors.ts';
+import type { Operation } from '../../correctable/operation.ts';
+import { LevelCall } from '../shared/level-call.ts';
+import type { PrimaryHistory } from './primary-history.ts';
+import type { ReplicaSelection } from './replica-selection.ts';
+import type { MutableReplicaStats } from './replica-stats.ts';
+import type {
+  ReplicaCall,
+  ReplicaDetails,
+  ReplicaLevels,
+  ReplicaRead,
+  ReplicaStore,
+} from './replica-store.ts';
+import type { SessionPositions } from './session-positions.ts';
+
+export type Level = ReplicaLevels[number];
+
+/** What the runs of one binding share. */
+export interface BindingParts {
+  readonly store: ReplicaStore;
+  readonly clock: Clock;
+  readonly selection: ReplicaSelection;
+  readonly history: PrimaryHistory<unknown>;
+  readonly stats: MutableReplicaStats;
+  /** Asks for the position of the primary, unless it was known a moment ago. */
+  readonly probePrimary: () => void;
+  /** Notes that a replica does not know its position. */
+  readonly onUnknownPosition: (server: string) => void;
+}
+
+export interface RunOptions extends BindingParts {
+  readonly operation: Operation;
+  readonly levels: readonly Level[];
+  readonly sink: Sink<unknown, Level>;
+  readonly context: InvocationContext;
+  readonly session: SessionPositions<unknown> | undefined;
+  readonly onEnded: () => void;
+}
+
+/** The context of one call of a store. */
+export class StoreCall extends LevelCall implements ReplicaCall {
+  readonly idempotencyKey: string | undefined;
+  readonly markSent: () => void;
+
+  constructor(
+    level: Level,
+    operation: Operation,
+    context: InvocationContext,
+    markSent: () => void = () => {},
+  ) {
+    super(level, operation, context);
+    this.idempotencyKey = context.idempotencyKey;
+    this.markSent = markSent;
+  }
+}
+
+/**
+ * Reads at the nearest replica that answers. One that does not is left alone
+ * for a while.
+ *
+ * @throws the error of the last one, or UNAVAILABLE if there is none to ask
+ */
+export async function readNearest<T>(
+  { selection, stats, store }: BindingParts,
+  signal: { readonly isAborted: boolean },
+  read: (server: string) => Promise<T>,
+): Promise<T> {
+  let failure = selection.latestError;
+  for (const server of selection.getCandidates()) {
+    try {
+      const answer = await read(server);
+      selection.noteSuccess(server);
+      return answer;
+    } catch (error) {
+      // The caller has left, or no other replica would answer otherwise.
+      if (signal.isAborted || !isServerFailure(error)) throw error;
+      selection.noteFailure(server, error);
+      stats.replicaFailures += 1;
+      failure = error;
+    }
+  }
+  throw (
+    failure ?? new CorrectableError('UNAVAILABLE', `${store.name}: no replica`)
+  );
+}
+
+/** Returns whether another server may answer instead. */
+function isServerFailure(error: unknown): boolean {
+  return (
+    !isCorrectableError(error) ||
+    /^(UNAVAILABLE|TIMEOUT|OVERLOADED)$/.test(error.code)
+  );
+}
+
+export function toDetails(
+  {
+    version,
+    meta,
+    position,
+  }: ReplicaDetails & Pick<ReplicaRead<unknown>, 'position'>,
+  lagMs: number | undefined,
+): { readonly version: unknown; readonly meta: Record<string, unknown> } {
+  return {
+    version: version ?? position,
+    meta: { ...meta, ...(lagMs !== undefined && { lagMs }) },
+  };
+}
+
+/** Returns the error of a read: whatever is not known to be something else. */
+export function toReadError(
+  error: unknown,
+  { name }: Operation,
+  store: string,
+): unknown {
+  if (isCorrectableError(error)) return error;
+  const message = `${name}: ${store} does not answer: ${describe(error)}. Nothing was changed.`;
+  return new CorrectableError('UNAVAILABLE', message, { cause: error });
+}
+
+export function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,229 @@
+/** Executes one read: at the nearest replica, and at the primary. */
+import { isAbandoned, waitForWeaker } from '../../correctable/binding.ts';
+import { getElapsedMs } from '../../correctable/clock.ts';
+import {
+  CorrectableError,
+  isCorrectableError,
+} from '../../correctable/errors.ts';
+import { structurallyEqual } from '../../correctable/structural-equality.ts';
+import {
+  readNearest,
+  StoreCall,
+  toDetails,
+  toReadError,
+  type Level,
+  type RunOptions,
+} from './operation-run.ts';
+import type { ReplicaRead } from './replica-store.ts';
+import type { SessionRead } from './session-positions.ts';
+
+/** Whether a replica gave the view of its level. */
+type ReplicaOutcome = 'shown' | 'failed' | 'skipped';
+
+type Answer = ReplicaRead<unknown>;
+
+export class ReadRun {
+  readonly #options: RunOptions;
+  readonly #startedAtMs: number = getElapsedMs();
+  /** What the session had seen when the read began. */
+  readonly #before: SessionRead<unknown> | undefined;
+  readonly #calls = new Set<StoreCall>();
+  #preliminary: Answer | undefined;
+  #hasEnded = false;
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+    this.#before = options.session?.beginRead();
+  }
+
+  start(): void {
+    const { levels } = this.#options;
+    const isReplicaWanted = levels.includes('replica');
+    const isPrimaryWanted = levels.includes('primary');
+    const reading = isReplicaWanted ? this.#readReplica() : undefined;
+    if (isPrimaryWanted) void this.#readPrimary(reading);
+    else void this.#answerInstead(reading);
+  }
+
+  close(error: CorrectableError): void {
+    if (this.#end()) this.#options.sink.fail(error);
+  }
+
+  /** If only a replica is wanted and none answers, the primary does. */
+  async #answerInstead(
+    reading: Promise<ReplicaOutcome> | undefined,
+  ): Promise<void> {
+    const outcome = await reading;
+    if (outcome === 'shown' || this.#isCallerGone()) this.#end();
+    else await this.#readPrimary(undefined);
+  }
+
+  async #readReplica(): Promise<ReplicaOutcome> {
+    const { levels, sink, operation, store } = this.#options;
+    const call = this.#openCall('replica');
+    try {
+      const answer = await readNearest(this.#options, call, (server) =>
+        this.#askReplica(server, call),
+      );
+      if (this.#isCallerGone()) return 'failed';
+      return this.#show(answer) ? 'shown' : 'skipped';
+    } catch (error) {
+      // If no final is to come, the primary answers instead.
+      if (!this.#isCallerGone() && levels.includes('primary'))
+        sink.fail(toReadError(error, operation, store.name), 'replica');
+      return 'failed';
+    } finally {
+      this.#closeCall(call);
+    }
+  }
+
+  async #askReplica(server: string, call: StoreCall): Promise<Answer> {
+    const { store, operation, levels, probePrimary } = this.#options;
+    if (!levels.includes('primary')) probePrimary();
+    const answer = await store.read(operation, server, call);
+    if (answer.position === undefined) this.#options.onUnknownPosition(server);
+    return answer;
+  }
+
+  /** @returns whether the session allows that the view is shown */
+  #show(answer: Answer): boolean {
+    const { session, stats, sink, history, clock } = this.#options;
+    const { position } = answer;
+    if (session !== undefined) {
+      if (!session.canShow(this.#before!, position)) {
+        stats.behindSession += 1;
+        return false;
+      }
+      session.recordReplica(answer.seenUpTo ?? position);
+    }
+    this.#preliminary = answer;
+    stats.replicaViews += 1;
+    const lagMs =
+      position === undefined
+        ? undefined
+        : history.getLagMs(position, clock.now());
+    sink.view(answer.value, 'replica', toDetails(answer, lagMs));
+    return true;
+  }
+
+  async #readPrimary(
+    reading: Promise<ReplicaOutcome> | undefined,
+  ): Promise<void> {
+    const { sink } = this.#options;
+    try {
+      const answer = await this.#askPrimaryUntilCurrent();
+      if (this.#isCallerGone()) return void this.#end();
+      this.#record(answer);
+      if (this.#end()) sink.view(answer.value, 'primary', toDetails(answer, 0));
+    } catch (error) {
+      await this.#failFinal(error, reading);
+    }
+  }
+
+  /**
+   * Reads once more if the primary is behind what was shown: a replica may show
+   * a write that the primary does not show yet, since its client has no answer.
+   */
+  async #askPrimaryUntilCurrent(): Promise<Answer> {
+    const { stats, operation } = this.#options;
+    const answer = await this.#askPrimary();
+    const isBehind = this.#isBehindSession(answer);
+    if (!isBehind && !this.#contradictsPreliminary(answer)) return answer;
+    if (this.#isCallerGone()) return answer;
+
+    stats.repeatedFinals += 1;
+    const second = await this.#askPrimary();
+    if (!this.#isBehindSession(second)) return second;
+    const message = `${operation.name}: the primary is behind what this session has seen. Nothing was changed. Check that "primary" is the primary, then retry.`;
+    throw new CorrectableError('REPLICA_BEHIND', message);
+  }
+
+  async #askPrimary(): Promise<Answer> {
+    const { store, operation, history, clock } = this.#options;
+    const call = this.#openCall('primary');
+    const sentAtMs = clock.now();
+    try {
+      const answer = await store.read(operation, 'primary', call);
+      if (answer.position !== undefined)
+        history.note(sentAtMs, answer.position);
+      return answer;
+    } finally {
+      this.#closeCall(call);
+    }
+  }
+
+  #isBehindSession({ position }: Answer): boolean {
+    const { session } = this.#options;
+    return session?.isPrimaryBehind(this.#before!, position) === true;
+  }
+
+  /** Returns whether a replica that is as far has shown another value. */
+  #contradictsPreliminary({ position, value }: Answer): boolean {
+    const early = this.#preliminary;
+    if (early?.position === undefined || position === undefined) return false;
+    const { store } = this.#options;
+    return (
+      store.reached(early.position, position) &&
+      !this.#isSame(early.value, value)
+    );
+  }
+
+  #isSame(a: unknown, b: unknown): boolean {
+    const { operation } = this.#options;
+    return operation.equals?.(a, b) ?? structurallyEqual(a, b);
+  }
+
+  #record(answer: Answer): void {
+    const { session, stats } = this.#options;
+    session?.recordPrimary(this.#before!, answer.seenUpTo ?? answer.position);
+    if (this.#preliminary === undefined) return;
+    if (!this.#isSame(this.#preliminary.value, answer.value))
+      stats.corrected += 1;
+  }
+
+  /** Waits a short time for a replica: no view can follow the failure. */
+  async #failFinal(
+    cause: unknown,
+    reading: Promise<ReplicaOutcome> | undefined,
+  ): Promise<void> {
+    const { context, sink, operation, store } = this.#options;
+    if (this.#hasEnded) return;
+    const error = toReadError(cause, operation, store.name);
+    if (reading !== undefined) {
+      context.submissionStatus = {
+        mayHaveBeenSent: true,
+        blockedBy: isCorrectableError(error) ? error : undefined,
+        levelErrors: { primary: error },
+      };
+      const late = context.levelSignals?.['replica'];
+      await waitForWeaker(reading, context, late);
+    }
+    if (this.#end()) sink.fail(error);
+  }
+
+  #openCall(level: Level): StoreCall {
+    const { operation, context } = this.#options;
+    const call = new StoreCall(level, operation, context);
+    this.#calls.add(call);
+    return call;
+  }
+
+  #closeCall(call: StoreCall): void {
+    this.#calls.delete(call);
+    call.stopFollowingSignals();
+  }
+
+  #isCallerGone(): boolean {
+    const { context } = this.#options;
+    return this.#hasEnded || isAbandoned(context, this.#startedAtMs);
+  }
+
+  /** @returns whether it had not ended before */
+  #end(): boolean {
+    if (this.#hasEnded) return false;
+    this.#hasEnded = true;
+    for (const call of this.#calls) call.abort();
+    this.#options.onEnded();
+    return true;
+  }
+}

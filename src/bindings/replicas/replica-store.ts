@@ -1,0 +1,117 @@
+/**
+ * What the binding needs of a store with a primary and replicas. An adapter of
+ * a store implements it.
+ *
+ * A *position* is a place in the log of the primary that replicas follow.
+ */
+import type { Operation } from '../../correctable/operation.ts';
+import type { LevelContext } from '../shared/level-call.ts';
+
+/** The levels of a binding to a store with replicas. */
+export type ReplicaLevels = readonly ['replica', 'primary'];
+
+export const REPLICA_LEVELS: ReplicaLevels = ['replica', 'primary'];
+
+/** The context of one call of a store. */
+export interface ReplicaCall extends LevelContext {
+  /**
+   * Names the write across clients and processes, if the caller gave a name.
+   * Only stores with `hasIdempotencyKeys` get one.
+   */
+  readonly idempotencyKey: string | undefined;
+  /**
+   * Call it when a write is sent, or certainly will be, and let its error pass.
+   * It throws if the caller got the error that the write was not made: do not
+   * send it then. Call it before the first `await` if there is a connection.
+   */
+  readonly markSent: () => void;
+}
+
+/** Facts about a value, for the view. */
+export interface ReplicaDetails {
+  /** The version of the value. Default: the position */
+  readonly version?: unknown;
+  /** Facts for the application, for example `{ remaining }`. */
+  readonly meta?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The result of a read. */
+export interface ReplicaRead<Position> extends ReplicaDetails {
+  readonly value: unknown;
+  /**
+   * The read has seen every write up to this position. Take it from the server
+   * before the value, or together with it. `undefined` if it is unknown: then
+   * sessions cannot use this replica.
+   */
+  readonly position: Position | undefined;
+  /**
+   * The read has seen no write beyond this position. Take it from the server
+   * after the value. Default: `position`, for a store that reads the value and
+   * its position at once.
+   */
+  readonly seenUpTo?: Position | undefined;
+}
+
+/** The result of a write. */
+export interface ReplicaWrite<Position> extends ReplicaDetails {
+  readonly value: unknown;
+  /**
+   * A state at this position has the write. `undefined` if it is unknown: then
+   * the session reads at the primary next.
+   */
+  readonly position: Position | undefined;
+}
+
+/**
+ * A store with one primary that replicas follow. `Position` is plain data, as
+ * JSON has it, because session tokens carry it.
+ *
+ * Throw a `CorrectableError` if you know what a failure means. Any other error
+ * is `UNAVAILABLE`. After `markSent`, any other error of a write is `UNKNOWN`.
+ */
+export interface ReplicaStore<Position = unknown> {
+  /** Name of the store in messages and tokens. */
+  readonly name: string;
+  /** The names of the replicas, the nearest first. May be empty. */
+  readonly replicas: readonly string[];
+  /** Whether writes with an `idempotencyKey` are executed once for each key. */
+  readonly hasIdempotencyKeys?: boolean | undefined;
+  supports(operation: Operation): boolean;
+  /** Returns why an operation is not supported, and what to use instead. */
+  describeUnsupported?(operation: Operation): string | undefined;
+  /**
+   * Reads at a server: one of `replicas`, or `primary`. Takes one round trip.
+   */
+  read(
+    operation: Operation,
+    server: string,
+    call: ReplicaCall,
+  ): Promise<ReplicaRead<Position>>;
+  /** Executes an update at the primary, once. */
+  write(
+    operation: Operation,
+    call: ReplicaCall,
+  ): Promise<ReplicaWrite<Position>>;
+  /**
+   * Returns what a replica lets expect of an update, for its preliminary view.
+   * `undefined` if it has none. Default: updates have no preliminary view
+   */
+  preview?(
+    operation: Operation,
+    server: string,
+    call: ReplicaCall,
+  ): Promise<ReplicaRead<Position> | undefined>;
+  /**
+   * Returns the position of the primary now. It tells how far replicas are
+   * behind while no operation reads the primary. Default: `lagMs` is known only
+   * from such operations
+   */
+  readPosition?(): Promise<Position>;
+  /**
+   * Returns whether a state at `have` has every write up to `need`. False if
+   * that is unknown, as for positions of two logs.
+   */
+  reached(have: Position, need: Position): boolean;
+  /** Ends what the adapter has opened. */
+  close(): Promise<void>;
+}

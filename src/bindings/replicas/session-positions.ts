@@ -1,0 +1,113 @@
+/**
+ * How far a session has seen the log of the primary.
+ *
+ * Two positions may not be comparable: after a failover, the new primary writes
+ * another log. The primary is then right. The session goes on at its position.
+ */
+
+/** The state of a session, as its token carries it. */
+export interface SessionState<Position> {
+  /** Everything up to this position was written or shown in the session. */
+  readonly need: Position | null;
+  /**
+   * Whether the session has also seen something whose position is unknown.
+   * Only the primary certainly has that.
+   */
+  readonly needsPrimary: boolean;
+}
+
+type Reached<Position> = (have: Position, need: Position) => boolean;
+
+export class SessionPositions<Position> {
+  readonly #reached: Reached<Position>;
+  #need: Position | undefined;
+  /** Counts what was seen at unknown positions. */
+  #unknownCount = 0;
+  /** How much of that a read at the primary has covered. */
+  #coveredCount = 0;
+
+  constructor(reached: Reached<Position>) {
+    this.#reached = reached;
+  }
+
+  get state(): SessionState<Position> {
+    return { need: this.#need ?? null, needsPrimary: this.#needsPrimary };
+  }
+
+  /** Continues a session from a token. Several may be from several logs. */
+  continueFrom({ need, needsPrimary }: SessionState<Position>): void {
+    if (needsPrimary) this.#unknownCount += 1;
+    if (need === null) return;
+    if (this.#need !== undefined && !this.#isOrdered(this.#need, need))
+      this.#unknownCount += 1;
+    this.#advance(need);
+  }
+
+  /** Begins a read. It is judged by what the session has seen by now. */
+  beginRead(): SessionRead<Position> {
+    return { need: this.#need, unknownCount: this.#unknownCount };
+  }
+
+  /** Returns whether a replica at `have` shows all that the session has seen. */
+  canShow(
+    { need, unknownCount }: SessionRead<Position>,
+    have: Position | undefined,
+  ): boolean {
+    if (have === undefined || unknownCount > this.#coveredCount) return false;
+    return need === undefined || this.#reached(have, need);
+  }
+
+  /** Returns whether the primary is certainly older than the session. */
+  isPrimaryBehind(
+    { need }: SessionRead<Position>,
+    have: Position | undefined,
+  ): boolean {
+    if (need === undefined || have === undefined) return false;
+    return !this.#reached(have, need) && this.#reached(need, have);
+  }
+
+  /** Notes what a replica has shown. */
+  recordReplica(seenUpTo: Position): void {
+    if (this.#need === undefined || this.#reached(seenUpTo, this.#need))
+      this.#need = seenUpTo;
+  }
+
+  /** Notes a write of the session. */
+  recordWrite(position: Position | undefined): void {
+    if (position === undefined) this.#unknownCount += 1;
+    else this.#advance(position);
+  }
+
+  /** Notes what the primary has shown to a read. */
+  recordPrimary(
+    { unknownCount }: SessionRead<Position>,
+    seenUpTo: Position | undefined,
+  ): void {
+    if (seenUpTo === undefined) {
+      this.#unknownCount += 1;
+      return;
+    }
+    this.#coveredCount = Math.max(this.#coveredCount, unknownCount);
+    this.#advance(seenUpTo);
+  }
+
+  get #needsPrimary(): boolean {
+    return this.#unknownCount > this.#coveredCount;
+  }
+
+  /** Goes forward, or on to another log. */
+  #advance(position: Position): void {
+    if (this.#need === undefined || !this.#reached(this.#need, position))
+      this.#need = position;
+  }
+
+  #isOrdered(a: Position, b: Position): boolean {
+    return this.#reached(a, b) || this.#reached(b, a);
+  }
+}
+
+/** What a session had seen when a read began. */
+export interface SessionRead<Position> {
+  readonly need: Position | undefined;
+  readonly unknownCount: number;
+}

@@ -1,0 +1,135 @@
+/** Executes one update once, at the primary. */
+import type { SubmissionStatus } from '../../correctable/binding.ts';
+import {
+  CorrectableError,
+  isCorrectableError,
+} from '../../correctable/errors.ts';
+import {
+  describe,
+  readNearest,
+  StoreCall,
+  toDetails,
+  toReadError,
+  type RunOptions,
+} from './operation-run.ts';
+import type { ReplicaRead, ReplicaWrite } from './replica-store.ts';
+
+export class WriteRun implements SubmissionStatus {
+  readonly blockedBy = undefined;
+  readonly #options: RunOptions;
+  mayHaveBeenSent = false;
+  #previewCall: StoreCall | undefined;
+  #hasEnded = false;
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { levels, store, context } = this.#options;
+    context.submissionStatus = this;
+    const isPreviewWanted =
+      levels.includes('replica') && levels.includes('primary');
+    if (isPreviewWanted && store.preview !== undefined) void this.#preview();
+    void this.#write();
+  }
+
+  close(error: CorrectableError): void {
+    const { operation } = this.#options;
+    if (!this.mayHaveBeenSent) return this.#fail(error);
+    const message = `${operation.name}: the binding was closed before the answer. The write may have been made.`;
+    this.#fail(new CorrectableError('UNKNOWN', message));
+  }
+
+  async #write(): Promise<void> {
+    const { store, operation, context } = this.#options;
+    const markSent = (): void => this.#markSent();
+    const call = new StoreCall('primary', operation, context, markSent);
+    try {
+      this.#deliver(await store.write(operation, call));
+    } catch (error) {
+      this.#fail(this.#toError(error));
+    } finally {
+      call.stopFollowingSignals();
+    }
+  }
+
+  /** The caller may have got the error that the update was not made. */
+  #markSent(): void {
+    const { context, operation } = this.#options;
+    if (!this.mayHaveBeenSent && context.signal.aborted) this.#end();
+    if (this.#hasEnded && !this.mayHaveBeenSent) {
+      const message = `${operation.name}: the caller has left. The write was not made.`;
+      throw new CorrectableError('ABORTED', message);
+    }
+    this.mayHaveBeenSent = true;
+  }
+
+  #deliver(answer: ReplicaWrite<unknown>): void {
+    const { sink, session } = this.#options;
+    session?.recordWrite(answer.position);
+    if (this.#end()) sink.view(answer.value, 'primary', toDetails(answer, 0));
+  }
+
+  #toError(error: unknown): unknown {
+    const { operation, store } = this.#options;
+    if (isCorrectableError(error)) return error;
+    if (!this.mayHaveBeenSent) return toReadError(error, operation, store.name);
+    const message = `${operation.name}: ${store.name} gave no answer: ${describe(error)}. The write may have been made.`;
+    return new CorrectableError('UNKNOWN', message, { cause: error });
+  }
+
+  async #preview(): Promise<void> {
+    const { operation, context, store, sink } = this.#options;
+    // As a read, it ends when no caller wants it any more.
+    const asRead = { ...operation, access: 'read' } as const;
+    const call = new StoreCall('replica', asRead, context);
+    this.#previewCall = call;
+    const before = this.#options.session?.beginRead();
+    try {
+      const guess = await readNearest(this.#options, call, (server) =>
+        store.preview!(operation, server, call),
+      );
+      if (guess !== undefined && !this.#hasEnded)
+        this.#showGuess(guess, before);
+    } catch (error) {
+      if (!this.#hasEnded)
+        sink.fail(toReadError(error, operation, store.name), 'replica');
+    } finally {
+      call.stopFollowingSignals();
+    }
+  }
+
+  #showGuess(
+    guess: ReplicaRead<unknown>,
+    before:
+      | ReturnType<NonNullable<RunOptions['session']>['beginRead']>
+      | undefined,
+  ): void {
+    const { session, stats, sink, history, clock } = this.#options;
+    const { position } = guess;
+    if (before !== undefined && session?.canShow(before, position) === false) {
+      stats.behindSession += 1;
+      return;
+    }
+    stats.replicaViews += 1;
+    const lagMs =
+      position === undefined
+        ? undefined
+        : history.getLagMs(position, clock.now());
+    sink.view(guess.value, 'replica', toDetails(guess, lagMs));
+  }
+
+  #fail(error: unknown): void {
+    if (this.#end()) this.#options.sink.fail(error);
+  }
+
+  /** @returns whether it had not ended before */
+  #end(): boolean {
+    if (this.#hasEnded) return false;
+    this.#hasEnded = true;
+    this.#previewCall?.abort();
+    this.#options.onEnded();
+    return true;
+  }
+}
