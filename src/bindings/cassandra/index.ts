@@ -29,20 +29,20 @@ export type {
   ReadStrategyOptions,
   Row,
 } from './read-strategy.ts';
+export { wasApplied } from './statements/was-applied.ts';
 export {
-  wasApplied,
   noResult,
   oneRow,
   page,
   rows,
-} from './statements/result-shapes.ts';
+} from '../shared/statements/result-shapes.ts';
 export type {
   MappedRow,
   ResultPage,
   ResultShape,
   RowMapper,
   VersionOption,
-} from './statements/result-shapes.ts';
+} from '../shared/statements/result-shapes.ts';
 export {
   defineStatements,
   implementStatements,
@@ -51,21 +51,23 @@ export {
 export type {
   AnySpec,
   AnySpecs,
-  BoundStatement,
-  ContractLike,
   Implementations,
   Statement,
-  StatementBuilders,
   Statements,
   StatementSpec,
   StatementText,
 } from './statements/statements.ts';
 export type {
+  BoundStatement,
+  ContractLike,
+  StatementBuilders,
+} from '../shared/statements/statement-catalog.ts';
+export type {
   AnySchema,
   Issue,
   SchemaInput,
   SchemaOutput,
-} from './statements/standard-schema.ts';
+} from '../shared/statements/standard-schema.ts';
 export type { ReadStats } from './session-guarantees/read-stats.ts';
 export { jsonCodec } from './value-converter.ts';
 export type { ValueCodec } from './value-converter.ts';

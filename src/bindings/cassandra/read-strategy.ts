@@ -4,8 +4,11 @@
  * entry has the client, so that this binding does not load it.
  */
 import type { ServerAddress } from '../shared/server-address.ts';
+import type { Page } from '../shared/statements/page.ts';
 import type { Consistency } from './consistency-levels.ts';
 import type { CassandraDriver } from './driver.ts';
+
+export type { Page } from '../shared/statements/page.ts';
 
 /**
  * A row by column names. Values are plain, and the same for each strategy.
@@ -16,16 +19,6 @@ import type { CassandraDriver } from './driver.ts';
  * otherwise array of [key, value]. null → null.
  */
 export type Row = Readonly<Record<string, unknown>>;
-
-/** One page of a result. A result that fits has one page. */
-export interface Page {
-  readonly rows: readonly Row[];
-  /**
-   * The position of the next page, in hexadecimal digits; `undefined` on the
-   * last one.
-   */
-  readonly pageState: string | undefined;
-}
 
 export interface ReadStatement {
   readonly cql: string;

@@ -7,9 +7,9 @@ import {
   CorrectableError,
   isCorrectableError,
 } from '../../../correctable/errors.ts';
-import { checkCount } from '../../shared/check-number.ts';
+import { checkCount } from '../check-number.ts';
 import { checkOptionNames } from '../../../correctable/validate.ts';
-import type { Page, Row } from '../read-strategy.ts';
+import type { Page, Row } from './page.ts';
 import {
   validateWithSchema,
   type AnySchema,
@@ -64,7 +64,8 @@ export interface VersionOption {
 }
 
 const DEFAULT_MAX_ROWS = 5_000;
-const PAGE_SIZE = 100;
+/** Enough for what has no rows. */
+export const PAGE_SIZE = 100;
 
 /**
  * Returns the shape whose result is the only row, `undefined` if none. More
@@ -150,29 +151,6 @@ export function page<const M extends RowMapper<unknown>>(
       rows: rows.map((row) => mapRow(mapper, row, name)),
       ...(pageState !== undefined && { pageState }),
     }),
-  };
-}
-
-/**
- * Returns the shape whose result is whether a conditional write (`IF …`) was
- * applied.
- *
- * @example
- * implement: { cql: 'INSERT INTO users (name) VALUES (:name) IF NOT EXISTS', result: wasApplied() }
- */
-export function wasApplied(): ResultShape<boolean> {
-  return {
-    kind: 'wasApplied',
-    pageSize: PAGE_SIZE,
-    versionColumn: undefined,
-    buildResult({ rows: [row] }, name) {
-      const isApplied = row?.['[applied]'];
-      if (typeof isApplied === 'boolean') return isApplied;
-      throw new CorrectableError(
-        'INVALID_VALUE',
-        `${name}: wasApplied() is for writes with IF, and this one has none`,
-      );
-    },
   };
 }
 
