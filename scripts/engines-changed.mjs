@@ -19,6 +19,8 @@ const PARTS = {
       'src/bindings/cassandra',
       'src/research',
       'src/bindings/causal-redis',
+      'src/bindings/postgres',
+      'src/bindings/replicas',
       'src/bindings/zookeeper',
       'src/bindings/shared',
       'src/operations',

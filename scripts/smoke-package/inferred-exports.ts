@@ -32,6 +32,8 @@ import { http } from 'correctables/bindings/http';
 import { httpHandler } from 'correctables/http';
 import { causalRedis, createCausalDeployment } from 'correctables/bindings/causal-redis';
 import { memory, memoryStore } from 'correctables/bindings/memory';
+import * as pg from 'correctables/bindings/postgres';
+import { getLagMs, replicas, type ReplicaStore } from 'correctables/bindings/replicas';
 import { withDetails, tiered, skipLevel } from 'correctables/bindings/tiered';
 import { exponentialBackoff, findSites, neverReconnect, redblue, REDBLUE_LEVELS } from 'correctables/bindings/redblue';
 import { remote } from 'correctables/bindings/remote';
@@ -168,6 +170,19 @@ export const profile = (user: string) => rings.invoke(statements.profile({ user 
 export const pageOf = () => rings.invoke(statements.some({}));
 export const codec = { ...jsonCodec };
 export const oneRequest = preliminaryReplies({ required: true });
+export const sqlStatements = pg.defineStatements({
+  age: {
+    access: 'read',
+    sql: 'select age from people where name = :name',
+    args: z.object({ name: z.string() }),
+    result: pg.oneRow((row) => row['age'] as number),
+  },
+});
+export const people = createClient(pg.postgres({ primary: 'postgres://localhost/k', statements: sqlStatements }));
+export const age = (name: string) => people.invoke(sqlStatements.age({ name }));
+export const sqlTables = pg.migrations();
+export const replicated = (mine: ReplicaStore<number>) => createClient(replicas(mine));
+export const lag = async () => getLagMs(await age('ada').when('replica'));
 export const keyValue = getKeyValueTableCql({ keyspace: 'k', table: 'v' });
 
 // Contracts, services and their clients.

@@ -114,7 +114,8 @@ export class ReadRun {
       const answer = await this.#askPrimaryUntilCurrent();
       if (this.#isCallerGone()) return void this.#end();
       this.#record(answer);
-      if (this.#end()) sink.view(answer.value, 'primary', toDetails(answer, 0));
+      const details = toDetails(this.#withNewestPosition(answer), 0);
+      if (this.#end()) sink.view(answer.value, 'primary', details);
     } catch (error) {
       await this.#failFinal(error, reading);
     }
@@ -166,6 +167,18 @@ export class ReadRun {
       store.reached(early.position, position) &&
       !this.#isSame(early.value, value)
     );
+  }
+
+  /**
+   * The replica may have been read later than the primary. If it has shown the
+   * same value, that is also the value at its position.
+   */
+  #withNewestPosition(answer: Answer): Answer {
+    const early = this.#preliminary?.position;
+    const { position } = answer;
+    if (early === undefined || position === undefined) return answer;
+    const isNewer = this.#options.store.reached(early, position);
+    return isNewer ? { ...answer, position: early } : answer;
   }
 
   #isSame(a: unknown, b: unknown): boolean {

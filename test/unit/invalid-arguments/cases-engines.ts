@@ -5,6 +5,19 @@ import { contract, type Mistakes } from './untyped.ts';
 const ring = { contactPoints: ['127.0.0.1:9042'], keyspace: 'shop' };
 const servers = '127.0.0.1:2181';
 const spec = { access: 'write', cql: 'INSERT INTO t (k) VALUES (:k)', args: z.object({ k: z.string() }) };
+const sqlSpec = { access: 'write', sql: 'insert into t (k) values (:k)', args: spec.args };
+const primary = 'postgres://127.0.0.1/shop';
+const method = (): void => {};
+const pgPool = { connect: method, query: method, end: method, options: { max: 10 } };
+const replicatedStore = {
+  name: 'mine',
+  replicas: [],
+  supports: method,
+  read: method,
+  write: method,
+  reached: method,
+  close: method,
+};
 
 export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
   './research/cassandra-icg': {
@@ -116,6 +129,98 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
         ['a contract alone', 'implementations', (f) => f(contract())],
       ],
       parts: [['an operation that the contract does not have', 'add', (f) => f(contract(), { add: spec })]],
+    },
+  },
+  './bindings/replicas': {
+    replicas: {
+      shows: 'replicas(store, { tokenKey })',
+      whole: [
+        ['a key for the options', 'options', (f) => f(replicatedStore, 'a secret of all processes')],
+        ['an option that is misspelt', 'tokenkey', (f) => f(replicatedStore, { tokenkey: 'x' })],
+      ],
+      parts: [
+        ['nothing', 'store', (f) => f()],
+        ['a store without a method', 'store', (f) => f({ ...replicatedStore, reached: undefined })],
+        ['a store without replicas', 'store', (f) => f({ ...replicatedStore, replicas: 2 })],
+        ['a short key', 'tokenKey', (f) => f(replicatedStore, { tokenKey: 'secret' })],
+        ['a list of handlers', 'onAlarm', (f) => f(replicatedStore, { onAlarm: [] })],
+      ],
+    },
+    getLagMs: {
+      shows: 'getLagMs(view)',
+      whole: [
+        ['nothing', 'view', (f) => f()],
+        ['a number', 'view', (f) => f(5)],
+      ],
+      parts: [],
+    },
+  },
+  './bindings/postgres': {
+    postgres: {
+      shows: "postgres({ primary: 'postgres://10.0.0.1/shop', replicas: ['postgres://10.0.0.2/shop'] })",
+      whole: [
+        ['nothing', 'options', (f) => f()],
+        ['an address', 'options', (f) => f(primary)],
+        ['an option that is misspelt', 'replica', (f) => f({ primary, replica: primary })],
+        ['no primary', 'primary', (f) => f({ replicas: [primary] })],
+        ['one replica without a list', 'replicas', (f) => f({ primary, replicas: primary })],
+        ['a replica that is a number', 'replicas[0]', (f) => f({ primary, replicas: [5432] })],
+      ],
+      parts: [
+        ['a pool that does not pipeline', 'primary', (f) => f({ primary: pgPool })],
+        ['a runner that is a text', 'primary.run', (f) => f({ primary: { run: 'select 1' } })],
+        ['statements that are texts', 'statements', (f) => f({ primary, statements: ['select 1'] })],
+        ['a schema with a dot', 'schema', (f) => f({ primary, schema: 'a.b' })],
+        ['a text for a switch', 'prepare', (f) => f({ primary, prepare: 'no' })],
+        ['positions that are a function', 'positions', (f) => f({ primary, positions: () => 1 })],
+        ['a driver by name', 'driver', (f) => f({ primary, driver: 'pg' })],
+        ['a short key', 'tokenKey', (f) => f({ primary, tokenKey: 'secret' })],
+        ['a list of handlers', 'onAlarm', (f) => f({ primary, onAlarm: [] })],
+      ],
+    },
+    migrations: {
+      shows: "migrations({ schema: 'public' })",
+      whole: [['a schema', 'options', (f) => f('public')]],
+      parts: [['a schema with a quote', 'schema', (f) => f({ schema: 'a"b' })]],
+    },
+    getLagMs: {
+      shows: 'getLagMs(view)',
+      whole: [['nothing', 'view', (f) => f()]],
+      parts: [],
+    },
+    oneRow: {
+      shows: "oneRow((row) => row['name'], { version: 'written' })",
+      whole: [['the name of a column', 'mapper', (f) => f('name')]],
+      parts: [],
+    },
+    rows: {
+      shows: "rows((row) => row['name'], { max: 40 })",
+      whole: [['a number for the options', 'options', (f) => f(() => 1, 40)]],
+      parts: [['half a row', 'max', (f) => f(() => 1, { max: 0.5 })]],
+    },
+    wasApplied: 'takes no arguments',
+    noResult: 'takes no arguments',
+    statement: {
+      shows: "{ access: 'read', sql: 'select …'",
+      whole: [['the text alone', 'spec', (f) => f('select 1')]],
+      parts: [
+        ['no schema', 'spec.args', (f) => f({ ...sqlSpec, args: ['k'] })],
+        ['the text of another store', 'spec.cql', (f) => f({ ...spec })],
+      ],
+    },
+    defineStatements: {
+      shows: "defineStatements({ profile: { access: 'read'",
+      whole: [['a list', 'statements', (f) => f([sqlSpec])]],
+      parts: [
+        ['no text', 'add.sql', (f) => f({ add: { ...sqlSpec, sql: undefined } })],
+        ['a read without a result', 'add.result', (f) => f({ add: { ...sqlSpec, access: 'read' } })],
+        ['a marker without a name', 'add.params', (f) => f({ add: { ...sqlSpec, sql: 'delete from t where k = $1' } })],
+      ],
+    },
+    implementStatements: {
+      shows: 'implementStatements(contract, { profile: { sql, result } })',
+      whole: [['a contract alone', 'implementations', (f) => f(contract())]],
+      parts: [['an operation that the contract does not have', 'add', (f) => f(contract(), { add: sqlSpec })]],
     },
   },
   './bindings/zookeeper': {

@@ -223,3 +223,29 @@ test('options and stores that do not fit are refused', () => {
   expect(() => replicas(store, { tokenKey: 'short' })).toThrow('16 bytes');
   expect(() => replicas({} as never)).toThrow('store');
 });
+
+// @rule REPL-8
+test('a final is not older than the view of a replica that was read later', async () => {
+  const { store, client } = open();
+  store.append('k', 1);
+  const primaryWasRead = hold();
+  const replicaWasShown = hold();
+  const read = store.read.bind(store);
+  store.read = async (operation, server, call) => {
+    if (server !== 'primary') {
+      await primaryWasRead.held;
+      store.append('another', 1);
+      return await read(operation, server, call);
+    }
+    const answer = await read(operation, server, call);
+    primaryWasRead.release();
+    await replicaWasShown.held;
+    return answer;
+  };
+  const reading = client.invoke(get('k'));
+  expect((await reading.when('replica')).version).toEqual({ epoch: 1, at: 2 });
+  replicaWasShown.release();
+  const final = await reading.when('primary');
+  expect(final).toMatchObject({ value: 1, version: { epoch: 1, at: 2 } });
+  expect(final.regressed).toBeUndefined();
+});

@@ -1,0 +1,67 @@
+/** A server whose pool the binding makes at the first operation. */
+import { CorrectableError } from '../../correctable/errors.ts';
+import { loadDriver, type DriverPool, type PostgresDriver } from './driver.ts';
+import {
+  PoolServer,
+  type CallOptions,
+  type Outcomes,
+  type PostgresServer,
+  type SqlStatement,
+} from './postgres-server.ts';
+
+export interface OpenedServerOptions {
+  readonly name: string;
+  /** Options of `pg.Pool`. */
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly prepare: boolean;
+  readonly driver: PostgresDriver | undefined;
+}
+
+/** A server that does not accept connections must not hold reads for long. */
+const CONNECT_TIMEOUT_MS = 5_000;
+
+export class OpenedServer implements PostgresServer {
+  readonly #options: OpenedServerOptions;
+  #server: PoolServer | undefined;
+  #opening: Promise<PoolServer> | undefined;
+  #isClosed = false;
+
+  constructor(options: OpenedServerOptions) {
+    this.#options = options;
+  }
+
+  async run(
+    statements: readonly SqlStatement[],
+    options: CallOptions,
+  ): Promise<Outcomes> {
+    // Once it is open, nothing is awaited before a write is sent.
+    const server = this.#server ?? (await this.#open());
+    return await server.run(statements, options);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#server?.close();
+  }
+
+  #open(): Promise<PoolServer> {
+    this.#opening ??= this.#load().finally(() => (this.#opening = undefined));
+    return this.#opening;
+  }
+
+  async #load(): Promise<PoolServer> {
+    const { name, config, prepare, driver } = this.#options;
+    const { Pool } = await loadDriver(driver);
+    if (this.#isClosed) {
+      const message = `${name}: the binding is closed. Nothing was sent.`;
+      throw new CorrectableError('UNAVAILABLE', message, { retryable: false });
+    }
+    const pool: DriverPool = new Pool({
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      ...config,
+      pipeline: true,
+    } as never);
+    this.#server = new PoolServer({ name, pool, prepare, isOwned: true });
+    return this.#server;
+  }
+}

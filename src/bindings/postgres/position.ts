@@ -1,0 +1,90 @@
+/**
+ * Positions in the write-ahead log of PostgreSQL (LSN).
+ *
+ * An LSN alone does not suffice. Each promotion begins another timeline, whose
+ * log differs from that of the old primary after the promotion. So a position
+ * of one timeline says nothing about another one.
+ */
+import type { Row } from '../shared/statements/page.ts';
+
+export interface PostgresPosition {
+  /** The identifier of the database cluster, as its initdb has chosen it. */
+  readonly system: string;
+  readonly timeline: number;
+  /** As PostgreSQL writes it: `16/B374D848`. */
+  readonly lsn: string;
+}
+
+/**
+ * How a server tells its position. Another one is for servers whose functions
+ * differ.
+ */
+export interface PostgresPositions {
+  /**
+   * A SELECT of one row with the columns `system`, `timeline` and `lsn`: all
+   * that was committed before is up to there. `null` in one of them: unknown.
+   */
+  readonly sql: string;
+}
+
+/**
+ * A replica tells the timeline that it receives only to roles with
+ * `pg_read_all_stats`. While it receives nothing, the control file has the last
+ * one. A primary tells the timeline by the name of a file of its log.
+ */
+const SQL = `select
+  (select system_identifier from pg_control_system())::text as system,
+  case when not pg_is_in_recovery()
+    then ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int
+    when exists (select from pg_stat_wal_receiver)
+    then (select received_tli from pg_stat_wal_receiver)
+    else greatest(
+      (select timeline_id from pg_control_checkpoint()),
+      (select min_recovery_end_timeline from pg_control_recovery()))
+  end as timeline,
+  case when pg_is_in_recovery()
+    then pg_last_wal_replay_lsn()
+    else pg_current_wal_insert_lsn()
+  end::text as lsn`;
+
+export const standardPositions: PostgresPositions = { sql: SQL };
+
+/** Returns the position that a row has; `undefined` if it is unknown. */
+export function parsePosition(
+  row: Row | undefined,
+): PostgresPosition | undefined {
+  const { system, timeline, lsn } = row ?? {};
+  const isKnown =
+    typeof system === 'string' &&
+    typeof timeline === 'number' &&
+    typeof lsn === 'string';
+  return isKnown ? { system, timeline, lsn } : undefined;
+}
+
+/** Returns whether a state at `have` has every write up to `need`. */
+export function reached(
+  have: PostgresPosition,
+  need: PostgresPosition,
+): boolean {
+  return (
+    have.system === need.system &&
+    have.timeline === need.timeline &&
+    toEndOfRecord(have.lsn) >= toEndOfRecord(need.lsn)
+  );
+}
+
+const PAGE_BYTES = 8_192n;
+const PAGE_HEADER_BYTES = 24n;
+
+/**
+ * At the end of a page, the primary reports where the next record will begin,
+ * behind the header of the next page. A replica reports where the last one has
+ * ended, before it. Without this, an idle replica would seem to be behind.
+ */
+function toEndOfRecord(lsn: string): bigint {
+  const [high = '0', low = '0'] = lsn.split('/');
+  const bytes = (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);
+  return bytes % PAGE_BYTES === PAGE_HEADER_BYTES
+    ? bytes - PAGE_HEADER_BYTES
+    : bytes;
+}

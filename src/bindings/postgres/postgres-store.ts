@@ -1,0 +1,314 @@
+/** PostgreSQL as a store with replicas: operations become statements. */
+import {
+  CorrectableError,
+  createInvalidArgumentError,
+  isCorrectableError,
+} from '../../correctable/errors.ts';
+import type { Operation } from '../../correctable/operation.ts';
+import {
+  describeTimeToLive,
+  hasTimeToLive,
+} from '../../values/time-to-live.ts';
+import type {
+  ReplicaCall,
+  ReplicaRead,
+  ReplicaStore,
+  ReplicaWrite,
+} from '../replicas/index.ts';
+import type { Page } from '../shared/statements/page.ts';
+import { createKeyValueOperations } from './key-value.ts';
+import { getTableNames } from './migrations.ts';
+import type { ResolvedOptions } from './options.ts';
+import { parsePosition, reached, type PostgresPosition } from './position.ts';
+import type {
+  CallOptions,
+  Outcomes,
+  PostgresServer,
+  SqlStatement,
+} from './postgres-server.ts';
+import { createQueueOperations } from './queue.ts';
+import { toCorrectableError } from './sql-errors.ts';
+import {
+  createStatementOperation,
+  type PreviewPlan,
+  type SqlOperation,
+  type SqlPlan,
+} from './sql-plan.ts';
+import { BUILT_IN } from './statements/statements.ts';
+
+/**
+ * In any other isolation level the snapshot may be older than the position,
+ * which the second statement reads.
+ */
+const BEGIN: SqlStatement = {
+  text: 'begin isolation level read committed read only',
+  values: [],
+};
+const COMMIT: SqlStatement = { text: 'commit', values: [] };
+
+/** How often an idempotent write is sent. */
+const MAX_ATTEMPTS = 3;
+const RESEND_PAUSE_MS = 100;
+
+const UNABORTABLE: AbortSignal = new AbortController().signal;
+
+export class PostgresStore implements ReplicaStore<PostgresPosition> {
+  readonly name = 'postgres';
+  readonly replicas: readonly string[];
+  readonly #servers: ReadonlyMap<string, PostgresServer>;
+  readonly #operations: ReadonlyMap<string, SqlOperation>;
+  readonly #positionStatement: SqlStatement;
+  /** Servers that cannot tell their position. */
+  readonly #withoutPosition = new Set<string>();
+
+  constructor(options: ResolvedOptions) {
+    const { servers, positions } = options;
+    this.#servers = servers;
+    this.replicas = [...servers.keys()].filter((name) => name !== 'primary');
+    this.#operations = createOperations(options);
+    this.#positionStatement = { text: positions.sql, values: [] };
+  }
+
+  supports(operation: Operation): boolean {
+    return this.#operations.has(operation.name) && !hasTimeToLive(operation);
+  }
+
+  describeUnsupported(operation: Operation): string | undefined {
+    return (
+      describeTimeToLive(operation) ??
+      `it has ${[...this.#operations.keys()].join(', ')}`
+    );
+  }
+
+  reached(have: PostgresPosition, need: PostgresPosition): boolean {
+    return reached(have, need);
+  }
+
+  async read(
+    operation: Operation,
+    server: string,
+    { signal }: ReplicaCall,
+  ): Promise<ReplicaRead<PostgresPosition>> {
+    const plan = this.#plan(operation, 'read');
+    return await this.#read(plan, server, signal);
+  }
+
+  async preview(
+    operation: Operation,
+    server: string,
+    { signal }: ReplicaCall,
+  ): Promise<ReplicaRead<PostgresPosition> | undefined> {
+    const plan = this.#operations.get(operation.name)?.preview?.(operation);
+    if (plan === undefined) return undefined;
+    const answer = await this.#read(
+      { ...plan, name: operation.name },
+      server,
+      signal,
+    );
+    plan.onPosition(answer.position);
+    return answer;
+  }
+
+  async write(
+    operation: Operation,
+    call: ReplicaCall,
+  ): Promise<ReplicaWrite<PostgresPosition>> {
+    const plan = this.#plan(operation, 'write');
+    const onEnd = this.#operations.get(operation.name)?.onWrite?.(operation);
+    try {
+      const { page, position } = await this.#writeUntilKnown(plan, call);
+      onEnd?.({ page, position });
+      return { ...interpretWritten(plan, page), position };
+    } catch (error) {
+      onEnd?.();
+      throw error;
+    }
+  }
+
+  async readPosition(): Promise<PostgresPosition> {
+    const call = { signal: UNABORTABLE, markSent: () => {} };
+    const outcomes = await this.#run(
+      'primary',
+      [this.#positionStatement],
+      call,
+    );
+    const position = getPosition(outcomes[0]);
+    if (position !== undefined) return position;
+    throw new CorrectableError(
+      'UNSUPPORTED',
+      'postgres: the primary does not tell its position',
+    );
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(
+      [...this.#servers.values()].map((server) => server.close()),
+    );
+  }
+
+  #plan(operation: Operation, access: 'read' | 'write'): SqlPlan {
+    const found = this.#operations.get(operation.name);
+    if (found?.access === access) return found.plan(operation);
+    throw createInvalidArgumentError(
+      'access',
+      `${operation.name} is a ${found?.access}`,
+    );
+  }
+
+  /** The statements of a read: its value, between two positions of the server. */
+  async #read(
+    plan: Pick<PreviewPlan, 'statement' | 'interpret'> & {
+      readonly name: string;
+      readonly hint?: string | undefined;
+    },
+    server: string,
+    signal: AbortSignal,
+  ): Promise<ReplicaRead<PostgresPosition>> {
+    const call = { signal, markSent: () => {} };
+    const hasPosition = !this.#withoutPosition.has(server);
+    const middle = hasPosition
+      ? [this.#positionStatement, plan.statement, this.#positionStatement]
+      : [plan.statement];
+    const outcomes = await this.#run(server, [BEGIN, ...middle, COMMIT], call);
+    if (hasPosition && isUnknownFunction(outcomes[1])) {
+      this.#withoutPosition.add(server);
+      return await this.#read(plan, server, signal);
+    }
+
+    const failure = findFailure(outcomes);
+    if (failure !== undefined) {
+      const isReplica = server !== 'primary';
+      throw toCorrectableError(failure.reason, {
+        name: plan.name,
+        access: 'read',
+        isReplica,
+        hint: plan.hint,
+      });
+    }
+    const pages = outcomes.map((outcome) => getPage(outcome));
+    const page = pages[hasPosition ? 2 : 1] as Page;
+    const [position, seenUpTo] = hasPosition
+      ? [parsePosition(pages[1]?.rows[0]), parsePosition(pages[3]?.rows[0])]
+      : [];
+    return {
+      ...plan.interpret(page),
+      position: seenUpTo === undefined ? undefined : position,
+      seenUpTo,
+    };
+  }
+
+  /** Resends a write that may be made twice, if its outcome is unknown. */
+  async #writeUntilKnown(
+    plan: SqlPlan,
+    call: ReplicaCall,
+  ): Promise<{ page: Page; position: PostgresPosition | undefined }> {
+    const attempts = plan.isIdempotent ? MAX_ATTEMPTS : 1;
+    let failure: unknown;
+    for (let attempt = 1; attempt <= attempts; attempt += 1) {
+      try {
+        return await this.#writeOnce(plan, call);
+      } catch (error) {
+        const isUnknown = isCorrectableError(error, 'UNKNOWN');
+        // A later attempt that was refused says nothing about the first one.
+        if (failure === undefined && !isUnknown) throw error;
+        failure ??= error;
+      }
+      if (attempt < attempts)
+        await new Promise((resolve) => setTimeout(resolve, RESEND_PAUSE_MS));
+    }
+    throw failure;
+  }
+
+  /** The position is read after the commit: it covers that. */
+  async #writeOnce(
+    plan: SqlPlan,
+    { markSent }: ReplicaCall,
+  ): Promise<{ page: Page; position: PostgresPosition | undefined }> {
+    const call = { signal: UNABORTABLE, markSent };
+    const hasPosition = !this.#withoutPosition.has('primary');
+    const statements = hasPosition
+      ? [plan.statement, this.#positionStatement]
+      : [plan.statement];
+    const [written, told] = await this.#run('primary', statements, call);
+    if (written?.status === 'fulfilled')
+      return { page: written.value, position: getPosition(told) };
+    throw toCorrectableError(written?.reason, {
+      name: plan.name,
+      access: 'write',
+      isReplica: false,
+      hint: plan.hint,
+    });
+  }
+
+  #run(
+    server: string,
+    statements: readonly SqlStatement[],
+    options: CallOptions,
+  ): Promise<Outcomes> {
+    return (this.#servers.get(server) as PostgresServer).run(
+      statements,
+      options,
+    );
+  }
+}
+
+/** A write that was made has a result that does not fit. */
+function interpretWritten(
+  plan: SqlPlan,
+  page: Page,
+): ReturnType<SqlPlan['interpret']> {
+  try {
+    return plan.interpret(page);
+  } catch (cause) {
+    const message = `${plan.name}: the write was made, but its result does not fit: ${String(cause)}`;
+    throw new CorrectableError('UNKNOWN', message, { cause });
+  }
+}
+
+/** The function is missing, is not supported, or must not be used. */
+function isUnknownFunction(outcome: Outcomes[number] | undefined): boolean {
+  if (outcome?.status !== 'rejected') return false;
+  const { code } = outcome.reason as { readonly code?: unknown };
+  return code === '42883' || code === '0A000' || code === '42501';
+}
+
+function findFailure(outcomes: Outcomes): PromiseRejectedResult | undefined {
+  return outcomes.find((outcome) => outcome.status === 'rejected');
+}
+
+function getPage(outcome: Outcomes[number]): Page | undefined {
+  return outcome.status === 'fulfilled' ? outcome.value : undefined;
+}
+
+function getPosition(
+  outcome: Outcomes[number] | undefined,
+): PostgresPosition | undefined {
+  const page = outcome === undefined ? undefined : getPage(outcome);
+  return parsePosition(page?.rows[0]);
+}
+
+function createOperations({
+  schema,
+  statements,
+}: ResolvedOptions): ReadonlyMap<string, SqlOperation> {
+  const tables = getTableNames(schema);
+  const operations = new Map<string, SqlOperation>([
+    ...createKeyValueOperations(tables.values),
+    ...createQueueOperations(tables.queues, reached),
+  ]);
+  for (const statement of statements) {
+    const { name } = statement;
+    if (operations.has(name)) {
+      const isBuiltIn = (BUILT_IN as readonly string[]).includes(name);
+      const reason = isBuiltIn
+        ? 'the binding has an operation of this name'
+        : 'two statements have this name';
+      throw createInvalidArgumentError(
+        `statements.${name}`,
+        `${reason}: choose another`,
+      );
+    }
+    operations.set(name, createStatementOperation(statement));
+  }
+  return operations;
+}

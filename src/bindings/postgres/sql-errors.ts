@@ -1,0 +1,86 @@
+/** Converts failures of PostgreSQL, by their SQLSTATE, to those of a Correctable. */
+import {
+  CorrectableError,
+  isCorrectableError,
+  type ErrorCode,
+} from '../../correctable/errors.ts';
+import type { Access } from '../../correctable/operation.ts';
+
+/** By SQLSTATE, or its class: the first two characters. */
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  '08': 'UNAVAILABLE',
+  '22': 'INVALID_ARGUMENT',
+  '23': 'CONFLICT',
+  '25006': 'INVALID_ARGUMENT', // a read that changes data
+  '28': 'UNAUTHENTICATED',
+  '3D': 'INVALID_ARGUMENT', // no such database
+  '3F': 'INVALID_ARGUMENT', // no such schema
+  '40': 'CONFLICT',
+  '42': 'INVALID_ARGUMENT',
+  '42501': 'FORBIDDEN',
+  '44': 'CONFLICT',
+  '53': 'OVERLOADED',
+  '55P03': 'CONFLICT', // a lock that is not free
+  '57': 'UNAVAILABLE',
+  '57014': 'TIMEOUT',
+  P0: 'INVALID_ARGUMENT', // raised by a function
+};
+
+/**
+ * Failures after which a commit may have been made: of the connection, a killed
+ * process, and of the server itself. All others prove that nothing was done.
+ */
+const UNCERTAIN = /^(08|57P0|40003|58|XX|F0)/;
+
+/** The caller may succeed if it retries, though the code suggests otherwise. */
+const NOT_RETRYABLE = /^(23|44)/;
+
+export interface FailedStatement {
+  readonly name: string;
+  readonly access: Access;
+  readonly isReplica: boolean;
+  /** What to do if there is no such table. */
+  readonly hint?: string | undefined;
+}
+
+/** Returns the error to report. A write that may have been made is `UNKNOWN`. */
+export function toCorrectableError(
+  error: unknown,
+  { name, access, isReplica, hint }: FailedStatement,
+): unknown {
+  if (isCorrectableError(error)) return error;
+  const sqlState = findSqlState(error);
+  const text = error instanceof Error ? error.message : String(error);
+  const isWrite = access === 'write';
+  if (isWrite && (sqlState === undefined || UNCERTAIN.test(sqlState))) {
+    const message = `${name}: the write was sent and may have been made: ${text}`;
+    return new CorrectableError('UNKNOWN', message, { cause: error });
+  }
+  if (isWrite && sqlState === '25006') {
+    const message = `${name}: the server at "primary" is a replica. Nothing was written. Check the option primary: after a failover it must lead to the new primary.`;
+    return new CorrectableError('UNAVAILABLE', message, { cause: error });
+  }
+  const code = getCode(sqlState, isReplica);
+  const advice = sqlState === '42P01' && hint !== undefined ? ` ${hint}` : '';
+  const message = `${name}: ${text}. ${isWrite ? 'Nothing was written.' : 'Nothing was read.'}${advice}`;
+  return new CorrectableError(code, message, {
+    cause: error,
+    ...(NOT_RETRYABLE.test(sqlState ?? '') && { retryable: false }),
+  });
+}
+
+/** Replay on a replica cancels reads of rows that it must remove (40001). */
+function getCode(sqlState: string | undefined, isReplica: boolean): ErrorCode {
+  if (sqlState === undefined) return 'UNAVAILABLE';
+  if (isReplica && sqlState.startsWith('40')) return 'UNAVAILABLE';
+  return CODES[sqlState] ?? CODES[sqlState.slice(0, 2)] ?? 'UNAVAILABLE';
+}
+
+/** Other libraries wrap the error of the driver. */
+function findSqlState(error: unknown, depth = 0): string | undefined {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
+  if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) return code;
+  return depth < 3 && cause !== undefined
+    ? findSqlState(cause, depth + 1)
+    : undefined;
+}

@@ -1,0 +1,108 @@
+/** How to execute one operation. Built-in operations and statements share this. */
+import {
+  CorrectableError,
+  createInvalidArgumentError,
+} from '../../correctable/errors.ts';
+import type { Access, Operation } from '../../correctable/operation.ts';
+import type { ReplicaDetails } from '../replicas/index.ts';
+import type { Page } from '../shared/statements/page.ts';
+import type { CheckedStatement } from '../shared/statements/statement-catalog.ts';
+import { checkWellFormed } from '../shared/well-formed-text.ts';
+import type { PostgresPosition } from './position.ts';
+import type { SqlStatement } from './postgres-server.ts';
+
+/** The result of a statement. */
+export interface SqlMeaning extends ReplicaDetails {
+  readonly value: unknown;
+}
+
+export interface SqlPlan {
+  readonly name: string;
+  readonly access: Access;
+  readonly statement: SqlStatement;
+  /** Whether a write may be resent if its outcome is unknown. */
+  readonly isIdempotent: boolean;
+  /** What to do if there is no such table. Default: no advice */
+  readonly hint?: string | undefined;
+  /** @throws CorrectableError if the rows do not fit */
+  readonly interpret: (page: Page) => SqlMeaning;
+}
+
+/** The advice for tables of the binding. */
+export const MIGRATIONS_HINT =
+  'Run the statements of migrations() at the primary.';
+
+/** What a replica lets expect of a write. */
+export interface PreviewPlan extends Pick<SqlPlan, 'statement' | 'interpret'> {
+  /** Called with the position of the replica. */
+  readonly onPosition: (position: PostgresPosition | undefined) => void;
+}
+
+/** One operation of the binding. */
+export interface SqlOperation {
+  readonly access: Access;
+  /** @throws CorrectableError `INVALID_ARGUMENT` or `INVALID_VALUE` */
+  readonly plan: (operation: Operation) => SqlPlan;
+  /** Returns what to read for the preliminary view of a write. */
+  readonly preview?: ((operation: Operation) => PreviewPlan) | undefined;
+  /**
+   * Called when a write begins. Returns what to call at its end, with its
+   * result if there is one.
+   */
+  readonly onWrite?:
+    | ((operation: Operation) => (written?: WrittenResult) => void)
+    | undefined;
+}
+
+export interface WrittenResult {
+  readonly page: Page;
+  readonly position: PostgresPosition | undefined;
+}
+
+export function createStatementOperation(
+  statement: CheckedStatement,
+): SqlOperation {
+  const { name, access, text, isIdempotent, result } = statement;
+  const { versionColumn } = result;
+  return {
+    access,
+    plan: ({ args }) => ({
+      name,
+      access,
+      isIdempotent,
+      statement: { text, values: statement.bind(args).params },
+      interpret: (page) => ({
+        value: result.buildResult(page, name),
+        ...(versionColumn !== undefined && {
+          version: readVersion(page, versionColumn, name),
+        }),
+      }),
+    }),
+  };
+}
+
+function readVersion(
+  { rows: [row] }: Page,
+  column: string,
+  name: string,
+): unknown {
+  if (row === undefined) return undefined;
+  const version = row[column] ?? undefined;
+  const isVersion =
+    version === undefined ||
+    typeof version === 'number' ||
+    typeof version === 'bigint' ||
+    version instanceof Date;
+  if (isVersion) return version;
+  const message = `${name}: ${column} is no version: select an integer or a timestamp AS ${column}`;
+  throw new CorrectableError('INVALID_VALUE', message, { field: column });
+}
+
+export function checkText(value: unknown, field: string): string {
+  if (typeof value === 'string' && value !== '')
+    return checkWellFormed(value, field);
+  throw createInvalidArgumentError(
+    field,
+    'give a string of at least one character',
+  );
+}

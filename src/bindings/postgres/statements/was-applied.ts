@@ -1,0 +1,20 @@
+/** The result of writes with a condition. */
+import {
+  PAGE_SIZE,
+  type ResultShape,
+} from '../../shared/statements/result-shapes.ts';
+
+/**
+ * Returns the shape whose result is whether a write has changed a row.
+ *
+ * @example
+ * implement: { sql: 'insert into users (name) values (:name) on conflict do nothing', result: wasApplied() }
+ */
+export function wasApplied(): ResultShape<boolean> {
+  return {
+    kind: 'wasApplied',
+    pageSize: PAGE_SIZE,
+    versionColumn: undefined,
+    buildResult: ({ changedRows = 0 }) => changedRows > 0,
+  };
+}

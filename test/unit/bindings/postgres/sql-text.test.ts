@@ -1,0 +1,19 @@
+/** Markers of SQL statements. */
+import { expect, test } from 'vitest';
+import { parseSql } from '../../../../src/bindings/postgres/statements/sql-text.ts';
+
+test.each<[string, string, (string | undefined)[]]>([
+  ['select :a, :b, :a', 'select $1, $2, $1', ['a', 'b']],
+  ['select :a::int, now()::date', 'select $1::int, now()::date', ['a']],
+  ["select ':a', 'it''s :b', E'\\' :c', :d", "select ':a', 'it''s :b', E'\\' :c', $1", ['d']],
+  ['select ":a" from ":b""c" where x = :x', 'select ":a" from ":b""c" where x = $1', ['x']],
+  ['do $$ begin :a end $$', 'do $$ begin :a end $$', []],
+  ['do $f$ :a $$ :b $f$ :c', 'do $f$ :a $$ :b $f$ $1', ['c']],
+  ['select 1 -- :a\n, :b', 'select 1 -- :a\n, $1', ['b']],
+  ['select /* :a */ :b', 'select /* :a */ $1', ['b']],
+  ['select a[1:2], x[lower:upper]', 'select a[1:2], x[lower:upper]', []],
+  ['select $2, $1', 'select $2, $1', [undefined, undefined]],
+  ['select x := 1', 'select x := 1', []],
+])('%s', (sql, text, markers) => {
+  expect(parseSql(sql)).toEqual({ text, markers });
+});
