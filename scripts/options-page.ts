@@ -155,6 +155,11 @@ export const SECTIONS: Readonly<Record<string, readonly (readonly OptionGroup[])
     [{ file: 'bindings/zookeeper/client/zookeeper.ts', type: 'CreateOptions' }],
   ],
   cassandra: [[{ file: 'bindings/cassandra/options.ts', type: 'CassandraOptions' }]],
+  replicas: [[{ file: 'bindings/replicas/replicas.ts', type: 'ReplicasOptions' }]],
+  postgres: [
+    [{ file: 'bindings/postgres/options.ts', type: 'PostgresOptions' }],
+    [{ file: 'bindings/postgres/migrations.ts', type: 'MigrationOptions' }],
+  ],
   createEmbedded: [
     [
       {

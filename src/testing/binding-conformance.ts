@@ -51,7 +51,10 @@ import {
   executesCanceledWrites,
   showsWrites,
 } from './conformance/writes.ts';
-import { keepsSessionGuarantees } from './conformance/sessions.ts';
+import {
+  keepsSessionGuarantees,
+  skipsStaleViews,
+} from './conformance/sessions.ts';
 import {
   certifiesPuts,
   certifiesVersions,
@@ -76,6 +79,7 @@ export type {
   Expectation,
   HistoryStep,
   OpenedBinding,
+  PausedBinding,
   TestRunner,
 } from './conformance/test-context.ts';
 
@@ -176,6 +180,11 @@ export function testBindingConformance(
       deliversInOrder(context));
     test('session: read after write → every view shows the write', () =>
       keepsSessionGuarantees(context));
+    const { pausedWeakLevel } = subject;
+    if (pausedWeakLevel !== undefined) {
+      test('session: weaker levels are behind → no view of theirs, until they have caught up', () =>
+        skipsStaleViews(context, pausedWeakLevel));
+    }
     test('transaction: versions out of date → refused with the keys, nothing written', () =>
       certifiesVersions(context));
     test('transaction: each write of a key → a version that it never had', () =>

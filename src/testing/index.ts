@@ -11,6 +11,7 @@ export type {
   Expectation,
   HistoryStep,
   OpenedBinding,
+  PausedBinding,
   TestRunner,
 } from './binding-conformance.ts';
 export { withPrincipal } from '../server/site/with-principal.ts';

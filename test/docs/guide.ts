@@ -35,6 +35,7 @@ export interface Page {
 export const pagesWithEngines: readonly string[] = [
   'bindings/cassandra',
   'bindings/causal-redis',
+  'bindings/postgres',
   'bindings/zookeeper',
   'start/quick-start-cassandra',
 ];

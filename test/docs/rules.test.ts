@@ -16,6 +16,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
   'http-views': 'HV',
   'red-log-etcd': 'ETCD',
   redblue: 'RB',
+  replicas: 'REPL',
   rights: 'RIGHTS',
   storage: 'STO',
   'tanstack-query': 'TQ',

@@ -54,7 +54,7 @@ export interface PostgresOptions extends ReplicasOptions {
    */
   readonly prepare?: boolean | undefined;
   /**
-   * How servers tell their position, if their functions differ from those of
+   * How servers report their position, if their functions differ from those of
    * PostgreSQL. Default: `standardPositions`
    */
   readonly positions?: PostgresPositions | undefined;

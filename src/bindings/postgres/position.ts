@@ -16,8 +16,8 @@ export interface PostgresPosition {
 }
 
 /**
- * How a server tells its position. Another one is for servers whose functions
- * differ.
+ * How a server reports its position. Servers whose functions differ need
+ * another one.
  */
 export interface PostgresPositions {
   /**
@@ -28,9 +28,9 @@ export interface PostgresPositions {
 }
 
 /**
- * A replica tells the timeline that it receives only to roles with
- * `pg_read_all_stats`. While it receives nothing, the control file has the last
- * one. A primary tells the timeline by the name of a file of its log.
+ * A replica shows the timeline that it receives only to roles that may read all
+ * statistics. While it receives nothing, the control file has the last one. A
+ * primary has the timeline in the name of a file of its log.
  */
 const SQL = `select
   (select system_identifier from pg_control_system())::text as system,

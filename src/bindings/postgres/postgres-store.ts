@@ -136,7 +136,7 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     if (position !== undefined) return position;
     throw new CorrectableError(
       'UNSUPPORTED',
-      'postgres: the primary does not tell its position',
+      'postgres: the primary does not report its position',
     );
   }
 

@@ -12,8 +12,8 @@ import { PostgresStore } from './postgres-store.ts';
  * `dequeue` and `peek` on the tables of `migrations`.
  *
  * Connects at the first operation, through `pg` 8.23 or later, which you must
- * install beside this package. Sessions need a role with `pg_read_all_stats` on
- * replicas. Without it they read at the primary.
+ * install beside this package. Sessions need a role that may read all statistics of
+ * replicas (pg_read_all_stats). Without it they read at the primary.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option
  * @example

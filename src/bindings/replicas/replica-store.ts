@@ -102,7 +102,7 @@ export interface ReplicaStore<Position = unknown> {
     call: ReplicaCall,
   ): Promise<ReplicaRead<Position> | undefined>;
   /**
-   * Returns the position of the primary now. It tells how far replicas are
+   * Returns the position of the primary now. It shows how far replicas are
    * behind while no operation reads the primary. Default: `lagMs` is known only
    * from such operations
    */

@@ -37,7 +37,7 @@ import {
 import { SessionPositions, type SessionState } from './session-positions.ts';
 import { WriteRun } from './write-run.ts';
 
-/** What an operator should know. */
+/** A condition that an operator should know. */
 export interface ReplicasAlarm {
   /**
    * `no-position`: a replica does not know its position. Sessions read at the

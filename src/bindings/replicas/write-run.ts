@@ -117,7 +117,9 @@ export class WriteRun implements SubmissionStatus {
       position === undefined
         ? undefined
         : history.getLagMs(position, clock.now());
-    sink.view(guess.value, 'replica', toDetails(guess, lagMs));
+    // It is a guess: the position is not that of the write.
+    const details = toDetails({ ...guess, position: undefined }, lagMs);
+    sink.view(guess.value, 'replica', details);
   }
 
   #fail(error: unknown): void {

@@ -10,7 +10,9 @@ import {
   formatOperation,
   formatValue,
   type MarkedWrite,
+  type PausedBinding,
   type TestContext,
+  waitForNextTurn,
 } from './test-context.ts';
 import { createMarks } from './histories.ts';
 import { isVersionOlder } from './view-recorder.ts';
@@ -97,6 +99,60 @@ async function checkMonotonicReads(
       'goes back in its session, behind what it has read',
     );
   }
+}
+
+/**
+ * Checks that weaker levels that are behind a session give it no view, and that
+ * they give views again once they have caught up.
+ */
+export async function skipsStaleViews(
+  context: TestContext,
+  open: () => Promise<PausedBinding>,
+): Promise<void> {
+  const { write, read, expected } = context.subject;
+  const paused = await open();
+  await context.withClient(
+    async (client) => {
+      using session = client.session();
+      await client.invokeStrong(write, { session });
+      const place = { trial: context, client, session };
+      const description = 'in the session of the write, while it is behind';
+      await checkWeakRead(place, { write, read, expected }, description);
+      const stale = await collectLevels(client, session, context);
+      assertHolds(
+        stale.length === 1,
+        () =>
+          `${formatOperation(read)}: while they are behind, weaker levels give a view in the session: ${stale.join(', ')}`,
+      );
+
+      await paused.resume();
+      const givesUpAt = performance.now() + context.timeoutMs;
+      while ((await collectLevels(client, session, context)).length === 1) {
+        assertHolds(
+          performance.now() < givesUpAt,
+          `${formatOperation(read)}: weaker levels give no view in a session after they have caught up`,
+        );
+        await waitForNextTurn();
+      }
+    },
+    async () => paused,
+  );
+}
+
+/** Returns the levels of the views of a read. All must show the write. */
+async function collectLevels(
+  client: AnyClient,
+  session: Session,
+  context: TestContext,
+): Promise<string[]> {
+  const { read, expected } = context.subject;
+  const levels: string[] = [];
+  for await (const { level, value } of client.invoke(read, { session })) {
+    const description = `${formatOperation(read)}, in the session of the write: the view at ${level} does not show it`;
+    context.assertSame(value, expected, description);
+    levels.push(level);
+  }
+  return levels;
 }
 
 interface SessionPlace {

@@ -44,6 +44,12 @@ export interface OpenedBinding {
   readonly release?: (() => Promise<void>) | undefined;
 }
 
+/** A binding whose weaker levels are behind. */
+export interface PausedBinding extends OpenedBinding {
+  /** Lets the weaker levels catch up. Resolves once they may do so. */
+  readonly resume: () => Promise<void>;
+}
+
 /**
  * One step of a history, which starts after the previous one has its final
  * view.
@@ -117,6 +123,12 @@ export interface ConformanceSubject {
    * handles canceled reads.
    */
   readonly slowBinding?: (() => Promise<OpenedBinding>) | undefined;
+  /**
+   * Creates a binding like `createBinding`, if possible, whose weaker levels
+   * get no write until `resume` is called, like a replica that stopped to
+   * follow. Use it for bindings with sessions.
+   */
+  readonly pausedWeakLevel?: (() => Promise<PausedBinding>) | undefined;
   /**
    * How long the suite waits for an event before a test fails, in milliseconds.
    * The default is less than the timeout of test runners. For a slower store,

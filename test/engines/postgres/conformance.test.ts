@@ -45,6 +45,15 @@ runConformance({
   read: get('k'),
   expected: { n: 1 },
   weakLevelFails: { 'are down': () => open({ replicas: [NOWHERE] }) },
+  pausedWeakLevel: async () => {
+    const opened = await open();
+    const names = it.servers.replicas.map(({ name }) => name);
+    for (const name of names) await it.servers.pauseReplay(name);
+    const resume = async (): Promise<void> => {
+      for (const name of names) await it.servers.resumeReplay(name);
+    };
+    return { ...opened, resume, release: resume };
+  },
   strongLevelFails: () => open({ primary: NOWHERE }),
 });
 runConformance({

@@ -8,7 +8,8 @@ import {
  * Returns the shape whose result is whether a write has changed a row.
  *
  * @example
- * implement: { sql: 'insert into users (name) values (:name) on conflict do nothing', result: wasApplied() }
+ * const sql = 'insert into users values (:name) on conflict do nothing';
+ * const implementation = { sql, result: wasApplied() };
  */
 export function wasApplied(): ResultShape<boolean> {
   return {
