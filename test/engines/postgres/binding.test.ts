@@ -31,6 +31,11 @@ const TABLES = `
   create table users (name text primary key, age int not null, born date, seen timestamptz, score bigint, tags text[], extra jsonb);
   create role app login;
   grant all on all tables in schema public to app;
+  create function read_late(name text) returns jsonb volatile language plpgsql as $$
+    begin
+      perform pg_sleep(1);
+      return (select value from correctables_values where key = name);
+    end $$;
 `;
 
 beforeAll(async () => {
@@ -161,6 +166,12 @@ const users = defineStatements({
     args: z.object({ name: z.string() }),
     result: oneRow((row) => row),
   },
+  readLate: {
+    access: 'read',
+    sql: 'select read_late(:name) as value',
+    args: z.object({ name: z.string() }),
+    result: oneRow((row) => row['value']),
+  },
   sleep: {
     access: 'read',
     sql: 'select pg_sleep(:seconds)::text as slept',
@@ -179,6 +190,26 @@ const ada = {
   extra: { a: 1 },
 };
 const bob = { name: 'bob', age: 40, born: null, seen: null, score: null, tags: null, extra: null };
+
+// @rule REPL-6
+test('a session has seen what was applied between the position and the value', async () => {
+  await untilAllCaughtUp(it.servers);
+  await it.servers.pauseReplay('replica-2');
+  onTestFinished(() => it.servers.resumeReplay('replica-2'));
+  const near = openForTest(it.servers, { replicas: [{ ...it.servers.connection('replica-1') }], statements: users });
+  const session = near.client.session();
+  const reading = near.client.invokeWeak(users.readLate({ name: 'late' }), { session });
+  const text =
+    "select 1 from pg_stat_activity where query like '%read_late%' and state = 'active' and pid <> pg_backend_pid()";
+  await expect.poll(() => it.servers.query('replica-1', text)).toHaveLength(1);
+  await it.servers.query('primary', "insert into correctables_values values ('late', '1')");
+  expect(await reading).toBe(1);
+
+  const far = openForTest(it.servers, { replicas: [{ ...it.servers.connection('replica-2') }] });
+  const there = far.client.session({ tokens: session.tokens });
+  expect(await far.client.invokeWeak(get('late'), { session: there })).toBe(1);
+  expect(far.binding.stats.behindSession).toBe(1);
+});
 
 test('statements bind arguments by name, and map rows', async () => {
   const { client } = openForTest(it.servers, { statements: users });
