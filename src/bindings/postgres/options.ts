@@ -36,13 +36,16 @@ export type PostgresConnection =
   | Readonly<Record<string, unknown>>;
 
 export interface PostgresOptions extends ReplicasOptions {
-  /** The primary. All writes go there. */
+  /**
+   * The primary: an address, options of `pg.Pool`, a `pg.Pool` with `pipeline:
+   * true`, or `{ run }`. All writes go there.
+   */
   readonly primary: PostgresConnection;
-  /** The replicas, the nearest first. Default: none */
+  /** The replicas in the same forms, the nearest first. Default: none */
   readonly replicas?: readonly PostgresConnection[] | undefined;
   /**
    * The application's own statements, made by `defineStatements` or
-   * `implementStatements`.
+   * `implementStatements`. Default: none
    */
   readonly statements?: Statements | readonly Statements[] | undefined;
   /** The schema of the tables that `migrations` makes. Default: `public` */
