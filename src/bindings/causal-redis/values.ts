@@ -1,7 +1,6 @@
 /** Values as bytes: JSON in UTF-8. */
 import { CorrectableError, check } from '../../correctable/errors.ts';
-import { findChangedPart } from '../shared/json-changes.ts';
-import { toJson } from '../shared/to-json.ts';
+import { toExactJson } from '../shared/to-json.ts';
 import { checkWellFormed } from '../shared/well-formed-text.ts';
 
 const MAX_KEY_BYTES = 1_024;
@@ -21,13 +20,8 @@ export function checkKeySizes(keys: readonly string[]): void {
  *   change, and what is too long
  */
 export function encodeValue(value: unknown, maxBytes: number): Buffer {
-  const bytes = Buffer.from(toJson(value));
-  const changed = findChangedPart(value, 'args.value');
-  if (changed !== undefined) {
-    const { path, name } = changed;
-    const message = `put: ${path} is ${name}, which JSON does not keep. The value was not written. Use objects, arrays, texts, finite numbers, booleans and null.`;
-    throw new CorrectableError('INVALID_VALUE', message, { field: path });
-  }
+  const text = toExactJson(value, { name: 'put', field: 'args.value' });
+  const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return bytes;
   const message = `put: the value has ${bytes.length} bytes as JSON, and maxValueBytes is ${maxBytes}. The value was not written. Split it, or raise maxValueBytes in all processes.`;
   throw new CorrectableError('INVALID_VALUE', message, { field: 'args.value' });

@@ -27,7 +27,7 @@ export interface DriverClient {
   query(query: DriverQuery): Promise<DriverResult>;
   getTypeParser(oid: number, format?: never): (text: never) => unknown;
   release(isBroken?: boolean | Error): void;
-  once(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
   removeListener(event: 'error', listener: (error: Error) => void): unknown;
 }
 
@@ -42,6 +42,7 @@ export interface DriverPool {
   readonly waitingCount: number;
   connect(): Promise<DriverClient>;
   on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'connect', listener: (client: DriverClient) => void): unknown;
   end(): Promise<void>;
 }
 

@@ -7,7 +7,7 @@ import type {
   RemoveArgs,
 } from '../../operations/index.ts';
 import { refuseTimeToLive } from '../../values/time-to-live.ts';
-import { toJson } from '../shared/to-json.ts';
+import { toExactJson } from '../shared/to-json.ts';
 import { checkWellFormed } from '../shared/well-formed-text.ts';
 import { checkText, MIGRATIONS_HINT, type SqlOperation } from './sql-plan.ts';
 
@@ -65,7 +65,8 @@ export function createKeyValueOperations(
       refuseTimeToLive(operation, 'this table');
       const { key: input, value } = (operation.args ?? {}) as Partial<PutArgs>;
       const key = checkText(input, 'args.key');
-      const json = toJson(checkWellFormed(value, 'args.value'));
+      checkWellFormed(value, 'args.value');
+      const json = toExactJson(value, { name: 'put', field: 'args.value' });
       return {
         ...WRITE,
         name: 'put',

@@ -12,6 +12,7 @@ const NAME = /^[A-Za-z_]\w{0,62}$/;
 export interface TableNames {
   readonly values: string;
   readonly queues: string;
+  readonly keys: string;
 }
 
 /** @throws CorrectableError `INVALID_ARGUMENT` for a name that is no identifier */
@@ -24,13 +25,14 @@ export function getTableNames(schema: string = 'public'): TableNames {
   return {
     values: `"${schema}".correctables_values`,
     queues: `"${schema}".correctables_queues`,
+    keys: `"${schema}".correctables_idempotency_keys`,
   };
 }
 
 /**
  * Returns the statements that create the tables of `get`, `put`, `enqueue` and
- * the like. Run them once, when you deploy: at the primary. Your own statements
- * need no table of the binding.
+ * the like, and of idempotency keys. Run them once, when you deploy: at the
+ * primary. Your own statements need no table, unless you use such keys.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option
  * @example
@@ -42,7 +44,7 @@ export function migrations(options: MigrationOptions = {}): string {
     { call: "migrations({ schema: 'public' })" },
     { schema: true },
   );
-  const { values, queues } = getTableNames(options.schema);
+  const { values, queues, keys } = getTableNames(options.schema);
   return `create table if not exists ${values} (
   key text primary key,
   value jsonb not null
@@ -52,6 +54,12 @@ create table if not exists ${queues} (
   id bigint generated always as identity,
   item jsonb not null,
   primary key (queue, id)
+);
+create table if not exists ${keys} (
+  key text primary key,
+  operation text not null,
+  result json,
+  written_at timestamptz not null default now()
 );
 `;
 }

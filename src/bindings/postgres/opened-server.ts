@@ -6,6 +6,7 @@ import {
   type CallOptions,
   type Outcomes,
   type PostgresServer,
+  type RunBatch,
   type SqlStatement,
 } from './postgres-server.ts';
 
@@ -37,6 +38,14 @@ export class OpenedServer implements PostgresServer {
     // Once it is open, nothing is awaited before a write is sent.
     const server = this.#server ?? (await this.#open());
     return await server.run(statements, options);
+  }
+
+  async lend<T>(
+    options: CallOptions,
+    body: (run: RunBatch) => Promise<T>,
+  ): Promise<T> {
+    const server = this.#server ?? (await this.#open());
+    return await server.lend(options, body);
   }
 
   async close(): Promise<void> {

@@ -43,8 +43,24 @@ export interface PostgresServer {
     statements: readonly SqlStatement[],
     options: CallOptions,
   ): Promise<Outcomes>;
+  /**
+   * Runs several batches on one connection, which is given back after `body`.
+   * Absent if the connections belong to another library.
+   */
+  readonly lend?: <T>(
+    options: CallOptions,
+    body: (run: RunBatch) => Promise<T>,
+  ) => Promise<T>;
   close(): Promise<void>;
 }
+
+/** Runs statements one after another, in one trip. */
+export type RunBatch = (
+  statements: readonly SqlStatement[],
+) => Promise<Outcomes>;
+
+/** Most reads end by themselves before they are canceled. */
+const CANCEL_DELAY_MS = 100;
 
 const INT8 = 20;
 const DATE = 1082;
@@ -72,34 +88,44 @@ export class PoolServer implements PostgresServer {
 
   constructor(options: PoolServerOptions) {
     this.#options = options;
+    const { pool, isOwned } = options;
     // An idle connection that breaks is replaced. Without a listener, the error
     // would end the process.
-    if (options.isOwned) options.pool.on('error', () => {});
+    if (isOwned) pool.on('error', () => {});
+    // A server may end a connection at once. Then the error comes before the
+    // pool has given the client to this code.
+    pool.on('connect', (client) => void client.on('error', () => {}));
   }
 
-  async run(
+  run(
     statements: readonly SqlStatement[],
-    { signal, markSent }: CallOptions,
+    options: CallOptions,
   ): Promise<Outcomes> {
+    return this.lend(options, (runBatch) => runBatch(statements));
+  }
+
+  async lend<T>(
+    { signal, markSent }: CallOptions,
+    body: (run: RunBatch) => Promise<T>,
+  ): Promise<T> {
     const { pool } = this.#options;
     // An idle connection certainly sends them.
     const isCertain = pool.idleCount > pool.waitingCount;
     if (isCertain) markSent();
     const client = await this.#connect();
-    let isBroken = false;
-    const onError = (): void => void (isBroken = true);
-    client.once('error', onError);
-    const stopCancelling = this.#cancelOnAbort(client, signal);
-    try {
-      if (!isCertain) markSent();
-      return await Promise.allSettled(
-        statements.map((statement) => this.#query(client, statement)),
-      );
-    } finally {
-      await stopCancelling();
-      client.removeListener('error', onError);
-      client.release(isBroken);
-    }
+    return await useClient(client, async () => {
+      const stopCanceling = this.#cancelOnAbort(client, signal);
+      try {
+        if (!isCertain) markSent();
+        return await body((statements) =>
+          Promise.allSettled(
+            statements.map((statement) => this.#query(client, statement)),
+          ),
+        );
+      } finally {
+        await stopCanceling();
+      }
+    });
   }
 
   async close(): Promise<void> {
@@ -146,43 +172,66 @@ export class PoolServer implements PostgresServer {
   }
 
   /**
-   * Cancels what runs on a connection when nobody waits for it any more. The
-   * connection is given back after that, so that no other statement is hit.
+   * Cancels what still runs on a connection when no caller waits for it any
+   * more. The connection is given back after that, so that no other statement
+   * is hit.
    */
   #cancelOnAbort(
     client: DriverClient,
     signal: AbortSignal,
   ): () => Promise<void> {
-    let canceling: Promise<unknown> | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let canceling: Promise<void> | undefined;
     const cancel = (): void => {
-      const { pool } = this.#options;
-      const { max = 10 } = pool.options;
-      const canConnect = pool.idleCount > 0 || pool.totalCount < max;
-      const { processID } = client;
-      if (canConnect && typeof processID === 'number')
-        canceling = this.#sendCancel(processID);
+      canceling = this.#cancel(client);
     };
-    signal.addEventListener('abort', cancel, { once: true });
-    if (signal.aborted) cancel();
+    const onAbort = (): void => {
+      timer = setTimeout(cancel, CANCEL_DELAY_MS);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
     return async () => {
-      signal.removeEventListener('abort', cancel);
+      signal.removeEventListener('abort', onAbort);
+      clearTimeout(timer);
       await canceling;
     };
   }
 
   /** If the statement cannot be canceled, it ends by itself. */
-  async #sendCancel(processId: number): Promise<void> {
+  async #cancel({ processID }: DriverClient): Promise<void> {
+    const { pool } = this.#options;
+    const { max = 10 } = pool.options;
+    const canConnect = pool.idleCount > 0 || pool.totalCount < max;
+    if (!canConnect || typeof processID !== 'number') return;
     try {
-      const client = await this.#options.pool.connect();
-      try {
-        const text = 'select pg_cancel_backend($1)';
-        await client.query({ text, values: [processId] });
-      } finally {
-        client.release();
-      }
+      const client = await pool.connect();
+      const text = 'select pg_cancel_backend($1)';
+      await useClient(client, () =>
+        client.query({ text, values: [processID] }),
+      );
     } catch {
       // The read ends with its own result.
     }
+  }
+}
+
+/**
+ * Gives a client back to its pool after `body`. A connection that breaks may
+ * report several errors, also later. Without a listener, they would end the
+ * process.
+ */
+async function useClient<T>(
+  client: DriverClient,
+  body: () => Promise<T>,
+): Promise<T> {
+  let isBroken = false;
+  const onError = (): void => void (isBroken = true);
+  client.on('error', onError);
+  try {
+    return await body();
+  } finally {
+    if (!isBroken) client.removeListener('error', onError);
+    client.release(isBroken);
   }
 }
 

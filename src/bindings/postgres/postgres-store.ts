@@ -26,6 +26,7 @@ import type {
   PostgresServer,
   SqlStatement,
 } from './postgres-server.ts';
+import { writeOnceForKey, type WrittenPage } from './keyed-write.ts';
 import { createQueueOperations } from './queue.ts';
 import { toCorrectableError } from './sql-errors.ts';
 import {
@@ -55,9 +56,11 @@ const UNABORTABLE: AbortSignal = new AbortController().signal;
 export class PostgresStore implements ReplicaStore<PostgresPosition> {
   readonly name = 'postgres';
   readonly replicas: readonly string[];
+  readonly hasIdempotencyKeys: boolean;
   readonly #servers: ReadonlyMap<string, PostgresServer>;
   readonly #operations: ReadonlyMap<string, SqlOperation>;
   readonly #positionStatement: SqlStatement;
+  readonly #keysTable: string;
   /** Servers that cannot tell their position. */
   readonly #withoutPosition = new Set<string>();
 
@@ -65,6 +68,8 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     const { servers, positions } = options;
     this.#servers = servers;
     this.replicas = [...servers.keys()].filter((name) => name !== 'primary');
+    this.hasIdempotencyKeys = servers.get('primary')?.lend !== undefined;
+    this.#keysTable = getTableNames(options.schema).keys;
     this.#operations = createOperations(options);
     this.#positionStatement = { text: positions.sql, values: [] };
   }
@@ -116,7 +121,11 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     const plan = this.#plan(operation, 'write');
     const onEnd = this.#operations.get(operation.name)?.onWrite?.(operation);
     try {
-      const { page, position } = await this.#writeUntilKnown(plan, call);
+      const { page, position } = await this.#writeUntilKnown(
+        operation,
+        plan,
+        call,
+      );
       onEnd?.({ page, position });
       return { ...interpretWritten(plan, page), position };
     } catch (error) {
@@ -199,14 +208,19 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
 
   /** Resends a write that may be made twice, if its outcome is unknown. */
   async #writeUntilKnown(
+    operation: Operation,
     plan: SqlPlan,
     call: ReplicaCall,
-  ): Promise<{ page: Page; position: PostgresPosition | undefined }> {
-    const attempts = plan.isIdempotent ? MAX_ATTEMPTS : 1;
+  ): Promise<WrittenPage> {
+    const { idempotencyKey } = call;
+    const isRepeatable = plan.isIdempotent || idempotencyKey !== undefined;
+    const attempts = isRepeatable ? MAX_ATTEMPTS : 1;
     let failure: unknown;
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
       try {
-        return await this.#writeOnce(plan, call);
+        return idempotencyKey === undefined
+          ? await this.#writeOnce(plan, call)
+          : await this.#writeForKey(operation, plan, call, idempotencyKey);
       } catch (error) {
         const isUnknown = isCorrectableError(error, 'UNKNOWN');
         // A later attempt that was refused says nothing about the first one.
@@ -219,11 +233,30 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     throw failure;
   }
 
+  #writeForKey(
+    operation: Operation,
+    plan: SqlPlan,
+    { markSent }: ReplicaCall,
+    key: string,
+  ): Promise<WrittenPage> {
+    const primary = this.#servers.get('primary') as PostgresServer;
+    const write = {
+      operation,
+      plan,
+      key,
+      table: this.#keysTable,
+      position: this.#positionStatement,
+    };
+    return primary.lend!({ signal: UNABORTABLE, markSent }, (run) =>
+      writeOnceForKey(run, write),
+    );
+  }
+
   /** The position is read after the commit: it covers that. */
   async #writeOnce(
     plan: SqlPlan,
     { markSent }: ReplicaCall,
-  ): Promise<{ page: Page; position: PostgresPosition | undefined }> {
+  ): Promise<WrittenPage> {
     const call = { signal: UNABORTABLE, markSent };
     const hasPosition = !this.#withoutPosition.has('primary');
     const statements = hasPosition

@@ -7,7 +7,7 @@
 import type { Operation } from '../../correctable/operation.ts';
 import type { EnqueueArgs } from '../../operations/index.ts';
 import type { Page, Row } from '../shared/statements/page.ts';
-import { toJson } from '../shared/to-json.ts';
+import { toExactJson } from '../shared/to-json.ts';
 import { checkWellFormed } from '../shared/well-formed-text.ts';
 import type { PostgresPosition } from './position.ts';
 import {
@@ -48,7 +48,8 @@ export function createQueueOperations(
     access: 'write',
     plan(operation) {
       const { item } = (operation.args ?? {}) as Partial<EnqueueArgs>;
-      const json = toJson(checkWellFormed(item, 'args.item'));
+      checkWellFormed(item, 'args.item');
+      const json = toExactJson(item, { name: 'enqueue', field: 'args.item' });
       return {
         name: 'enqueue',
         hint: MIGRATIONS_HINT,

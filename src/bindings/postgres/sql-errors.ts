@@ -39,6 +39,8 @@ export interface FailedStatement {
   readonly name: string;
   readonly access: Access;
   readonly isReplica: boolean;
+  /** Whether a write certainly was not made, since no commit was sent. */
+  readonly isUncommitted?: boolean | undefined;
   /** What to do if there is no such table. */
   readonly hint?: string | undefined;
 }
@@ -46,13 +48,14 @@ export interface FailedStatement {
 /** Returns the error to report. A write that may have been made is `UNKNOWN`. */
 export function toCorrectableError(
   error: unknown,
-  { name, access, isReplica, hint }: FailedStatement,
+  { name, access, isReplica, isUncommitted, hint }: FailedStatement,
 ): unknown {
   if (isCorrectableError(error)) return error;
   const sqlState = findSqlState(error);
   const text = error instanceof Error ? error.message : String(error);
   const isWrite = access === 'write';
-  if (isWrite && (sqlState === undefined || UNCERTAIN.test(sqlState))) {
+  const isUncertain = sqlState === undefined || UNCERTAIN.test(sqlState);
+  if (isWrite && isUncertain && isUncommitted !== true) {
     const message = `${name}: the write was sent and may have been made: ${text}`;
     return new CorrectableError('UNKNOWN', message, { cause: error });
   }
@@ -77,7 +80,7 @@ function getCode(sqlState: string | undefined, isReplica: boolean): ErrorCode {
 }
 
 /** Other libraries wrap the error of the driver. */
-function findSqlState(error: unknown, depth = 0): string | undefined {
+export function findSqlState(error: unknown, depth = 0): string | undefined {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
   if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) return code;
   return depth < 3 && cause !== undefined

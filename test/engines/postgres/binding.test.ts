@@ -160,6 +160,12 @@ const users = defineStatements({
     args: z.object({ name: z.string() }),
     result: oneRow((row) => row['age'] as number, { version: 'age' }),
   },
+  score: {
+    access: 'write',
+    sql: 'insert into users (name, age, seen, score) values (:name, 10 / :divisor, now(), 1) on conflict (name) do update set score = users.score + 1 returning score, seen',
+    args: z.object({ name: z.string(), divisor: z.number() }),
+    result: oneRow((row) => row),
+  },
   cheat: {
     access: 'read',
     sql: 'insert into users (name, age) values (:name, 1) returning name',
@@ -257,6 +263,31 @@ test('without the tables, an error says how to make them', async () => {
     code: 'INVALID_ARGUMENT',
     message: expect.stringContaining('migrations()') as string,
   });
+});
+
+// @rule REPL-12
+test('writes with one idempotency key are made once, and have one result', async () => {
+  const { client, binding } = openForTest(it.servers, { statements: users });
+  expect(binding.hasIdempotencyKeys).toBe(true);
+  const write = (name: string, idempotencyKey: string, divisor = 1): Promise<unknown> =>
+    Promise.resolve(client.invoke(users.score({ name, divisor }), { idempotencyKey }));
+  const results = await Promise.all([1, 2, 3].map(() => write('eva', 'key 1')));
+  expect(results).toEqual(Array.from({ length: 3 }, () => ({ score: 1n, seen: expect.any(Date) as Date })));
+  expect(await write('eva', 'key 1')).toEqual(results[0]);
+  expect(await write('eva', 'key 2')).toMatchObject({ score: 2n });
+  await expect(write('fay', 'key 1')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'idempotencyKey' });
+  await expect(write('fay', 'key 3', 0)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' }); // division by zero
+  await expect(write('fay', 'key 3', 1)).resolves.toMatchObject({ score: 1n }); // a failed write keeps no key
+});
+
+// @rule REPL-12
+test('a dequeue with an idempotency key takes one item', async () => {
+  const { client } = openForTest(it.servers);
+  for (const item of ['a', 'b']) await client.invoke(enqueue('keyed', item));
+  const how = { idempotencyKey: 'a seat for ada' };
+  expect(await client.invoke(dequeue('keyed'), how)).toEqual({ item: 'a' });
+  expect(await client.invoke(dequeue('keyed'), how)).toEqual({ item: 'a' });
+  expect(await client.invoke(dequeue('keyed'))).toEqual({ item: 'b' });
 });
 
 test('a queue gives each item once, in order', async () => {

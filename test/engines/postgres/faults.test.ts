@@ -124,6 +124,11 @@ test('a canceled write was not made', async () => {
   expect(await failed).toMatchObject({ code: 'TIMEOUT' });
 });
 
+const SLOW_KEYS = `
+  create function sleep_a_second() returns trigger language plpgsql as $$ begin perform pg_sleep(1); return new; end $$;
+  create trigger slow before update on correctables_idempotency_keys for each row execute function sleep_a_second();
+`;
+
 interface HeldRoute {
   readonly port: number;
   /** Keeps what the primary sends, until `cut`. */
@@ -189,6 +194,25 @@ test('an idempotent write whose answer is lost is sent again', async () => {
   await expect.poll(() => readValue('again')).toBe(1);
   route.cut();
   await writing;
+});
+
+// @rule REPL-12
+test('a write with an idempotency key whose answer is lost is sent again, and made once', async () => {
+  const route = await openHeldRoute();
+  const { client } = openForTest(it.servers, {
+    primary: { ...it.servers.connection('primary', route.port) },
+    statements,
+  });
+  await client.invoke(get('keyed'));
+  // The second trip of the write stores its result, and takes a second here. Its answer is lost.
+  await it.servers.query('primary', SLOW_KEYS);
+  const writing = client.invoke(statements.count({ key: 'keyed' }), { idempotencyKey: 'once' });
+  await findProcess('primary', 'update %correctables_idempotency_keys');
+  route.hold();
+  await expect.poll(() => readValue('keyed')).toBe(1);
+  route.cut();
+  await writing;
+  expect(await readValue('keyed')).toBe(1);
 });
 
 // @rule REPL-4
