@@ -39,7 +39,7 @@ export interface System {
 }
 
 /** The place of what a key has that was never written. */
-export const INITIAL: Placed = { stamp: 1, site: 0 };
+export const INITIAL: Placed = { stamp: 0, site: 0 };
 
 export function comparePlaces(a: Placed, b: Placed): number {
   return a.stamp - b.stamp || a.site - b.site;
