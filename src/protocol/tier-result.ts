@@ -1,6 +1,6 @@
 /**
- * Results of a tier beside a plain value: a value with its version, or the
- * absence of an answer.
+ * Results of a tier beside a plain value: a value with its version, metadata or
+ * both, or the absence of an answer.
  */
 import type { ViewDetails } from '../correctable/binding.ts';
 import { checkRecord } from '../correctable/validate.ts';
@@ -9,7 +9,7 @@ const VALUE_WITH_DETAILS: unique symbol = Symbol.for(
   'correctables.valueWithDetails',
 );
 
-/** A value with its version or metadata, made by `withDetails`. */
+/** A value with its version, metadata or both, made by `withDetails`. */
 export interface ValueWithDetails<out T = unknown> {
   readonly [VALUE_WITH_DETAILS]: true;
   readonly value: T;

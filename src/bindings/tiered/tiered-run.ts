@@ -78,7 +78,7 @@ export class TieredRun {
    * rejects: failures go to the sink.
    */
   async runToEnd(): Promise<void> {
-    if (this.isWrite) await this.#runFromStrongest();
+    if (this.isWrite) await this.#runWrite();
     else await this.#runRead();
   }
 
@@ -91,10 +91,10 @@ export class TieredRun {
   }
 
   /**
-   * Only the strongest tier executes an update. Its result is final, whatever
+   * Only the strongest tier executes a write. Its result is final, whatever
    * weaker level was requested.
    */
-  async #runFromStrongest(): Promise<void> {
+  async #runWrite(): Promise<void> {
     const { levels } = this.#options;
     if (
       (await this.#callTier(levels[levels.length - 1] as string)) === 'skipped'
@@ -111,14 +111,14 @@ export class TieredRun {
       await query;
       if (this.#isReadAbandoned()) return;
     }
-    await this.#runWrite();
+    await this.#runFromStrongestRequested();
   }
 
   /**
    * Calls the strongest requested tier and, while a tier has no answer, the
    * stronger ones in turn.
    */
-  async #runWrite(): Promise<void> {
+  async #runFromStrongestRequested(): Promise<void> {
     const { levels, requestedLevels } = this.#options;
     const from = levels.indexOf(
       requestedLevels[requestedLevels.length - 1] as string,
@@ -261,7 +261,7 @@ export class TieredRun {
 
   /**
    * Returns whether a result is dropped because its caller has left. The result
-   * of an update is always delivered, because the update was executed.
+   * of a write is always delivered, because the write was executed.
    */
   #isCallerGone(): boolean {
     return (

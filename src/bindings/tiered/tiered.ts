@@ -185,7 +185,7 @@ class TieredBinding<L extends Levels> implements Binding<L> {
   }
 
   /**
-   * Creates the error of updates in flight. Their tier has been called and
+   * Creates the error of writes in flight. Their tier has been called and
    * continues.
    */
   #ended(): CorrectableError {

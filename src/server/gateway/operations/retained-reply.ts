@@ -16,7 +16,7 @@ import { createViewMessage } from './view-messages.ts';
 const RESULT_NOT_RETAINED =
   'the write took effect; its result is not kept, since too much waits for an ack of this client';
 
-/** An update that ended with a view or a failure. */
+/** A write that ended with a view or a failure. */
 export class CompletedWrite implements RepeatableWrite {
   readonly #id: number;
   /** `undefined` if the write ended with a view for which there was no room. */

@@ -27,7 +27,8 @@ export interface MessageTail extends ViewDetails {
 const MAX_TOKEN_LENGTH = 4_096;
 
 // The messages are written out by hand: one is created for every view, and
-// spreading optional parts costs more than all the rest.
+// spreading optional parts costs more than all the rest. Each form has all
+// elements before its last one, `null` where one is absent.
 export function createViewMessage(
   id: number,
   level: number,

@@ -20,6 +20,20 @@ describe('submission', () => {
     expect(outlet.ends).toBe(1);
   });
 
+  test.each([
+    ['a version', { version: 3 }, [3]],
+    ['metadata', { meta: { remaining: 5 } }, [null, { remaining: 5 }]],
+    ['both', { version: 3, meta: { remaining: 5 } }, [3, { remaining: 5 }]],
+  ])('view with %s → sent with all of it, whether more views may follow or not', (_what, details, tail) => {
+    const { submission, outlet } = start();
+    submission.view('a', 'tentative', details);
+    submission.view('b', 'causal', { ...details, final: true });
+    expect(outlet.rows).toEqual([
+      [7, 'view', 0, 0, 'a', ...tail],
+      [7, 'final', 1, 1, 'b', ...tail],
+    ]);
+  });
+
   test('same value, but a detail of the first view is gone → sent in full: a confirmation would keep it', () => {
     const { submission, outlet } = start();
     submission.view('v', 'tentative', { meta: { remaining: 5 } });
