@@ -21,6 +21,7 @@ const PARTS = {
       'src/bindings/causal-redis',
       'src/bindings/postgres',
       'src/bindings/replicas',
+      'src/bindings/valkey',
       'src/bindings/zookeeper',
       'src/bindings/shared',
       'src/operations',

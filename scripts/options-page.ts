@@ -160,6 +160,7 @@ export const SECTIONS: Readonly<Record<string, readonly (readonly OptionGroup[])
     [{ file: 'bindings/postgres/options.ts', type: 'PostgresOptions' }],
     [{ file: 'bindings/postgres/migrations.ts', type: 'MigrationOptions' }],
   ],
+  valkey: [[{ file: 'bindings/valkey/options.ts', type: 'ValkeyOptions' }]],
   createEmbedded: [
     [
       {

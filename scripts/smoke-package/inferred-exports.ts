@@ -34,6 +34,7 @@ import { causalRedis, createCausalDeployment } from 'correctables/bindings/causa
 import { memory, memoryStore } from 'correctables/bindings/memory';
 import * as pg from 'correctables/bindings/postgres';
 import { getLagMs, replicas, type ReplicaStore } from 'correctables/bindings/replicas';
+import { valkey } from 'correctables/bindings/valkey';
 import { withDetails, tiered, skipLevel } from 'correctables/bindings/tiered';
 import { exponentialBackoff, findSites, neverReconnect, redblue, REDBLUE_LEVELS } from 'correctables/bindings/redblue';
 import { remote } from 'correctables/bindings/remote';
@@ -180,6 +181,7 @@ export const sqlStatements = pg.defineStatements({
 });
 export const people = createClient(pg.postgres({ primary: 'postgres://localhost/k', statements: sqlStatements }));
 export const age = (name: string) => people.invoke(sqlStatements.age({ name }));
+export const onValkey = () => createClient(valkey({ primary: 'localhost' }));
 export const sqlTables = pg.migrations();
 export const replicated = (mine: ReplicaStore<number>) => createClient(replicas(mine));
 export const lag = async () => getLagMs(await age('ada').when('replica'));

@@ -36,6 +36,7 @@ export const pagesWithEngines: readonly string[] = [
   'bindings/cassandra',
   'bindings/causal-redis',
   'bindings/postgres',
+  'bindings/valkey',
   'bindings/zookeeper',
   'start/quick-start-cassandra',
 ];

@@ -223,6 +223,33 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
       parts: [['an operation that the contract does not have', 'add', (f) => f(contract(), { add: sqlSpec })]],
     },
   },
+  './bindings/valkey': {
+    valkey: {
+      shows: "valkey({ primary: '10.0.0.1:6379', replicas: ['10.0.0.2:6379'] })",
+      whole: [
+        ['nothing', 'options', (f) => f()],
+        ['an address', 'options', (f) => f('127.0.0.1:6379')],
+        ['no primary', 'primary', (f) => f({ replicas: ['a:1'] })],
+        ['an address that is none', 'primary', (f) => f({ primary: ':1' })],
+        ['one replica without a list', 'replicas', (f) => f({ primary: 'a', replicas: 'b' })],
+        ['a replica that is a number', 'replicas[0]', (f) => f({ primary: 'a', replicas: [6379] })],
+        ['an option that is misspelt', 'replica', (f) => f({ primary: 'a', replica: 'b' })],
+      ],
+      parts: [
+        ['a prefix that is a number', 'prefix', (f) => f({ primary: 'a', prefix: 1 })],
+        ['half a replica', 'waitForReplicas', (f) => f({ primary: 'a', waitForReplicas: 0.5 })],
+        ['a time without end', 'waitTimeoutMs', (f) => f({ primary: 'a', waitTimeoutMs: 0 })],
+        ['options of ioredis as text', 'redisOptions', (f) => f({ primary: 'a', redisOptions: 'tls' })],
+        ['a short key', 'tokenKey', (f) => f({ primary: 'a', tokenKey: 'secret' })],
+        ['a list of handlers', 'onAlarm', (f) => f({ primary: 'a', onAlarm: [] })],
+      ],
+    },
+    getLagMs: {
+      shows: 'getLagMs(view)',
+      whole: [['nothing', 'view', (f) => f()]],
+      parts: [],
+    },
+  },
   './bindings/zookeeper': {
     zookeeper: {
       shows: "zookeeper({ servers: '127.0.0.1:2181' })",

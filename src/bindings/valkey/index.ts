@@ -1,0 +1,14 @@
+/**
+ * `correctables/bindings/valkey`: reads on the replicas and the primary of
+ * Valkey or Redis. Node only.
+ */
+export { valkey } from './valkey.ts';
+export type { ValkeyOptions } from './options.ts';
+export { getLagMs } from '../replicas/index.ts';
+export type {
+  ReplicaLevels,
+  ReplicasAlarm,
+  ReplicasBinding,
+  ReplicasOptions,
+  ReplicaStats,
+} from '../replicas/index.ts';

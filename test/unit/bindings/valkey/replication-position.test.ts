@@ -1,0 +1,38 @@
+/** Positions in the stream of a primary, and after a promotion. */
+import { expect, test } from 'vitest';
+import { parsePosition, reached } from '../../../../src/bindings/valkey/replication-position.ts';
+
+const info = (fields: object): string =>
+  ['# Replication', ...Object.entries(fields).map(([name, value]) => `${name}:${value}`), ''].join('\r\n');
+const none = { master_replid2: '0'.repeat(40), second_repl_offset: -1 };
+
+test('a primary and a replica have the offset of what they show', () => {
+  const primary = { role: 'master', master_replid: 'a', master_repl_offset: 7, ...none };
+  expect(parsePosition(info(primary))).toEqual({ id: 'a', offset: 7 });
+  const replica = { ...primary, role: 'slave', slave_repl_offset: 5 };
+  expect(parsePosition(info(replica))).toEqual({ id: 'a', offset: 5 });
+});
+
+// @rule REPL-11
+test('a replica that copies all data has no position, nor has a reply without one', () => {
+  const replica = { role: 'slave', master_replid: 'a', slave_repl_offset: 5, master_sync_in_progress: 1 };
+  expect(parsePosition(info(replica))).toBeUndefined();
+  expect(parsePosition('')).toBeUndefined();
+});
+
+// @rule REPL-10
+test('after a promotion, positions of the stream before hold up to there', () => {
+  const fields = {
+    role: 'master',
+    master_replid: 'b',
+    master_repl_offset: 20,
+    master_replid2: 'a',
+    second_repl_offset: 11,
+  };
+  const promoted = parsePosition(info(fields))!;
+  expect(reached(promoted, { id: 'a', offset: 10 })).toBe(true);
+  expect(reached(promoted, { id: 'a', offset: 11 })).toBe(false);
+  expect(reached(promoted, { id: 'c', offset: 1 })).toBe(false);
+  expect(reached({ ...promoted, offset: 5 }, { id: 'a', offset: 10 })).toBe(false);
+  expect(reached({ id: 'a', offset: 30 }, promoted)).toBe(false);
+});
