@@ -93,8 +93,7 @@ export async function readNearest<T>(
 /** Returns whether another server may answer instead. */
 function isServerFailure(error: unknown): boolean {
   return (
-    !isCorrectableError(error) ||
-    /^(UNAVAILABLE|TIMEOUT|OVERLOADED)$/.test(error.code)
+    !isCorrectableError(error) || /^(UNAVAILABLE|OVERLOADED)$/.test(error.code)
   );
 }
 

@@ -249,3 +249,51 @@ test('a final is not older than the view of a replica that was read later', asyn
   expect(final).toMatchObject({ value: 1, version: { epoch: 1, at: 2 } });
   expect(final.regressed).toBeUndefined();
 });
+
+// @rule REPL-2
+test('a statement that takes too long is not started at another replica', async () => {
+  const { store, client, binding } = open();
+  store.before = (_, server) => {
+    if (server !== 'primary') throw new CorrectableError('TIMEOUT', 'statement timeout');
+  };
+  await client.invoke(get('k'));
+  expect(store.requests).toEqual(['near get', 'primary get']);
+  expect(binding.stats.replicaFailures).toBe(0);
+});
+
+/** A store whose replicas know what a write will return. */
+function openWithPreviews(answer: () => Promise<unknown>) {
+  const opened = open();
+  const { position } = opened.store;
+  opened.store.beforeAnswer = () => new Promise((resolve) => setImmediate(resolve));
+  Object.assign(opened.store, { preview: async () => ({ value: await answer(), position }) });
+  return opened;
+}
+
+// @rule REPL-1
+test('an update may have a preliminary view of a replica, without a version', async () => {
+  const { client, binding } = openWithPreviews(async () => 'guess');
+  const writing = client.invoke(put('k', 1));
+  expect(await writing.when('replica')).toMatchObject({ level: 'replica', value: 'guess' });
+  expect((await writing.when('replica')).version).toBeUndefined();
+  expect((await writing.when('primary')).value).toBeUndefined();
+  expect(binding.stats.replicaViews).toBe(1);
+});
+
+// @rule REPL-1
+test('a preliminary view of an update that fails does not fail the update', async () => {
+  const opened = openWithPreviews(() => Promise.reject(new Error('down')));
+  expect(await collect(opened, put('k', 1))).toEqual([['primary', undefined]]);
+  expect(await opened.client.invokeStrong(get('k'))).toBe(1);
+});
+
+// @rule REPL-5
+test('an update has no preliminary view of a replica that is behind its session', async () => {
+  const opened = openWithPreviews(async () => 'old');
+  const session = opened.client.session();
+  await opened.client.invokeStrong(put('k', 1), { session });
+  const views: string[] = [];
+  for await (const { level } of opened.client.invoke(put('k', 2), { session })) views.push(level);
+  expect(views).toEqual(['primary']);
+  expect(opened.binding.stats.behindSession).toBe(1);
+});
