@@ -262,7 +262,7 @@ function describeLatencyError(
 ): string {
   const pair = field.slice('latency.'.length);
   const isGiven = typeof latency === 'object' && Object.hasOwn(latency, pair);
-  if (isGiven) return `gives ${pair}, which ${message.slice(`${field} `.length, -'.'.length)}`;
+  if (isGiven) return `gives ${pair}, which ${message.slice(`${field}: `.length)}`;
   return `${latency === 'eu-us' ? 'eu-us is for the sites ireland, frankfurt, virginia, and ' : ''}has no round trip for ${pair}`;
 }
 
