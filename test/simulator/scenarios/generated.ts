@@ -149,10 +149,8 @@ function drawPart(random: Random, tables: Readonly<Record<string, Table>>): Part
   const field = random.pick(Object.keys(fields) as [string]);
   const kind = fields[field]?.kind as DrawnKind;
   const [action, valueOf] = drawAction(random, kind);
-  const make: Make = (effects, input) => {
-    const build = effects[table]?.row(keyOf(input))[field]?.[action] as (value: unknown) => Effect;
-    return build(valueOf(input));
-  };
+  // Called as a method: the builders of a row are methods of one class, and know its key by `this`.
+  const make: Make = (effects, input) => effects[table]?.row(keyOf(input))[field]?.[action]?.(valueOf(input)) as Effect;
   const { isRedOnly } = FIELD_KINDS[kind];
   return { isRed: isRedOnly, makesResult: isRedOnly, make };
 }
