@@ -87,8 +87,8 @@ export interface ReadRequest extends FencedRequest {
   readonly keys: readonly string[];
   readonly snapshot: Vector;
   /**
-   * For `latest`: the union of all sites is complete, although no site has all versions
-   * (CAUSAL-22).
+   * Whether to answer although the partition lacks versions of the snapshot. `latest` reads all
+   * sites, which have all versions together (CAUSAL-22).
    */
   readonly acceptsMissing: boolean;
 }

@@ -54,8 +54,8 @@ export class ConnectionTimer {
   }
 
   /**
-   * Extends the time for a message of this many bytes. Until it has arrived,
-   * nothing else can.
+   * Extends the time without a heartbeat, for a message of this many bytes.
+   * Until all of it has arrived, no heartbeat can arrive.
    */
   extendForBytes(bytes: number): void {
     this.#heartbeat.extendForBytes(bytes);

@@ -284,8 +284,9 @@ export class ReadRun implements ReadSink {
   }
 
   /**
-   * Retries once, then fails. If two writes have the same time, only one of
-   * them is kept. That is reported once.
+   * Retries once, then fails. Cassandra keeps only one of two writes with the
+   * same time, so a session may wait for a value that is gone. It then counts
+   * the value that is there as seen, and only this read fails.
    */
   #retry({ objects }: ReadResult): void {
     if (!this.#hasRetried) {

@@ -33,7 +33,7 @@ export interface CausalDeployment {
   /** The sites in the order that all processes use. */
   readonly sites: readonly string[];
   readonly partitions: number;
-  /** Whether the record was written now, and was not there before. */
+  /** Whether this call wrote the deployment record of the site. */
   readonly isCreated: boolean;
   /**
    * Partitions that other sites know, and that have no data here. They are

@@ -51,7 +51,10 @@ const FOLLOWER_POLL_MS = 1_000;
 const RETRY_START_MS = 250;
 const CHECK_MS = 60_000;
 const REQUEST_TIMEOUT_MS = DEFAULT_LIMITS.requestTimeout / MICROSECONDS_PER_MS;
-/** The lease ends by itself: to release it only spares the other gateways a wait. */
+/**
+ * How long a gateway that closes waits for the lease to be released. The lease ends by itself, so
+ * this only spares the other gateways a wait.
+ */
 const RELEASE_MS = 500;
 
 export class Gateway {

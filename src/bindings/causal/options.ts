@@ -29,8 +29,8 @@ export interface CausalStoreOptions<N extends string = string> {
   /** Delays between the sites. Default: none */
   readonly latency?: RoundTrips | undefined;
   /**
-   * How long a session that comes from another site waits for its writes, in milliseconds, before
-   * `REPLICA_BEHIND`. Default: 5000
+   * How long an operation waits, in milliseconds, until its site has what its session has seen at
+   * another site. Then it fails with `REPLICA_BEHIND`. Default: 5000
    */
   readonly siteTimeoutMs?: number | undefined;
   /** Measures the delays, and gives the time of writes. Default: the clock of the process */

@@ -68,9 +68,9 @@ export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
   /**
    * Returns the smallest threshold at which you can trust a preliminary view
    * now. It depends on the live bindings, their rates and recent agreement
-   * times. It is `Infinity` while there is no connection. If there are others,
-   * it is `Infinity` until this binding has taken something. Views pass theirs
-   * to `getSafeThreshold`.
+   * times. It is `Infinity` while there is no connection. If there are other
+   * bindings, it is `Infinity` until this one has taken something. Views pass
+   * their threshold to `getSafeThreshold`.
    *
    * @throws CorrectableError `UNAVAILABLE` if the binding is closed
    */

@@ -428,8 +428,8 @@ export class ClusterLinks {
   }
 
   /**
-   * Reports the first connection of each kind without the key, and only counts
-   * others: what they claim may be made up.
+   * Reports the first connection without the key, once for each kind of problem.
+   * Later ones are only counted, because strangers may claim anything.
    */
   #reportStranger(kind: StrangerKind, problem: string): void {
     const description = `a connection without the key to its cluster address was refused: ${problem}`;

@@ -35,7 +35,10 @@ export interface ServiceVersion {
   readonly tables: TableSchemas;
   /** By name: the fingerprint of the operation's declaration. */
   readonly operations: Readonly<Record<string, string>>;
-  /** Shadow operations that create the reply. Each site creates it itself. */
+  /**
+   * Shadow operations that create the reply. Each site runs that code, so all
+   * sites must have it before it is used.
+   */
   readonly replies: readonly string[];
 }
 

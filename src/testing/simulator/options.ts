@@ -313,8 +313,8 @@ const NO_ETCD = {
 } as const;
 
 /**
- * Draws the faults of an etcd and its clients. Sites do not check each other's
- * stamps before etcd has them.
+ * Draws the faults of an etcd and its clients. No clock is ahead then: sites do
+ * not check stamps of each other before etcd has the records.
  */
 function drawEtcd(seed: number): Partial<SimulationOptions> {
   const random = new Random(seed ^ 0xe7cd);

@@ -26,7 +26,10 @@ export interface RedLogContext extends LogFaults {
 }
 
 const PLACE = { deployment: 'simulated', generation: 0 };
-/** Few entries between two marks, so that much is trimmed in a run. */
+/**
+ * A site notes the digest of each fourth place. etcd is trimmed up to such a
+ * place, so that a run trims often.
+ */
 const MARK_EVERY = 4;
 const [PROBE_MS, RECOVERY_MS] = [20, 5000];
 /** The time in which operators notice an older state. */

@@ -346,7 +346,7 @@ export class ClientRecord implements SubmitterRecord {
   isForgotten = false;
   /** The client has acknowledged all writes up to this number. */
   acknowledged = 0;
-  /** The pages that are counted in `bytes`. */
+  /** How many pages of its slots are counted in `bytes`. */
   #pages = 0;
 
   constructor(parts: ClientIdentity, table: ClientTable) {

@@ -122,12 +122,14 @@ function computeStock(
  * `min` is that of a bounded field.
  */
 function computeValue(kind: string, changes: Changes, min = 0): unknown {
-  const add = (FIELD_MEANINGS as Readonly<Record<string, FieldMeaning>>)[kind];
-  if (add === undefined)
+  const compute = (FIELD_MEANINGS as Readonly<Record<string, FieldMeaning>>)[
+    kind
+  ];
+  if (compute === undefined)
     throw new Error(
-      `the oracle knows no fields of kind '${kind}': say in kinds.ts what they mean`,
+      `the oracle knows no fields of kind '${kind}': say in FIELD_MEANINGS what they mean`,
     );
-  return add(changes, min);
+  return compute(changes, min);
 }
 
 export interface ModelEntry {

@@ -132,9 +132,9 @@ export class DependencyResolver {
 
   /**
    * Returns an operation of another site that takes from the same rows and
-   * waits for its turn. Without this the site nearer to the leader would always
-   * win. A request waits only once, and not after it was rejected: two would
-   * wait for each other.
+   * is to be ordered first. Without this the site nearer to the leader would
+   * always win. A request waits only once, and not after it was rejected.
+   * Otherwise two requests would wait for each other.
    */
   #findEarlierTurn(
     request: RedRequest,
