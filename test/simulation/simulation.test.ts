@@ -68,6 +68,17 @@ describe('simulation', () => {
     },
   );
 
+  test('services that are drawn → change fields of each kind, and none of their operations fails', () => {
+    // In the last one, an operation tries an insertion beside a take.
+    const results = [...seeds(20, 1), 561].map((seed) =>
+      simulate(seed, 'swarm', { overrides: { scenario: 'generated' } }),
+    );
+    expect(results.flatMap(({ violation }) => violation ?? [])).toEqual([]);
+    expect(sum(results, 'answered FINAL_FAILED')).toBe(0);
+    expect(sum(results, 'red applied')).toBeGreaterThan(0);
+    expect(sum(results, 'blue applied')).toBeGreaterThan(0);
+  });
+
   test('batch in which a fault never came → it is named', () => {
     const batch = { runs: 200, seed: 1, profile: 'swarm', overrides: {} } as const;
     const coverage = Object.fromEntries(EXPECTED.map((name) => [name, name === 'torn writes' ? 0 : 1]));

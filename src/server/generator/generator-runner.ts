@@ -4,7 +4,7 @@
  */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
-import type { Effect } from '../records/effect.ts';
+import { isWholeRow, type Effect } from '../records/effect.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import {
   GENERATOR_LIMITS,
@@ -506,11 +506,11 @@ class ScratchState implements StateReader, Scratchpad {
 
   /**
    * The generator sees the result of an effect that reads its field, so that is
-   * a read too.
+   * a read too. An insertion or a removal of a row has no result.
    */
   #noteRead(effect: Effect): void {
     const { tables } = this.#service;
-    if (isRedOnly(tables, effect))
+    if (!isWholeRow(effect) && isRedOnly(tables, effect))
       reportFieldRead(
         effect,
         tables[effect.table]?.removable === true,
