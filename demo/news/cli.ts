@@ -27,11 +27,11 @@ async function read(options: Options): Promise<void> {
 async function open({ port, delays, hasRedis }: Options): Promise<void> {
   if (hasRedis) console.log('Starting a Redis Cluster at each site …');
   // An interrupted start ends the process, and the servers end with it.
-  const isStarted = whenInterrupted(() => Promise.resolve());
+  const ignoreInterrupts = whenInterrupted(() => Promise.resolve());
   const news = await startNews({ port, delays, hasRedis }).catch((error: unknown) => {
     throw explainPort(error, port, '--port N or PORT=N');
   });
-  isStarted();
+  ignoreInterrupts();
   console.log(`The news are ready: ${news.url}`);
   console.log(
     `Sites in Dublin, Oregon and Sydney${hasRedis ? ', comments on a Redis Cluster at each' : ''}. Ctrl-C closes them.`,

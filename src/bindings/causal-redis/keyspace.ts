@@ -69,9 +69,11 @@ local function merge(first, second)
     healed[partition] = string.sub(first, place + 8 * partitions, place + 8 * partitions + 7)
     local otherSeen = string.sub(second, place, place + 7)
     local otherHealed = string.sub(second, place + 8 * partitions, place + 8 * partitions + 7)
-    local healedAt, otherHealedAt = struct.unpack('>d', healed[partition]), struct.unpack('>d', otherHealed)
+    local healedAt = struct.unpack('>d', healed[partition])
+    local otherHealedAt = struct.unpack('>d', otherHealed)
+    local isHigher = struct.unpack('>d', otherSeen) > struct.unpack('>d', seen[partition])
     local isSame = healedAt == otherHealedAt
-    if otherHealedAt > healedAt or (isSame and struct.unpack('>d', otherSeen) > struct.unpack('>d', seen[partition])) then
+    if otherHealedAt > healedAt or (isSame and isHigher) then
       seen[partition], healed[partition] = otherSeen, otherHealed
     end
   end

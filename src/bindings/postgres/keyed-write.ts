@@ -64,11 +64,11 @@ export async function writeOnceForKey(
     values: [key, encodePage(page)],
   };
   const outcomes = await run([store, COMMIT, write.position]);
-  const [stored, committed, told] = outcomes;
+  const [stored, committed, positionRead] = outcomes;
   if (stored?.status === 'rejected') throw toError(plan, stored.reason, false);
   if (committed?.status === 'rejected')
     throw toError(plan, committed.reason, false);
-  return { page, position: readPosition(told) };
+  return { page, position: readPosition(positionRead) };
 }
 
 async function readResult(
@@ -80,11 +80,14 @@ async function readResult(
     text: `select operation, result from ${table} where key = $1`,
     values: [key],
   };
-  const [, found, told] = await run([ROLLBACK, select, position]);
+  const [, found, positionRead] = await run([ROLLBACK, select, position]);
   if (found?.status !== 'fulfilled') throw toError(plan, found?.reason, false);
   const [row] = found.value.rows;
   if (row?.['operation'] === identity)
-    return { page: decodePage(row['result']), position: readPosition(told) };
+    return {
+      page: decodePage(row['result']),
+      position: readPosition(positionRead),
+    };
   const message =
     'idempotencyKey: the key was used before, for another operation or other arguments. The write was not applied. Use a new key for each operation.';
   throw new CorrectableError('INVALID_ARGUMENT', message, {

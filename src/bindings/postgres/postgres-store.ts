@@ -262,9 +262,13 @@ export class PostgresStore implements ReplicaStore<PostgresPosition> {
     const statements = hasPosition
       ? [plan.statement, this.#positionStatement]
       : [plan.statement];
-    const [written, told] = await this.#run('primary', statements, call);
+    const [written, positionRead] = await this.#run(
+      'primary',
+      statements,
+      call,
+    );
     if (written?.status === 'fulfilled')
-      return { page: written.value, position: getPosition(told) };
+      return { page: written.value, position: getPosition(positionRead) };
     throw toCorrectableError(written?.reason, {
       name: plan.name,
       access: 'write',

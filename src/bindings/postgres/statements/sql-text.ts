@@ -1,12 +1,29 @@
 /** Reads the markers of an SQL statement, and writes them as PostgreSQL does. */
 import type { ParsedText } from '../../shared/statements/statement-catalog.ts';
 
-/**
- * Strings, quoted names, comments and bodies of functions contain no markers.
- * Neither is the type of a cast (`::int`) a marker, nor the assignment `:=`.
- */
-const SQL_TOKENS =
-  /\be'(?:[^'\\]|''|\\[\s\S])*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?\1|--[^\n\r]*|\/\*(?:[^*]|\*(?!\/))*\*\/|::|(?<![\w\])]):([A-Za-z_]\w*)|\$(\d+)/gi;
+/** What contains no markers, and where a colon begins none. */
+const WITHOUT_MARKERS = [
+  // A string with escapes: e'it\'s'.
+  /\be'(?:[^'\\]|''|\\[\s\S])*'/,
+  // A string, and a quoted name.
+  /'(?:[^']|'')*'/,
+  /"(?:[^"]|"")*"/,
+  // The body of a function, between $$ or $tag$.
+  /(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?\1/,
+  // Comments.
+  /--[^\n\r]*/,
+  /\/\*(?:[^*]|\*(?!\/))*\*\//,
+  // The type of a cast: ::int.
+  /::/,
+];
+
+/** `:name`, but not the end of a slice of an array, and `$1`. */
+const MARKERS = [/(?<![\w\])]):([A-Za-z_]\w*)/, /\$(\d+)/];
+
+const SQL_TOKENS = new RegExp(
+  [...WITHOUT_MARKERS, ...MARKERS].map(({ source }) => source).join('|'),
+  'gi',
+);
 
 /**
  * Returns the statement with its markers as `$1`, `$2`, and their names.
