@@ -36,9 +36,13 @@ export interface OldestVersion extends VersionPlace {
   readonly isTrimmed: boolean;
 }
 
-/** What is known of the source after all its chains were copied. */
-export interface CopiedSource {
+/** The oldest versions that the source has of the keys that were copied. */
+export interface CopiedChains {
   readonly oldest: ReadonlyMap<string, OldestVersion>;
+}
+
+/** What is known of the source after all its chains were copied. */
+export interface CopiedSource extends CopiedChains {
   /** Up to which stamp it may have forgotten writes before the copy, and after it. */
   readonly forgottenBefore: Stamp;
   readonly forgottenAfter: Stamp;

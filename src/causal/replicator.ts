@@ -8,7 +8,7 @@ import {
   findOldestVersion,
   hideForgottenKeys,
   readForgottenUpTo,
-  type CopiedSource,
+  type CopiedChains,
   type OldestVersion,
 } from './forgotten-keys.ts';
 import type { CausalLimits } from './limits.ts';
@@ -190,7 +190,7 @@ interface ChainCopy {
 }
 
 /** What the source has, or why the copy has stopped. */
-type OnCopied = (result: Pick<CopiedSource, 'oldest'> | Refusal) => void;
+type OnCopied = (result: CopiedChains | Refusal) => void;
 
 function copyChains(copy: ChainCopy, onEnd: OnCopied): void {
   copyPage(copy, { page: '', oldest: new Map() }, onEnd);

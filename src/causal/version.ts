@@ -1,11 +1,15 @@
 /** One write of one key, as all sites keep it (Contrarian, A.1: the tuple ⟨k, v, sr, DV⟩). */
 import { isCovered, type SiteIndex, type Stamp, type Vector } from './stamps.ts';
 
-export interface Version {
+/** The place of a version in the order of the versions of its key. */
+export interface VersionPlace {
   /** The time of the write, above all stamps that the write depends on (CAUSAL-1). */
   readonly stamp: Stamp;
   /** The site of the write. It decides between two writes with the same stamp. */
   readonly site: SiteIndex;
+}
+
+export interface Version extends VersionPlace {
   /**
    * A delete is a version too: an older write that arrives later must not come back (CAUSAL-18).
    */
@@ -21,9 +25,6 @@ export interface Version {
 export function getValueBytes(value: unknown): number {
   return value instanceof Uint8Array ? value.length : 0;
 }
-
-/** The place of a version in the order of the versions of its key. */
-export type VersionPlace = Pick<Version, 'stamp' | 'site'>;
 
 /** Orders two writes of one key: by stamp, then by site. The last writer wins. */
 export function compareVersions(a: VersionPlace, b: VersionPlace): number {

@@ -155,6 +155,12 @@ async function loadServerModules() {
   return { pino, serve, serveCluster, checkColorsAtStartup, getServerInfo, formatServerInfo };
 }
 
+/** The two ways to start: sites in this process, or one site of a cluster. */
+interface Starters {
+  readonly serve: typeof import('../server/serve.ts').serve;
+  readonly serveCluster: typeof import('../server/serve-cluster.ts').serveCluster;
+}
+
 type SitesInProcess = Pick<ServeOptions, 'sites' | 'redLeader' | 'latency' | 'dataDir'>;
 type NodeOfCluster = Pick<ServeClusterOptions, 'cluster' | 'site' | 'rebuild' | 'dataDir'>;
 
@@ -217,10 +223,7 @@ type CommonOptions = Omit<ServeOptions, keyof SitesInProcess>;
 
 /** Starts the server. Errors about the port, sites and address name the flags. */
 async function startServer(
-  {
-    serve,
-    serveCluster,
-  }: Pick<Awaited<ReturnType<typeof loadServerModules>>, 'serve' | 'serveCluster'>,
+  { serve, serveCluster }: Starters,
   place: SitesInProcess | NodeOfCluster,
   common: CommonOptions,
 ): Promise<StartedServer> {

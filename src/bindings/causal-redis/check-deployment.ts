@@ -36,9 +36,13 @@ export interface DeploymentReport {
 const MAX_PUBLISHED_MS_AGO = 5_000;
 const MAX_LAG_MS = 10_000;
 
-interface FoundSite extends Omit<SiteReport, 'lagMs'> {
+/** What a site has published last. */
+interface PublishedView {
   readonly view: SiteView | undefined;
+  readonly publishedMsAgo: number | undefined;
 }
+
+interface FoundSite extends Omit<SiteReport, 'lagMs'>, PublishedView {}
 
 export async function checkDeployment(
   options: ResolvedDeployment,
@@ -105,7 +109,7 @@ async function readServers(
 async function readView(
   keyspace: Keyspace,
   { sites, partitions }: DeploymentRecord,
-): Promise<Pick<FoundSite, 'view' | 'publishedMsAgo'>> {
+): Promise<PublishedView> {
   const published = await keyspace.readView().catch(() => undefined);
   const sizes = { siteCount: sites.length, partitionCount: partitions };
   return {

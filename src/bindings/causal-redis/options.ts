@@ -160,11 +160,7 @@ export function resolveDeploymentOptions(
   return { ...resolveDeployment(options), partitions };
 }
 
-function resolveDeployment({
-  name,
-  site,
-  sites,
-}: Pick<CausalRedisOptions, 'name' | 'site' | 'sites'>): ResolvedDeployment {
+function resolveDeployment({ name, site, sites }: CausalDeploymentOptions): ResolvedDeployment {
   const isName = typeof name === 'string' && NAME.test(name);
   check(isName, 'name', 'must be 1 to 64 letters, digits or any of - _ . : as in "shop".');
   check(

@@ -53,10 +53,7 @@ export class StatementAvailability {
   readonly #firstOfSeveral = new PreliminaryAvailability();
   readonly #later = new PreliminaryAvailability();
 
-  get({
-    params,
-    pageState,
-  }: Pick<ReadStatement, 'params' | 'pageState'>): PreliminaryAvailability {
+  get({ params, pageState }: ReadStatement): PreliminaryAvailability {
     if (pageState !== undefined) return this.#later;
     return params.some(hasMultipleValues) ? this.#firstOfSeveral : this.#first;
   }

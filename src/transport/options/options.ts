@@ -218,7 +218,7 @@ export function resolveConnectionOptions(
 function resolvePrincipal({
   principal: value,
   token,
-}: Pick<ConnectionOptions, 'principal' | 'token'>): (() => string) | undefined {
+}: ConnectionOptions): (() => string) | undefined {
   if (typeof value !== 'function')
     return value === undefined ? value : () => value;
   check(

@@ -138,7 +138,10 @@ export interface StatementLanguage {
   readonly checkText: (
     name: string,
     text: string,
-    spec: Pick<AnyCore, 'access'> & { readonly result: ResultShape<unknown> },
+    spec: {
+      readonly access: AnyCore['access'];
+      readonly result: ResultShape<unknown>;
+    },
   ) => void;
 }
 

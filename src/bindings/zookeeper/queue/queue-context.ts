@@ -24,7 +24,13 @@ export interface OwnClaim {
   readonly incarnation: number;
 }
 
-export class QueueContext {
+/** What all queues of a binding share. */
+export interface SharedConnections {
+  readonly sessions: SessionPair;
+  readonly consumers: ConsumerRegistry;
+}
+
+export class QueueContext implements SharedConnections {
   readonly queue: QueueState;
   readonly appender: ItemAppender;
   readonly claims: ClaimCreator;
@@ -47,7 +53,7 @@ export class QueueContext {
 
   constructor(
     paths: QueuePaths,
-    { sessions, consumers }: Pick<QueueContext, 'sessions' | 'consumers'>,
+    { sessions, consumers }: SharedConnections,
     options: ResolvedBindingOptions,
   ) {
     this.sessions = sessions;

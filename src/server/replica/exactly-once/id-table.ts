@@ -57,14 +57,10 @@ interface PrincipalEntry<T> {
   order: Fifo<TableOperation<T>>;
 }
 
-interface ClientEntry<T> {
+/** A client, as a checkpoint describes it too. */
+interface KnownClient {
   readonly client: string;
-  /** The principal of the client, if its name contains one. */
-  readonly principal: PrincipalEntry<T> | undefined;
-  readonly operations: OperationWindow<TableOperation<T>>;
   watermark: number;
-  /** The bytes of the values of its operations. */
-  bytes: number;
   /**
    * Whether the client has sent something since the table last searched for
    * clients to forget.
@@ -72,6 +68,14 @@ interface ClientEntry<T> {
   isRecent: boolean;
   /** Its place in the order in which clients are examined. */
   place: number;
+}
+
+interface ClientEntry<T> extends KnownClient {
+  /** The principal of the client, if its name contains one. */
+  readonly principal: PrincipalEntry<T> | undefined;
+  readonly operations: OperationWindow<TableOperation<T>>;
+  /** The bytes of the values of its operations. */
+  bytes: number;
 }
 
 /**
@@ -369,9 +373,7 @@ export class IdTable<T> {
     this.#bytes += bytes;
   }
 
-  #addClient(
-    value: Pick<ClientEntry<T>, 'client' | 'watermark' | 'isRecent' | 'place'>,
-  ): ClientEntry<T> {
+  #addClient(value: KnownClient): ClientEntry<T> {
     const { client, watermark, isRecent, place } = value;
     const principal = this.#principals.addClient(client);
     const operations = new OperationWindow<TableOperation<T>>();

@@ -7,7 +7,7 @@
  * session has seen before.
  */
 import type { Stamp } from '../../../causal/stamps.ts';
-import type { Version } from '../../../causal/version.ts';
+import type { VersionPlace } from '../../../causal/version.ts';
 
 /** A broken property. */
 export interface CausalViolation {
@@ -19,7 +19,9 @@ export interface CausalViolation {
  * The version of a key that a read has returned, in any store that orders
  * writes by stamp and site.
  */
-export type ReadVersion = Pick<Version, 'stamp' | 'site' | 'value'>;
+export interface ReadVersion extends VersionPlace {
+  readonly value: unknown;
+}
 
 /** The place of a write in the order of the writes of its key. */
 export interface WritePlace {
