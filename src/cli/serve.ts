@@ -2,8 +2,8 @@
 import fs from 'node:fs';
 import { resolve } from 'node:path';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
-import type { ServeOptions } from '../server/serve.ts';
-import type { ServeClusterOptions } from '../server/serve-cluster.ts';
+import type { serve, ServeOptions } from '../server/serve.ts';
+import type { serveCluster, ServeClusterOptions } from '../server/serve-cluster.ts';
 import type { SiteLatency } from '../server/site/site-latency.ts';
 import type { Arbitraries } from '../server/color-analysis/values/argument-generator.ts';
 import { SITE_OPTIONS } from '../server/deployment/site-options.ts';
@@ -157,8 +157,8 @@ async function loadServerModules() {
 
 /** The two ways to start: sites in this process, or one site of a cluster. */
 interface Starters {
-  readonly serve: typeof import('../server/serve.ts').serve;
-  readonly serveCluster: typeof import('../server/serve-cluster.ts').serveCluster;
+  readonly serve: typeof serve;
+  readonly serveCluster: typeof serveCluster;
 }
 
 type SitesInProcess = Pick<ServeOptions, 'sites' | 'redLeader' | 'latency' | 'dataDir'>;
