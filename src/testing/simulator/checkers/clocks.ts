@@ -1,6 +1,8 @@
 /**
  * Checks that a wild clock affects no other site: while it is far ahead of the
- * others, they show none of its stamps.
+ * others, they show none of its stamps. Nothing is claimed once another site
+ * has started with a clock that was set back (RB-Q2): that site can learn the
+ * time from other clocks only, and the wild one may be the first that it hears.
  */
 import { MICROS_PER_MS } from '../../../server/records/clock.ts';
 import type { Origin } from '../../../server/records/origin.ts';
@@ -22,11 +24,19 @@ export class ClockChecker implements Checker {
   readonly name = 'clocks';
   readonly #sites: readonly SiteWithClock[];
   readonly #maxSkewMs: number;
+  readonly #startedBehind = new Set<Origin>();
 
   /** @param sites the array of all sites, to which more may be added later */
   constructor(sites: readonly SiteWithClock[], maxSkewMs: number) {
     this.#sites = sites;
     this.#maxSkewMs = maxSkewMs;
+  }
+
+  onStarted(site: Origin): void {
+    const clock = this.#sites.find(({ origin }) => origin === site)?.clock;
+    if (clock === undefined) return;
+    const behindMs = clock.highestWallMs - clock.wallMs;
+    if (behindMs > this.#maxSkewMs) this.#startedBehind.add(site);
   }
 
   onApplied(site: Origin, operation: AnyOperation): void {
@@ -35,6 +45,7 @@ export class ClockChecker implements Checker {
     if (operation.site === site) return;
     const author = this.#sites.find(({ origin }) => origin === operation.site);
     const others = this.#sites.filter((other) => other !== author);
+    if (others.some(({ origin }) => this.#startedBehind.has(origin))) return;
     const limitMs =
       Math.max(...others.map(({ clock }) => clock.highestWallMs)) +
       this.#maxSkewMs;
