@@ -3,7 +3,7 @@
  * it until interrupted. Options after the name are for the example.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { cp, mkdir, readdir, rm } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execute, install, pack, root } from './smoke-package/project.ts';
 
@@ -31,7 +31,8 @@ async function run(example: string, forwarded: readonly string[]): Promise<void>
   console.log('Building the example …');
   await execute('npm', ['run', 'build'], { cwd: project });
   // Without npm between them, signals reach the server.
-  const server = spawn(process.execPath, ['dist/server/server.js', ...forwarded], { cwd: project, stdio: 'inherit' });
+  const args = [...(await readStartArguments(project)), ...forwarded];
+  const server = spawn(process.execPath, args, { cwd: project, stdio: 'inherit' });
   process.exitCode = await waitUntilClosed(server);
 }
 
@@ -47,6 +48,14 @@ async function prepare(example: string): Promise<string> {
   const { archive } = await pack(project);
   await install(project, ['--prefer-offline', archive]);
   return project;
+}
+
+/** Returns what the script `start` of the example passes to Node. */
+async function readStartArguments(project: string): Promise<readonly string[]> {
+  const { scripts } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8')) as {
+    readonly scripts: { readonly start: string };
+  };
+  return scripts.start.split(' ').slice(1);
 }
 
 /** Passes signals on, and waits until the server has closed. */

@@ -23,6 +23,8 @@ export interface Page {
   readonly printed: string;
   /** Modules of their own, by name: blocks marked `ts name.ts`. */
   readonly files: ReadonlyMap<string, string>;
+  /** Files of the example that the page leads to, by path: blocks such as `tsx src/bike.tsx`. */
+  readonly example: ReadonlyMap<string, string>;
   /** Blocks without a language: components, drawings and messages. */
   readonly plain: readonly string[];
   /** Blocks of code that are not part of the program. */
@@ -64,13 +66,15 @@ export async function readPage(name: string): Promise<Page> {
 /** Throws where a block does not say what is to be done with it. */
 export function parsePage(name: string, text: string): Page {
   const blocks = [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(({ index, 1: info = '', 2: body = '' }) => {
-    const [known, plain, file, left, reason] = INFO.exec(info) ?? [];
+    const [known, plain, file, left, reason, path] = INFO.exec(info) ?? [];
     if (known === undefined) throw new Error(`${name}: a block that no test looks at: ${info}`);
-    return { kind: plain ?? left ?? 'file', line: text.slice(0, index).split('\n').length, file, reason, body };
+    const kind = plain ?? left ?? (file === undefined ? 'example' : 'file');
+    return { kind, line: text.slice(0, index).split('\n').length, file, reason, path, body };
   });
   const select = (...kinds: readonly string[]): string[] =>
     blocks.filter(({ kind }) => kinds.includes(kind)).map(({ body }) => body);
   const files = new Map(blocks.flatMap(({ file, body }) => (file === undefined ? [] : [[file, body] as const])));
+  const example = new Map(blocks.flatMap(({ path, body }) => (path === undefined ? [] : [[path, body] as const])));
   const leftOut = blocks.flatMap(({ kind, line, reason }) => {
     const description = LEFT_OUT.get(kind);
     return description === undefined
@@ -86,6 +90,7 @@ export function parsePage(name: string, text: string): Page {
     checked,
     printed: select('text').join(''),
     files,
+    example,
     plain: select(''),
     leftOut,
     mentioned,
@@ -93,10 +98,12 @@ export function parsePage(name: string, text: string): Page {
 }
 
 /** What stands behind the fence: nothing where there is a drawing, or a message. */
-const INFO = /^(ts|text|sh|)$|^ts ([\w-]+\.ts)$|^ts (check|fragment): ([^`\s][^`]*)$/;
+const INFO =
+  /^(ts|text|sh|)$|^ts ([\w-]+\.ts)$|^ts (check|fragment): ([^`\s][^`]*)$|^(?:tsx?|html|json|sql) ([\w./-]+\.\w+)$/;
 
 const LEFT_OUT: ReadonlyMap<string, string> = new Map([
   ['check', 'types only'],
+  ['example', 'a file of an example'],
   ['fragment', 'a fragment'],
   ['sh', 'commands'],
 ]);

@@ -1,0 +1,43 @@
+import { cleanup, fireEvent, render, screen } from '@testing-library/react';
+import { createClient } from 'correctables';
+import { CorrectablesProvider } from 'correctables/react';
+import { scriptedBinding } from 'correctables/testing';
+import { afterEach, expect, test } from 'vitest';
+import { Bike } from './bike.tsx';
+import { LEVELS } from './contract.ts';
+
+afterEach(cleanup);
+
+/** Shows the first bike to Ada. The test answers in the place of both servers. */
+async function showBike() {
+  const binding = scriptedBinding(LEVELS);
+  render(
+    <CorrectablesProvider client={createClient(binding)}>
+      <Bike id={1} rider="Ada" />
+    </CorrectablesProvider>,
+  );
+  return { binding, read: await binding.next() };
+}
+
+test('shows the view of the replica, then that of the primary', async () => {
+  const { read } = await showBike();
+  read.view({ name: 'Red', rider: null }, 'replica');
+  await screen.findByText('free …');
+  read.view({ name: 'Red', rider: 'Bob' }, 'primary');
+  await screen.findByText('rented by Bob');
+});
+
+test('shows why a bike was not rented', async () => {
+  const { binding, read } = await showBike();
+  read.view({ name: 'Red', rider: null }, 'primary');
+  fireEvent.click(await screen.findByText('Rent'));
+  await screen.findByText('rented by Ada …'); // the guess
+  const write = await binding.next();
+  expect(write.operation.args).toEqual({ id: 1, rider: 'Ada' });
+  write.view({ name: 'Red', rider: 'Bob' }, 'primary');
+  await screen.findByText('Not yours: Bob was faster.');
+
+  const again = await binding.next();
+  again.view({ name: 'Red', rider: 'Bob' }, 'primary');
+  await screen.findByText('rented by Bob');
+});
