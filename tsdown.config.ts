@@ -1,40 +1,25 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { defineConfig } from 'tsdown';
+import { defineConfig, type UserConfig } from 'tsdown';
 import entries from './scripts/entries.json' with { type: 'json' };
+import { shortMessages } from './scripts/short-messages.ts';
 
-/** What is published (`scripts/entries.json`), by the name of what is built; and the command. */
-const published = Object.fromEntries(
-  entries.map(({ source }) => [source.replace(/^src\//, '').replace(/\.ts$/, ''), source]),
-);
+/** What is published (`scripts/entries.json`), by the name of what is built. */
+const nameEntries = (published: typeof entries): Record<string, string> =>
+  Object.fromEntries(published.map(({ source }) => [source.replace(/^src\//, '').replace(/\.ts$/, ''), source]));
 
-export default defineConfig({
-  entry: {
-    ...published,
-    'cli/main': 'src/cli/main.ts',
-    'transport/options/no-ws': 'src/transport/options/no-ws.ts',
-  },
+const options: UserConfig = {
   format: 'esm',
   platform: 'neutral',
   target: 'node20.19',
   fixedExtension: false,
   // One file for each source, so that a stack trace names it and a reader finds it.
   unbundle: true,
-  dts: true,
   // How long plugins take says nothing about what is built.
   checks: { pluginTimings: false },
   // The built files have the names and the lines of the sources without their types, so no map is needed.
   sourcemap: false,
   clean: true,
-  // Declarations have no map, and yet a line that names one.
-  hooks: {
-    'build:done': async ({ chunks }) => {
-      for (const { outDir, fileName } of chunks.filter((chunk) => chunk.fileName.endsWith('.d.ts'))) {
-        const path = join(outDir, fileName);
-        await writeFile(path, (await readFile(path, 'utf8')).replace(/^\/\/# sourceMappingURL=.*\n?/m, ''));
-      }
-    },
-  },
   deps: {
     neverBundle: [
       /^node:/,
@@ -55,4 +40,33 @@ export default defineConfig({
       /^tsx\//,
     ],
   },
-});
+};
+
+export default defineConfig([
+  {
+    ...options,
+    entry: {
+      ...nameEntries(entries),
+      'cli/main': 'src/cli/main.ts',
+      'transport/options/no-ws': 'src/transport/options/no-ws.ts',
+    },
+    dts: true,
+    // Declarations have no map, and yet a line that names one.
+    hooks: {
+      'build:done': async ({ chunks }) => {
+        for (const { outDir, fileName } of chunks.filter((chunk) => chunk.fileName.endsWith('.d.ts'))) {
+          const path = join(outDir, fileName);
+          await writeFile(path, (await readFile(path, 'utf8')).replace(/^\/\/# sourceMappingURL=.*\n?/m, ''));
+        }
+      },
+    },
+  },
+  // For pages in production.
+  {
+    ...options,
+    entry: nameEntries(entries.filter(({ runs }) => runs === 'anywhere')),
+    outDir: 'dist/production',
+    dts: false,
+    plugins: [shortMessages],
+  },
+]);

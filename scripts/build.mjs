@@ -9,7 +9,14 @@ import { root } from './exec.mjs';
 
 /** The build writes this file too, so its time is that of the last build. */
 const BUILT = join(root, 'dist/cli/main.js');
-const SOURCES = ['src', 'package.json', 'tsconfig.json', 'tsdown.config.ts', 'scripts/entries.json'];
+const SOURCES = [
+  'src',
+  'package.json',
+  'tsconfig.json',
+  'tsdown.config.ts',
+  'scripts/entries.json',
+  'scripts/short-messages.ts',
+];
 
 /** Returns when a file was last changed, or a folder or anything below it: in a folder, a file may be gone. */
 function changedAt(path) {

@@ -45,6 +45,7 @@ const steps = {
   browser: { command: 'node', args: ['scripts/browser-bundles.mjs'], needsBuild: true },
   // It measures the bundles of the step before. Its output shows how much room is left.
   size: { command: 'size-limit', args: [], after: 'browser', isAlwaysShown: true },
+  'page-size': { command: 'node', args: ['scripts/page-size.mjs'], needsBuild: true, isAlwaysShown: true },
 };
 
 const names = process.argv.slice(2);

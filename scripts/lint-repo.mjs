@@ -38,9 +38,14 @@ const { exports: published } = JSON.parse(readFileSync(join(root, 'package.json'
 const entries = JSON.parse(readFileSync(join(root, 'scripts/entries.json'), 'utf8'));
 for (const problem of entryProblems(published, entries, root)) problems.push(problem);
 for (const [subpath, target] of Object.entries(published)) {
-  for (const path of typeof target === 'string' ? [target] : Object.values(target)) {
+  for (const path of pathsOf(target)) {
     if (!existsSync(join(root, path))) problems.push(`package.json: exports "${subpath}" names ${path}, not built`);
   }
+}
+
+/** The paths of an entry under all its conditions. */
+function pathsOf(target) {
+  return typeof target === 'string' ? [target] : Object.values(target).flatMap(pathsOf);
 }
 
 function isDownloaded({ resolved }) {

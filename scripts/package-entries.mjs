@@ -18,8 +18,7 @@ const MANIFEST = './package.json';
 export function entryProblems(published, entries, root) {
   const problems = [];
   for (const { subpath, source, runs } of entries) {
-    const built = source.replace(/^src/, './dist').replace(/\.ts$/, '');
-    const [wanted, given] = [{ types: `${built}.d.ts`, default: `${built}.js` }, published[subpath]];
+    const [wanted, given] = [wantedTargets(source, runs), published[subpath]];
     if (JSON.stringify(given) !== JSON.stringify(wanted))
       problems.push(`package.json: exports "${subpath}" must be ${JSON.stringify(wanted)}`);
     if (runs !== 'anywhere' && runs !== 'in Node')
@@ -39,6 +38,17 @@ export function entryProblems(published, entries, root) {
     if (!known.has(subpath) && !(subpath === MANIFEST && target === MANIFEST))
       problems.push(`scripts/entries.json: lacks "${subpath}", which package.json exports`);
   return problems;
+}
+
+/** What an entry leads to. A page in production gets short messages, and everything else gets all of them. */
+function wantedTargets(source, runs) {
+  const [path, pagePath] = ['./dist', './dist/production'].map((folder) =>
+    source.replace(/^src/, folder).replace(/\.ts$/, ''),
+  );
+  const [types, full] = [`${path}.d.ts`, `${path}.js`];
+  if (runs !== 'anywhere') return { types, default: full };
+  // The tools of workerd, a server, set `browser` too.
+  return { types, workerd: full, browser: { development: full, default: `${pagePath}.js` }, default: full };
 }
 
 /**

@@ -115,7 +115,8 @@ export class CorrectableError extends Error {
       ...details
     }: ErrorDetails = {},
   ) {
-    super(message);
+    // In a build for production, the texts of this package are empty.
+    super(message || code);
     for (const [name, value] of Object.entries({
       ...details,
       code,

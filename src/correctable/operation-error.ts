@@ -72,11 +72,12 @@ export function createInterruptionError(
   const done = getEffectState(source);
   if (done === NO_EFFECT)
     return createOperationError(source, code, message, details);
-  const text = `${message}; ${done === WRITE ? 'the write' : 'a step of it'} may take effect all the same`;
-  return createOperationError(source, done === WRITE ? 'UNKNOWN' : code, text, {
-    ...details,
-    retryable: false,
-  });
+  return createOperationError(
+    source,
+    done === WRITE ? 'UNKNOWN' : code,
+    `${message}; ${done === WRITE ? 'the write' : 'a step of it'} may take effect all the same`,
+    { ...details, retryable: false },
+  );
 }
 
 /**

@@ -111,12 +111,19 @@ export function checkOptionNames(
   for (const [name, value] of Object.entries(input as object)) {
     if (value === undefined || Object.hasOwn(names, name)) continue;
     const field = usage.field === undefined ? name : `${usage.field}.${name}`;
-    const callee = /^\w+(?=\()/.exec(usage.call)?.[0];
-    const place =
-      usage.field ?? (callee === undefined ? 'options' : `${callee}()`);
-    const message = `${place}: ${describeUnknownOption(name, Object.keys(names))} Example: ${usage.call}`;
+    const message = describeUnknownName(name, names, usage);
     throw new CorrectableError('INVALID_ARGUMENT', message, { field });
   }
+}
+
+function describeUnknownName(
+  name: string,
+  names: Readonly<Record<string, unknown>>,
+  { field, call }: Usage,
+): string {
+  const callee = /^\w+(?=\()/.exec(call)?.[0];
+  const place = field ?? (callee === undefined ? 'options' : `${callee}()`);
+  return `${place}: ${describeUnknownOption(name, Object.keys(names))} Example: ${call}`;
 }
 
 /**

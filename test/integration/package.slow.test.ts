@@ -59,9 +59,9 @@ test('package: every page of the documentation → is packed', async () => {
   expect(files).toEqual(expect.arrayContaining(pages));
 });
 
-test('package: one built file for each source, and no source map', () => {
-  const built = files.filter((path) => /^dist\/.*\.js$/.test(path) && !path.startsWith('dist/_virtual/'));
-  const sources = built.map((path) => path.replace(/^dist\/(.*)\.js$/, 'src/$1'));
+test('package: one built file for each source, for pages in production another one, and no source map', () => {
+  const built = files.filter((path) => /^dist\/.*\.js$/.test(path) && !path.includes('/_virtual/'));
+  const sources = built.map((path) => path.replace(/^dist\/(?:production\/)?(.*)\.js$/, 'src/$1'));
   const lost = sources.filter(
     (path) => !existsSync(join(root, `${path}.ts`)) && !existsSync(join(root, `${path}.tsx`)),
   );
