@@ -85,7 +85,7 @@ module.exports = {
       to: {
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
         pathNot:
-          '^node_modules/(@grpc/grpc-js|@tanstack/query-core|zod|tsx|react|rxjs|classic-level|cassandra-driver|ws)/',
+          '^node_modules/(@grpc/grpc-js|@tanstack/query-core|jose|prom-client|zod|tsx|react|rxjs|classic-level|cassandra-driver|ws)/',
       },
     },
   ],

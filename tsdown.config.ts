@@ -28,7 +28,6 @@ const options: UserConfig = {
       'ws',
       '#ws',
       'zod',
-      'pino',
       'jose',
       'react',
       'rxjs',

@@ -11,6 +11,7 @@ import { LISTEN_OPTIONS } from '../server/gateway/listen/listen-options.ts';
 import { isInDevelopment } from '../server/site/is-in-development.ts';
 import { loadAuth } from './authentication/auth-flags.ts';
 import type { Command } from './command.ts';
+import { createJsonLogger, LOG_LEVELS } from './json-logger.ts';
 import { parseLimits } from './limits-flag.ts';
 import { DEFAULT_DATA_DIR, DEFAULT_PORT, DEFAULT_SITES, SERVE_FLAGS } from './serve-flags.ts';
 import { throwListenError } from './listen-errors.ts';
@@ -30,7 +31,6 @@ import { closeModules, forwardSignals, waitForEndSignal } from './worker-thread.
 import { isLoopbackHost } from '../server/gateway/context/origins.ts';
 import { createStartPage } from './start-page.ts';
 
-const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const SERVICE_HINT =
   ': name a module that exports a service, as in correctables serve --service shop.js --ephemeral';
 const STDERR = 2;
@@ -78,10 +78,10 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
   const module = await loadModule('service', path);
   const service = findService(module, 'service', path);
   const limits = parseLimits(options, auth.limits);
-  const { pino, checkColorsAtStartup, getServerInfo, formatServerInfo, ...servers } =
+  const { checkColorsAtStartup, getServerInfo, formatServerInfo, ...servers } =
     await loadServerModules();
-  const logger = pino({ level, base: null }, createLineWriter(STDERR));
-  const warn = (message: string): void => logger.warn(message);
+  const logger = createJsonLogger(level, createLineWriter(STDERR));
+  const warn = (message: string): void => logger.warn({}, message);
   const starting = {
     service,
     arbitraries: module['arbitraries'] as Arbitraries | undefined,
@@ -140,19 +140,17 @@ function isLocal(place: SitesInProcess | NodeOfCluster, host: string | undefined
  */
 async function loadServerModules() {
   const [
-    { pino },
     { serve },
     { serveCluster },
     { checkColorsAtStartup },
     { getServerInfo, formatServerInfo },
   ] = await Promise.all([
-    import('pino'),
     import('../server/serve.ts'),
     import('../server/serve-cluster.ts'),
     import('../server/deployment/startup-color-check.ts'),
     import('./server-info.ts'),
   ]);
-  return { pino, serve, serveCluster, checkColorsAtStartup, getServerInfo, formatServerInfo };
+  return { serve, serveCluster, checkColorsAtStartup, getServerInfo, formatServerInfo };
 }
 
 /** The two ways to start: sites in this process, or one site of a cluster. */

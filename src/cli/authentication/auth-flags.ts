@@ -4,6 +4,7 @@ import type { Authenticate, Authorize } from '../../server/gateway/context/gatew
 import type { GatewayLimits } from '../../server/gateway/limits/limits.ts';
 import { loadModule, isService } from '../load-module.ts';
 import { createUsageError, readText, type RawOptions } from '../options.ts';
+import type * as SignedTokens from './signed-tokens.ts';
 
 /** Options of `serve` from the flags `--auth` and `--auth-keys`. */
 interface Auth {
@@ -39,7 +40,7 @@ export async function loadAuth(options: RawOptions): Promise<Auth> {
   const [issuer, subscribers] = ['authIssuer', 'authAudience'].map((flag) =>
     options[flag] === undefined ? undefined : readText(options, flag),
   );
-  const { createTokenVerifier } = await import('./signed-tokens.ts');
+  const { createTokenVerifier } = await loadTokenVerifier();
   return {
     ...value,
     authenticate: await createTokenVerifier(readText(options, 'authKeys'), {
@@ -47,6 +48,19 @@ export async function loadAuth(options: RawOptions): Promise<Auth> {
       audience: subscribers,
     }),
   };
+}
+
+/** Loads what checks signed tokens. Only servers with `--auth-keys` need its package. */
+async function loadTokenVerifier(): Promise<typeof SignedTokens> {
+  try {
+    return await import('./signed-tokens.ts');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw createUsageError(
+      'auth-keys',
+      'needs the package jose. Install it beside correctables: npm install jose',
+    );
+  }
 }
 
 async function loadAuthModule(path: string): Promise<Auth> {

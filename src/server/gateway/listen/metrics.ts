@@ -2,21 +2,16 @@
  * The metrics of gateways, for Prometheus. Names and meanings are listed in
  * docs/operate/metrics-and-alarms.md.
  */
-import {
-  collectDefaultMetrics,
-  Counter,
-  Gauge,
-  Histogram,
-  Registry,
-} from 'prom-client';
 import type { Gateway, GatewayStatus } from '../gateway.ts';
-import type { StoreMetric } from './store-metric.ts';
+import { formatMetrics, METRICS_CONTENT_TYPE } from './metrics-text.ts';
 import {
   createOperationMetrics,
   DURATION_HELP,
   DURATION_METRIC,
   readDurations,
 } from './operation-metrics.ts';
+import { readProcessMetrics } from './process-metrics.ts';
+import type { StoreMetric } from './store-metric.ts';
 
 /** A number of a gateway's status. */
 type StatusField = {
@@ -85,97 +80,65 @@ const SITE_METRICS: readonly (readonly [
   ],
 ];
 
-let processRegistry: Registry | undefined;
-
-/**
- * The metrics of the process and of Node. They are created once, because their
- * observers cannot be stopped again.
- */
-function getProcessMetrics(): Registry {
-  if (processRegistry === undefined) {
-    processRegistry = new Registry();
-    collectDefaultMetrics({ register: processRegistry });
-  }
-  return processRegistry;
-}
-
 export class GatewayMetrics {
-  readonly #registry = new Registry();
+  readonly contentType = METRICS_CONTENT_TYPE;
+  readonly #sites: Readonly<Record<string, Gateway>>;
+  readonly #metrics: readonly StoreMetric[];
 
   constructor(
     sites: Readonly<Record<string, Gateway>>,
     stores: readonly StoreMetric[] = [],
   ) {
-    const register = (
-      kind: StoreMetric['kind'],
-      name: string,
-      help: string,
-      value: (of: Gateway) => number,
-    ): void => {
-      const read: StoreMetric['read'] = () =>
-        Object.entries(sites).map(([site, gateway]) => ({
-          labels: { site },
-          value: value(gateway),
-        }));
-      this.#register({
-        kind,
-        name: `correctables_${name}`,
-        help,
-        labels: ['site'],
-        read,
-      });
-    };
-    for (const [kind, name, field, help] of SITE_METRICS)
-      register(kind, name, help, (gateway) => gateway.status()[field]);
-    const serving = '1 while the site takes new connections, otherwise 0';
-    register('gauge', 'serving', serving, ({ isAccepting }) =>
-      isAccepting ? 1 : 0,
-    );
-    for (const metric of createOperationMetrics(sites)) this.#register(metric);
-    this.#registerDurations(sites);
-    for (const metric of stores) this.#register(metric);
-  }
-
-  get contentType(): string {
-    return this.#registry.contentType;
+    this.#sites = sites;
+    this.#metrics = [
+      ...createSiteMetrics(sites),
+      ...createOperationMetrics(sites),
+      ...stores,
+    ];
   }
 
   async text(): Promise<string> {
-    const texts = await Promise.all([
-      this.#registry.metrics(),
-      getProcessMetrics().metrics(),
-    ]);
-    return texts.join('\n');
-  }
-
-  /**
-   * The histogram is filled by the operations themselves, so only its values
-   * are read here.
-   */
-  #registerDurations(sites: Readonly<Record<string, Gateway>>): void {
-    const about = { name: DURATION_METRIC, help: DURATION_HELP };
-    const labelNames = ['site', 'operation', 'level'];
-    const get = async () => {
-      const values = readDurations(sites);
-      return { ...about, type: 'histogram', aggregator: 'sum', values };
+    const metrics = this.#metrics.map((metric) => ({
+      ...metric,
+      values: metric.read(),
+    }));
+    const durations = {
+      kind: 'histogram' as const,
+      name: DURATION_METRIC,
+      help: DURATION_HELP,
+      values: readDurations(this.#sites),
     };
-    const histogram = new Histogram({ ...about, labelNames, registers: [] });
-    this.#registry.registerMetric(
-      Object.assign(histogram, { get, getForPromString: get }),
-    );
+    const own = formatMetrics([...metrics, durations]);
+    return `${own}\n${await readProcessMetrics()}`;
   }
+}
 
-  #register({ kind, name, help, labels, read }: StoreMetric): void {
-    const Metric = kind === 'counter' ? Counter : Gauge;
-    const metric: Counter | Gauge = new Metric({
-      name,
-      help,
-      labelNames: [...labels],
-      registers: [this.#registry],
-      collect() {
-        metric.reset();
-        for (const item of read()) metric.inc(item.labels, item.value);
-      },
-    });
-  }
+function createSiteMetrics(
+  sites: Readonly<Record<string, Gateway>>,
+): StoreMetric[] {
+  const create = (
+    kind: StoreMetric['kind'],
+    name: string,
+    help: string,
+    getValue: (gateway: Gateway) => number,
+  ): StoreMetric => ({
+    kind,
+    name: `correctables_${name}`,
+    help,
+    labels: ['site'],
+    read: () =>
+      Object.entries(sites).map(([site, gateway]) => ({
+        labels: { site },
+        value: getValue(gateway),
+      })),
+  });
+  const serving = '1 while the site takes new connections, otherwise 0';
+  return [
+    ...SITE_METRICS.map(([kind, name, field, help]) =>
+      create(kind, name, help, (gateway) => gateway.status()[field]),
+    ),
+    create('gauge', 'serving', serving, ({ isAccepting }) =>
+      isAccepting ? 1 : 0,
+    ),
+  ];
 }
