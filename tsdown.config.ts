@@ -67,5 +67,7 @@ export default defineConfig([
     outDir: 'dist/production',
     dts: false,
     plugins: [shortMessages],
+    // Comments are in the other build. Annotations are for bundlers.
+    outputOptions: { comments: { legal: false, jsdoc: false, annotation: true } },
   },
 ]);
