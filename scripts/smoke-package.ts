@@ -82,8 +82,9 @@ async function emitDeclarations(version: string): Promise<void> {
   const name = `typescript-${version}`;
   const packages = [`${name}@npm:typescript@${version}`, '@types/node@20', 'rxjs'];
   await install(project, packages);
-  for (const name of ['exported', 'contract']) {
-    await copyFile(join(root, `scripts/try-package/${name}.ts`), join(project, `${name}.mts`));
+  const sources = { exported: 'inferred-exports', contract: 'contract' };
+  for (const [name, source] of Object.entries(sources)) {
+    await copyFile(join(root, `scripts/smoke-package/${source}.ts`), join(project, `${name}.mts`));
   }
   const compilerOptions = {
     target: 'ES2022',
