@@ -1,5 +1,5 @@
 /**
- * The binding interface: the only seam between Correctables and a store
+ * The binding interface: the only interface between Correctables and a store
  * (Correctables, OSDI 2016, §5.1, Listing 7). The functions at the end are
  * shared by bindings and by wrappers of bindings.
  */
@@ -13,16 +13,16 @@ import type { Operation } from './operation.ts';
 export interface ViewDetails {
   /**
    * The store's version of the value. A preliminary view with an older version
-   * than one delivered before is dropped. A final view never is: it has
-   * `regressed` then.
+   * than one delivered before is dropped. A final view with an older version is
+   * delivered, and has `regressed`.
    */
   readonly version?: unknown;
   /** Extra facts for the application, for example `{ remaining }`. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
   /**
-   * Marks this view as the final, since the operation has no stronger level.
-   * Its level is the level achieved. A view at the strongest requested level,
-   * or a stronger one, is final in any case.
+   * Marks this view as the final view, since the operation has no stronger
+   * level. Its level is the level achieved. A view at the strongest requested
+   * level, or a stronger one, is final in any case.
    */
   readonly final?: boolean | undefined;
 }
@@ -101,13 +101,13 @@ export interface SubmissionOrigin {
  */
 export interface SubmissionStatus {
   /**
-   * Whether the operation may have reached the store: false while it certainly
-   * has not left.
+   * Whether the operation may have reached the store: false while the client
+   * certainly has not sent it.
    */
   readonly mayHaveBeenSent: boolean;
   /**
    * Why the submission has not gone further, for example no connection, since
-   * when and why. `undefined` if all is well.
+   * when and why. `undefined` if nothing blocks it.
    */
   readonly blockedBy: CorrectableError | undefined;
   /** Errors of single levels, by level, that the sink did not receive. */
@@ -136,8 +136,8 @@ export interface InvocationContext {
   readonly signal: AbortSignal;
   /**
    * Time at which the client gives up, in milliseconds since the epoch.
-   * Computed on each access, by the machine's clock as it is set then.
-   * `undefined` if there is no deadline.
+   * Computed on each access, because the machine's clock may have been set
+   * meanwhile. `undefined` if there is no deadline.
    */
   readonly deadlineAt: number | undefined;
   /**
@@ -153,15 +153,15 @@ export interface InvocationContext {
   /** Trace context to pass on, for example a W3C `traceparent`. */
   readonly trace: unknown;
   /**
-   * The user that the operation is executed for, as `authorize` of a gateway
-   * gets it. `undefined` if the operation comes from this process, and not from
-   * `withPrincipal`.
+   * The user for whom the operation is executed: the principal that a gateway
+   * passes to `authorize`. `undefined` if the operation was invoked in this
+   * process without `withPrincipal`.
    */
   readonly principal?: Principal | undefined;
   /**
    * Identifies one submission: the same for every repetition. A store that
-   * keeps it executes an update once, at one server. If there is an `origin`,
-   * that identifies the submission instead.
+   * remembers the id executes an update once, at one server. If the context has
+   * an `origin`, the `origin` identifies the submission instead.
    */
   readonly operationId?: string | undefined;
   /**
@@ -176,10 +176,10 @@ export interface InvocationContext {
    */
   readonly origin?: SubmissionOrigin | undefined;
   /**
-   * Set by a binding that knows it, and kept true until the operation has
-   * closed. The client reads it when it gives up, to separate what certainly
-   * did not happen from what may have. If absent, what was submitted may have
-   * taken effect.
+   * The progress of the submission. A binding that knows it sets this field and
+   * keeps it up to date until the operation has closed. When the client gives
+   * up, it reads here whether the operation may have taken effect. If the field
+   * is absent, a submitted update counts as one that may have taken effect.
    */
   submissionStatus?: SubmissionStatus | undefined;
 }
@@ -192,8 +192,9 @@ export interface InvocationContext {
  * on it.
  *
  * `C` is `true` if the views of an operation have the levels that its contract
- * specifies. Only then do the types of finals rely on the contract. A store
- * with other levels, or with others in front, may run the same contract.
+ * specifies. Only then does the type of a final view follow the contract.
+ * Otherwise its level is unknown to the types, because the same contract may
+ * run on a store with other levels.
  */
 export interface Binding<
   L extends Levels = Levels,
@@ -205,10 +206,10 @@ export interface Binding<
   /**
    * Whether the store itself executes an update once, however often it is
    * submitted with the same `origin`. This holds after a restart and at another
-   * of its servers. Without an `origin`, the same `operationId` counts only at
-   * the server that had it first, as it names no home. A gateway passes both.
-   * Unless `true`, a gateway that does not know if an update was executed
-   * answers `UNKNOWN` and does not resubmit it.
+   * of its servers. An `operationId` alone does not name a server. So without
+   * an `origin`, only the server that received the id first recognizes it
+   * again. A gateway passes both. Unless `true`, a gateway that does not know
+   * if an update was executed answers `UNKNOWN` and does not resubmit it.
    */
   readonly isExactlyOnce?: boolean | undefined;
   /**
@@ -218,8 +219,8 @@ export interface Binding<
    */
   readonly hasIdempotencyKeys?: boolean | undefined;
   /**
-   * Whether the store behind knows the user of each operation by the
-   * connection. Then a principal in the context has no effect, and
+   * Whether the store identifies the user of each operation by the connection
+   * that sent it. Then a principal in the context has no effect, and
    * `withPrincipal` refuses the binding.
    */
   readonly identifiesByConnection?: boolean | undefined;
@@ -236,15 +237,16 @@ export interface Binding<
    */
   readonly writeRefusal?: CorrectableError | undefined;
   /**
-   * Executes at once what it has collected, if it collects operations. A
-   * gateway calls it between parts of a large frame.
+   * Executes the operations that the binding has collected so far. Absent if
+   * the binding does not collect operations. A gateway calls it between parts
+   * of a large frame.
    */
   flush?(): void;
   /**
    * Returns the application's name of the principal that is signed in now.
    * Absent if the binding does not know it. A submission belongs to the
-   * principal of its time: a cache in front files views under it, and shows
-   * them to no other.
+   * principal who was signed in when it was made. A cache in front of the
+   * binding stores views under that principal, and shows them to no other.
    *
    * @throws what the application's own function throws, and `INVALID_ARGUMENT`
    * if that returns no string
@@ -253,7 +255,8 @@ export interface Binding<
   /**
    * Returns a string that changes whenever the contract changes the result of
    * the operation `name`; `undefined` if no contract is known. A cache in front
-   * files views under it, so that none outlives a change of its type.
+   * of the binding stores views under this string, so that no view is used
+   * after its type has changed.
    */
   operationHash?(name: string): string | undefined;
   /**
@@ -301,7 +304,8 @@ export interface Binding<
   /**
    * Opens a separate handle on the same stack, for one client. Closing it ends
    * only what was submitted through it. `createClient`, and every wrapper of a
-   * binding, takes one. Absent if a binding belongs to the code that closes it.
+   * binding, takes one. If this method is absent, they use the binding itself,
+   * and close it when they are closed.
    */
   openHandle?(): Binding<L>;
   /**
@@ -311,8 +315,8 @@ export interface Binding<
   openSession?(tokens?: readonly string[]): BindingSession;
   /**
    * Calls `listener` each time that the store can be reached again after it
-   * could not. Returns a function that ends that. Absent if the binding does
-   * not know.
+   * could not. Returns a function that ends that. Absent if the binding cannot
+   * detect this.
    */
   onReconnect?(listener: () => void): () => void;
   /**
@@ -323,7 +327,7 @@ export interface Binding<
   close(): Promise<void>;
 }
 
-/** Compares versions that need no binding to be compared. */
+/** Compares versions for a binding without an `isOlder` of its own. */
 export function isOlder(version: unknown, than: unknown): boolean {
   const tag = getToStringTag(version);
   return (
@@ -354,8 +358,9 @@ export function mergeDetails(
 export const SIGNAL_CHECK_DELAY_MS = 20;
 
 /**
- * Returns whether the caller of an operation that began at `sinceMs` has left.
- * Always false for an operation that has run for a short time only.
+ * Returns whether the caller of an operation that began at `sinceMs` waits no
+ * more. Always false within the first `SIGNAL_CHECK_DELAY_MS`, so that quick
+ * operations create no signal.
  */
 export function isAbandoned(
   waiting: { readonly signal: AbortSignal },
@@ -370,9 +375,10 @@ export function isAbandoned(
 const WEAKER_TIMEOUT_MS = 1_000;
 
 /**
- * Waits for pending weaker levels before a whole read fails (COR-6), but not
- * for long, nor after the timeout of their level. A deadline keeps the process
- * alive as long as a caller waits. Without a deadline, this timer does.
+ * Waits for pending weaker levels before a whole read fails (COR-6). Waits at
+ * most `WEAKER_TIMEOUT_MS`, and for no level longer than its own timeout. The
+ * timer of this wait keeps the process alive only if the operation has no
+ * deadline: a deadline does so already.
  */
 export async function waitForWeaker(
   inFlight: Promise<unknown>,

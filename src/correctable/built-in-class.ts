@@ -17,9 +17,10 @@ interface ClassConstructor {
 /**
  * Returns the name of the built-in class that an object is a direct instance
  * of, whatever realm that class belongs to: `Object`, `Array`, `Date`, `Map`…
- * Node's `Buffer` is a `Uint8Array`, an object without a prototype is `null`.
- * Returns `undefined` for instances of other classes, which may have private
- * state. That includes classes that extend a built-in one.
+ * Returns `Uint8Array` for Node's `Buffer`, and the string `null` for an object
+ * without a prototype. Returns `undefined` for instances of other classes,
+ * which may have private state. That includes classes that extend a built-in
+ * one.
  */
 export function getBuiltInClass(value: object): string | undefined {
   const prototype = Object.getPrototypeOf(value) as {

@@ -1,6 +1,6 @@
 /**
- * Sources that are made from other sources. They observe these and take over
- * the duty to report a failure (COR-5).
+ * Sources that are made from other sources. A derived source observes the
+ * failures of its sources, and reports a failure in their place (COR-5).
  */
 import type { ErrorCallback, ViewCallback } from './subscribers.ts';
 import {
@@ -20,8 +20,9 @@ import {
 import { toCompositeError } from './operation-error.ts';
 
 /**
- * Creates a source for views that are made from the views of another one. It
- * may repeat a level, and has the same name and deadline.
+ * Creates a source for views that are made from the views of another one. The
+ * new source may have several views at one level. It takes over the name and
+ * the deadline.
  */
 export function deriveSource<T, U>(source: Source<T>): Source<U> {
   const { isOlder } = source.options;

@@ -1,6 +1,6 @@
 /**
  * The surroundings of the operations of one client: the time, and the listeners
- * of facts that no caller waits for.
+ * for events that no caller waits for.
  */
 import type { Clock } from './clock.ts';
 import { systemClock } from './clock.ts';
@@ -31,7 +31,8 @@ export type CorrectableEvent =
       readonly level: string | undefined;
     }
   /**
-   * The operation failed after `settle` or `when` had answered early from it.
+   * The operation failed after `settle` or `when` had already taken one of its
+   * early views.
    */
   | { readonly type: 'late-failure'; readonly error: unknown }
   /**
@@ -212,8 +213,8 @@ function reportUncaught(error: unknown): void {
 }
 
 /**
- * Shared by all Correctables that were made without options, so that each costs
- * nothing.
+ * Shared by all Correctables that were made without options, so that none of
+ * them needs an environment of its own.
  */
 export const defaultEnvironment: Environment =
   /* @__PURE__ */ createEnvironment();

@@ -8,8 +8,9 @@ import { unrefTimersIfTakenEarly } from './source.ts';
 import type { AnyView } from './view.ts';
 
 /**
- * Old engines lack these symbols. Compilers that down-level `using` find those
- * of the registry.
+ * Returns `Symbol.dispose` or `Symbol.asyncDispose`. Old engines lack them.
+ * Code that a compiler made of `using` then looks for
+ * `Symbol.for('Symbol.dispose')`, so that symbol is used instead.
  */
 function getSymbol<N extends 'dispose' | 'asyncDispose'>(
   name: N,
@@ -25,7 +26,10 @@ export function iterateViews<T>(
   source: Source<T>,
 ): AsyncGenerator<AnyView<T>, undefined> {
   const waiting: AnyView<T>[] = [];
-  /** Set while a reader waits. `undefined` wakes the reader at the end. */
+  /**
+   * Passes a view to the reader that waits, or `undefined` at the end. Set only
+   * while a reader waits.
+   */
   let wake: ((view: AnyView<T> | undefined) => void) | undefined;
   let hasEnded = false;
   let failure: unknown;
@@ -43,7 +47,8 @@ export function iterateViews<T>(
     failure = error;
     push(undefined);
   };
-  // Listens from now on. A generator would begin only at the first step.
+  // Subscribe at once. A generator function would subscribe only when the
+  // reader takes the first step.
   const subscriber = subscribeToViews(
     source,
     (_value, view) => {

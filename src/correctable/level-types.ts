@@ -38,8 +38,9 @@ export type Subset<
   : readonly [];
 
 /**
- * The levels that the views of an operation have on one of its paths; `string`
- * if unknown.
+ * The levels that the views of an operation can have, as its contract specifies
+ * them; `string` if they are unknown. An operation with several of these in a
+ * union has the levels of one of them in each execution.
  */
 export interface FinalLevels {
   readonly levels: string;
@@ -74,8 +75,10 @@ export type FinalLevel<
   : never;
 
 /**
- * The strongest of the levels `S` or above. If levels are chosen at run time,
- * the weakest possible one.
+ * The final levels that a request of the levels `S` may lead to: the strongest
+ * of `S`, and every level above it. If `S` is chosen at run time, the compiler
+ * does not know its strongest level, so every level from the weakest possible
+ * one counts.
  */
 type RequestedFinalLevel<
   L extends Levels,

@@ -21,7 +21,7 @@ export interface OperationLabel {
 
 export const UNNAMED_OPERATION: OperationLabel = { name: 'operation' };
 
-/** The part of a `Source` that its errors are made of. */
+/** The fields of a `Source` that its errors are created from. */
 export interface ErrorSource extends SourcePart {
   readonly label: OperationLabel;
   readonly latest: AnyView | undefined;
@@ -120,8 +120,8 @@ export function toFinalError(
   const isNamed = error.operation || source.label === UNNAMED_OPERATION;
   const hasLastView = !source.latest || error.lastView === source.latest;
   if (isNamed && hasLastView && !source.extras?.levelErrors) return error;
-  // The error itself stays as it is: a binding may fail several operations with
-  // one.
+  // Do not change the error itself: a binding may fail several operations with
+  // the same error object.
   return createOperationError(source, error.code, error.message, {
     level,
     ...getErrorDetails(error),

@@ -21,8 +21,8 @@ export type Access = 'read' | 'write';
  * Only `name`, `args`, `access` and `key` cross a wire; `equals` stays with the
  * client.
  *
- * `T` is the result. `R` has the levels that its views can have, if a contract
- * specifies them; so has the final.
+ * `T` is the type of the result. `R` names the levels that its views, the final
+ * included, can have, if a contract specifies them.
  */
 export interface Operation<
   out T = unknown,

@@ -22,7 +22,7 @@ import {
  */
 export type OptionCheck = (value: unknown, field: string) => string | undefined;
 
-/** An option whose type in the options is `T`. */
+/** Describes an option whose value has the type `T`. */
 export interface Option<T = unknown> {
   readonly check: OptionCheck;
   readonly defaultValue?: T | undefined;
@@ -131,7 +131,7 @@ export const timeSource: OptionCheck = (value) =>
     ? undefined
     : 'must have now and setTimer, as virtualClock() has';
 
-/** Checks a list of names, of which none stands twice. */
+/** Checks an array of names without duplicates. */
 export function distinctNames(example: string, max = Infinity): OptionCheck {
   const count = max === Infinity ? 'one or more' : `1 to ${max}`;
   return matches(
@@ -178,7 +178,10 @@ interface Bounds {
   readonly min?: number;
   /** The number must be greater than this. */
   readonly above?: number;
-  /** `Infinity` is accepted only if it is this. Default: any finite number */
+  /**
+   * The upper bound. `Infinity` is accepted only if `max` is `Infinity`.
+   * Default: any finite number
+   */
   readonly max?: number;
 }
 

@@ -56,8 +56,8 @@ export function settleSource<T>(
         : enough?.(view) || view.final;
     let isLate = false;
     /**
-     * Takes `view`, or fails. A later failure is no caller's error, even if
-     * there was no view in time.
+     * Takes `view`, or fails with `error`. After that, a failure of the
+     * operation is not reported as unhandled, even if no view was taken.
      */
     const end = (view: AnyView<T> | undefined, error?: unknown): void => {
       timer?.cancel();

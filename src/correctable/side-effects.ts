@@ -71,8 +71,8 @@ export function addPart(whole: SourcePart, part: SourcePart): void {
 }
 
 /**
- * Returns the rest of `done` after a failure with `error`: an operation whose
- * error is retryable has done nothing.
+ * Returns which effects remain of `done` after a failure with `error`. If the
+ * error is retryable, the operation has done nothing.
  */
 export function getRemainingEffects(
   error: unknown,

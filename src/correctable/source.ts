@@ -73,8 +73,8 @@ export interface SourceOptions<T> {
   readonly equals?: ((a: T, b: T) => boolean) | undefined;
   readonly isOlder?: ((version: unknown, than: unknown) => boolean) | undefined;
   /**
-   * Creates the error of an operation that its client gives up. Default: by
-   * what may have been done
+   * Creates the error of an operation that its client gives up. Default: an
+   * error that depends on what may have taken effect
    */
   createSubmissionError?<U>(
     source: Source<U>,
@@ -91,8 +91,8 @@ export interface SourceOptions<T> {
 interface SourceExtras extends Omit<SubscriberExtras, 'parts'>, PartExtras {
   controller?: AbortController;
   /**
-   * The reason of the signal if the operation was abandoned and no caller waits
-   * any more.
+   * The reason with which the signal aborts, if the operation was abandoned
+   * because no caller waits any more.
    */
   abandonReason?: CorrectableError;
   /**
@@ -254,8 +254,9 @@ export class Source<T>
     const reason = final ? undefined : getDropReason(this, rank, older);
     const confirms =
       !reason && latest !== undefined && isEqual(this, value, latest.value);
-    // If only the operation itself takes two values for equal, they do not
-    // share one reference.
+    // If two values are structurally equal, the new view gets the old
+    // reference. If only the operation's own `equals` accepts them as equal,
+    // each view keeps its own value.
     const shared =
       confirms &&
       (!equals ||
@@ -281,7 +282,8 @@ export class Source<T>
     this.version = version ?? newest;
     this.latest = view as AnyView<T>;
     if (final) {
-      // A derived source may repeat a level. Its operation is counted already.
+      // Views of a derived source are not counted. The operation that they are
+      // derived from is counted already.
       if (latest && !this.options.isRefining)
         environment.count(confirms ? 'confirmed' : 'corrected');
       for (const taken of this.extras?.earlyViews ?? [])
@@ -503,7 +505,10 @@ function callPredicate<V>(
   }
 }
 
-/** Returns whether a call of the sink still counts. */
+/**
+ * Returns whether a call of the sink still has an effect. If not, it counts as
+ * dropped.
+ */
 function isOpen<T>(source: Source<T>, level: string | undefined): boolean {
   if (source.state === 'pending') return true;
   source.environment.recordDrop('closed', level);
@@ -534,9 +539,10 @@ const createDraft = (
   at,
 });
 
-// Engines that have seen one draft without a time let the views of a tick share
-// one number. Otherwise each view would have its own, which is a tenth of the
-// time of an invocation. See `invoke-vs-promise` of `npm run bench -- core`.
+// Create one draft without a time before any other. Engines then let all views
+// of one tick share one number object for the time. Otherwise they create one
+// for each view, which takes a tenth of the time of an invocation. See
+// `invoke-vs-promise` of `npm run bench -- core`.
 createDraft();
 
 function getDropReason<T>(
@@ -568,8 +574,8 @@ function closeSource<T>(source: Source<T>, state: 'final' | 'error'): void {
 }
 
 /**
- * A function of its own, so that engines compile the delivery of a view as one
- * piece without it.
+ * This is a separate function, so that engines compile the delivery of a view
+ * without it, as one piece.
  */
 function cleanUp<T>(source: Source<T>): void {
   const { extras, cleanUpCallbacks } = source;

@@ -144,7 +144,8 @@ function compareItems(
   isMap: boolean,
   comparison: Comparison,
 ): boolean {
-  // The object has no prototype, because a sketch may be any name.
+  // Create the object without a prototype, because a sketch may equal the name
+  // of a member of `Object.prototype`.
   const others = Object.create(null) as Record<string, unknown[]>;
   const keyOf = (item: unknown): unknown =>
     isMap ? (item as unknown[])[0] : item;
@@ -165,8 +166,8 @@ function compareItems(
         return false;
     } else {
       const alike = alikeOf(item);
-      // With one candidate there is no choice. So it may be compared later, and
-      // sets may be nested to any depth.
+      // A single candidate needs no decision here. It is only added to the
+      // pairs to compare later, so that sets can be nested to any depth.
       const isEqual = alike.length > 1 ? areEqual : compareValues;
       const at = alike.findIndex((other) => isEqual(item, other, comparison));
       if (at < 0) return false;
@@ -191,8 +192,10 @@ function isAssumed(a: object, b: object, comparison: Comparison): boolean {
 
 /**
  * Returns a text that is the same for all equal values, and differs for most
- * others. Without it, each item of a set would be compared with each. It reads
- * a bounded number of parts, even if parts are shared many times.
+ * others. Only items with equal texts are compared with each other. Without the
+ * text, each item of a set would be compared with every item of the other set.
+ * The text is made of a bounded number of parts, even if the value refers to
+ * one object many times.
  */
 export function createSketch(value: unknown, depth = 3): string {
   if (!isObject(value)) return String(value);

@@ -55,7 +55,7 @@ export function isAborted(signal: AbortSignal): boolean {
 
 /**
  * Calls `follower` when `signal`, which has not aborted yet, aborts. Returns a
- * function that ends that.
+ * function that removes the follower.
  */
 export function followSignal(
   signal: AbortSignal,

@@ -9,8 +9,8 @@ import { activeRun } from './speculation/speculative-run.ts';
 import type { AnyView } from './view.ts';
 
 /**
- * Delivered in place of a view if the operation has failed. The error is in the
- * extras.
+ * Delivered in place of a view if the operation has failed. The field `error`
+ * of the extras has the error.
  */
 export const FAILURE = null;
 
@@ -26,13 +26,17 @@ export interface Listener<T> {
   onError?: ErrorCallback | undefined;
 }
 
-/** One listener. Its callbacks are removed once it has left. */
+/** One listener. Its callbacks are removed when it unsubscribes. */
 export interface Subscriber<T> extends Listener<T> {
-  /** The number of deliveries before it was added. It gets only later ones. */
+  /**
+   * The number of deliveries before the listener was added. The listener gets
+   * only later deliveries.
+   */
   readonly joinedAfter: number;
   /**
-   * The latest view, or the failure, if the listener was added late. It gets
-   * that first, but not inside the call that adds it.
+   * The latest view, or the failure, if the listener was added late. The
+   * listener gets this delivery first, after the call that adds the listener
+   * has returned.
    */
   missedDelivery: Delivery<T> | undefined;
   /** The derived Correctable that listens, if there is one. */
@@ -61,8 +65,8 @@ export interface SubscriberExtras {
   /** The operations that this one is made of. All are subscriber lists. */
   parts?: object[] | undefined;
   /**
-   * Set if the run of this operation is undone (COR-8). Then everything that
-   * has not begun yet is left out.
+   * Set if the run of this operation is undone (COR-8). Then parts that have
+   * not begun yet are never started.
    */
   isUndone?: true;
   /**
@@ -136,7 +140,7 @@ export function addSubscriber<T>(
   if (subscribers.extras?.isUnref) setTimersRef(subscribers, true);
   if (deliveryCount)
     queueMicrotask(() => deliverMissed(subscribers, subscriber));
-  // After the end no delivery follows.
+  // Only an open operation has further deliveries.
   if (state === 'pending')
     (subscribers.subscribers ??= new Set()).add(subscriber);
   return subscriber;
@@ -171,8 +175,8 @@ export function hasSubscribers<T>(
 }
 
 /**
- * If no listener waits for later views after one was taken early (COR-9), time
- * limits still pass but keep no process alive, until a listener is attached
+ * If no listener waits for later views after one was taken early (COR-9),
+ * timeouts still expire but keep no process alive, until a listener is attached
  * again. The same applies to the sources of the operation.
  */
 export function unrefTimers<T>(subscribers: SubscriberList<T>): void {

@@ -1,6 +1,12 @@
-/** Creates one kind of message for every unknown option, flag and limit. */
+/**
+ * Builds the error message for an unknown option, flag or limit. All of them
+ * use the same wording.
+ */
 
-/** With more edits than this, the name is another word. */
+/**
+ * If two names differ by more edits than this, the one is not suggested for the
+ * other.
+ */
 const MAX_EDITS = 3;
 
 /**

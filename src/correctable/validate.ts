@@ -1,8 +1,9 @@
 /**
  * Checks arguments of programs without types. An argument is checked where it
  * is passed: later it would fail as something else, or be ignored in silence.
- * The library entry contains only `isThenable` of this file. It uses `check`
- * and `checkOptions` otherwise, which are smaller.
+ * The entry `correctables` bundles only `isThenable` of this file. For
+ * everything else it uses `check` and `checkOptions` of `errors.ts`, which are
+ * smaller.
  */
 import { check, CorrectableError } from './errors.ts';
 import { describeUnknownOption } from './unknown-option.ts';

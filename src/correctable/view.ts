@@ -41,9 +41,10 @@ export type PreliminaryView<T, L extends Levels> = ViewInfo & {
 /**
  * The last view of an operation.
  *
- * `F` is the level that the final can have: the strongest one requested. If the
- * operation does not have that level, it is the next stronger that it has, or
- * its strongest. `final`, not the level, shows that nothing follows.
+ * `F` is the level that the final view can have. This is the strongest
+ * requested level. If the operation lacks it, `F` is the next stronger level
+ * that the operation has, or else its strongest level. Test `final`, not the
+ * level, to see that no view follows.
  */
 export type FinalView<
   T,
@@ -66,8 +67,8 @@ export type View<T, L extends Levels, F extends string = L[number]> =
   | FinalView<T, L, F>;
 
 /**
- * A view at the level `K` of `L` or a stronger one; `F` as in `FinalView`. One
- * at the strongest level is final.
+ * A view at the level `K` of `L` or a stronger one; `F` as in `FinalView`. A
+ * view at the strongest level is final.
  */
 export type ViewFrom<
   T,

@@ -40,9 +40,9 @@ export type ValuesOf<P> = {
 };
 
 /**
- * The levels of the parts if all have the same, otherwise `JoinedLevels`.
- * Either is possible if parts may be of another store, or if the input may be
- * empty, which is final at once.
+ * The levels of the parts if all have the same, otherwise `JoinedLevels`. Both
+ * are possible if the types do not show whether all parts are of one store, or
+ * whether the input is empty. An empty join is final at once.
  */
 export type LevelsOf<P> =
   | JoinOf<ElementOf<P>>
@@ -60,7 +60,10 @@ type ElementOf<P> = NonNullable<
   P extends readonly (AnyCorrectable | undefined)[] ? P[number] : P[keyof P]
 >;
 
-/** Whether a union may be empty. It may if one of its members may. */
+/**
+ * Whether the input may be empty. A union of inputs may be empty if one of its
+ * members may be.
+ */
 type CanBeEmpty<P> = P extends readonly [unknown, ...unknown[]]
   ? false
   : P extends readonly unknown[]
@@ -102,13 +105,12 @@ type HasOneLevelList<C> =
 
 /**
  * Joins `parts`, an array or an object, into one Correctable of their values.
- * If all have the same levels, each part counts at every level that it has
- * reached, by its own store. So the join has the level of its weakest part.
- * Otherwise there is `preliminary`, then `final`. Fails as soon as one part
- * fails.
+ * If all parts have the same levels, a view of the join has the level of its
+ * weakest part. Otherwise the join has two levels: `preliminary`, then `final`.
+ * Fails as soon as one part fails.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if `parts` is neither, or if a
- * part is no Correctable
+ * @throws CorrectableError `INVALID_ARGUMENT` if `parts` is neither an array
+ * nor an object, or if a part is no Correctable
  * @example
  * const page = all({
  *   user: store.invoke(get('user:7')),

@@ -451,8 +451,8 @@ const OPEN_SESSION = Symbol('opened');
 
 interface InternalSession extends Session {
   /**
-   * Returns what the binding opened, for the client of `environment` until the
-   * session is closed.
+   * Returns the session of the binding. Returns `undefined` after the session
+   * was closed, and for another client than that of `environment`.
    */
   [OPEN_SESSION]?(environment: Environment): BindingSession | undefined;
 }

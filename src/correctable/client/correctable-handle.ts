@@ -36,9 +36,9 @@ import {
 import type { FinalView, PreliminaryView, View } from '../view.ts';
 
 /**
- * RxJS takes a Correctable for an observable of views by either of two keys:
- * this name or `Symbol.observable`. Versions of RxJS differ in the one that
- * they read (COR-12).
+ * RxJS recognizes an observable by a member with this name, or by
+ * `Symbol.observable`. Which of them it reads depends on its version, so a
+ * Correctable has both (COR-12).
  */
 const OBSERVABLE_NAME = '@@observable';
 const OBSERVABLE: unique symbol = ((Symbol as { observable?: symbol })
@@ -72,8 +72,8 @@ export class CorrectableHandle<
     return this[SOURCE].latest as View<T, L, F> | undefined;
   }
 
-  // State libraries (Vue, valtio) recognize by these two members that they must
-  // not wrap the object.
+  // State libraries (Vue, valtio) look for this tag and the next member, and do
+  // not wrap an object that has them.
   get [Symbol.toStringTag](): string {
     return 'Correctable';
   }

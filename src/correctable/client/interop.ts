@@ -9,8 +9,8 @@ import { getForeignSource } from '../copies/foreign-source.ts';
 import type { View } from '../view.ts';
 
 /**
- * Holds a Correctable that `await` and `return` in an async function leave as
- * it is.
+ * Holds a Correctable. A Correctable itself is resolved by `await`, and by
+ * `return` in an async function. A box is not.
  */
 export interface CorrectableBox<
   T,

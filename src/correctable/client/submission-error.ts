@@ -13,10 +13,11 @@ import {
 } from '../operation-error.ts';
 
 /**
- * Creates the error of an operation that its client gives up, with what the
- * binding reports of the submission (COR-10, COR-14). If the binding reports an
- * obstacle, a `TIMEOUT` becomes `UNAVAILABLE`, or the obstacle itself if a
- * retry does not help. The same holds for an update that was not sent.
+ * Creates the error of an operation that its client gives up. Uses what the
+ * binding reports of the submission (COR-10, COR-14). A `TIMEOUT` becomes
+ * `UNAVAILABLE` for a read if the binding reports an obstacle, and for an
+ * update that was certainly not sent. If the obstacle is an error that a retry
+ * does not help, the operation fails with the code of that error instead.
  */
 export function createSubmissionError<T>(
   source: Source<T>,

@@ -87,8 +87,9 @@ export function speculateOnSource<T, U>(
     };
     const takeError = (error: unknown): void => take({ failed: true, error });
     /**
-     * Counts the effects of the step as unknown, until the step fails together
-     * with all parts of its result.
+     * Returns the error handler for a run whose effects are not observed. Until
+     * the run fails, the result counts as one that may have taken effect. If
+     * the run fails with an error that rules out effects, that is taken back.
      */
     const takeErrorOfUnseen = (
       parts: readonly ErasedSource[] = [],
@@ -96,7 +97,8 @@ export function speculateOnSource<T, U>(
       const { effectState } = result;
       result.effectState ||= UNOBSERVED;
       return (error) => {
-        // The effects that the step itself reports count.
+        // Effects of operations that the step has invoked are still counted.
+        // Only the unobserved ones are taken back.
         if (
           run === live &&
           !getRemainingEffects(error, UNOBSERVED) &&
@@ -117,12 +119,13 @@ export function speculateOnSource<T, U>(
           passErrors &&
           !abort &&
           !view.final &&
-          // An operation of this run was begun by this step, and may write
-          // later.
+          // Fail if the operation was begun by this step and may write later,
+          // or if one of its parts writes.
           (inner.extras?.run === run ||
             (getEffectState(inner) || inner.extras?.futureEffects) === WRITE)
         ) {
-          // The outcome of this operation is not reported any more.
+          // The caller gets the error of the interruption. A failure of this
+          // operation must not be reported as unhandled.
           inner.isObserved = true;
           return interrupt(
             result,
@@ -188,8 +191,9 @@ export function speculateOnSource<T, U>(
     const value = outcome.value!;
     const own = getRank(levelOrder, outcome.level!);
     let rank = getRank(levelOrder, input.level);
-    // A level of another binding only shows whether it is the last one.
-    // Otherwise it counts as the weakest level, or as none.
+    // A level of another binding cannot be compared with these levels. If the
+    // view is final, the result has the level of the input. Otherwise it counts
+    // as the weakest level.
     rank = own !== NO_RANK ? Math.min(rank, own) : final ? rank : 0;
     if (input.final && final) {
       const finish = (): void => {
@@ -203,8 +207,8 @@ export function speculateOnSource<T, U>(
     }
     const { requested } = levelOrder;
     let at = requested.length - 2;
-    // The loop ends at the latest when there is no weaker level, because no
-    // rank is below `NO_RANK`.
+    // This ends when there is no weaker requested level: `undefined` has the
+    // rank `NO_RANK`, which is never greater than `rank`.
     while (getRank(levelOrder, requested[at]!) > rank) at--;
     const level = requested[at];
     if (
@@ -229,8 +233,8 @@ export function speculateOnSource<T, U>(
   };
 
   /**
-   * The source no longer holds the deadline once it has closed. From then on
-   * the result has a deadline of its own.
+   * Gives the result a deadline of its own. The deadline of the source ends
+   * when the source closes.
    */
   const limitRemaining = (): void => {
     const { dueAt } = result;
@@ -244,8 +248,8 @@ export function speculateOnSource<T, U>(
     source,
     result,
     (_value, view) => {
-      // The live run's input is the view just before this one. Whether both are
-      // equal has been compared already.
+      // The input of the live run is the view just before this one. `confirms`
+      // compares the same two views.
       if (live && view.confirms) {
         input = view;
         if (view.final) environment.count('speculationsWon');
@@ -258,7 +262,8 @@ export function speculateOnSource<T, U>(
         } else if (!undoing) begin();
       }
       if (!view.final) return;
-      // The last step has begun. For `speculate`, effects may still follow.
+      // No further step will begin. With `chain`, no effects can follow. With
+      // `speculate`, effects of the live run may follow.
       if (passErrors && live) getExtras(result).futureEffects = NO_EFFECT;
       limitRemaining();
     },
@@ -281,8 +286,8 @@ export function speculateOnSource<T, U>(
 }
 
 /**
- * Returns whether the effects of a source are known: it has closed, or clients
- * submitted it and all its parts.
+ * Returns whether the effects of a source are known. They are if it has closed,
+ * or if a client submitted it and the effects of all its parts are known.
  */
 function hasKnownEffects(source: ErasedSource): boolean {
   return (
@@ -291,7 +296,10 @@ function hasKnownEffects(source: ErasedSource): boolean {
   );
 }
 
-/** Every part is a source. */
+/**
+ * Returns the parts of a source. Every part is a source, although the types do
+ * not show it.
+ */
 function getParts({ extras }: ErasedSource): readonly ErasedSource[] {
   return (extras?.parts ?? []) as Source<unknown>[];
 }

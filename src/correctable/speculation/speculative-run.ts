@@ -47,7 +47,10 @@ export function callInRun<R>(run: typeof activeRun.run, callback: () => R): R {
 
 export class SpeculativeRun<T, U> {
   readonly view: AnyView<T>;
-  /** Nothing is undone once an effect of the confirmed run is done. */
+  /**
+   * The state of the run. A run is never undone after its first effect was
+   * executed.
+   */
   phase: 'running' | 'committing' | 'committed' | 'undone' = 'running';
   /** Stops listening to the Correctable that the run returned. */
   stopListening: (() => void) | undefined;
@@ -71,8 +74,8 @@ export class SpeculativeRun<T, U> {
   }
 
   /**
-   * A getter that returns a function, so that a program may take the function
-   * out of the context. Created only for runs that use it.
+   * A getter returns the function, so that a program can destructure the
+   * context. The function is created only for runs that use it.
    */
   get onAbort(): (undo: Hook) => void {
     return (undo) => {
@@ -90,7 +93,7 @@ export class SpeculativeRun<T, U> {
   }
 
   /**
-   * Runs the effects. If the first one fails, nothing has been done, and the
+   * Runs the effects. If the first one fails, nothing has taken effect, so the
    * run is undone.
    */
   async commit(

@@ -22,7 +22,8 @@ export function markFutureWrite<T>(
  * that was undone (COR-8). Otherwise its effects would come after the undo.
  */
 export function isUndone<T>({ extras, subscribers }: Source<T>): boolean {
-  // A failed whole listens no more, unless it failed while the run began.
+  // After a failure, a source no longer listens to its parts, so its parts
+  // count as undone. If it failed while the run began, only `phase` shows that.
   if (extras?.run?.phase === 'undone') return true;
   return Boolean(
     extras?.isUndone ??

@@ -11,11 +11,14 @@ export interface PendingCommit {
 
 const SAFETY_FACTOR = 1.5;
 /**
- * The time after which a slow update counts half, once faster ones have
- * followed.
+ * The half-life of a measurement: a slow update counts half this long after it,
+ * if only faster updates followed.
  */
 const HALF_LIFE_MS = 5_000;
-/** Clocks may have a resolution of one millisecond. */
+/**
+ * Added to each measurement, because clocks may have a resolution of one
+ * millisecond.
+ */
 const RESOLUTION_MS = 1;
 
 export class CommitLatency {

@@ -45,8 +45,8 @@ export function computeMaxConcurrentWrites({
 }
 
 /**
- * Counts how often a slot may be taken within a time. Without `turnMs`, there
- * is no limit.
+ * Returns how often one slot may be taken within `withinMs`, if it may be taken
+ * once in `turnMs`. Returns `Infinity` if `turnMs` is 0.
  */
 function countSlotReuses(withinMs: number, turnMs: number): number {
   return turnMs > 0 ? Math.ceil(withinMs / turnMs) : Infinity;
