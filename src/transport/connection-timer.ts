@@ -46,8 +46,8 @@ export class ConnectionTimer {
   }
 
   /**
-   * Notes that the server has sent something, so an open connection may stay so
-   * for another while.
+   * Notes that the server has sent something, so the time until the next
+   * heartbeat starts anew.
    */
   recordReceived(): void {
     this.#heartbeat.recordReceived(this.#options.scheduling.now());
@@ -71,8 +71,8 @@ export class ConnectionTimer {
         this.#getPendingReplies().awaitedBytes,
         this.#options.scheduling.now(),
       );
-    // The clock is read for the first of many operations only, because every
-    // operation comes here.
+    // Every operation calls this method, so the clock is read only for the
+    // first one that waits for a reply.
     if (this.#state !== 'open' || !this.#heartbeat.expectReply()) return;
     this.#heartbeat.begin(this.#options.scheduling.now());
     this.#check();
@@ -86,7 +86,7 @@ export class ConnectionTimer {
     this.#state = state;
     if (from === 'probing')
       this.#tolerance = adjustTolerance(this.#tolerance, state === 'open');
-    // This comes before the state `open`, because waiting operations are
+    // Create this before the state `open` begins: waiting operations are
     // submitted before `open` is reported.
     if (state === 'handshaking')
       this.#heartbeat = new HeartbeatDeadline(
@@ -112,7 +112,8 @@ export class ConnectionTimer {
     if (from === 'probing') this.#heartbeat.recordReply(nowMs);
     else this.#heartbeat.begin(nowMs);
     this.#check();
-    // The state was entered with operations that were submitted at once.
+    // Waiting operations were submitted before this state was reported, so
+    // replies are expected already.
     if (from !== 'probing' && this.#getPendingReplies().awaitedCount > 0)
       this.expectReply(false);
   }
@@ -126,7 +127,8 @@ export class ConnectionTimer {
       awaitedBytes,
       maxFrameBytes,
     );
-    // Checked again after the limit. By then a large message may have arrived.
+    // Check again after the interval: a large message that arrives meanwhile
+    // changes the remaining time.
     if (remainingMs > 0)
       this.#setTimer(
         () => this.#check(),
@@ -164,14 +166,15 @@ export class ConnectionTimer {
 const AWAITED_HEARTBEAT_DIVISOR = 5;
 
 /**
- * The maximum factor of the wait. With the same wait each time, a large reply
- * on a slow network would be resent without end.
+ * The maximum by which the tolerance multiplies the times of a heartbeat.
+ * Without growing times, a large reply on a slow network would be resent again
+ * and again, because each connection would end before the reply has arrived.
  */
 const MAX_TOLERANCE = 8;
 
 /**
- * Returns the tolerance for the next connection, after a server did or did not
- * reply to a heartbeat.
+ * Returns the factor for the heartbeat times of the next connection. It halves
+ * if the server replied to a heartbeat, and doubles if not.
  */
 export function adjustTolerance(
   patience: number,
@@ -183,8 +186,8 @@ export function adjustTolerance(
 }
 
 /**
- * The slowest network for which a large message gets its full time at once, in
- * bytes per second.
+ * The speed of a slow network, in bytes per second. On a network of at least
+ * this speed, a large message gets enough time on the first attempt.
  */
 const SLOW_LINK_BYTES_PER_SECOND = 1 << 15;
 
@@ -197,14 +200,14 @@ export class HeartbeatDeadline {
   /** The time for large messages from the server that are on their way. */
   #allowanceMs = 0;
   /**
-   * When even a slow network would have sent the client's large messages, and
-   * the number of their bytes.
+   * The time by which a slow network will have sent the client's large
+   * messages. The next field is the number of their bytes.
    */
   #uploadedAtMs = 0;
   #sentBytes = 0;
   /**
-   * Whether a reply was requested since the server's last message. The caller
-   * may have given up meanwhile.
+   * Whether a reply was requested since the server's last message. Stays true
+   * if the caller gives up.
    */
   #isReplyExpected = false;
 
@@ -231,16 +234,16 @@ export class HeartbeatDeadline {
   }
 
   /**
-   * Extends the time for a message of this many bytes from the server. Until it
-   * has arrived, nothing else can.
+   * Extends the time for a message of this many bytes from the server. Until
+   * that message has arrived, no other message can arrive.
    */
   extendForBytes(bytes: number): void {
     this.#allowanceMs += bytes * this.#msPerByte;
   }
 
   /**
-   * Notes large messages of this many bytes to the server. It answers none of
-   * them before they have arrived.
+   * Notes large messages of this many bytes to the server. The server cannot
+   * answer a message before it has arrived.
    */
   recordUpload(bytes: number, nowMs: number): void {
     this.#uploadedAtMs = nowMs + bytes * this.#msPerByte;
@@ -256,8 +259,8 @@ export class HeartbeatDeadline {
   }
 
   /**
-   * Uses the longer interval, because no reply is expected. Operations that
-   * were requested and given up do not excuse the silence.
+   * Uses the longer interval, because no reply is expected. An operation whose
+   * caller gave up still expects a reply, so it keeps the shorter interval.
    */
   useIdleInterval(): void {
     if (!this.#isReplyExpected) this.#limitMs = this.#heartbeatIntervalMs;
@@ -275,11 +278,13 @@ export class HeartbeatDeadline {
   }
 
   /**
-   * Returns the time left while this many bytes of large messages are
-   * unanswered. Some must be answered meanwhile.
+   * Returns the time that is left until the next heartbeat. `bytes` is the size
+   * of the large messages that the server has not answered yet, of which
+   * `maxBytes` count at most.
    */
   getRemainingMs(nowMs: number, bytes: number, maxBytes: number): number {
-    // Messages that were given up are on their way too.
+    // A large message whose caller gave up is still being sent, so it counts
+    // too.
     const uploadBytes = Math.min(maxBytes, Math.max(bytes, this.#sentBytes));
     const uploadMs = Math.max(
       0,

@@ -46,7 +46,10 @@ export const FIND_SITES_OPTIONS = {
  * connect.
  */
 const SAMPLES_PER_SITE = 3;
-/** With a longer timeout than this, platforms abort at once. */
+/**
+ * The longest timeout that platforms accept. If it is longer, they abort at
+ * once.
+ */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Requests an address. Resolves with the response and how long it took. */
@@ -201,8 +204,8 @@ async function measureSite(
       if (!response.ok) return Infinity;
       fastestMs = Math.min(fastestMs, tookMs);
     } catch {
-      // The site cannot be reached, so it comes last. If it is needed all the
-      // same, the connection reports the error.
+      // The site cannot be reached, so it comes last in the list. If a client
+      // connects to it all the same, the connection reports the error.
       return Infinity;
     }
   }

@@ -45,7 +45,7 @@ import { Sender } from './sender.ts';
 import { TokenRenewal } from './connection/token-renewal.ts';
 import { WireSession } from './operations/submit-message.ts';
 
-/** A connection to one gateway that survives the loss of its sockets. */
+/** A connection to one gateway that is reopened after its socket is lost. */
 export type ReconnectingClient = Pick<
   WebSocketClient,
   | 'state'
@@ -114,7 +114,10 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
    * Whether there was no connection for a while since the last one was open.
    */
   #wasDisconnected = false;
-  /** Whether the last connection failed for no fault of its site. */
+  /**
+   * Whether the last connection failed for a reason that was not the site's
+   * fault.
+   */
   #isSiteFaultless = false;
   #settleReady!: {
     resolve: () => void;
@@ -189,7 +192,8 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
       this.#checkSession(context.session);
       this.#sender.submit(operation, levels, sink as Sink, context);
       // Without the option `principal`, operations that wait for the first
-      // connection belong to the user of the present token.
+      // connection belong to the user of the present token. So request the
+      // token now.
       if (this.#options.principal === undefined)
         this.#handshake.requestTokenEarly();
     } catch (error) {
@@ -252,14 +256,15 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
    * Ends the operations in flight, because they belong to another principal.
    */
   #abandonOperations(): void {
-    // The id changes first. So a listener that submits at once does so as the
-    // new client, and in no session of the former.
+    // Change the id first: a listener that submits an operation at once must do
+    // so as the new client, outside of sessions of the old one.
     this.#handshake.renewClientId();
     this.#sender.abandonAll(createPrincipalChangedError());
   }
 
   /**
-   * Notifies the client that the network may be back, so that it need not wait.
+   * Notifies the client that the network may be back, so that it reconnects
+   * without waiting for the backoff.
    */
   wake(): void {
     this.#dispatch('wake');
@@ -288,7 +293,8 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     const changed = state !== from;
     this.#state = state;
     for (const action of actions) this.#perform(action);
-    // An action may have led to another state, which has been entered by now.
+    // An action may itself have changed the state. The code for that state has
+    // then run already.
     if (!changed || this.#state !== state) return;
     const delayMs =
       state === 'waiting' ? this.#getReconnectDelayMs(event, from) : 0;
@@ -312,8 +318,8 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     if (event === 'goaway' || event === 'timeout') this.#sitePool.leaveSite();
     if (!this.#isSiteFaultless)
       this.#sitePool.recordFailure(from === 'open' || from === 'probing');
-    // Each site may go away once without a pause. In a rolling deploy one site
-    // after the other does.
+    // Each site may send `goaway` once without a pause before the next attempt.
+    // In a rolling deploy, one site after another does so.
     if (event === 'goaway')
       return this.#backoff.getNextDelayMsUnlessRepeated(
         this.#options.urls.length,
@@ -453,7 +459,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     if (connection !== this.#connection)
       return this.#sender.handleConnectionLoss(connection);
     const isMissing = code === CloseCode.noSite;
-    // Another address may have a site.
+    // The site may exist at another address.
     const isHopeless = this.#sitePool.recordMissing(isMissing) || !isMissing;
     if (isFatalClose(code) && isHopeless) {
       this.#setReason(
@@ -467,7 +473,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
       this.#setReason(new CorrectableError('UNAUTHENTICATED', message));
       return this.#dispatch('rejected');
     }
-    // If the application closed the client, its own reason stays.
+    // If the application closed the client, keep that as the reason.
     if (this.#state !== 'closing')
       this.#recordFailure(this.#formatDetail(connection, code, reason));
     this.#dispatch('lost');

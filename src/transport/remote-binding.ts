@@ -53,8 +53,8 @@ export function createRemoteBinding<
   const { principal } = client;
   return {
     name,
-    // Only the gateway knows whether the store behind it has keys. It refuses
-    // the operation if not.
+    // Clients accept idempotency keys here. Only the gateway knows whether its
+    // store supports them, and refuses the operation if not.
     hasIdempotencyKeys: true,
     identifiesByConnection: true,
     ready: client.ready,

@@ -118,8 +118,8 @@ export class Sender {
   }
 
   /**
-   * Submits operations on `connection` from now on. The waiting ones go first,
-   * with the numbers that they have.
+   * Submits operations on `connection` from now on. Waiting operations go
+   * first, and keep their numbers.
    */
   resume(connection: Connection): void {
     this.#connection = connection;
@@ -137,7 +137,8 @@ export class Sender {
   #sendWaiting(): void {
     const connection = this.#connection;
     this.#waiting.forEach((operation) => {
-      // The end of one operation may have ended others, or the connection.
+      // A callback of an operation that ended may have ended other operations,
+      // or closed the connection.
       if (
         connection === undefined ||
         this.#connection !== connection ||
@@ -213,7 +214,7 @@ export class Sender {
 
   #sendOrWait(operation: InFlightOperation): void {
     const connection = this.#connection;
-    // Operations that wait already come before this one.
+    // Operations that are already waiting must be sent before this one.
     if (connection?.hasCapacity && this.#waiting.size === 0) {
       this.#send(operation, connection);
       this.#cancellation.scheduleCheck();
@@ -251,21 +252,22 @@ export class Sender {
 }
 
 /**
- * The maximum of connections that drain. Beyond it, the oldest closes, and its
- * operations are resubmitted.
+ * The maximum number of draining connections. If there are more, the oldest is
+ * closed, and its operations are resubmitted.
  */
 const MAX_DRAINING_CONNECTIONS = 8;
 
 /**
- * Connections that drain. Each one leaves when it has answered everything, when
- * it is lost, or when its time is over.
+ * Connections that take no more operations but are kept for replies. Each one
+ * is removed when all its operations are answered, when it is lost, or after
+ * its time limit.
  */
 export class DrainingConnections {
   readonly #scheduling: Scheduling;
   readonly #onEnded: (connection: Connection) => void;
   readonly #timers = new Map<Connection, () => void>();
 
-  /** Calls `onEnded` for each connection that has left. */
+  /** Calls `onEnded` for each connection that was removed. */
   constructor(
     scheduling: Scheduling,
     onEnded: (connection: Connection) => void,
@@ -321,7 +323,7 @@ export class CancellationWatcher {
   readonly #scheduling: Scheduling;
   readonly #onCancelled: (operation: InFlightOperation) => void;
   #cancelTimer: (() => void) | undefined;
-  /** While the timer runs, it is set for operations up to this number. */
+  /** The highest operation number that the running timer checks. */
   #checkUpToId = 0;
 
   constructor(

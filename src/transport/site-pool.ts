@@ -20,7 +20,9 @@ export class SitePool {
     return this.#urls[this.#index] as string;
   }
 
-  /** The URL in error messages. It has no query, which may be confidential. */
+  /**
+   * The URL for error messages. It omits the query, which may be confidential.
+   */
   get label(): string {
     return this.url.replace(/\?.*/, '');
   }
@@ -34,16 +36,16 @@ export class SitePool {
   }
 
   /**
-   * Selects another site for the next attempt, because this one leaves or does
-   * not answer.
+   * Selects another site for the next attempt, because this site is shutting
+   * down or does not answer.
    */
   leaveSite(): void {
     this.#isLeaving = true;
   }
 
   /**
-   * Notes whether a server had no such site. Returns whether no address has
-   * one.
+   * Records whether the server at the present address lacks the site. Returns
+   * whether the servers at all addresses lack it.
    */
   recordMissing(isMissing: boolean): boolean {
     this.#missingCount = isMissing ? this.#missingCount + 1 : 0;
@@ -51,8 +53,8 @@ export class SitePool {
   }
 
   /**
-   * Selects the site of the next attempt: the same one after one lost
-   * connection, otherwise the next one. A move costs time.
+   * Selects the site of the next attempt. After one lost connection this is the
+   * same site, because a move costs time. Otherwise it is the next site.
    */
   recordFailure(wasOpen: boolean): void {
     this.#lossCount++;

@@ -46,7 +46,10 @@ export class Connection implements OperationConnection {
   malformedCount = 0;
   /** The reason that the server sent before it closes. */
   closeError: CorrectableError | undefined;
-  /** How long the server stays for its replies when it goes away. */
+  /**
+   * How long the server keeps the connection open for its replies after it sent
+   * `goaway`.
+   */
   drainMs = 0;
   welcome: Welcome | undefined;
   readonly #codec: Codec;

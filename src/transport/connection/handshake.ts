@@ -24,14 +24,15 @@ function createClientId(): string {
 }
 
 /**
- * A token request that is older than this is repeated, and a token that is
- * older is not used.
+ * The maximum age of a token request and of a token. An older request is
+ * repeated, and an older token is not used.
  */
 const MAX_TOKEN_AGE_MS = 60_000;
 
 /**
- * A token that was requested early is not used if it is older than this. Some
- * tokens last no longer than it takes to connect.
+ * The maximum age of a token that was requested before a connection needed it.
+ * It is short, because some tokens expire within the time that it takes to
+ * connect.
  */
 const MAX_EARLY_TOKEN_AGE_MS = 10_000;
 
@@ -44,8 +45,8 @@ export class Handshake {
   /** The principal of the last hello, if the application names one. */
   #helloPrincipal: string | undefined;
   /**
-   * The client's principal of which the last server sent a tag, with that tag.
-   * `undefined` before the first welcome.
+   * The tag that the last server sent for the client's principal, and that
+   * principal. `undefined` before the first welcome.
    */
   #lastServerIdentity:
     | {
@@ -68,17 +69,20 @@ export class Handshake {
    */
   #earlyToken: (Credentials & { readonly until: number }) | undefined;
   /**
-   * How long such a token can be used. The time is shorter while no connection
-   * has requested one.
+   * How long an early token can be used. The time is shorter until the first
+   * connection needs a token.
    */
   #maxTokenAgeMs = MAX_EARLY_TOKEN_AGE_MS;
-  /** Counts the used tokens. Replies to earlier requests are too late. */
+  /**
+   * Counts the tokens that were used. A reply to a request of an earlier round
+   * is ignored.
+   */
   #round = 0;
   readonly #now: () => number;
 
   /**
    * `identify` receives the principal of a token, and returns whether the
-   * client acts for that one.
+   * client acts for that principal.
    */
   constructor(
     { credentials, scheduling }: ResolvedConnectionOptions,
@@ -92,8 +96,8 @@ export class Handshake {
   }
 
   /**
-   * Whether the present connection waits for a token. A failure meanwhile is
-   * not the site's fault.
+   * Whether the present connection waits for a token. If the connection fails
+   * during that time, the failure does not count against the site.
    */
   get isWaitingForToken(): boolean {
     return this.#waitingConnection !== undefined;
@@ -156,8 +160,8 @@ export class Handshake {
     const connection = this.#waitingConnection;
     if (connection === undefined) return;
     const isOurs = this.#setPrincipal(principal);
-    // A caller whose operation is abandoned may close the connection, or sign
-    // in as another user.
+    // Check again: a callback of an abandoned operation may have closed the
+    // connection, or signed in as another user.
     if (connection !== this.#waitingConnection) return;
     this.#earlyToken = undefined;
     this.#round++;
@@ -186,8 +190,8 @@ export class Handshake {
   }
 
   /**
-   * Returns whether the server sees another principal than the last one did,
-   * although the application has not changed it.
+   * Returns whether this server recognizes another principal than the last
+   * server did, although the application has not changed the principal.
    */
   isPrincipalChanged({ principal: tag }: Welcome): boolean {
     const known = this.#lastServerIdentity;

@@ -33,7 +33,7 @@ export class TokenRenewal {
   readonly #events: RenewalEvents;
   readonly #backoff = exponentialBackoff();
   #cancel: (() => void) | undefined;
-  /** Identifies replies that arrive too late. */
+  /** Counts the renewals. A reply to an earlier renewal is ignored. */
   #round = 0;
   #failures = 0;
   #endsAt = 0;
@@ -86,8 +86,8 @@ export class TokenRenewal {
     this.#events.onFailed(cause);
     const delayMs =
       this.#backoff.delayMs(++this.#failures, Math.random) ?? Infinity;
-    // At its end the server closes the connection, and the next connection
-    // requests a token itself.
+    // When the present token expires, the server closes the connection, and the
+    // next connection requests a token itself.
     if (this.#options.scheduling.now() + delayMs < this.#endsAt)
       this.#setRenewTimer(delayMs);
   }

@@ -16,12 +16,14 @@ import { deepCopy } from '../../values/deep-copy.ts';
 
 /**
  * A view that may be confirmed. It keeps the value that the server sent, even
- * if receivers have changed theirs.
+ * if a receiver changes the delivered value.
  */
 export class ConfirmableView {
-  /** The number that the sink gave it. */
+  /** The sequence number that the sink returned for this view. */
   readonly seq: number;
-  /** The details, with those that its confirmations have added. */
+  /**
+   * The details of the view, including those that its confirmations have added.
+   */
   readonly details: ViewDetails;
   readonly #serverValue: unknown;
   /** The value that was delivered to the sink. */
@@ -40,8 +42,8 @@ export class ConfirmableView {
   }
 
   /**
-   * Returns whether the delivered value is still the value of the server. A
-   * value that cannot be read any more is not.
+   * Returns whether the delivered value still equals the value of the server.
+   * Returns false if the delivered value cannot be read any more.
    */
   isUnmodified(): boolean {
     try {
@@ -51,7 +53,10 @@ export class ConfirmableView {
     }
   }
 
-  /** Returns the value of the server, to be delivered as a view of its own. */
+  /**
+   * Returns the value of the server, so that it can be delivered as a separate
+   * view.
+   */
   copyValue(): unknown {
     return deepCopy(this.#serverValue);
   }
@@ -74,7 +79,10 @@ export class ConfirmableView {
  * submitted.
  */
 export interface OperationConnection {
-  /** The name of the server's memory of this client. */
+  /**
+   * The name of the server's record of this client. A server that lost or
+   * replaced the record has another name.
+   */
   readonly memoryId: string | undefined;
   /** The number of operations that wait for a reply on it. */
   awaitedCount: number;
@@ -86,8 +94,8 @@ export interface OperationConnection {
 }
 
 /**
- * How many of the latest views can be confirmed. A gateway keeps as many for an
- * operation.
+ * How many of the latest views can be confirmed. A gateway keeps the same
+ * number for each operation.
  */
 const MAX_CONFIRMABLE_VIEWS = 1024;
 
@@ -124,13 +132,13 @@ export class InFlightOperation implements SubmissionStatus {
    */
   connection: OperationConnection | undefined = undefined;
   /**
-   * Whether it was submitted on an earlier connection, whose server may have
-   * executed it.
+   * Whether the operation was submitted on an earlier connection, whose server
+   * may have executed it.
    */
   wasSentBefore = false;
   /**
-   * The name of the memory of the servers that it was sent to. `undefined` if
-   * these had different ones.
+   * The `memoryId` of the earlier connections on which the operation was sent.
+   * `undefined` if these had different ones.
    */
   memoryId: string | undefined = undefined;
   /**
@@ -139,14 +147,16 @@ export class InFlightOperation implements SubmissionStatus {
    */
   isCancelled = false;
   /**
-   * The site that it was sent to first, the last one, and how often it moved.
+   * The site that the operation was sent to first. The next fields are the site
+   * that it was sent to last, and how often it has changed sites.
    */
   home: string | undefined = undefined;
   site: string | undefined = undefined;
   hop = 0;
   /**
-   * The first view of the present submission that is not the last, with the
-   * server's number. Mostly there are no others.
+   * The first preliminary view on the present connection. The next field is its
+   * number at the server. Most operations have no other preliminary view, so
+   * this one needs no map.
    */
   #firstView: ConfirmableView | undefined = undefined;
   #firstViewSeq = 0;
@@ -183,8 +193,8 @@ export class InFlightOperation implements SubmissionStatus {
   }
 
   /**
-   * Returns whether a server whose memory has this name may not know the
-   * operation although another one does.
+   * Returns whether a server with this `memoryId` may not know the operation
+   * although another server knows it.
    */
   isUnknownTo(memory: string | undefined): boolean {
     return this.wasSentBefore && this.memoryId !== memory;
@@ -199,8 +209,8 @@ export class InFlightOperation implements SubmissionStatus {
   }
 
   /**
-   * Detaches the operation from its connection. On another one, views of this
-   * one cannot be confirmed.
+   * Detaches the operation from its connection. Another connection cannot
+   * confirm the views of this one, so they are dropped.
    */
   detachFromConnection(): void {
     if (this.connection !== undefined) {
@@ -233,15 +243,15 @@ export class InFlightOperation implements SubmissionStatus {
   }
 
   /**
-   * Returns view `seq` of the server, to be confirmed, if it arrived and is not
-   * too old. It then counts as a recent one.
+   * Returns view `seq` of the server for a confirmation, if it arrived and is
+   * not too old. The view then counts as recent.
    */
   findView(seq: number): ConfirmableView | undefined {
     if (this.#confirmableViews === undefined)
       return this.#firstViewSeq === seq ? this.#firstView : undefined;
     const value = this.#confirmableViews.get(seq);
-    // The server did not send a later view with the same value. The next
-    // confirmation of that value names this view again.
+    // The server sends a repeated value only as a confirmation of this view.
+    // Later confirmations name this view again, so keep it.
     if (value !== undefined) this.recordView(seq, value);
     return value;
   }

@@ -45,8 +45,9 @@ function createNoReplyError(
 }
 
 /**
- * Errors of admission. A server sends them before it checks what was done, so
- * they prove nothing if another server may have executed the operation.
+ * Error codes of admission control. A server sends such an error before it
+ * looks up whether the operation was executed. So the error does not rule out
+ * that another server has executed it.
  */
 const ADMISSION_ERROR_CODES: ReadonlySet<ErrorCode> = new Set([
   'OVERLOADED',
@@ -71,8 +72,8 @@ export function toOperationError(
 ): CorrectableError {
   const { wasSentBefore, connection } = operation;
   if (!wasSentBefore || !ADMISSION_ERROR_CODES.has(error.code)) return error;
-  // A server that has had the same memory of this client since then would know
-  // the operation.
+  // If a server has kept one record of this client since the operation was
+  // sent, it would know whether it had executed the operation.
   const memory = connection?.memoryId;
   return memory !== undefined && !operation.isUnknownTo(memory)
     ? error
@@ -251,8 +252,8 @@ export class InFlightOperations {
       error.code === 'UNAVAILABLE' &&
       !operation.isCancelled
     ) {
-      // The operation crossed the `goaway` message. That server has not begun
-      // with it, so the next one may.
+      // The operation was sent before the `goaway` message arrived. The server
+      // has not begun the operation, so the next connection can submit it.
       operation.detachFromConnection();
       if (!operation.wasSentBefore) operation.home = operation.site = undefined;
       this.#rejected.push(operation);

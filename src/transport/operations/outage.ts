@@ -10,7 +10,9 @@ import { CloseCode } from '../../protocol/close-codes.ts';
  * the client. Operations read it when they need it.
  */
 export class Outage {
-  /** Why there is no connection, or why there was none. */
+  /**
+   * Why there is no connection, or why there was none before the present one.
+   */
   reason: CorrectableError | undefined;
   readonly #now: () => number;
   #since: number | undefined;
@@ -24,8 +26,8 @@ export class Outage {
   }
 
   /**
-   * The reason since when operations cannot be sent. `undefined` while there is
-   * a connection.
+   * The error that says why operations cannot be sent, and since when.
+   * `undefined` while there is a connection.
    */
   get blockedBy(): CorrectableError | undefined {
     if (this.#since === undefined) return undefined;
@@ -46,7 +48,8 @@ export class Outage {
 
   /**
    * Sets the reason why the connection to `url` was lost or could not be
-   * opened. `detail` is used in messages that have the address already.
+   * opened. `detail` is the reason without the address, for messages that
+   * contain the address already.
    */
   setReason(
     url: string,

@@ -16,8 +16,8 @@ const MAX_SESSION_TOKENS = 64;
 
 /**
  * Keeps the newest token of each server. The text of a token before its first
- * dot names the server. The tokens of the opening stay until newer ones replace
- * them.
+ * dot names the server. The tokens with which the session was opened stay until
+ * newer ones replace them.
  */
 export class WireSession implements BindingSession {
   /**
@@ -33,8 +33,8 @@ export class WireSession implements BindingSession {
   }
 
   /**
-   * Adds the token that came with a view. It covers all tokens that were sent
-   * with the submission.
+   * Adds the token that came with a view. It replaces the earlier token of the
+   * same server.
    */
   addToken(token: string): void {
     const others = this.tokens.filter(
@@ -56,8 +56,9 @@ export interface SubmitMessageParts {
 }
 
 /**
- * Throws for an operation that a server would take for a malformed message.
- * After a few of those it would take the client for broken.
+ * Throws for an operation that a server would take for a malformed message. The
+ * server closes the connection of a client that sends several malformed
+ * messages.
  */
 export function checkSendable(
   { name, access, key }: Operation,
@@ -77,8 +78,8 @@ export function checkSendable(
     throw createInvalidArgumentError('access', "must be 'read' or 'write'");
   if (key !== undefined && typeof key !== 'string')
     throw createInvalidArgumentError('key', 'must be a text');
-  // A gateway in front of this binding may have put a long principal in front
-  // of a short key.
+  // The key may be longer than the application's own: a gateway that hosts this
+  // binding prefixes it with the principal.
   if (idempotencyKey.length > MAX_NAME_LENGTH)
     throw createInvalidArgumentError('idempotencyKey', 'give a shorter one');
 }
@@ -147,8 +148,8 @@ export function createSubmitMessage({
 const MOVE_INDEX = submitFields.indexOf('move');
 
 /**
- * The destination of a message: the name of the site, and that of the server's
- * memory.
+ * The destination of a message: the name of the site, and the `memoryId` of the
+ * server.
  */
 export interface Destination {
   readonly site: string | undefined;
@@ -156,8 +157,9 @@ export interface Destination {
 }
 
 /**
- * Returns the message for this destination, with the moves of an update and
- * whether another memory may know it.
+ * Returns the message for this destination, For an update, the message also
+ * contains how it moved between sites, and whether a server with another
+ * `memoryId` may know it.
  */
 export function createMessageFor(
   destination: Destination,

@@ -43,7 +43,7 @@ export type ConnectionAction =
   | 'terminate' // forget the socket, closing it without waiting for the peer
   | 'close-socket' // acknowledge what is done and close the socket in order
   | 'fail' // fail all operations without a final
-  | 'abandon-operations' // the same, since they belong to another principal, and take a new client id
+  | 'abandon-operations' // fail all operations without a final, because they belong to another principal; then use a new client id
   | 'end'; // notify the callers that wait for the end
 
 export interface Transition {

@@ -48,8 +48,8 @@ export function guardPrincipal(principal: () => unknown): () => string {
 }
 
 /**
- * The principal that the client acts for, if the application names one, and its
- * token.
+ * The token, and the principal that the client acts for if the application
+ * names one.
  */
 export interface Credentials {
   readonly principal: string | undefined;
@@ -57,8 +57,8 @@ export interface Credentials {
 }
 
 /**
- * How often in succession to request a token if the principal has changed each
- * time before the token arrived.
+ * The maximum number of token requests in succession. A request is repeated if
+ * the principal has changed before the token arrived.
  */
 const MAX_TOKEN_REQUESTS = 8;
 

@@ -39,13 +39,13 @@ export interface ConnectionOptions {
   /**
    * Address of the gateway, for example `ws://127.0.0.1:7070/ireland`. An array
    * lists the sites of one store, in order of preference. `findSites` returns
-   * one, the nearest first. If one is lost, its operations move to the next.
+   * such an array, the nearest site first. If one is lost, its operations move
+   * to the next.
    */
   readonly url: string | URL | readonly (string | URL)[];
   /**
-   * The WebSocket class. Default: the platform's, in Node 20 that of `ws`. A
-   * class of your own may pass on what that takes beside an address, such as
-   * TLS options.
+   * The WebSocket class. Default: the platform's, in Node 20 that of `ws`. Pass
+   * a class of your own to set options of the socket, such as TLS options.
    */
   readonly WebSocket?: WebSocketConstructor | undefined;
   /**
@@ -58,11 +58,11 @@ export interface ConnectionOptions {
    * Name of the signed-in user, which changes with the `token`; `''` for none.
    * A function is called at each submission and with each token.
    *
-   * A submission belongs to the principal of that time, and is never sent over a connection
-   * that another has opened. When the principal changes, operations in flight
-   * fail with `UNAVAILABLE`, not `retryable`, and updates that were sent with
-   * `UNKNOWN`. Sessions end. The next connection has a fresh token and nothing
-   * in common with the one before.
+   * A submission belongs to the principal who is signed in when it is made. It
+   * is never sent over a connection of another principal. When the principal
+   * changes, operations in flight fail with `UNAVAILABLE`, not `retryable`, and
+   * updates that were sent with `UNKNOWN`. Sessions end. The next connection
+   * uses a fresh token and a new client id.
    *
    * Default: the client learns its principal from the gateway's welcome. See
    * the guide's page on signing in.
@@ -79,9 +79,9 @@ export interface ConnectionOptions {
    */
   readonly connectTimeoutMs?: number | undefined;
   /**
-   * Silence of the server, in milliseconds, after which the client sends a
-   * heartbeat. While operations wait for a result, a fifth of that. Default: 15
-   * 000
+   * Time without a message from the server, in milliseconds, after which the
+   * client sends a heartbeat. While operations wait for a result, the client
+   * waits only a fifth of it. Default: 15 000
    */
   readonly heartbeatIntervalMs?: number | undefined;
   /** Timeout for the reply to a heartbeat, in milliseconds. Default: 5000 */
@@ -271,8 +271,8 @@ export interface ClientContract {
   readonly name: string;
   readonly hash: string;
   /**
-   * Returns the fingerprint of each operation. It is called if the server has
-   * another version.
+   * Returns the fingerprint of each operation. Called only if the server has
+   * another version of the contract.
    */
   readonly getOperationHashes: () => Readonly<Record<string, string>>;
 }

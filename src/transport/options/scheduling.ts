@@ -57,8 +57,8 @@ function createAfterTick(): (fn: () => void) => void {
   >;
   if (setImmediate !== undefined) return (fn) => void setImmediate(fn);
   if (MessageChannel === undefined) return (fn) => void setTimeout(fn, 0);
-  // In browsers a nested `setTimeout(0)` waits for 4 ms, a posted message does
-  // not.
+  // Post a message instead of `setTimeout(0)`: browsers delay nested timers by
+  // 4 ms.
   const waiting: (() => void)[] = [];
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = () => waiting.shift()?.();
