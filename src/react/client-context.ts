@@ -101,9 +101,9 @@ export function CorrectablesProvider(
 }
 
 /**
- * Returns the client and the session of a hook, and the witness of the nearest
- * provider. If the hook has a client of its own, it does not get the session of
- * another one.
+ * Returns the client and the session of a hook, and the witness
+ * (`commit-witness.ts`) of the nearest provider. If the hook has a client of
+ * its own, it does not get the session of the provider's client.
  */
 export function useClient(
   options: ClientOptions,

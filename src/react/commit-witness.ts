@@ -35,12 +35,13 @@ export interface Witness {
   /** Suspends, as a component below does. */
   readonly suspend: () => void;
   /**
-   * Calls `report` once React has committed everything that it was asked to
-   * render until now.
+   * Calls `report` once React has committed everything that components
+   * requested to render until now.
    */
   readonly report: (report: Report) => void;
   /**
-   * Starts with the component that suspends. The returned function ends that.
+   * Connects the component that suspends: `setPause` passes a new pause to it.
+   * Returns a function that disconnects it.
    */
   readonly attach: (setPause: (pause: Pause) => void) => () => void;
   /** Calls the reports, because React has committed what it resumed. */
@@ -76,8 +77,8 @@ export function reportCommit(
 let lastId = 0;
 
 /**
- * A pause ends once it has a report and React waits for it. React then renders
- * it again.
+ * Creates a pause. It ends once it has a report and React waits for it. React
+ * then renders the witness again.
  */
 function createPause(): Pause {
   const wakers = new Set<() => void>();
@@ -94,7 +95,7 @@ function createPause(): Pause {
     // oxlint-disable-next-line unicorn/no-thenable -- that is what React waits for
     then(wake) {
       wakers.add(wake);
-      // React is rendering or committing.
+      // React is rendering or committing, so end the pause only after that.
       queueMicrotask(pause.endIfAwaited);
     },
   };
@@ -126,8 +127,8 @@ export function createWitness(): Witness {
         const { reports, endIfAwaited } = getPause();
         reports.add(report);
         endIfAwaited();
-        // If a provider itself suspends, it is not mounted, so it has no
-        // witness.
+        // A provider that suspends itself is not mounted, so it has no witness.
+        // Use a timer instead.
         if (!setPause)
           callLater(() => !setPause && reports.delete(report) && report());
       }),
@@ -145,9 +146,9 @@ export function createWitness(): Witness {
 
 /**
  * Rendered by each provider, after the components that it reports on. Each
- * pause has a new Suspense: React 18 delays the fallback of one that is
- * mounted, and may then commit the witness before the components that were
- * woken with it.
+ * pause has a new Suspense: React 18 delays the fallback of a Suspense that is
+ * mounted already. It may then commit the witness before the components that
+ * were resumed with it.
  */
 export function CommitWitness({
   witness,

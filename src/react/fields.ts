@@ -5,7 +5,7 @@ import type { AnyView } from '../correctable/view.ts';
 /** The state of a request beside its view. */
 export interface RequestStatus {
   /**
-   * Whether a better view is on its way, or will be requested once the
+   * Whether a stronger view was requested, or will be requested once the
    * component is mounted.
    */
   readonly isRequesting: boolean;

@@ -15,7 +15,7 @@ export interface HydrateProps extends ClientOptions {
 
 /**
  * Passes the views that the server has rendered to the components below. They
- * show these at once. Then they ask for stronger views only, and for none if
+ * show these views at once. Then they request only stronger views, and none if
  * the view is final.
  *
  * @example

@@ -27,8 +27,8 @@ export interface Observer {
 const doNothing = (): void => {};
 
 /**
- * Creates the observer of one component. `rank` is that of the weakest level
- * that the component shows.
+ * Creates the observer of one component. `rank` is the rank of the weakest
+ * level that the component shows.
  */
 export function createObserver(
   read: SharedRead | undefined,
@@ -45,8 +45,8 @@ export function createObserver(
   /** The fields for which the component has rendered. */
   let last: Fields | undefined;
   /**
-   * The fields of the latest result, which may have changed since in a field
-   * that is not used.
+   * The fields of the latest result. They differ from `last` only in fields
+   * that the component has not used.
    */
   let latest: Fields | undefined;
   let result: Fields;

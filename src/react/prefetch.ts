@@ -15,9 +15,9 @@ export interface PrefetchOptions {
 
 /**
  * Begins a read, for example in the loader of a route. A component that then
- * asks for it shows its views without a second request. If none does within 30
- * seconds, it is dropped. Resolves when there is a view, or the read has
- * failed; never rejects.
+ * requests the same read shows its views without a second request. If no
+ * component does so within 30 seconds, the read is dropped. Resolves when there
+ * is a view, or the read has failed; never rejects.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the operation is a write
  * @example

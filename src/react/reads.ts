@@ -41,8 +41,8 @@ function createReads(client: AnyClient): Reads {
   const levelOrder = createLevelOrder(client.levels);
   const all = new Map<string, SharedRead>();
   /**
-   * The sketch is the same for equal operations. If an unequal operation has it
-   * too, `+` is appended.
+   * The sketch is the same for equal operations. If an unequal operation has
+   * the same sketch, `+` is appended.
    */
   const locate = (
     operation: Operation,

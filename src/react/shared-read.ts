@@ -18,16 +18,13 @@ import type { AnyView } from '../correctable/view.ts';
 import { reportCommit, type Witness } from './commit-witness.ts';
 import type { RequestStatus } from './fields.ts';
 
-/**
- * How long a read is kept after the last component has left it, or if no
- * component requests it, in milliseconds.
- */
+/** How long a read is kept while no component uses it, in milliseconds. */
 export const DEFAULT_KEEP_MS = 30_000;
 
 /**
  * React does not report that it gave up a suspended component. So suspended
- * components are asked to render again after this time, in milliseconds. If
- * none does within the same time again, they count as left.
+ * components are asked to render again after this time, in milliseconds. If no
+ * component does so within the same time again, all count as unmounted.
  */
 const PING_MS = 1_000;
 
@@ -54,13 +51,13 @@ export interface Wakeable {
 /** An error that is passed to the error boundaries. */
 interface ThrownError {
   readonly error: CorrectableError;
-  /** Whether a component has thrown it. */
+  /** Whether a component has thrown the error. */
   isRendered: boolean;
   /** Whether the next commit is awaited. */
   isWatched: boolean;
 }
 
-/** The place of a read. */
+/** The facts of the client that a read needs. */
 export interface ReadContext {
   readonly client: AnyClient;
   readonly operation: Operation;
@@ -96,7 +93,8 @@ export class SharedRead implements RequestStatus {
 
   readonly #listeners = new Set<() => void>();
   /**
-   * Pending prefetches, by their resolver, with the rank that they wait for.
+   * Pending prefetches, by the function that resolves each, with the rank that
+   * it waits for.
    */
   readonly #prefetches = new Map<() => void, number>();
   /** The objects that suspended components wait for, by rank. */
@@ -107,19 +105,23 @@ export class SharedRead implements RequestStatus {
   readonly #witnesses = new Set<Witness>();
 
   #view: AnyView | undefined;
-  /** The view for components that show guessed values. */
+  /**
+   * The view for components that also show values with the changes of writes in
+   * flight.
+   */
   #shown: AnyView | undefined;
   /**
-   * The same view without guessed values. It confirms or corrects what they
-   * showed.
+   * The view that these components show once no write is in flight. Its
+   * `confirms` compares it with what they showed before, the changes of writes
+   * included.
    */
   #unguessed: AnyView | undefined;
   #error: CorrectableError | undefined;
   #changes: Change[] = [];
   #request: Correctable<unknown, Levels, string> | undefined;
   /**
-   * Whether the view may be outdated, so that only the strongest level is as
-   * good.
+   * Whether the view may be outdated, so that only the strongest level is
+   * requested next.
    */
   #isStale = false;
   /**
@@ -128,11 +130,11 @@ export class SharedRead implements RequestStatus {
    */
   #isAwaited = false;
   /**
-   * The error of a request that components wait for, until React has committed
-   * it.
+   * The error of a request that components wait for. It is kept until React has
+   * committed the error boundary.
    */
   #thrown: ThrownError | undefined;
-  /** Whether all components have left. */
+  /** Whether no component uses the read any more. */
   #isLeft = false;
   #keepMs = DEFAULT_KEEP_MS;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -188,9 +190,9 @@ export class SharedRead implements RequestStatus {
 
   /**
    * Returns what a suspended component waits for, `pending` until there is a
-   * view of this rank. Asks for that view, or throws the error of the request
-   * that a component has waited for, until the error boundary shows it. Cancels
-   * the request if React gives that component up.
+   * view of this rank. Requests that view. If a component has waited for the
+   * request and it failed, throws its error until the error boundary shows it.
+   * Cancels the request if React gives up the component.
    */
   await(
     rank: number,
@@ -264,7 +266,7 @@ export class SharedRead implements RequestStatus {
   invalidate(): void {
     this.#cancel();
     this.#isStale = true;
-    // A component may have rendered, and not joined yet.
+    // A component may have rendered without having called `join` yet.
     if (!this.#isLeft || this.#prefetches.size > 0) this.request();
     else if (this.#changes.length === 0) {
       this.#unguessed = this.#view = undefined;
@@ -281,8 +283,8 @@ export class SharedRead implements RequestStatus {
   addChange(apply: Change['apply']): (isUndone: boolean) => void {
     const change: Change = { apply };
     this.#changes.push(change);
-    // A view of this request may have the effect of the write, or not. It could
-    // count twice.
+    // A view of this request may already include the effect of the write. The
+    // change would then count twice.
     if (this.#view) this.#cancel();
     this.#notify();
     return (isUndone) => {
@@ -304,16 +306,17 @@ export class SharedRead implements RequestStatus {
       this.#all.set(this.#id, this);
       this.#isStale = true;
     }
-    // If the request failed while the component waited for its first view, do
-    // not retry at once.
+    // If a request has just failed while the component waited for its first
+    // view, do not retry at once.
     if (!this.#error || !this.#isAwaited) this.request();
     this.#isAwaited = false;
-    // Other components show that a request is on its way.
+    // Notify the other components that use the read: a request is now in
+    // flight.
     this.#notify();
     return () => {
       this.#listeners.delete(listener);
-      // In StrictMode, or if a component moves, it is added again in the same
-      // tick.
+      // Check after this tick: in StrictMode, or if a component moves, React
+      // adds it again in the same tick.
       queueMicrotask(() => this.#leaveIfUnused(keepMs));
     };
   }
@@ -373,8 +376,9 @@ export class SharedRead implements RequestStatus {
       ? follow(guess, { ...next, confirms: false })
       : this.#view;
     this.#error = undefined;
-    // Changes of writes in flight go on top of this first view. Later views may
-    // have their effect already.
+    // Changes of writes in flight are applied to this first view. Later views
+    // of the request may include their effect already, so the request is
+    // canceled.
     if (this.#isWriting()) this.#cancel();
     this.#notify();
   }
@@ -402,7 +406,8 @@ export class SharedRead implements RequestStatus {
 
   #notify(): void {
     this.#shown = this.#unguessed;
-    // The client guessed this value: no store has achieved a level for it.
+    // The value includes the changes of writes in flight. No store has returned
+    // it, so it has the level `optimistic`.
     if (this.#view && this.#changes.length > 0)
       this.#shown = {
         ...this.#view,
@@ -445,7 +450,10 @@ export class SharedRead implements RequestStatus {
     woken.forEach(queueMicrotask);
   }
 
-  /** Waits until suspended components mount, or request a view again. */
+  /**
+   * Asks suspended components to render again. Ends when they are mounted or
+   * request a view again, or count as unmounted.
+   */
   #watch(keepMs: number): void {
     this.#keepMs = keepMs;
     this.#isLeft = false;

@@ -34,9 +34,9 @@ export interface UseCorrectableOptions<
    */
   readonly until?: K | undefined;
   /**
-   * How long the view is kept after the last component has left, in
-   * milliseconds. A component that comes back sooner shows it at once, and
-   * requests only stronger levels. Default: 30 000
+   * How long the view is kept after the last component that uses it is
+   * unmounted, in milliseconds. A component that is mounted sooner shows the
+   * view at once, and requests only stronger levels. Default: 30 000
    */
   readonly keepMs?: number | undefined;
   /**
@@ -64,7 +64,7 @@ export type CorrectableResult<V extends AnyView = AnyView> = V extends AnyView
        * there was none, it is `false`.
        */
       readonly corrected: V['final'] extends false ? false : boolean;
-      /** Whether a better view is on its way. */
+      /** Whether a stronger view was requested and has not arrived yet. */
       readonly pending: boolean;
       /**
        * Why the last request failed, while an earlier view stays on the page.
@@ -138,14 +138,16 @@ export type ResultFor<
 
 /**
  * Shows a read: suspends until its first view, then follows it to the final
- * one. The operation is the key: all components with an equal one, by its name
- * and arguments, share one request. When the last of them has left, it is
- * canceled. `null` requests nothing.
+ * one. The operation is the key: all components whose operation has the same
+ * name and arguments share one request. When the last of them is unmounted, the
+ * request is canceled. With `null` in place of the operation, nothing is
+ * requested.
  *
  * If the read fails before there is a view, the error goes to the nearest error
  * boundary. If it fails later, the view stays, with the `error` beside it. With
- * `suspend: false`, both hold from the start: `view` is `undefined` until there
- * is one.
+ * `suspend: false`, the component renders at once, and `view` is `undefined`
+ * until there is a view. A failure before that sets `error`, and does not go to
+ * an error boundary.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if there is no client, or if the
  * operation is a write; `UNKNOWN_LEVEL` if the client does not have the level
@@ -170,7 +172,8 @@ export function useCorrectable<
   const reads = getReads(client);
   const rank = reads.getRank(until);
   const id = operation ? reads.locate(operation, session) : '';
-  // Keeps the read of a component that is hidden, for any time.
+  // Keep the read in the component, so that a hidden component still has it,
+  // however long it is hidden.
   const [read, observer] = React.useMemo(() => {
     const read = operation ? reads.get(operation, session, id) : undefined;
     return [read, createObserver(read, rank, keepMs)] as const;
@@ -199,8 +202,8 @@ function suspendUntil(
   witness: Witness | undefined,
 ): void {
   const awaited = read.await(rank, keepMs, witness);
-  // A component that has waited by `use` has to call it again once there is a
-  // view.
+  // A component that has called `use` to wait has to call `use` again once
+  // there is a view.
   if (awaited && use) use(awaited);
   else if (awaited?.status === 'pending') throw awaited as unknown;
 }

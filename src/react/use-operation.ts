@@ -15,8 +15,8 @@ import type { ClientLevels, FinalLevelFor, RegisteredClient } from './types.ts';
 /**
  * Names a read that the write changes. Until the write has its final, the page
  * shows `apply(value)` in place of the value of the read, at the level
- * `optimistic`. If the write fails, that is undone. In any case, the read is
- * then refreshed.
+ * `optimistic`. If the write fails, the page shows the earlier value again. In
+ * either case, the read is then refreshed.
  */
 export type AffectRead = <T>(
   read: Operation<T>,
@@ -72,14 +72,14 @@ export interface OperationStateWith<
    * a preliminary view it is `false`.
    */
   readonly corrected: boolean;
-  /** Whether the final view is on its way. */
+  /** Whether the final view has not arrived yet. */
   readonly pending: P;
   readonly error: E;
 }
 
 /**
- * `A` if it is inferred from the builder alone. With `NoInfer`, a function of
- * fewer parameters would not fit.
+ * `A` if it is inferred from the builder alone. `NoInfer` does not work here:
+ * it would reject a function with fewer parameters.
  */
 type Fixed<A extends unknown[]> = [A][A extends unknown ? 0 : never];
 
@@ -101,7 +101,7 @@ type CorrectableFor<O, C extends AnyClient> = O extends Operation
   : O;
 
 /**
- * Returns a function that invokes the operation that `builder` builds of its
+ * Returns a function that invokes the operation that `builder` creates from its
  * arguments, and the state of the latest run. `run` never cancels an earlier
  * run, and the write goes on when the component unmounts. It returns the
  * Correctable.
