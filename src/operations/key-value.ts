@@ -96,8 +96,8 @@ export function remove(key: string): Operation<void> {
 
 /**
  * Reads the values of `keys`, in their order; `undefined` for a key that has
- * none. All are from one state of the store, unless the binding documents that
- * it has none for several keys (Cassandra).
+ * none. All values are from one state of the store, unless the documentation of
+ * the binding excludes that (Cassandra).
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `keys` is no array or has an
  * empty key

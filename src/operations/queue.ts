@@ -16,9 +16,9 @@ export interface DequeueArgs {
 /** Options of `dequeue`. */
 export interface DequeueOptions {
   /**
-   * Whether all items are alike to the application, as seats of one price. Then
-   * a view confirms another if both have an item or neither has, and work begun
-   * for the guessed item goes on. Default: `false`
+   * Whether all items are of equal use to the application, as seats of one
+   * price are. Then a view confirms another if both have an item or neither has
+   * one. Work that was begun for the preliminary item goes on. Default: `false`
    */
   readonly anyItem?: boolean | undefined;
 }
@@ -47,9 +47,9 @@ export function enqueue<T>(queue: string, item: T): Operation<void> {
 /**
  * Takes the first item of `queue`; `null` if it is empty. `getRemaining(view)`
  * returns how many are left after it. `getSafeThreshold(view)` returns how many
- * other clients may take, if the store knows. A preliminary view guesses the
- * item. A final with another item is a correction, unless `anyItem` makes all
- * items alike.
+ * items other clients may take first, if the store knows. The item of a
+ * preliminary view is a guess. A final with another item is a correction,
+ * unless `anyItem` makes all items alike.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the queue name is empty
  * @example

@@ -1,6 +1,6 @@
 /**
- * Thresholds that hold (Correctables, OSDI 2016, §4.3), at whichever sites the
- * other clients are.
+ * Computes a threshold above which an early view is safe (Correctables, OSDI
+ * 2016, §4.3), whatever the other clients do at their sites.
  */
 import { checkRecord } from '../correctable/validate.ts';
 import {
@@ -9,7 +9,7 @@ import {
 } from '../correctable/throttle/concurrent-writes.ts';
 import type { AnyView } from '../correctable/view.ts';
 
-/** The level of the one order of a store. */
+/** The level at which all sites agree on one order of updates. */
 const CERTAIN_LEVEL = 'strong';
 
 /**

@@ -25,8 +25,8 @@ export interface VersionedValue<T = unknown> {
 export interface ReadVersionsArgs {
   readonly keys: readonly string[];
   /**
-   * The version that the caller has of each key; `null` if none. Absent if it
-   * has none at all.
+   * For each key, the version that the caller already has, or `null`. Absent if
+   * the caller has no value of any key.
    */
   readonly known?: readonly (Version | null)[] | undefined;
 }
@@ -95,8 +95,8 @@ export function readVersions<T = unknown>(
 
 /**
  * Applies all `writes` if each key of `reads` still has the version that was
- * read, otherwise none. The result has the keys that have changed. Write a key
- * without reading it, and it is not checked.
+ * read, otherwise none. The result contains the keys that have changed. A key
+ * that is written but not read is not checked.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if a list is no array, has an
  * empty key, or both together have more than 1,000 keys
@@ -115,7 +115,8 @@ export function commit(
 ): Operation<CommitResult> {
   check(Array.isArray(reads), 'reads', 'give a list of { key, version }');
   check(Array.isArray(writes), 'writes', 'give a list of { key, value }');
-  // A client of a gateway may send any value as an item.
+  // The items are checked later: a client of a gateway may send any value as an
+  // item.
   checkKeyCount(new Set([...reads, ...writes].map((item) => item?.key)).size);
   reads.forEach((item, at) => checkName(item?.key, `reads[${at}].key`));
   writes.forEach((item, at) => checkName(item?.key, `writes[${at}].key`));

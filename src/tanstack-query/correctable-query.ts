@@ -41,8 +41,9 @@ export interface CorrectableQueryOptions<
 }
 
 /**
- * Adapters of TanStack Query infer the type of the error from these. Never set.
- * If you set one, the others keep the type.
+ * Adapters of TanStack Query infer the type of the error from these. The
+ * package never sets them. If you set one of these options, the others keep the
+ * type.
  */
 type ErrorHints<V> = Readonly<
   Pick<
@@ -160,8 +161,8 @@ async function fetchViews<T>(
   if (signal.aborted) throw signal.reason;
   const { queryHash } = queryClient.defaultQueryOptions({ queryKey });
   const getQuery = () => queryClient.getQueryCache().get<AnyView<T>>(queryHash);
-  // The view is marked as old and invalid. So a page that comes back, or is
-  // hydrated, requests a stronger one.
+  // Mark the view as old and invalid. So a page that is shown again, or
+  // hydrated, requests a stronger view.
   const show = (view: AnyView<T>): void => {
     queryClient.setQueryData<AnyView<T>>(queryKey, view, { updatedAt: 0 });
     getQuery()?.invalidate();
@@ -169,8 +170,8 @@ async function fetchViews<T>(
   const getRank = (view?: AnyView<T>): number =>
     view ? levels.indexOf(view.level) : -1;
   let latest: AnyView<T> | undefined;
-  // A query that is canceled drops the mark. Before version 5.95 of TanStack
-  // Query it also drops a first view.
+  // Restores the view after a cancellation: TanStack Query then drops the mark,
+  // and before version 5.95 also a first view.
   const keepLatest = (): void => {
     const query = getQuery();
     if (!latest || !query) return;

@@ -1,7 +1,7 @@
 /**
  * The versions for which earlier runs of a transaction were refused. If the
- * near copy still has one of them, it lags, and another run on it would be
- * refused for the same reason.
+ * nearest copy of the data still has one of these versions, it is stale, and
+ * another run on it would be refused for the same reason.
  */
 import type { Version, VersionedValue } from '../operations/versioned.ts';
 

@@ -51,8 +51,8 @@ const PRINCIPAL_CHANGED =
   'Begin it again if it is still needed.';
 
 /**
- * The number of different timeouts among the operations of transactions with
- * one `timeoutMs`.
+ * The number of different timeouts that the operations of transactions with one
+ * `timeoutMs` may have. Operations with equal timeouts share a timer.
  */
 const DIFFERENT_TIME_LIMITS = 64;
 
@@ -72,7 +72,8 @@ export async function runTransaction<T>(
     const run = new TransactionRun(attempt, context);
     const outcome = await execute(plan.run, run);
     if (source.state !== 'pending') return;
-    // Otherwise its effect would come after the undo.
+    // The transaction belongs to a speculative run that was undone. A commit
+    // would take effect after the undo.
     if (isUndone(source)) return cancelSource(source);
     if (run.readError !== undefined) return source.fail(run.readError);
 
@@ -138,8 +139,8 @@ function getPrincipal<T>({ environment }: Source<T>): string | undefined {
 }
 
 /**
- * Returns the principal, or `undefined` if the client does not know it. Then
- * the operation has failed with the same error.
+ * Returns the principal, or `undefined` if the client does not know it. In that
+ * case the operation has failed with the same error.
  */
 function tryGetPrincipal<T>(source: Source<T>): string | undefined {
   try {
@@ -150,8 +151,8 @@ function tryGetPrincipal<T>(source: Source<T>): string | undefined {
 }
 
 /**
- * Rounded up, since operations with the same timeout share a timer. The
- * transaction itself closes when its time is over.
+ * Returns the time that is left, rounded up, because operations with the same
+ * timeout share a timer. The transaction itself still closes on time.
  */
 function getRemainingMs<T>(
   { dueAt, environment }: Source<T>,
@@ -244,7 +245,10 @@ async function commitRun<T>(
   return undefined;
 }
 
-/** A store that runs any operation, as `tiered` does, may return anything. */
+/**
+ * Check the result: a store that accepts any operation, as `tiered` does, may
+ * return anything.
+ */
 function isCommitResult(
   result: CommitResult | null | undefined,
 ): result is CommitResult {

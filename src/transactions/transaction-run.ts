@@ -26,10 +26,10 @@ import type { RefusedVersions } from './refused-versions.ts';
 /** Reads and writes for the function of a transaction. */
 export interface Transaction {
   /**
-   * Reads the value of `key`; `undefined` if it has none. Returns what this run
-   * has written to it, if it has. All values of one run are from one state of
-   * the store: if what was read before has changed meanwhile, this rejects, and
-   * the function starts again.
+   * Reads the value of `key`; `undefined` if it has none. If this run has
+   * written to the key, returns that value. All values of one run are from one
+   * state of the store: if what was read before has changed meanwhile, this
+   * rejects, and the function starts again.
    *
    * @throws CorrectableError `INVALID_ARGUMENT` if the key is empty, or the
    * transaction has more than 1,000 keys
@@ -83,7 +83,7 @@ export interface TransactionContext {
    * transaction.
    */
   readonly checkPrincipal: () => void;
-  /** Called with each operation that was submitted. */
+  /** Called with the Correctable of each operation that was submitted. */
   readonly onSubmit: (inner: Correctable<unknown, Levels, string>) => void;
 }
 
@@ -245,7 +245,8 @@ export class TransactionRun implements Transaction {
         this.#reads.set(keys[before.length + at]!, value);
       });
     } catch (error) {
-      // The store may find no state that is stable for long enough.
+      // The store fails with `CONFLICT` if the keys change too often to read
+      // all of them from one state.
       if (isCorrectableError(error, 'CONFLICT')) this.changed = keys;
       else this.readError = error;
       throw error;

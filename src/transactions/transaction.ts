@@ -34,14 +34,14 @@ export interface TransactionOptions<
   L extends Levels = Levels,
 > extends EnvironmentOptions {
   /**
-   * The session that the transaction reads and commits in. Default: none. A run
-   * after a conflict never begins with what the one before was refused for,
-   * with a session or without
+   * The session that the transaction reads and commits in. Default: none. With
+   * and without a session, a run after a conflict never reads the stale
+   * versions for which the run before was refused
    */
   readonly session?: Session | undefined;
   /**
-   * Cancels the transaction when it aborts. Before the commit, nothing was
-   * written then.
+   * Cancels the transaction when it aborts. If it aborts before the commit,
+   * nothing was written.
    */
   readonly signal?: AbortSignal | undefined;
   /** The time for all runs together, in milliseconds. Default: 30 000 */
@@ -70,8 +70,8 @@ const OPTIONS =
 /**
  * Runs `run` on the nearest copy of the data, shows its result at once, and
  * sends one commit. If what it has read was changed meanwhile, `run` runs
- * again. So the final view is of a run that saw the state in which it was
- * committed.
+ * again. So the final view is the result of a run whose reads were still
+ * current at the commit.
  *
  * The levels are those of the client. A preliminary view is a result that the
  * near copy of the store would commit. A later view may correct it. A
@@ -128,8 +128,8 @@ export function transaction<T, L extends Levels>(
   source.label = { name: 'transaction' };
   addCancelTriggers(source, timeoutMs, options.signal);
   if (source.state === 'pending') {
-    // The function may write, even if the transaction is a part of an operation
-    // that has ended.
+    // The function may write later, even if the transaction is a part of an
+    // operation that has ended by then.
     markFutureWrite(source, UNOBSERVED);
     const running = runTransaction(source, {
       client,
