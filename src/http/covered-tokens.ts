@@ -1,12 +1,13 @@
 /**
- * Session tokens that others cover. Each of many concurrent replies brings a
- * token, and a request carries all of them in one header, so that their number
- * needs a bound.
+ * Removes session tokens that other tokens of the session make redundant. Each
+ * of many concurrent replies brings a token, and a request carries all of them
+ * in one header, so their number needs a bound.
  *
  * A token of a RedBlue site is `maker.vector.signature`. Its vector is
  * readable, although only a site can sign it. A session with a larger vector
- * has seen everything that one with a smaller vector has seen, so few tokens
- * stay. Tokens of other stores have no order: the latest of them stay.
+ * has seen everything that a session with a smaller vector has seen, so tokens
+ * with smaller vectors are dropped. Tokens of other stores cannot be compared:
+ * only the latest of them are kept.
  */
 
 /**
@@ -22,8 +23,8 @@ interface SeenToken {
 }
 
 /**
- * Returns the tokens that are not covered by others, in their order. If the
- * header would be too long, the earliest are left out.
+ * Returns the tokens that no other token makes redundant, in their order. If
+ * the header would be too long, the earliest tokens are left out.
  */
 export function compactTokens(tokens: readonly string[]): readonly string[] {
   let latest: readonly SeenToken[] = [];

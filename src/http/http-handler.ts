@@ -85,8 +85,8 @@ export interface HttpHandlerOptions {
   /** Largest body of a request, in bytes. Default: 1 MiB */
   readonly maxBodyBytes?: number | undefined;
   /**
-   * Called with each failure and its cause, which the client does not get.
-   * Default: as `respondWithViews`
+   * Called with each failure and its cause. The client does not get the cause.
+   * Default: that of `respondWithViews`
    */
   readonly onError?: ((error: unknown) => unknown) | undefined;
 }
@@ -166,7 +166,7 @@ export function httpHandler(
   return Object.assign(handle, { fetch });
 }
 
-/** The names of levels travel in a header. */
+/** Checks that the names of levels can be sent in a header. */
 function checkLevelNames(levels: readonly string[]): void {
   const wrong = levels.find((level) => !/^[\x21-\x2b\x2d-\x7e]+$/.test(level));
   check(
@@ -211,7 +211,8 @@ class OperationServer {
   }
 
   /**
-   * Starts the operation of a request. Each failure becomes one of its reply.
+   * Starts the operation of a request. If this fails, the client gets the error
+   * as the reply.
    */
   start(
     request: RequestLike,
@@ -259,14 +260,15 @@ class OperationServer {
         requested.split(',').map((level) => level.trim()),
       );
     session.open(this.#openSession(request));
-    // The client may have left while the request was read.
+    // The client may have disconnected while the request was read.
     if (source.state !== 'pending') return;
     const context = createContext(source, {
       principal,
       session: session.session,
       idempotencyKey: this.#readIdempotencyKey(request, operation, principal),
     });
-    // Until here, a failure has changed nothing.
+    // A failure before this line has changed nothing in the store. From here
+    // on, a write may take effect.
     if (operation.access === 'write') source.effectState = WRITE;
     closeAfter(
       source,
@@ -326,7 +328,8 @@ class OperationServer {
     const isQuery = method === 'GET' || method === 'HEAD';
     if (!isQuery && method !== 'POST')
       throw createMethodError(name, `has no ${method}. Use POST`);
-    // A link on another page must not change anything.
+    // A write with `GET` is refused: otherwise a link on another page could
+    // change data.
     if (isQuery && spec.access === 'write')
       throw createMethodError(name, 'is a write. Use POST');
 
@@ -350,7 +353,9 @@ class OperationServer {
     );
   }
 
-  /** Keys of one user do not meet those of another. */
+  /**
+   * Adds the user to the key, so that equal keys of two users do not collide.
+   */
   #readIdempotencyKey(
     request: RequestLike,
     { name, access }: Operation,
@@ -387,7 +392,7 @@ class ReplySession implements Session {
 
   open(session: BindingSession | undefined): void {
     this.session = session;
-    // The client has left meanwhile.
+    // The client has disconnected meanwhile.
     if (this.#isClosed) session?.close?.();
   }
 
@@ -402,7 +407,7 @@ class ReplySession implements Session {
   }
 }
 
-/** What a request says of its operation. */
+/** The facts about the operation that a request contains. */
 interface RequestFacts {
   readonly principal: Principal | undefined;
   readonly session: BindingSession | undefined;
@@ -477,12 +482,16 @@ async function* readChunks(
 }
 
 const encoder = new TextEncoder();
-/** More than this above the limit is not waited for. */
+/**
+ * How many bytes above the limit are read and dropped. After that the handler
+ * stops reading.
+ */
 const MAX_DRAINED_BYTES = 1 << 22;
 
 /**
- * Reads a body up to its limit. What comes above it is read and dropped: a
- * connection that is cut while its client sends loses the reply too.
+ * Reads a body up to its limit. Bytes above the limit are read and dropped. If
+ * the server closed the connection while the client is still sending, the
+ * client would not receive the reply.
  */
 async function readText(
   chunks: AsyncIterable<unknown>,
@@ -510,8 +519,8 @@ function checkDeclaredSize(request: RequestLike, maxBytes: number): void {
 }
 
 /**
- * A form of another page can send other types without a preflight request, with
- * the cookies of the user.
+ * Refuses every body that is not JSON. A form on another page can send other
+ * types with the cookies of the user, and without a preflight request.
  */
 function checkContentType(request: RequestLike): void {
   const type = getHeader(request, 'content-type').toLowerCase();

@@ -157,7 +157,10 @@ const ERROR_SCHEMA = {
   },
 };
 
-/** A schema that has no form in JSON Schema accepts any value there. */
+/**
+ * Converts a schema to JSON Schema. A schema that JSON Schema cannot express
+ * becomes one that accepts any value.
+ */
 function toSchema(schema: Schema, io: 'input' | 'output'): object {
   try {
     const { $schema: _, ...described } = toJSONSchema(

@@ -31,16 +31,17 @@ export function formatOperationUrl(
     : `${path}?${ARGS_PARAMETER}=${encodeURIComponent(args)}`;
 }
 
-/** What an address names. */
+/** The parts of the address of an operation. */
 export interface OperationAddress {
   readonly name: string;
-  /** JSON, if the query has it. */
+  /** The arguments as JSON. `undefined` if the query has none. */
   readonly args: string | undefined;
 }
 
 /**
  * Returns the name of the operation, and the arguments if the query has them.
- * It splits any text of a client: `URL` throws on some.
+ * Splits the text itself, because `URL` throws for some texts that a client may
+ * send.
  */
 export function parseOperationUrl(url: string): OperationAddress {
   const [path = '', query = ''] = (url.split('#')[0] ?? '').split(/\?(.*)/s);

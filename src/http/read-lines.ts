@@ -14,8 +14,8 @@ const MAX_MESSAGE_LENGTH = 16_777_216;
 const LINE_END = /[\r\n]/;
 
 /**
- * Yields the text of each message. If the reader leaves, the rest of the reply
- * is dropped.
+ * Yields the text of each message. If the consumer stops reading, the rest of
+ * the reply is dropped.
  */
 export async function* readLines(
   response: Response,
@@ -32,7 +32,8 @@ export async function* readLines(
       const chunk =
         decoder?.decode(value, { stream: !done }) ?? (await response.text());
       text += chunk;
-      // A long message arrives in many chunks. It is split only once.
+      // A long message arrives in many chunks. Split it only once, when its end
+      // has arrived.
       const lines =
         done || LINE_END.test(chunk) ? text.split(LINE_END) : [text];
       text = done ? '' : lines.pop()!;
@@ -45,12 +46,12 @@ export async function* readLines(
       if (done) return;
     }
   } finally {
-    // If the reply has ended, the connection can serve the next request. If the
-    // server goes on sending, it is cut off.
+    // If the reply has ended, the connection can be reused for the next
+    // request. If the server goes on sending, the reply is canceled.
     const ending = reader
       ?.read()
       .then(({ done }) => (done ? undefined : reader.cancel()));
-    ending?.catch(() => {}); // The reader has left, so there is no caller to report a failure to.
+    ending?.catch(() => {}); // The consumer has stopped reading, so no caller waits for a failure.
   }
 }
 
@@ -67,8 +68,8 @@ function checkLength({ length }: string): void {
  * keep a connection alive.
  */
 function getData(line: string): string | undefined {
-  // `trim` also removes byte order marks, which proxies that join replies may
-  // leave inside.
+  // `trim` also removes byte order marks. A proxy that joins replies may leave
+  // them in the middle.
   const text = line.trim();
   const data = text.startsWith('data:')
     ? text.slice('data:'.length).trim()

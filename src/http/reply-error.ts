@@ -26,8 +26,8 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
 };
 
 /**
- * Whether the server may have executed the request, although it replied with
- * this status and no views.
+ * Returns whether the server may have executed the request, if it replied with
+ * this status and without views.
  */
 const isUncertain = (status: number): boolean =>
   status < 400 || status === 408 || status >= 500;
@@ -73,7 +73,7 @@ export function createBrokenError(
     : error;
 }
 
-/** The error of a reply, with the tokens that it had. */
+/** The error of a reply, with the session tokens of the reply. */
 export interface FailedReply {
   readonly error: CorrectableError;
   readonly session?: readonly string[];
@@ -91,8 +91,8 @@ export async function readFailedReply(
     .json()
     .then(fromJsonValue)
     .catch(() => undefined);
-  // Gateways have errors of another form. Those of this package always specify
-  // `retryable`.
+  // Proxies and frameworks may send JSON errors of another form. Errors of this
+  // package always specify `retryable`.
   if (!isFailure(body) || body.error.retryable === undefined)
     return { error: createStatusError(response, request) };
   return {

@@ -30,8 +30,8 @@ import {
 /** Options of `respondWithViews` and `sendViews`. */
 export interface RespondOptions {
   /**
-   * The request: its `Accept` header chooses the format. If its client has
-   * gone, `respondWithViews` cancels the operation.
+   * The request: its `Accept` header chooses the format. If its client
+   * disconnects, `respondWithViews` cancels the operation.
    */
   readonly request?: RequestLike | undefined;
   /**
@@ -48,10 +48,10 @@ export interface RespondOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
    * Called with each failure of the operation, also of a single level, and with
-   * its `cause`. The client gets no cause. Not called if the client leaves.
-   * Default: `console.error`, except for what `tiered` has reported and for
-   * refusals: `INVALID_ARGUMENT`, `UNAUTHENTICATED`, `FORBIDDEN`, `CONFLICT`
-   * and `DOMAIN`.
+   * its `cause`. The client gets no cause. Not called if the client
+   * disconnects. Default: `console.error`, except for what `tiered` has
+   * reported and for refusals: `INVALID_ARGUMENT`, `UNAUTHENTICATED`,
+   * `FORBIDDEN`, `CONFLICT` and `DOMAIN`.
    */
   readonly onError?: ((error: unknown) => unknown) | undefined;
 }
@@ -76,7 +76,10 @@ export interface Reply extends ReplyHead {
   readonly report: (error: unknown) => void;
 }
 
-/** Calls `leave` when the client has gone. The returned function stops that. */
+/**
+ * Calls `leave` when the client disconnects. Returns a function that ends the
+ * watch.
+ */
 export type ClientWatch = (leave: (reason?: unknown) => void) => () => void;
 
 /**
@@ -148,9 +151,9 @@ export async function respondWithViews(
 }
 
 /**
- * Waits for the first view, or the failure: the status depends on it.
- * `hasEnded` returns whether the reply has no receiver any more. A failure
- * after that is no failure of the reply.
+ * Waits for the first view or the failure, because the status of the reply
+ * depends on it. `hasEnded` returns whether the reply has no receiver any more.
+ * A failure after that is not reported.
  */
 export async function startReply(
   correctable: AnyCorrectable,
@@ -228,7 +231,7 @@ export async function startReply(
   };
 }
 
-/** A message as text, with its error if it is one. */
+/** A message as text. If it is a failure, the object also has the error. */
 interface Line {
   readonly text: string;
   readonly error?: ErrorFacts;
@@ -260,8 +263,8 @@ async function* followViews(
       previous = view;
     }
   } catch (failure) {
-    // If a view cannot be sent, the reply ends, so the operation has no reader
-    // left.
+    // If a view cannot be sent, the reply ends, so no client reads the
+    // operation any more.
     correctable.cancel();
     reportFailedLevels(correctable, report, failure);
     report(failure);
@@ -275,8 +278,8 @@ async function* followViews(
 }
 
 /**
- * If the result of an update cannot be sent, the update was executed all the
- * same.
+ * Changes the error of a result that cannot be sent, if it is the result of an
+ * update: the update was executed all the same.
  */
 function addOutcome(error: unknown, correctable: AnyCorrectable): unknown {
   const source = getForeignSource(correctable);
@@ -290,8 +293,8 @@ function addOutcome(error: unknown, correctable: AnyCorrectable): unknown {
 }
 
 /**
- * Reports the failures of weak levels. They do not end the operation, so its
- * error does not have them.
+ * Reports the failures of weak levels. They do not end the operation, so the
+ * error of the operation does not contain them.
  */
 function reportFailedLevels(
   correctable: AnyCorrectable,
@@ -330,8 +333,9 @@ function chooseFormat(request: RequestLike | undefined): ViewFormat {
 }
 
 /**
- * The socket is preferred, because the signal of Fastify also aborts when the
- * body of the request has been read.
+ * Calls the listener when the client disconnects. Prefers the socket to the
+ * signal: the signal of Fastify also aborts when the body of the request has
+ * been read.
  */
 function watchRequest({
   socket,
@@ -353,7 +357,7 @@ function watchAbort(signal: AbortSignal | undefined): ClientWatch {
 
 /**
  * Watches for the end of a connection, or of a response. It may have ended
- * before.
+ * already.
  */
 export function watchClose(
   connection: {
@@ -371,8 +375,8 @@ export function watchClose(
 }
 
 /**
- * The headers keep proxies and compressors from holding back a view until more
- * data follows.
+ * Creates the headers of a reply. They keep proxies and compressors from
+ * holding back a view until more data follows.
  */
 function createHeaders(type: string): Record<string, string> {
   return {
@@ -383,7 +387,10 @@ function createHeaders(type: string): Record<string, string> {
   };
 }
 
-/** Returns the head and the body of a reply whose own head cannot be sent. */
+/**
+ * Returns the head and the body that replace those of a reply whose headers
+ * cannot be sent.
+ */
 export function createServerErrorHead(): ReplyHead & {
   readonly body: string;
 } {

@@ -21,7 +21,7 @@ import {
  * HTTP/2. Express has such a response, and Fastify as `reply.raw`.
  */
 export interface ServerResponseLike {
-  /** Absent over HTTP/2: then the `stream` has it. */
+  /** Absent over HTTP/2: there the `stream` has this member. */
   readonly destroyed?: boolean | undefined;
   readonly stream?:
     | { readonly destroyed: boolean; readonly closed?: boolean }
@@ -77,8 +77,8 @@ async function sendReply(
   if (!sendHead(response, reply)) return;
   for await (const chunk of reply.chunks) {
     if (hasEnded(response)) return;
-    // A logger that replaces this function may return nothing. Then no drain
-    // event would follow.
+    // Wait only for `false`: a logger that replaces `write` may return nothing,
+    // and then no `drain` event would follow.
     const accepted: unknown = response.write(chunk);
     if (accepted === false) await waitForDrain(response);
   }
@@ -113,7 +113,8 @@ function hasEnded({
 }
 
 /**
- * A client may stop reading for ever. Then its connection closes at some time.
+ * Waits until the response accepts more data, or has closed. A client that
+ * stops reading for ever keeps this waiting until its connection is closed.
  */
 function waitForDrain(response: ServerResponseLike): Promise<void> {
   if (hasEnded(response)) return Promise.resolve();

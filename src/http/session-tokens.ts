@@ -32,10 +32,10 @@ export interface RequestLike {
   readonly method?: string | undefined;
   /**
    * The connection of a request of Node, Express or Fastify. It closes when the
-   * client has gone.
+   * client disconnects.
    */
   readonly socket?: ConnectionLike | undefined;
-  /** Aborts when the client has gone. Not used if there is a `socket`. */
+  /** Aborts when the client disconnects. Not used if there is a `socket`. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -179,8 +179,8 @@ export function createHttpSession(tokens: readonly string[] = []): HttpSession {
 
 export interface PageSession extends HttpSession {
   /**
-   * Replaces the tokens that a request had by those of its reply. Other replies
-   * may have added more meanwhile.
+   * Replaces the tokens of a request by those of its reply. Keeps tokens that
+   * other replies have added meanwhile.
    */
   advance(sent: readonly string[], received: readonly string[]): void;
 }

@@ -51,8 +51,9 @@ export function isUnsendable(
   try {
     void new Request(input, init);
   } catch (refusal) {
-    // A `fetch` of the application may send requests that `Request` rejects.
-    // Then it fails with another message.
+    // The application may pass a `fetch` that can send requests which `Request`
+    // rejects. If that `fetch` fails, its message differs from that of
+    // `Request`.
     return getReason(message) === getReason((refusal as Error).message);
   }
   return false;

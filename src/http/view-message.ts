@@ -26,7 +26,9 @@ export interface ViewMessage {
   readonly final?: true;
   readonly version?: unknown;
   readonly meta?: Readonly<Record<string, unknown>>;
-  /** Tokens of the session, if it has seen more than at the message before. */
+  /**
+   * The tokens of the session, if they have changed since the message before.
+   */
   readonly session?: readonly string[];
 }
 
@@ -45,7 +47,7 @@ export interface FailureFacts extends ErrorFacts {
     | undefined;
 }
 
-/** The failure, as the last message. */
+/** The last message of a reply that ends with a failure. */
 export interface FailureMessage {
   readonly error: FailureFacts;
   readonly session?: readonly string[];
@@ -65,7 +67,8 @@ export function toViewMessage(
   const { level, value, final, version, meta } = view;
   return {
     level,
-    // In all views of a Correctable, an equal value is the same object.
+    // A view with an equal value has the same object as the view before it, so
+    // identity shows whether the value can be left out.
     ...(!(previous && Object.is(value, previous.value)) && {
       value: toJson(value, 'value'),
     }),
@@ -92,8 +95,9 @@ export function toFailureMessage(error: unknown): FailureMessage {
 }
 
 /**
- * Returns the facts that any client may get. A client in this process wraps an
- * error of the application, and its message refers to a cause that stays here.
+ * Returns the facts that any client may get. If the error of the application
+ * was wrapped, the message of the wrapper refers to its `cause`. The cause is
+ * not sent, so the reply gets another message.
  */
 function getPublicFacts(error: unknown): FailureFacts {
   const facts = toErrorFacts(error);
@@ -111,7 +115,10 @@ function getPublicFacts(error: unknown): FailureFacts {
 const FAILED_MESSAGE =
   'the operation failed on the server, which has reported the cause';
 
-/** A value is nested one level deep in its message. */
+/**
+ * Converts a value to JSON. In its message the value is nested one level deep,
+ * which counts for the limit of nesting.
+ */
 const toJson = (value: unknown, field: string): unknown =>
   toJsonField(value, field, 1);
 
