@@ -62,14 +62,15 @@ export class CacheBinding<L extends Levels> implements Binding<
   readonly openSession?: (tokens?: readonly string[]) => BindingSession;
   readonly onReconnect?: (listener: () => void) => () => void;
   /**
-   * True if the inner binding is. The identity of a submission is passed on.
+   * The same as for the inner binding, because the identity of a submission is
+   * passed on to it.
    */
   readonly isExactlyOnce: boolean;
   readonly hasIdempotencyKeys: boolean;
   readonly identifiesByConnection: boolean;
   /**
-   * Absent if the principal is unknown. Cached views and submissions belong to
-   * it.
+   * Returns the principal to which cached views and submissions belong. Absent
+   * if it is unknown.
    */
   readonly principal?: () => string;
   readonly #inner: Binding<L>;
@@ -199,7 +200,8 @@ export class CacheBinding<L extends Levels> implements Binding<
   }
 
   clear(options: { readonly principal?: string } = {}): Promise<void> {
-    // Otherwise a misspelled principal would clear the views of all principals.
+    // Check the names: with a misspelled `principal`, this would clear the
+    // views of all principals.
     checkOptionNames(
       options,
       { call: "clear({ principal: 'ada' })" },
@@ -229,7 +231,7 @@ export class CacheBinding<L extends Levels> implements Binding<
       submission.sink,
       () => void this.#deliverCached(submission),
     );
-    // A failure of the inner binding, for example offline, may come at once. It
+    // If the client is offline, the inner binding may fail at once. The failure
     // must not end the operation before the store was read.
     return this.#requestInner(submission, {
       getFailureDelay: () => this.#store?.loading,
@@ -263,8 +265,8 @@ export class CacheBinding<L extends Levels> implements Binding<
         false,
       );
     if (this.#deliverCached(submission)) return undefined;
-    // Otherwise the view for the new arguments would be cached under the old
-    // ones.
+    // If the application has changed the arguments meanwhile, do not submit
+    // them: the view for the new arguments would be cached under the old ones.
     if (
       subject.owner &&
       this.#getViewId(subject.owner, subject.operation) !== subject.id
@@ -405,7 +407,8 @@ export class CacheBinding<L extends Levels> implements Binding<
     const principal = this.#principals.read();
     const owner = this.#principals.getOwner(principal, context.principal);
     const startedAt = this.#views.tick();
-    // A transaction that begins with cached versions would never commit.
+    // Never cache the versions that a transaction reads: a transaction that
+    // begins with stale versions cannot commit.
     const mayBeCached =
       operation.access === 'read' && operation.name !== 'readVersions';
     const isCached = mayBeCached && isCacheable(operation);
@@ -473,8 +476,8 @@ export class CacheBinding<L extends Levels> implements Binding<
   }
 
   /**
-   * Returns whether `version` is older. If the binding's own order throws, the
-   * answer is false, because the cache must not fail the operation.
+   * Returns whether `version` is older. Returns false if the binding's own
+   * order throws, because the cache must not fail the operation.
    */
   #isSurelyOlder(version: unknown, than: unknown): boolean {
     try {
@@ -494,8 +497,8 @@ export class CacheBinding<L extends Levels> implements Binding<
     const closing = runAsync(() => this.#inner.close()).finally(
       () => (hasEnded = true),
     );
-    // Views that it returns meanwhile are cached. If it hangs, the cache closes
-    // all the same.
+    // Wait for the inner binding: views that it returns meanwhile are cached.
+    // If it hangs, the cache closes after the time limit.
     await this.#limitTime(closing.catch(() => {}));
     await this.#store?.loading;
     this.#views.stop();

@@ -1,6 +1,6 @@
 /**
- * The rules of coherence (OSDI 2016, §5.2; docs/spec/cache.md): which views
- * enter the cache, and which leave it.
+ * The rules of coherence (OSDI 2016, §5.2; docs/spec/cache.md). They decide
+ * which views are cached, and which cached views are dropped.
  */
 import type { Clock } from '../../correctable/clock.ts';
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
@@ -154,8 +154,8 @@ export class CacheCoherence {
     const { id, touches, startedAt, session, principalEpoch, principal } =
       subject;
     if (!this.#options.committed.has(view.level)) return;
-    // The session has seen the view, even if it is not cached. So have callers
-    // that requested it meanwhile.
+    // The session has seen the view, even if the view is not cached. Other
+    // callers that requested the same view meanwhile have seen it too.
     session?.learnView(
       touches,
       this.#toSeenView(id, { level: view.level, ...view.details }, startedAt),
@@ -205,8 +205,8 @@ export class CacheCoherence {
       scope: getScope(touches),
       principal,
     } as const;
-    // A replayed answer does not show the present state of the object. A newer
-    // update may have been answered.
+    // A replayed answer does not show the present state of the object, because
+    // a newer update may have been executed since.
     const isLatest = this.#isCurrentEpoch(principalEpoch) && !mayBeReplay;
     const write = isLatest
       ? this.#getTaggedWrite(subject, view.value)
@@ -314,8 +314,8 @@ export class CacheCoherence {
   }
 
   /**
-   * Empties the memory, and caches no results in flight: for another principal,
-   * or at the end.
+   * Empties the memory. Results of operations in flight are not cached any
+   * more. Called when the principal changes, and when the cache is closed.
    */
   clear(): void {
     this.#cache.clear();
@@ -335,8 +335,9 @@ export class CacheCoherence {
   }
 
   /**
-   * Caches a view that a store had at `asOf`, as if from before this page.
-   * Views that the page has learned since take precedence by the usual rule.
+   * Caches a view that a store had at `asOf`, as a view that is older than all
+   * views of this page. Views that the page has learned since take precedence
+   * by the usual rule.
    */
   restore(id: string, entry: CacheEntry, asOf = FIRST_TIME): void {
     // The store does not know what has changed since.
@@ -379,7 +380,7 @@ export class CacheCoherence {
     this.#reports.reportRejection(id, cause);
   }
 
-  /** Stops the timer, and caches nothing any more. */
+  /** Stops the timer, and caches nothing from now on. */
   stop(): void {
     this.#isStopped = true;
     this.#expiry.stop();
@@ -464,8 +465,8 @@ export class CacheCoherence {
   }
 
   /**
-   * Does the same since an update began, without the part that its own early
-   * final has invalidated.
+   * Works like `#getInvalidationSince` for an update, but leaves out what its
+   * own early final has invalidated.
    */
   #getInvalidationSinceStart(
     { startedAt, earlyFinal }: CacheOperation,
@@ -487,7 +488,7 @@ export class CacheCoherence {
 
   /**
    * Returns the changes since a read at the strongest level. The principal of
-   * the reader does not matter.
+   * the reader makes no difference.
    */
   #getChangeSince(
     startedAt: number,
@@ -501,8 +502,8 @@ export class CacheCoherence {
   }
 
   /**
-   * Adds a write to the session. A replayed one may be older than what the
-   * session knows, so it reveals nothing of the object.
+   * Adds a write to the session. A replayed write may be older than what the
+   * session knows, so it shows nothing about the present state of the object.
    */
   #learnWrite(
     { session, touches, mayBeReplay }: CacheOperation,

@@ -38,7 +38,10 @@ export function describeMiss({ operation }: CacheOperation): string {
   return `'${operation.name}'${of} is not in the cache`;
 }
 
-/** Adds the cache miss to an error, since offline both are the cause. */
+/**
+ * Adds the cache miss to the error of the inner binding. A client that is
+ * offline gets both causes.
+ */
 export function addMissToError(
   error: unknown,
   subject: CacheOperation,

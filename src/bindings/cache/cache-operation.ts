@@ -23,8 +23,8 @@ export interface CacheOperation {
    */
   readonly owner: ViewOwner | undefined;
   /**
-   * Counts the principals. Results of operations of a former one are not
-   * cached.
+   * The number of principals so far when the operation began. If it has changed
+   * when a result arrives, the result is not cached.
    */
   readonly principalEpoch: number;
   /**
@@ -33,9 +33,9 @@ export interface CacheOperation {
    */
   readonly id: string | undefined;
   readonly touches: readonly string[] | undefined;
-  /** When it began, by the cache's own clock. */
+  /** When the operation began, by the cache's own clock. */
   readonly startedAt: number;
-  /** The store's transactions that were known then. */
+  /** The store's transactions that were known when the operation began. */
   readonly knownTransaction: KnownTransaction;
   readonly session: CacheSession | undefined;
   /**
@@ -45,8 +45,8 @@ export interface CacheOperation {
    */
   readonly mayBeReplay: boolean;
   /**
-   * All views of it that were learned until this time are certainly no newer
-   * than its later views.
+   * Views with the same id that were learned until this time are certainly no
+   * newer than the views that this operation has yet to deliver.
    */
   orderedUntil: number;
   /**

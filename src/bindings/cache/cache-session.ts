@@ -7,8 +7,8 @@ import type { CacheEntry } from './cache-store.ts';
 import { compareVersions, type IsOlder } from './view-precedence.ts';
 
 /**
- * The newest view of an object that a session has seen. It must not be shown an
- * older one.
+ * The newest view of an object that a session has seen. The session must not be
+ * shown an older view.
  */
 export interface SeenView {
   /**
@@ -22,7 +22,10 @@ export interface SeenView {
    * has a different time.
    */
   readonly startedAt: number;
-  /** Whether it includes everything that had ended before it began. */
+  /**
+   * Whether the view includes everything that had ended before its operation
+   * began.
+   */
   readonly isStrongest: boolean;
   readonly learnedAt: number;
 }
@@ -52,8 +55,8 @@ export class CacheSession implements BindingSession {
   readonly #maxViews: number;
   readonly #seenViews = new Map<string, KnownView>();
   /**
-   * When the session had learned the last of the views that it had to forget.
-   * This counts for any object.
+   * The latest time at which the session learned one of the views that it has
+   * forgotten since. Applies to every object without an entry.
    */
   #forgottenAt = 0;
   #lastLearned: KnownView | undefined;
@@ -78,7 +81,10 @@ export class CacheSession implements BindingSession {
       this.#lastLearned = { ...UNKNOWN_VIEW, learnedAt: continuedAt };
   }
 
-  /** The tokens of the inner session. What only the cache knows stays here. */
+  /**
+   * The tokens of the inner session. They do not include what only the cache
+   * knows.
+   */
   get tokens(): readonly string[] | undefined {
     return this.inner.tokens;
   }
@@ -100,8 +106,8 @@ export class CacheSession implements BindingSession {
     const { touches } = candidate.entry;
     const isNewerThan = (at: number): boolean =>
       at === 0 || (candidate.isStrongest && candidate.startedAt > at);
-    // The view may concern any object that the session has learned since it was
-    // shown that very view.
+    // Without named objects, the view may concern any object that the session
+    // has learned of since it was shown the same view.
     if (touches === undefined && this.#lastLearned?.id !== candidate.id)
       return isNewerThan(this.#lastLearned?.learnedAt ?? 0);
     if (touches !== undefined && !isNewerThan(this.#lastUnboundedAt))
@@ -137,8 +143,8 @@ export class CacheSession implements BindingSession {
   ): void {
     const view = { ...seen, isKnownToInner };
     const last = this.#lastLearned;
-    // A view without named objects includes everything that was known before if
-    // it certainly came later.
+    // A view without named objects may replace all earlier entries, but only if
+    // it certainly came later than they did.
     const isLast =
       last === undefined || last.id === view.id || isLaterThan(view, last);
     this.#lastLearned = isLast
@@ -176,8 +182,8 @@ export class CacheSession implements BindingSession {
   }
 
   /**
-   * The entry of an object that has none. It may have had one that was
-   * forgotten and newer than the next one.
+   * The entry to assume for an object without an entry. The object may have had
+   * an entry that was forgotten, and that was newer than the next view.
    */
   get #forgottenView(): KnownView | undefined {
     if (this.#forgottenAt === 0) return undefined;
@@ -197,15 +203,15 @@ export class CacheSession implements BindingSession {
     if (is !== 'unknown') return learned;
     if (known.startedAt === learned.startedAt || isLaterThan(learned, known))
       return toViewAfter(learned, known);
-    // Either one may be newer. Only a view that begins from now on is certainly
-    // newer than both.
+    // Either entry may be newer. Only a view that begins from now on is
+    // certainly newer than both.
     return { ...UNKNOWN_VIEW, learnedAt: learned.learnedAt };
   }
 }
 
 /**
- * Returns whether a view is later than a known one: it began after it, and its
- * source certainly knew it.
+ * Returns whether a view is later than a known one: its operation began after
+ * the known view was learned, and its source certainly knew that view.
  */
 function isLaterThan(view: KnownView, known: KnownView): boolean {
   return (
@@ -224,7 +230,7 @@ function toViewAfter(view: KnownView, known: KnownView): KnownView {
     : { ...view, id: undefined, version: undefined };
 }
 
-/** The time of no view. */
+/** A time before that of every view. */
 const NEVER = -Infinity;
 
 /** The entry of a session for an object whose seen view is unknown. */
@@ -236,7 +242,10 @@ const UNKNOWN_VIEW = {
   isKnownToInner: false,
 };
 
-/** A view without named objects counts as an object of its own. */
+/**
+ * Returns the key of a view without named objects. Such a view has an entry of
+ * its own.
+ */
 function toObjectKey(id: string): string {
   return `view ${id}`;
 }

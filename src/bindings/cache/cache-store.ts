@@ -3,10 +3,7 @@
  * implementation for each platform.
  */
 
-/**
- * The cache that wrote an entry, and the transaction of the store in which it
- * did.
- */
+/** The cache that wrote an entry, and the store's transaction that wrote it. */
 export interface WriteStamp {
   /** The ID of the cache, which changes with each reload. */
   readonly cacheId: string;
@@ -53,8 +50,8 @@ export function isCacheEntry(found: unknown): found is CacheEntry {
 }
 
 /**
- * A change to apply: an entry that replaces the stored one, or `undefined` to
- * remove it.
+ * A change to an entry: an entry that replaces the stored one, or `undefined`
+ * to remove it.
  */
 export type CacheChange = readonly [id: string, entry: CacheEntry | undefined];
 
@@ -125,8 +122,8 @@ export interface CacheStore {
     options?: WriteOptions,
   ): Promise<void>;
   /**
-   * Calls `hear` with each notice that another cache publishes. You need it if
-   * several caches share the store.
+   * Calls `onNotice` with each notice that another cache publishes. You need it
+   * if several caches share the store.
    */
   subscribe?(onNotice: (notice: unknown) => void): CacheSubscription;
   /**

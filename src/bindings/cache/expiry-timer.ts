@@ -11,8 +11,8 @@ export class ExpiryTimer {
   #dueAtMs = Infinity;
 
   /**
-   * `sweep` removes entries that are too old. It returns when the next one will
-   * be, or `Infinity`.
+   * `sweep` removes entries that are too old. It returns when the next entry
+   * will be too old, or `Infinity` if there is none.
    */
   constructor(clock: Clock, sweep: (nowMs: number) => number) {
     this.#clock = clock;

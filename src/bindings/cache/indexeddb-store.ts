@@ -36,7 +36,7 @@ const CALL = "indexedDbStore({ name: 'shop' })";
 const VERSION = 1;
 
 /**
- * The time limit of a call. Then its connection is dropped, because some
+ * The time limit of a call. After it, the connection is dropped, because some
  * browsers never answer.
  */
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -55,8 +55,8 @@ const LOST_CONNECTION_ERRORS: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Errors of a value that the browser has lost, such as a large one in a file of
- * its own.
+ * Errors of a value that the browser has lost, for example because the browser
+ * stores large values in separate files, and a file is missing.
  */
 const UNREADABLE_VALUE_ERRORS: ReadonlySet<unknown> = new Set([
   'DataError',
@@ -77,8 +77,8 @@ type RunArguments<T, M extends Mode> = [
 /**
  * Creates a store that keeps a cache in IndexedDB, unencrypted. Pages of one
  * site may share a database. Each reads it at opening, and notifies the others
- * by a `BroadcastChannel` of its name. None replaces newer entries with older
- * ones.
+ * by a `BroadcastChannel` of its name. No page replaces newer entries with
+ * older ones.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the name is missing
  * @example
@@ -96,8 +96,8 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
     `must be the name of the cache: write ${CALL}`,
   );
   const store = new IndexedDbStore(`correctables cache ${name}`);
-  // A plain object of functions: programs spread it, and frameworks wrap it in
-  // proxies.
+  // Return a plain object of functions, so that the store still works if a
+  // program spreads it, or a framework wraps it in a proxy.
   return {
     load: () => store.load(),
     write: (changes, settle, how) => store.write(changes, settle, how),
@@ -116,8 +116,8 @@ class IndexedDbStore {
 
   load(): Promise<(readonly [id: string, entry: CacheEntry])[]> {
     return this.#run('readonly', async ({ store }) => {
-      // Asynchronous functions, so that if one throws, the rejection of the
-      // other is still handled.
+      // The functions are asynchronous: if one throws, the rejection of the
+      // other must still be handled.
       const getEntries = async (): Promise<CacheEntry[]> => store.getAll();
       const [entries, ids] = await Promise.all([
         getEntries(),
@@ -144,11 +144,11 @@ class IndexedDbStore {
         if (entry !== undefined) found.set(id, entry);
       };
       await Promise.all(changes.map(([id]) => find(id)));
-      // This runs in the same turn as the last reply. Otherwise the transaction
-      // would end.
+      // Call `settle` in the same turn of the event loop as the last reply.
+      // After that turn, the transaction would end.
       const written = settle?.(found) ?? changes;
-      // An asynchronous function, so that if one throws, the others are still
-      // awaited and their rejections handled.
+      // The function is asynchronous: if one request throws, the others must
+      // still be awaited and their rejections handled.
       const request = async ([id, entry]: CacheChange): Promise<unknown> =>
         entry === undefined ? store.delete(id) : store.put(entry, id);
       await Promise.all([...written.map(request), done]);
@@ -177,8 +177,8 @@ class IndexedDbStore {
     try {
       return await this.#runTwice(...call);
     } catch (error) {
-      // Otherwise one lost value would keep all others out of the cache at each
-      // start.
+      // Skip a lost value. Otherwise one such value would make every read of
+      // the store fail.
       if (hasName(error, UNREADABLE_VALUE_ERRORS))
         await this.#runTwice('readwrite', emptyStore);
       throw error;
@@ -233,8 +233,8 @@ class IndexedDbStore {
   }
 
   /**
-   * Closes a connection that is open or being opened. The next call opens
-   * another one.
+   * Closes a connection that is open or being opened. The next call opens a new
+   * connection.
    */
   #drop(connection: Promise<Database> | undefined): Promise<void> | undefined {
     if (this.#opening === connection) this.#opening = undefined;
@@ -249,12 +249,12 @@ function abortTransaction(transaction: { abort(): void } | undefined): void {
   try {
     transaction?.abort();
   } catch {
-    // The transaction has been aborted already.
+    // `abort` throws if the transaction has been aborted already.
   }
 }
 
 function isConnectionLost(error: unknown): boolean {
-  // An error while opening is already the cause of another one.
+  // An error while opening has been wrapped already.
   const isOpening = error instanceof CorrectableError;
   return hasName(isOpening ? error.cause : error, LOST_CONNECTION_ERRORS);
 }

@@ -16,8 +16,9 @@ export interface InvalidationLogData {
 /** A change, or a request to drop views. */
 export interface Invalidation {
   /**
-   * `'write'`: the author never sees the earlier value. `'drop'`: no client has
-   * to see the change at once.
+   * `'write'`: an update, whose author must never see the earlier value again.
+   * `'drop'`: a request to drop views, after which no client depends on seeing
+   * the change at once.
    */
   readonly kind: 'write' | 'drop';
   readonly scope: TagScope;
@@ -70,8 +71,8 @@ export class InvalidationLog {
   }
 
   /**
-   * Returns the strongest reason against caching a view. Weaker levels than the
-   * strongest may lag behind an update of the same principal for ever.
+   * Returns the most severe kind of change that speaks against caching a view.
+   * A level below the strongest may never show an update of the same principal.
    */
   findInvalidation(
     tags: readonly string[],

@@ -62,7 +62,8 @@ export function directoryStore(options: DirectoryStoreOptions): CacheStore {
     await before?.close();
   };
 
-  // A transaction must read what the one before has written.
+  // Transactions run one after the other, because each must read what the one
+  // before has written.
   let turn: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(act: () => Promise<T>): Promise<T> => {
     const done = turn.then(act);
@@ -80,8 +81,8 @@ export function directoryStore(options: DirectoryStoreOptions): CacheStore {
 
   const run = <T>(act: Act<T>): Promise<T> =>
     inTurn(async () => {
-      // After a failed write, LevelDB acknowledges writes that it cannot read
-      // again (google/leveldb#924).
+      // Close the database after a failed write: until it is reopened, LevelDB
+      // may acknowledge writes that it cannot read again (google/leveldb#924).
       if (opened?.isBroken === true) await close();
       const current = (opened ??= await CacheDirectory.open(directory));
       try {

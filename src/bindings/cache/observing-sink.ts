@@ -24,7 +24,7 @@ export interface SinkObservation {
   readonly levels: readonly string[];
   /**
    * Whether a stronger level than any requested one was added. Its view is
-   * forwarded if the requested ones have failed.
+   * forwarded if the requested levels have failed.
    */
   readonly isStrongerRequested: boolean;
   /**
@@ -74,7 +74,7 @@ export class ObservingSink implements Sink {
   view(value: unknown, level: string, details: ViewDetails = {}): number {
     const { onView, sink } = this.#observation;
     const own = copyDetails(details);
-    // After the store's last view nothing is confirmed, so that view needs no
+    // No confirmation can follow the store's last view, so that view needs no
     // copy beside the cached one.
     const input = this.#isLastOfInner(level, details)
       ? value
@@ -138,8 +138,8 @@ export class ObservingSink implements Sink {
       this.#getRank(level) === this.#finalRank
     )
       return;
-    // If a stronger level than requested fails, it might have answered for the
-    // requested one. So its failure ends the operation.
+    // The level is stronger than those requested, and was to answer if they
+    // failed. So its failure ends the operation.
     if (level !== undefined && requestedLevels.includes(level))
       sink.fail(mapError(error), level);
     else if (level === undefined || this.#getRank(level) > this.#finalRank)
@@ -147,8 +147,8 @@ export class ObservingSink implements Sink {
   }
 
   /**
-   * The store's promise has ended. Without a final view by now there will be
-   * none.
+   * Called when the store's promise has ended. If there is no final view by
+   * now, the operation fails.
    */
   end(): void {
     if (!this.#isClosed)

@@ -33,15 +33,15 @@ export interface CacheOptions<L extends Levels = Levels> {
   /**
    * The principal for whom views are stored, or a function that returns it; no
    * other principal sees them. The binding behind must act for the same one.
-   * For `remote` and `redblue`, set the function in their own options, because
-   * their connection has a principal. Default: the principal that the binding
-   * behind reports, or `''` if it reports none
+   * For `remote` and `redblue`, set the function as the option `principal` of
+   * that binding, because their connection has a principal. Default: the
+   * principal that the binding behind reports, or `''` if it reports none
    *
-   * The principals that a gateway or `withPrincipal` gives with operations are
-   * kept apart in addition. A function is called at every submission and every
-   * answer. If the name changes, the cache empties its memory and reads the
-   * stored views of the new principal. It does not store results in flight for
-   * the former one.
+   * Views of operations that a gateway or `withPrincipal` executes for
+   * different principals are also kept apart. A function is called at every
+   * submission and every answer. If the name changes, the cache empties its
+   * memory and reads the stored views of the new principal. It does not store
+   * results that arrive for operations of the former principal.
    */
   readonly principal?: (string | (() => string)) | undefined;
   /**
@@ -52,7 +52,7 @@ export interface CacheOptions<L extends Levels = Levels> {
   /**
    * Selects the result if level `cache` is requested alone and misses.
    * `'fail'`: `UNAVAILABLE`, without a request to the store behind. `'fetch'`:
-   * a view of the store's weakest level, labeled as such. Default: `fail`.
+   * a view of the store's weakest level, and with that level. Default: `fail`.
    */
   readonly onMiss?: 'fail' | 'fetch' | undefined;
   /**
@@ -76,9 +76,10 @@ export interface CacheOptions<L extends Levels = Levels> {
   readonly store?: CacheStore | undefined;
   /**
    * Returns the objects that an operation reads or changes, or `undefined` if
-   * it may be any. Every write then drops the views of such a read, and such a
-   * write drops all. Default: `args.keys` if an array of names, the written
-   * keys of a `commit`, else `key`.
+   * it may be any. If it returns `undefined` for a read, every write drops the
+   * views of that read. If it returns `undefined` for a write, that write drops
+   * all views. Default: `args.keys` if an array of names, the written keys of a
+   * `commit`, else `key`.
    */
   readonly touches?: (operation: Operation) => readonly string[] | undefined;
   /**
@@ -199,7 +200,8 @@ export function readCacheOptions<L extends Levels>(
   );
   const resolved = readOptions(options, { call: CALL }, CACHE_OPTIONS);
   const { principal, committedLevels = [] } = resolved;
-  // Otherwise the binding would continue on a connection of the former user.
+  // Refuse a principal option that the inner binding does not know: the binding
+  // would continue on a connection of the former user.
   const isUnknown =
     typeof principal === 'function' &&
     binding.principal === undefined &&

@@ -8,18 +8,24 @@ const PRINCIPAL_MISMATCH =
 
 export interface PrincipalReaderOptions {
   readonly innerName: string;
-  /** Returns the principal of the cache. Without it, there is only one. */
+  /**
+   * Returns the principal of the cache. Absent if the cache has only one
+   * principal.
+   */
   readonly getPrincipal: (() => string) | undefined;
-  /** Returns the principal of the inner binding, if it must be the same. */
+  /**
+   * Returns the principal of the inner binding. Present if it must equal that
+   * of the cache.
+   */
   readonly getInnerPrincipal: (() => string) | undefined;
   readonly onChange: () => void;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Reads whose views are cached at present. The application reports no change of
- * the principal, so each operation reads it again. When it has changed, the
- * views of the former principal must not be shown any more.
+ * Reads the principal whose views are cached. The application does not report a
+ * change of the principal, so each operation reads it again. When it has
+ * changed, the views of the former principal must not be shown any more.
  */
 export class PrincipalReader {
   readonly #options: PrincipalReaderOptions;
@@ -48,7 +54,8 @@ export class PrincipalReader {
     let present: string | undefined;
     try {
       const principal = getPrincipal?.() ?? '';
-      // Each call would return another promise, so each would be a change.
+      // Refuse a promise: each call would return another one, and so count as a
+      // change of the principal.
       if (typeof principal !== 'string') {
         const advice = `must return a string, got ${typeof principal}: return '' if no user is signed in`;
         throw createInvalidArgumentError('principal', advice);
@@ -70,7 +77,7 @@ export class PrincipalReader {
 
   /**
    * Returns the owner of the views of an operation. A store may reply to each
-   * caller differently, so no caller gets the views of another one. If the
+   * caller differently, so no caller gets the views of another caller. If the
    * caller is no plain data, returns `undefined`, and its views are not cached.
    */
   getOwner(

@@ -40,13 +40,18 @@ const notifyChange: NotificationChoice = () => 'change';
 const notifyRetraction: NotificationChoice = () => 'retract';
 const notifyNothing: NotificationChoice = () => 'nothing';
 
-/** Keeps the views in memory and those in the store of a cache alike. */
+/**
+ * Keeps the views in the memory of a cache and those in its store in agreement.
+ */
 export class StoreSynchronizer {
   readonly #options: StoreSynchronizerOptions;
   readonly #persistence: Persistence;
   #loading: Promise<unknown> | undefined;
   #pendingRead: Promise<unknown> = Promise.resolve();
-  /** A change that came from the store is not written back to it. */
+  /**
+   * Decides what the store is notified of. A change that came from the store is
+   * not written back to it.
+   */
   #chooseNotification: NotificationChoice = notifyChange;
   /** Whether memory stays empty from now on. */
   #isClosed = false;
@@ -85,7 +90,7 @@ export class StoreSynchronizer {
 
   load(): void {
     const reading = this.#persistence.read();
-    // A read that has not begun yet serves this load as well.
+    // If a read of the store has not begun yet, this call uses it too.
     if (reading === this.#pendingRead) return;
     this.#pendingRead = reading;
 
@@ -158,8 +163,8 @@ export class StoreSynchronizer {
   /** Forgets the former principal, and loads the views of the present one. */
   changePrincipal(): void {
     this.#persistence.clear();
-    // After the cache is closed, nothing would close a store that is opened
-    // again.
+    // Do not load after the cache was closed: no code would close the reopened
+    // store.
     if (!this.#isClosed) this.load();
   }
 
@@ -174,8 +179,8 @@ export class StoreSynchronizer {
     try {
       this.#options.principals.read();
     } catch (error) {
-      // Views of an unknown principal are not shown. Changes are written all
-      // the same.
+      // The principal is unknown, so no views are shown. Changes are still
+      // written.
       onError(error);
     }
     const own = this.#selectOwnViews(stored);
@@ -187,7 +192,8 @@ export class StoreSynchronizer {
         for (const [id, entry] of oldestFirst) views.restore(id, entry, asOf);
       },
     );
-    // The store judges by itself which of its views may lag.
+    // Do not notify the store: it decides itself which of its views may be
+    // stale.
     this.#runWithNotification(notifyRetraction, () =>
       views.importInvalidations(this.#persistence.invalidationData),
     );

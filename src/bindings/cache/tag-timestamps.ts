@@ -6,7 +6,7 @@ import type { TagScope } from './tags.ts';
 
 /**
  * Plain data for JSON: hashes of tags with their times, the oldest first. The
- * minimum time counts for every tag.
+ * minimum time applies to every tag.
  */
 export interface TagTimestampsData {
   readonly floor: number;
@@ -57,7 +57,9 @@ export class TagTimestamps {
     this.#forgetOldest();
   }
 
-  /** Drops all tags. From now on the time of the last one counts for all. */
+  /**
+   * Drops all tags. From now on the latest of their times applies to every tag.
+   */
   collapse(): void {
     this.#minTime = Math.max(this.#minTime, ...this.#timeByTag.values());
     this.#timeByTag.clear();
@@ -88,7 +90,8 @@ export function hashTag(text: string): string {
   let bits = 0x811c9dc5;
   for (let at = 0; at < text.length; at++)
     bits = Math.imul(bits ^ text.charCodeAt(at), 0x01000193);
-  // Texts that differ only in their last characters must differ in all bits.
+  // Mix the bits, so that texts that differ only in their last characters
+  // differ in many bits of the hash.
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
   bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
   return ((bits ^ (bits >>> 16)) >>> 0).toString(36);

@@ -19,13 +19,15 @@ export interface CachedView {
    * `BEFORE_LOCAL_TIME` if it comes from a store.
    */
   readonly startedAt: number;
-  /** When the view was learned, by the same clock. */
+  /** When the view was learned, by the cache's own clock. */
   readonly learnedAt: number;
   /** The store's transactions that were known when the operation began. */
   readonly knownTransaction: KnownTransaction;
   /** Whether the inner binding has no stronger view of it. */
   readonly isStrongest: boolean;
-  /** Whether a store returns an equal view. */
+  /**
+   * Whether a store would return an equal view. Storing changes some values.
+   */
   readonly isDurable: boolean;
   /** When it becomes too old to be shown, by the monotonic clock. */
   readonly expiresAtMs: number;

@@ -30,11 +30,17 @@ export interface ViewPlacementOptions {
   readonly isOlder: IsOlder;
 }
 
-/** The view that is cached, and what has changed since the next one began. */
+/**
+ * The view that is cached, and what has changed since the operation of the next
+ * view began.
+ */
 export interface PlacementContext {
   readonly current: CachedView | undefined;
   readonly invalidation: InvalidationKind;
-  /** All views that were learned until this time are no newer than the next. */
+  /**
+   * All views that were learned until this time are no newer than the next
+   * view.
+   */
   readonly startedAt: number;
 }
 
@@ -47,7 +53,10 @@ export interface TimedView {
 
 export class ViewPlacement {
   readonly #options: ViewPlacementOptions;
-  /** When the last of several views was learned that no rule could order. */
+  /**
+   * For each id, when the latest of those views was learned that no rule could
+   * order.
+   */
   readonly #unorderedViews: TagTimestamps;
 
   constructor(options: ViewPlacementOptions) {
@@ -124,8 +133,9 @@ export class ViewPlacement {
   }
 
   /**
-   * Returns `write`, as if the object had changed, if views of it could not be
-   * ordered and a view that began at `startedAt` may be one of the older ones.
+   * Returns `write` for a view that began at `startedAt` and may be older than
+   * a view that no rule could order. Otherwise returns `none`. The caller then
+   * handles it like a view from before a change.
    */
   getUnorderedInvalidation(
     id: string,
@@ -183,8 +193,8 @@ export class ViewPlacement {
   #put(id: string, view: CachedView): void {
     const { cache, expiry, reports } = this.#options;
     try {
-      // The application may change the object that it was given, so the cache
-      // keeps a copy of its own.
+      // Copy the value, because the application may change the object that it
+      // receives.
       const value = copyPlainData(view.entry.value);
       const meta = copyPlainData(view.entry.meta, 'meta');
       const lossyVersion = this.#findLossyVersionPath(view.entry);
@@ -207,8 +217,8 @@ export class ViewPlacement {
 
   /**
    * Returns the path in the version at which a store would change the data, if
-   * there is one. The cache keeps the version uncopied, because the binding
-   * compares it.
+   * there is one. The cache keeps the version itself, not a copy, because the
+   * binding compares it.
    */
   #findLossyVersionPath({ version }: CacheEntry): string | undefined {
     try {

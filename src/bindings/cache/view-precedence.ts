@@ -30,22 +30,23 @@ export function compareVersions(
 export interface ViewRecency {
   readonly value: unknown;
   readonly version: unknown;
-  /** The rank of its level, from 0. */
+  /** The rank of the view's level, from 0. */
   readonly rank: number;
   /**
-   * When its operation began, by the clock of the page that decides. At most
-   * `BEFORE_LOCAL_TIME` if it has another clock.
+   * When the operation of the view began, by the clock of the page that
+   * compares. At most `BEFORE_LOCAL_TIME` if the view comes from a store or
+   * another page.
    */
   readonly startedAt: number;
   /**
-   * When it was learned, by the same clock. An operation that begins later is
-   * executed later.
+   * When the view was learned, by the same clock. An operation that begins
+   * after that is executed later.
    */
   readonly learnedAt: number;
 }
 
 export interface SuccessorView extends ViewRecency {
-  /** Whether the inner binding has no stronger view of it. */
+  /** Whether the inner binding has no stronger level for this operation. */
   readonly isStrongest: boolean;
 }
 
@@ -55,9 +56,9 @@ export interface SuccessorView extends ViewRecency {
 export const BEFORE_LOCAL_TIME = 0;
 
 /**
- * `'take'`: the next view. `'keep'`: the current one. `'same'`: both are one
- * view, of which the stronger level or the later time counts. `'neither'`: it
- * is unknown which one is newer, and a cached view may always be absent.
+ * `'take'`: keep the next view. `'keep'`: keep the current one. `'same'`: both
+ * are copies of one view, so keep the stronger level and the later time.
+ * `'neither'`: it is unknown which one is newer, so keep none of them.
  */
 export type PrecedenceVerdict = 'take' | 'keep' | 'same' | 'neither';
 
@@ -95,10 +96,11 @@ export function comparePrecedence(
   }
   if (invalidation !== 'none') return is === 'older' ? 'keep' : 'neither';
   const isLater = next.startedAt >= current.learnedAt;
-  // The store's present reply counts, even if its versions are lower than
-  // before: it was restored from a backup.
+  // The later reply of the strongest level wins, even if its version is lower:
+  // the store may have been restored from a backup.
   if (next.isStrongest && isLater) return 'take';
-  // The store may have been restored before this clock began.
+  // Versions cannot decide here: the store may have been restored from a backup
+  // before this clock began.
   if (is === 'older')
     return next.isStrongest && current.startedAt <= BEFORE_LOCAL_TIME
       ? 'neither'

@@ -13,8 +13,8 @@ export class ViewReports {
   readonly #onError: (error: unknown) => void;
   readonly #copyErrors = new Set<string>();
   /**
-   * Apart from the other reports: a value that fits nowhere must not hide that
-   * the store is full.
+   * Rejections are counted apart from the other reports: a report of a value
+   * that cannot be stored must not suppress the report of a full store.
    */
   readonly #rejections = new Set<string>();
 

@@ -1,9 +1,9 @@
 /**
  * A directory with cached views in a LevelDB database. LevelDB opens a log
  * without its lost end and reports no error, and its repair may restore
- * replaced or removed entries. Then views from before an update of the same
- * client would be shown again. So a damaged database is emptied: a view may be
- * absent, never old.
+ * replaced or removed entries. Then a client could be shown views from before
+ * its own updates. So a damaged database is emptied: a missing view is
+ * harmless, a replaced one is not.
  */
 import { constants } from 'node:fs';
 import {
@@ -24,25 +24,28 @@ import type { CacheChange, CacheEntry } from '../cache-store.ts';
 type Database = ClassicLevel<string, Uint8Array>;
 
 /**
- * A file beside the database with the number of durable writes that have ended.
- * If the database has counted fewer, it has lost some. The file also shows that
- * the database belongs to a cache.
+ * The name of a file beside the database. It contains the number of durable
+ * writes that have ended. If the count in the database is lower, the database
+ * has lost writes. The file also shows that the database belongs to a cache.
  */
 const COUNT_FILE = 'correctables-cache';
 const COUNT_TEXT = /^correctables cache (\d{16})\n$/;
 
 /**
- * All keys of a cache begin with this. A database with other keys belongs to
+ * The prefix of all keys of a cache. A database with other keys belongs to
  * another program.
  */
 const FIRST_KEY = 'cache ';
 const AFTER_LAST_KEY = 'cache!';
 
-/** The same count in the database. */
+/** The key of the same count in the database. */
 const COUNT_KEY = `${FIRST_KEY}count`;
 const VIEW_PREFIX = `${FIRST_KEY}view `;
 
-/** The first byte of an entry. The checksum follows, then the entry. */
+/**
+ * The first byte of a stored entry, which names its format. The checksum
+ * follows, then the entry.
+ */
 const FORMAT = 1;
 const CHECKSUM_END = 5;
 
@@ -138,8 +141,8 @@ export class CacheDirectory {
       const bytes = stored[at];
       if (bytes === undefined) continue;
       const entry = decodeEntry(toKey(id), bytes);
-      // The count was readable when the directory was opened. Without it, lost
-      // writes could not be found.
+      // The count was readable when the directory was opened. If it is missing
+      // now, the database has lost it, and lost writes could not be detected.
       if (entry === undefined)
         throw createDamageError(`what it has of ${id} cannot be read`);
       found.set(id, entry);
@@ -166,8 +169,8 @@ export class CacheDirectory {
     const count = this.#count + 1;
     const counted = [...operations, toCountOperation(count)];
     await this.#watch(this.#database.batch(counted, { sync: true }));
-    // This is written after the database. A count that is too low can only hide
-    // a loss.
+    // Write the file after the database. If the process dies in between, the
+    // count in the file is too low, which can only hide a loss.
     await this.#watch(this.#countFile.write(formatCount(count), 0));
     this.#count = count;
   }
@@ -233,8 +236,8 @@ interface DatabaseError {
 }
 
 /**
- * The error of the database itself is the cause of an error that names the
- * directory, or of one of opening.
+ * Returns the error of the database itself. It may be the cause of an error
+ * that names the directory, or of an error of opening.
  */
 function findDatabaseError(error: unknown): DatabaseError {
   const { code, cause } = error as DatabaseError;
@@ -349,8 +352,8 @@ async function readCountFile(location: string): Promise<number | undefined> {
 }
 
 /**
- * Opens the file to overwrite it in place. Then it needs no more room, which a
- * full disk does not have.
+ * Opens the file to overwrite it in place. Overwriting needs no additional
+ * space, so it works even if the disk is full.
  */
 async function openCountFile(
   location: string,
@@ -373,8 +376,8 @@ function toKey(id: string): string {
 }
 
 /**
- * LevelDB does not check what it reads from a table, so a view has a checksum
- * that includes its key.
+ * Encodes a view with a checksum that includes its key, because LevelDB does
+ * not verify what it reads from a table.
  */
 function encodeEntry(key: string, entry: CacheEntry): Uint8Array {
   const value = serialize(entry);

@@ -69,8 +69,8 @@ export interface PersistenceOptions {
   readonly now: () => number;
   readonly onInvalidation: (change: Invalidation) => void;
   /**
-   * Returns the time of the cache. Called when a read begins while no change
-   * waits to be written, so that the store has all changes.
+   * Returns the time of the cache. Called when a read of the store begins while
+   * no change waits to be written. At that time the store has all changes.
    */
   readonly tick: () => number;
   /**
@@ -109,7 +109,7 @@ export class Persistence {
   #lastSeenSeq = 0;
   /**
    * The store's transactions at the first read, and the time of that read.
-   * Needed for operations that began before.
+   * Needed for operations that began before the first read.
    */
   #firstRead:
     | { readonly log: TransactionLog; readonly read: StoreMoment }
@@ -176,13 +176,14 @@ export class Persistence {
   }
 
   /**
-   * Forgets the principal. From now on this page knows no more of its own
-   * writes than of those of other pages.
+   * Forgets the principal. From now on this page treats its own earlier writes
+   * like those of other pages.
    */
   clear(): void {
     this.#cacheId = createCacheId();
     this.#discardUncompared();
-    // Unwritten data is not kept for former principals.
+    // While the store accepts no writes, do not keep unwritten views of the
+    // former principal.
     if (this.#failureCount > 0 || this.#hangingCalls.has('write'))
       this.#pending.removeChosen(() => true);
     this.#pending.limitBytes(this.#options.maxBytes);
@@ -216,8 +217,8 @@ export class Persistence {
   }
 
   /**
-   * Invalidates `scope` and removes the selected ids, including those of other
-   * pages. Throws `UNAVAILABLE` if the store fails.
+   * Invalidates `scope` and removes the selected ids, including views that
+   * other pages wrote. Throws `UNAVAILABLE` if the store fails.
    */
   invalidateScope(
     scope: TagScope,
@@ -281,8 +282,8 @@ export class Persistence {
     this.#retryTimer?.cancel();
     const connection = this.#subscription;
     this.#subscription = undefined;
-    // A caller that signs out then clears the cache. A store that cannot be
-    // closed must not prevent that.
+    // A caller that signs out clears the cache after closing it. A store that
+    // cannot be closed must not prevent that.
     this.#catchErrors(() => connection?.close());
     await this.limitTime(
       'close',
@@ -341,7 +342,10 @@ export class Persistence {
     );
   }
 
-  /** If pages cannot notify each other, each goes on by itself. */
+  /**
+   * Calls `act` and reports its errors. If pages cannot notify each other, each
+   * page continues without notices.
+   */
   #catchErrors<T>(act: () => T): T | undefined {
     try {
       return act();
@@ -383,7 +387,8 @@ export class Persistence {
   }
 
   /**
-   * Records that any principal may have changed everything since it was stored.
+   * Records that any principal may have changed any object since the views were
+   * stored.
    */
   #assumeAllChanged(): void {
     this.#options.onError(
@@ -396,7 +401,10 @@ export class Persistence {
     this.#scheduleWrite();
   }
 
-  /** Returns whether an entry may be shown. Removes one that can never be. */
+  /**
+   * Returns whether an entry may be shown. Removes an entry that can never be
+   * shown.
+   */
   #isValidEntry(id: string, entry: CacheEntry): boolean {
     const isView = isViewId(id);
     // An earlier version of this package wrote entries with other ids.
@@ -473,8 +481,8 @@ export class Persistence {
   async #writePending(): Promise<CorrectableError | undefined> {
     let batch: UnsavedChanges | undefined;
     try {
-      // A store may not compare entries itself, so its content must be known
-      // before.
+      // Read the store before the first write: a store that does not call
+      // `settle` would replace entries that this page does not know.
       if (!this.#hasRead) await this.#read();
       const page = this.#cacheId;
       batch = this.#takePending();
@@ -517,8 +525,8 @@ export class Persistence {
    */
   async #writeSeparately(batch: UnsavedChanges, page: string): Promise<void> {
     const written = await this.#write(batch, page, removeViews);
-    // That transaction has compared these views, so it counts as known from
-    // then on.
+    // The transaction above has compared these views with the store, so it
+    // counts as known for them.
     const knownTransaction = { seq: this.#ledger.seq };
     const views = written.flatMap(([id, entry]): [string, CachedView][] => {
       const view = batch.views.get(id);
@@ -538,7 +546,7 @@ export class Persistence {
     page: string,
   ): Promise<void> {
     const [first] = views;
-    // The principal may have changed, or the cache been closed, meanwhile.
+    // Stop if the principal has changed, or the cache was closed, meanwhile.
     if (first === undefined || this.#isClosed || this.#cacheId !== page) return;
     try {
       await this.#write({ views: new Map(views), invalidations: [] }, page);
@@ -551,8 +559,8 @@ export class Persistence {
   }
 
   /**
-   * Writes one transaction. Returns the changes that were to be written,
-   * including withheld ones.
+   * Writes one transaction. Returns all changes of the batch, including those
+   * that the transaction left out.
    */
   async #write(
     batch: WriteBatch,

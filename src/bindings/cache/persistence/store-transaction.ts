@@ -34,8 +34,8 @@ export interface WriteBatch {
   /** The views to write by id, or `undefined` to remove one. */
   readonly views: ReadonlyMap<string, CachedView | undefined>;
   /**
-   * The changes of the page. Views that were read before them must not be found
-   * any more.
+   * The changes of the page. Views that were read before these changes must not
+   * be returned any more.
    */
   readonly invalidations: readonly Invalidation[];
 }
@@ -55,13 +55,13 @@ export interface TransactionContext {
   /** The last transaction of the store that the page knows. */
   readonly lastSeenSeq: number;
   /**
-   * Returns the last transaction that certainly ended before an operation with
-   * this knowledge began.
+   * Returns the last transaction that certainly ended before an operation began
+   * that knew `noted`.
    */
   readonly findLastEndedBefore: (noted: KnownTransaction) => number;
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
-  /** The same moment by the counter of this program for the store. */
+  /** The same moment, as the count of this program's actions on the store. */
   readonly programMoment: ProgramMoment;
   readonly maxTags: number;
   readonly decidePrecedence: PrecedenceRule;
@@ -156,7 +156,8 @@ export function runTransaction(
   found: ReadonlyMap<string, CacheEntry>,
 ): { readonly written: readonly CacheChange[]; readonly ledger: StoreLedger } {
   const ledger = StoreLedger.fromEntry(found.get(LEDGER_ID), maxTags);
-  // If the database was deleted, its numbers would begin again at 1.
+  // Continue from `lastSeenSeq`: after a deletion of the database, its own
+  // numbers would begin again at 1.
   const seq = Math.max(ledger.seq, lastSeenSeq) + 1;
   const written: CacheChange[] = [];
   for (const [id, view] of views) {
@@ -187,7 +188,8 @@ export function runTransaction(
       getTags(id, entry.touches),
       reading,
     );
-    // The page has compared its own views already.
+    // A view that this page stored is not compared again: the page has compared
+    // its own views already.
     return decidePrecedence(
       view,
       startedAt,

@@ -1,6 +1,6 @@
 /**
- * The times of a store's last transactions. They show which of them a page came
- * after that has not read the store yet.
+ * The times of a store's last transactions. They show which transactions had
+ * ended before a given moment, also to a page that has not read the store yet.
  */
 
 const MAX_LOG_ENTRIES = 32;
@@ -12,8 +12,8 @@ const MAX_LOG_ENTRIES = 32;
 const CLOCK_TOLERANCE_MS = 10;
 
 /**
- * A moment among all that one program does on one store. Unlike a clock it is
- * exact.
+ * A moment in the order of everything that one program does on one store.
+ * Unlike a clock, it orders events exactly.
  */
 export interface ProgramMoment {
   readonly programId: string;
@@ -50,8 +50,8 @@ export interface KnownTransaction {
   /** The last transaction that was known to have ended. */
   readonly seq: number;
   /**
-   * The time of that knowledge. Absent if the store had been read by then,
-   * because then the number suffices.
+   * When that was known. Absent if the store had been read by then, because
+   * then the number suffices.
    */
   readonly at?: StoreMoment;
 }

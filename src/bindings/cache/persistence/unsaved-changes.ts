@@ -14,10 +14,13 @@ import type { CachedView } from '../view-cache.ts';
  */
 const MAX_PENDING_CHANGES = 10_000;
 
-/** Used if it is unknown what has changed. */
+/** Invalidates everything. Used if it is unknown what has changed. */
 export const INVALIDATE_ALL: Invalidation = { kind: 'drop', scope: undefined };
 
-/** Used if the author is unknown too. */
+/**
+ * An update of everything by any principal. Used if it is unknown both what has
+ * changed and who changed it.
+ */
 export const ANY_WRITE: Invalidation = { kind: 'write', scope: undefined };
 
 export class UnsavedChanges implements WriteBatch {
@@ -38,7 +41,10 @@ export class UnsavedChanges implements WriteBatch {
     if (this.views.size > MAX_PENDING_CHANGES) this.#discardViews();
   }
 
-  /** Adds changes. Views from before them must not be found any more. */
+  /**
+   * Adds changes. Views from before these changes must not be returned any
+   * more.
+   */
   add(...changes: readonly Invalidation[]): void {
     for (const change of changes) this.#removeInvalidated(change);
     this.invalidations.push(...changes);
@@ -95,8 +101,9 @@ export class UnsavedChanges implements WriteBatch {
    */
   #removeInvalidated({ scope }: Invalidation): void {
     for (const [id, view] of this.views) {
-      // Memory has removed its own views already, and may have later ones. Of a
-      // former principal it has none.
+      // Skip views that memory may hold: memory has removed the invalidated
+      // ones already, and may hold later ones. It holds no views of a former
+      // principal.
       if (view === undefined || this.#isKnown(id)) continue;
       const isReached =
         scope === undefined ||
@@ -107,7 +114,7 @@ export class UnsavedChanges implements WriteBatch {
 }
 
 /**
- * Returns the authors of merged changes. Each of them counts as having updated
+ * Returns the authors of merged changes. Each author counts as having updated
  * everything.
  */
 function mergeAuthors(changes: readonly Invalidation[]): Invalidation[] {
