@@ -261,8 +261,8 @@ class CassandraStore implements CassandraBinding {
   }
 
   /**
-   * An update has no preliminary view: fewer replicas than `write` guarantee
-   * nothing, and it is executed once.
+   * An update has no preliminary view: the reply of fewer replicas than `write`
+   * guarantees nothing, and the update is executed only once.
    */
   #write(call: OperationCall): void {
     const run: WriteRun = new WriteRun({
@@ -284,8 +284,8 @@ const TRANSACTION_OPERATIONS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A lightweight transaction (`IF`) covers one partition, and each key is a
- * partition of its own.
+ * The error for transactions: a lightweight transaction (`IF`) covers one
+ * partition, and each key is in a partition of its own.
  */
 const NO_TRANSACTIONS =
   'Cassandra has no state that covers several partitions, and no conditional write over them, so it cannot certify a transaction. For one key, use a statement with IF (a lightweight transaction). For several keys, keep them in a RedBlue service or in ZooKeeper';

@@ -29,8 +29,8 @@ import type { Page, ReadStatement } from './read-strategy.ts';
 import { ValueConverter } from './value-converter.ts';
 
 /**
- * Returns options for `tls.connect` that check the node's name. Returns none if
- * the options of the application already do.
+ * Returns options for `tls.connect` that check the node's name. Returns no
+ * options if those of the application do so already.
  */
 function getServerIdentity(
   contactPoints: readonly ServerAddress[],
@@ -53,12 +53,12 @@ function getServerIdentity(
 
 export interface StatementExecution extends Omit<ReadStatement, 'pageSize'> {
   readonly consistency: Consistency;
-  /** Whether it may be resent if its result is unknown. */
+  /** Whether the statement may be resent if its result is unknown. */
   readonly isIdempotent: boolean;
   readonly pageSize?: number | undefined;
   /**
-   * Microseconds since the epoch. Of two writes, the later one stays. Default:
-   * the driver's clock
+   * The write time in microseconds since the epoch. Of two writes to a value,
+   * Cassandra keeps the one with the later time. Default: the driver's clock
    */
   readonly timestamp?: number | undefined;
 }
@@ -131,8 +131,8 @@ export class Cluster {
   }
 
   /**
-   * Requests in flight fail. Connections that are still being opened are closed
-   * when the driver returns them.
+   * Ends all connections, so requests in flight fail. Connections that are
+   * still being opened are closed once the driver returns them.
    */
   async close(): Promise<void> {
     if (this.#isClosed) return;
@@ -241,7 +241,7 @@ export class Cluster {
       // other profile is used here.
       profiles: undefined,
       contactPoints: contactPoints.map(formatAddress),
-      // The port of nodes that are listed by names, and of those that are not
+      // The port of nodes that are listed by name, and of nodes that are not
       // listed.
       protocolOptions: {
         port: contactPoints[0]?.port,
@@ -249,8 +249,8 @@ export class Cluster {
       },
       keyspace,
       ...(credentials !== undefined && { credentials }),
-      // By itself the driver accepts any certificate, and checks the node's
-      // address instead of its name.
+      // By default the driver accepts any certificate, and compares it with the
+      // node's address instead of its name.
       ...(tls !== undefined && {
         sslOptions: {
           rejectUnauthorized: true,
@@ -269,8 +269,8 @@ export class Cluster {
         }),
         loadBalancing: createCoordinatorPolicy(driver, contactPoints),
         retry,
-        // A second coordinator may reject what the first one executes, and may
-        // return older data than the first one.
+        // Disable speculative execution: a second coordinator may reject what
+        // the first one executes, or return older data.
         speculativeExecution:
           new speculativeExecution.NoSpeculativeExecutionPolicy(),
       },
@@ -279,8 +279,8 @@ export class Cluster {
         ...value.pooling,
       },
       socketOptions: { ...value.socketOptions, readTimeout: requestTimeoutMs },
-      // As properties of an object, different keys of a map could have the same
-      // name.
+      // Decode maps to `Map`: as properties of an object, different keys could
+      // get the same name.
       encoding: { ...value.encoding, map: Map },
     };
   }
@@ -324,7 +324,7 @@ function toDriverParameters(
   return written;
 }
 
-/** Makes the driver prepare a statement from scratch next time. */
+/** Makes the driver prepare a statement again at its next execution. */
 function forgetStatement(
   { metadata, keyspace }: DriverClient,
   cql: string,
@@ -338,7 +338,7 @@ function forgetStatement(
 
 /**
  * `LOCAL_QUORUM` is a quorum of all replicas only if no other data center has
- * any.
+ * replicas.
  */
 async function checkSingleDataCenter(
   client: DriverClient,

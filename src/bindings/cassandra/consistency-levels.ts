@@ -1,6 +1,8 @@
 /**
- * The final level is `strong` only if R + W > N in every replication, otherwise
- * `quorum` (Correctables, OSDI 2016, §5.2).
+ * Determines the name of the final level. A read of R replicas sees every write
+ * to W replicas only if R + W exceeds the number of replicas N. If that holds
+ * in every keyspace, the level is `strong`, otherwise `quorum` (Correctables,
+ * OSDI 2016, §5.2).
  */
 
 /** The consistency levels of a read. */
@@ -34,8 +36,8 @@ type GlobalQuorum = 'QUORUM' | 'EACH_QUORUM';
 type AnyQuorum = GlobalQuorum | 'LOCAL_QUORUM';
 
 /**
- * Pairs of read and write consistency that share a replica in every
- * replication.
+ * Pairs of read and write consistency that share a replica, whatever the
+ * replication of the keyspace.
  */
 type IntersectingQuorums =
   | readonly ['ALL', Consistency]

@@ -62,8 +62,8 @@ export function createCoordinatorPolicy(
     }
 
     /**
-     * The start waits for connections to the first node. Those to the others
-     * are opened concurrently.
+     * The start waits only for the connections to the first node. Connections
+     * to the other nodes are opened concurrently.
      */
     getDistance({ address }: DriverHost): number {
       const place = this.#addresses.indexOf(address);
@@ -116,7 +116,7 @@ export function createCoordinatorPolicy(
       const found = contactPoints.map(async ({ host, port }, at) => {
         const address = this.#addresses[at];
         if (isNode(address)) return address;
-        // A name that cannot be resolved now may still have its former address.
+        // If a name cannot be resolved now, keep its former address.
         return lookUp(host).then(
           (found) => `${found.address}:${port}`,
           () => address,
@@ -172,8 +172,9 @@ export function createRetryPolicyClass(
       blockFor: number,
       isDataPresent: boolean | number,
     ): RetryDecision {
-      // Enough replicas have answered, but not the one with the data, so
-      // another one may have it. An update reads too if it has IF.
+      // Retry if enough replicas have answered, but not the one that was to
+      // send the data: another one may have the data. An update with `IF` reads
+      // too.
       const isWorthIt =
         this.#onRepeat === undefined &&
         nbRetry === 0 &&
@@ -204,7 +205,10 @@ export function createRetryPolicyClass(
   };
 }
 
-/** Matches an address with a port. An IPv6 address alone has colons too. */
+/**
+ * Matches an address with a port. An IPv6 address without a port contains
+ * colons too.
+ */
 const ENDPOINT_PATTERN = /^(\[.*\]|[^:]*):\d+$/;
 
 /**
@@ -217,8 +221,8 @@ export function createAddressTranslator(
   translate: (address: string) => string = (address) => address,
 ): object {
   const ports = new Map(contactPoints.map(({ host, port }) => [host, port]));
-  // The driver accepts any of its classes as the base of a translator. Its
-  // types do not have the abstract one.
+  // Any translator class of the driver can be the base class. The driver's
+  // types lack the abstract one.
   const Base = driver.policies.addressResolution.EC2MultiRegionTranslator;
   return new (class extends Base {
     translate(

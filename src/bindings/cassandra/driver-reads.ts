@@ -1,6 +1,6 @@
 /**
- * Way 1, for any cluster: two concurrent reads through one coordinator. If both
- * return the same, the final view confirms the preliminary one.
+ * Reads from any cluster by two concurrent requests through one coordinator. If
+ * both return the same, the final view confirms the preliminary one.
  */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import type { StatementExecution } from './cluster.ts';

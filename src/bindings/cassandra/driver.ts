@@ -1,6 +1,6 @@
 /**
- * The part of `cassandra-driver` that is used. It is written here, so that the
- * types do not need the package.
+ * The part of `cassandra-driver` that the binding uses. The types are declared
+ * here, so that a program can compile without the package.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 
@@ -54,8 +54,8 @@ interface DriverStatement {
 export interface DriverClient {
   readonly keyspace?: string | undefined;
   /**
-   * Its `DriverStatements`. Without them, the driver chooses how to encode
-   * values.
+   * The driver's prepared statements, a `DriverStatements`. If absent, the
+   * driver itself chooses how to encode values.
    */
   readonly metadata?: object | undefined;
   connect(): Promise<void>;
@@ -132,8 +132,8 @@ export interface CassandraDriver {
 }
 
 /**
- * The name is no literal, so that compilers and bundlers do not look for a
- * package that may be absent.
+ * The type is `string`, not a literal, so that compilers and bundlers do not
+ * look for a package that may be absent.
  */
 const PACKAGE: string = 'cassandra-driver';
 

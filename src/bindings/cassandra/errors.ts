@@ -25,8 +25,8 @@ const SERVER_ERROR_CODES: Readonly<Record<number, ErrorCode>> = {
 };
 
 /**
- * Errors that prove that an update was not applied, beside those of the driver
- * before it was sent.
+ * Error codes of servers that prove that an update was not applied. Errors of
+ * the driver before the update was sent prove it too.
  */
 const REJECTION_CODES: ReadonlySet<number> = new Set([
   0x0100, 0x1002, 0x2000, 0x2100, 0x2200, 0x2300, 0x2500,
@@ -41,7 +41,10 @@ const PROTOCOL_ERROR = 0x000a;
 const INVALID = 0x2200;
 const UNPREPARED = 0x2500;
 
-/** The request that failed. Before an update is sent, `access` is `read`. */
+/**
+ * The request that failed. `access` is `read` for an update that was not sent
+ * yet.
+ */
 interface FailedRequest {
   readonly access: Access;
   readonly name: string;
@@ -61,9 +64,12 @@ interface DriverFailure {
   readonly innerErrors?: Readonly<Record<string, unknown>> | null;
   readonly isSocketError?: boolean;
   readonly requestNotWritten?: boolean;
-  /** The code that the client of a coordinator with the plugin reports. */
+  /**
+   * The error code, if `correctables/research/cassandra-icg` reports the
+   * failure.
+   */
   readonly correctableCode?: ErrorCode | undefined;
-  /** The reply of a node that this client reports. */
+  /** The error reply of a node, if the same client reports it. */
   readonly server?:
     | { readonly code: number; readonly message: string }
     | undefined;
@@ -154,8 +160,8 @@ export function createUnexpectedReplyError(
 }
 
 /**
- * An update that was resent and failed each time. Any of the attempts may have
- * been applied.
+ * Reports that an update was resent and failed each time. Any of the attempts
+ * may have been applied.
  */
 export class RetriesFailedError extends Error {
   override readonly name = 'RetriesFailedError';

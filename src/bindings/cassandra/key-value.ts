@@ -120,7 +120,7 @@ function planGet(
 }
 
 /**
- * Reads each key by itself, because Cassandra has no snapshot over several
+ * Reads each key separately, because Cassandra has no snapshot over several
  * partitions.
  */
 function planGetMany(

@@ -90,7 +90,8 @@ export class ReadRun implements ReadSink {
   deliverPreliminary(page: Page): void {
     const { sink, observation } = this.#options;
     this.#preliminary = { page, meaning: undefined, seq: undefined };
-    // A preliminary view that has another page is not worth a second request.
+    // Do not deliver a preliminary view that has more than one page: it would
+    // need a second request.
     if (this.#hasEnded || this.#isTruncated(page) || !this.#isFinalRequested)
       return;
     try {
@@ -150,8 +151,8 @@ export class ReadRun implements ReadSink {
       if (this.#level === 'strong') this.#lastResult = meaning;
       return this.#readStronger(stronger);
     }
-    // From here on the result of fewer replicas is known to be behind, or is
-    // not requested.
+    // All replicas are read now, so the earlier result of fewer replicas is
+    // stale, or is no fallback any more.
     if (this.#consistency === 'ALL') this.#lastResult = undefined;
     if (this.#isBehindSession(meaning)) return this.#retry(meaning);
     this.#deliverFinal(meaning, this.#certainty);
@@ -187,7 +188,10 @@ export class ReadRun implements ReadSink {
     return true;
   }
 
-  /** Whether a caller waits for the views. Read before each further request. */
+  /**
+   * Whether a caller still waits for the views. Checked before each further
+   * request.
+   */
   get #isFinalRequested(): boolean {
     return !this.#options.context.signal.aborted;
   }
@@ -230,7 +234,7 @@ export class ReadRun implements ReadSink {
     );
   }
 
-  /** Continues a read after one reply, unless its caller has left. */
+  /** Continues a read after one reply, unless no caller waits any more. */
   #readNextPage(pageState: string | undefined): void {
     if (this.#hasEnded) return;
     if (this.#isFinalRequested) this.#readPage(pageState, undefined);
@@ -251,8 +255,8 @@ export class ReadRun implements ReadSink {
   }
 
   /**
-   * Returns how many replicas to read instead, if one or a few cannot show
-   * whether the session may see the result.
+   * Returns how many replicas to read next, if the reply does not show whether
+   * the session may see the result.
    */
   #getStrongerConsistency({ objects }: ReadResult): Consistency | undefined {
     if (this.#session === undefined) return undefined;
@@ -285,8 +289,8 @@ export class ReadRun implements ReadSink {
 
   /**
    * Retries once, then fails. Cassandra keeps only one of two writes with the
-   * same time, so a session may wait for a value that is gone. It then counts
-   * the value that is there as seen, and only this read fails.
+   * same time, so a session may wait for a value that was lost. To fail only
+   * this read, the present value then counts as seen.
    */
   #retry({ objects }: ReadResult): void {
     if (!this.#hasRetried) {

@@ -1,7 +1,8 @@
 /**
- * How reads reach replicas. Way 1: two requests by `cassandra-driver`. Way 3:
- * one request to a coordinator with preliminary replies, for which another
- * entry has the client, so that this binding does not load it.
+ * The interface of the two ways to read. The one sends two requests by
+ * `cassandra-driver`. The other sends one request to a coordinator with
+ * preliminary replies. Its client is in the entry
+ * `correctables/research/cassandra-icg`, so that this binding does not load it.
  */
 import type { ServerAddress } from '../shared/server-address.ts';
 import type { Page } from '../shared/statements/page.ts';
@@ -29,7 +30,10 @@ export interface ReadStatement {
   readonly params: readonly unknown[];
   /** Maximum number of rows in a page. */
   readonly pageSize: number;
-  /** The position to continue at: `pageState` of the page before. */
+  /**
+   * The position to continue at: the `pageState` of the page before. Absent for
+   * the first page.
+   */
   readonly pageState?: string | undefined;
 }
 
@@ -37,15 +41,15 @@ export interface ReadRequest {
   /** The number of replicas that the final view reads. */
   readonly consistency: Consistency;
   /**
-   * The number that the preliminary view reads (`ONE` or `LOCAL_ONE`).
-   * `undefined` if none is requested.
+   * The number of replicas that the preliminary view reads (`ONE` or
+   * `LOCAL_ONE`). `undefined` if none is requested.
    */
   readonly preliminaryConsistency: Consistency | undefined;
 }
 
 /**
- * Gets at most one preliminary view first, then one of `confirm`,
- * `deliverFinal` and `fail`. No method throws.
+ * Receives the results of one read: at most one preliminary view, then exactly
+ * one call of `confirm`, `deliverFinal` or `fail`. No method throws.
  */
 export interface ReadSink {
   /**
@@ -66,8 +70,8 @@ export interface ReadSink {
   /** Delivers the final view. It may equal the preliminary one all the same. */
   deliverFinal(page: Page): void;
   /**
-   * Reports that the final view failed. Only a preliminary view in flight is
-   * awaited first.
+   * Reports that the final view failed. A preliminary view in flight is awaited
+   * first.
    */
   fail(error: unknown): void;
 }

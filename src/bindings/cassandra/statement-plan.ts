@@ -12,12 +12,13 @@ import type { Statement } from './statements/statements.ts';
 export interface ReadResult {
   readonly value: unknown;
   /**
-   * When it was written, in microseconds since the epoch, if the reply has it.
+   * When the value was written, in microseconds since the epoch, if the reply
+   * has it.
    */
   readonly version: number | undefined;
   /**
-   * The objects that it shows, each with its version if there is one. Sessions
-   * compare these.
+   * The objects that the result shows, each with its version if there is one.
+   * Sessions compare these.
    */
   readonly objects: readonly ObjectVersion[] | undefined;
 }

@@ -55,8 +55,8 @@ export class ValueConverter {
   }
 
   /**
-   * Encodes a parameter. `null` and unset stay unchanged. Throws
-   * `INVALID_ARGUMENT` that names the marker.
+   * Encodes a parameter. `null` and the driver's `unset` are passed on
+   * unchanged. Throws `INVALID_ARGUMENT` that names the marker.
    */
   toDriverValue(value: unknown, marker: NamedCqlType): unknown {
     const bytes = this.encode(value, marker);
@@ -84,7 +84,7 @@ export class ValueConverter {
 
   /**
    * Returns the plain form of bytes. The driver's own decoder reads them first,
-   * because another one could differ.
+   * so that values are the same as from the driver.
    */
   decode(bytes: Buffer | null, type: CqlType): unknown {
     return this.toPlain(

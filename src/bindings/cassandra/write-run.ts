@@ -17,7 +17,8 @@ export interface WriteRunOptions extends OperationCall {
   readonly statsCollector: ReadStatsCollector;
   readonly writeConsistency: Consistency;
   /**
-   * The level of its only view. Fewer replicas than `write` guarantee nothing.
+   * The level of the update's only view. There is no weaker one, because fewer
+   * replicas than `write` guarantee nothing.
    */
   readonly level: Level;
   readonly onEnded: () => void;
@@ -39,8 +40,8 @@ export class WriteRun implements SubmissionStatus {
     try {
       if (!cluster.isConnected) {
         await cluster.connect();
-        // If the caller left while the update waited, the caller got the error
-        // that it was not made. From here on it is sent.
+        // If the caller gave up while the update waited, its error reports that
+        // nothing was sent. So do not send the update now.
         if (context.signal.aborted) this.#end();
       }
       if (this.#hasEnded) return;

@@ -2,8 +2,8 @@
 import { isPlain } from '../../../values/value-kinds.ts';
 
 /**
- * A type in the shape of `cassandra-driver`. For types that are made from
- * others, `info` has these.
+ * A type in the shape of `cassandra-driver`. For a type that consists of other
+ * types, `info` contains these.
  */
 export interface CqlType {
   readonly code: number;
@@ -38,7 +38,10 @@ export const TYPE = {
   set: 0x22,
   udt: 0x30,
   tuple: 0x31,
-  /** It has no number in the protocol, which sends the name of its class. */
+  /**
+   * A vector has no number in the protocol, which sends the name of its class
+   * instead.
+   */
   vector: -1,
 } as const;
 
@@ -85,8 +88,8 @@ const TEXTUAL_CODES: ReadonlySet<number> = new Set<number>([
 ]);
 
 /**
- * Returns whether the plain form of its values is a string (see `Row`). Then
- * they can be keys of an object.
+ * Returns whether values of the type are strings in their plain form (see
+ * `Row`), so that they can be keys of an object.
  */
 export function isTextual({ code }: CqlType): boolean {
   return TEXTUAL_CODES.has(code);

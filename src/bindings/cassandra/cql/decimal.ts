@@ -7,7 +7,10 @@ import { decodeBigint, encodeBigint } from './integers.ts';
 const SCALE_BYTES = 4;
 const MAX_SCALE = 2 ** 31 - 1;
 const MIN_SCALE = -(2 ** 31);
-/** With more leading zeros than this, the text has an exponent. */
+/**
+ * The maximum number of leading zeros in a text. Smaller numbers are written
+ * with an exponent.
+ */
 const MAX_LEADING_ZEROS = 6;
 const DECIMAL_PATTERN = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,10}))?$/;
 

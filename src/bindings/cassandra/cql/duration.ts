@@ -1,6 +1,6 @@
 /**
- * Converts durations to text and back. Months, days and nanoseconds have no
- * fixed relation to each other.
+ * Converts durations to text and back. A duration has separate months, days and
+ * nanoseconds, because these have no fixed relation to each other.
  */
 import { encodeSignedVint } from './integers.ts';
 

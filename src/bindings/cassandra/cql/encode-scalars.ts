@@ -32,7 +32,7 @@ const MS_PER_DAY = 86_400_000;
  * represent.
  */
 const MAX_DATE_DAYS = 100_000_000;
-/** The epoch in the encoding of a date. */
+/** The number that encodes the day of the epoch. */
 const DAY_ZERO = 2 ** 31;
 
 /** The size of each number type in bytes. */
@@ -130,7 +130,7 @@ function encodeInteger(
     number === undefined ? undefined : encodeFixedInteger(number, width);
   if (bytes !== undefined) return bytes;
   const most = 2n ** BigInt(8 * width - 1);
-  // Numbers this large are not exact.
+  // A number of this size cannot be exact, so it is rejected.
   throw createCqlTypeError(
     value,
     type,
@@ -151,7 +151,8 @@ function toNumber(value: unknown): number | undefined {
     typeof value === 'string' && NUMBER_PATTERN.test(value)
       ? Number(value)
       : undefined;
-  // A text may be a number that is too large. It would become an infinite one.
+  // A text may contain a number that is too large. It would be stored as
+  // infinity.
   return Number.isFinite(number) ? number : undefined;
 }
 
@@ -168,7 +169,10 @@ function encodeVarint(value: unknown): Uint8Array | undefined {
   return number === undefined ? undefined : encodeBigint(number);
 }
 
-/** A number that is too large for 32 bits would become an infinite one. */
+/**
+ * Rejects a number that is too large for 32 bits, because it would be stored as
+ * infinity.
+ */
 function encodeFloat(value: unknown): Uint8Array | undefined {
   const number = toNumber(value);
   if (
@@ -258,7 +262,8 @@ const ADDRESS_GROUPS = 8;
 /** Encodes the text of an address. Returns `undefined` if it is none. */
 function encodeAddress(text: string): Buffer | undefined {
   if (isIPv4(text)) return Buffer.from(text.split('.').map(Number));
-  // A zone belongs to one machine, so it cannot be stored.
+  // An address with a zone is valid only on one machine, so it cannot be
+  // stored.
   if (!isIPv6(text) || text.includes('%')) return undefined;
   // A URL writes all groups in hexadecimal digits, including those of an
   // embedded IPv4 address.

@@ -121,8 +121,8 @@ function encodeTuple(
 }
 
 /**
- * A missing field is null, an unknown one an error. An object of a class must
- * have every field, because some may be hidden.
+ * Encodes a missing field as null, and rejects an unknown field. An object of a
+ * class must have every field, because some fields may be hidden.
  */
 function encodeUserType(
   value: unknown,
@@ -248,8 +248,8 @@ function isPair(value: unknown): value is readonly [unknown, unknown] {
 }
 
 /**
- * Returns whether a value is of a class that has no meaning here by itself: one
- * of the driver or of the application.
+ * Returns whether a value is an instance of a class of the driver or of the
+ * application. Only the driver can encode such a value.
  */
 function isDriverValue(value: unknown): value is object {
   if (

@@ -4,7 +4,7 @@ const INTEGER = /^-?\d+$/;
 
 /**
  * Returns the integer of a number, a bigint or a string of digits. Returns
- * `undefined` if it is none, or not exact.
+ * `undefined` if the value is no integer, or not exact.
  */
 export function toBigint(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value;

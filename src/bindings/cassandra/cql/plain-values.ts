@@ -26,7 +26,7 @@ type DriverDuration = {
 };
 
 /**
- * Returns the plain form of a value. `given` is the type of its column, if that
+ * Returns the plain form of a value. `input` is the type of its column, if that
  * is known.
  */
 export function toPlainValue(
@@ -162,8 +162,8 @@ function getItemTypeAt(
 }
 
 /**
- * Keys that are no strings stay as they are. As names of properties, two
- * timestamps could be the same.
+ * Returns an array of pairs if the keys are no strings. As names of properties,
+ * two different timestamps could be equal.
  */
 function toPlainMap(
   entries: readonly [unknown, unknown][],
@@ -187,8 +187,8 @@ function toPlainMap(
 }
 
 /**
- * A field that a user-defined type got after the value was written is null, as
- * in Cassandra.
+ * Returns an object of the fields. If a field was added to the user-defined
+ * type after the value was written, it is null, as in Cassandra.
  */
 function toPlainObject(
   value: object,

@@ -23,10 +23,10 @@ export interface ReadStats {
    */
   readonly regressed: number;
   /**
-   * Stale final views of `get` and `getMany`. Before such a read, this binding
-   * had written a newer value or shown one in a final view, or another value of
-   * the same time. Removed values are not counted: nothing shows their age. At
-   * level `strong`, more than 0 means that others write with a lower
+   * Stale final views of `get` and `getMany`. Before such a read began, this
+   * binding had written or shown a newer value, or another value of the same
+   * time. Removed values are not counted, because nothing shows their age. At
+   * level `strong`, more than 0 means that other clients write with a lower
    * consistency, or at the same microsecond.
    */
   readonly staleFinals: number;

@@ -7,8 +7,8 @@ import { RecentMap } from '../../shared/recent-map.ts';
 
 export interface SeenVersion {
   /**
-   * The newest version that was seen and not found gone since. `undefined` if
-   * there is none.
+   * The newest version that was seen, unless a later read found that the object
+   * is gone. `undefined` if there is none.
    */
   readonly version: number | undefined;
   /**
@@ -35,7 +35,7 @@ export interface SeenVersion {
 
 export interface PriorKnowledge {
   readonly seenVersion: SeenVersion | undefined;
-  /** The value of `learnedCount` at that time. */
+  /** The value of `learnedCount` when the read began. */
   readonly learnedCount: number;
 }
 
@@ -106,7 +106,8 @@ export class SeenVersions {
     const { version: versionBefore = -Infinity, uncertainUpTo: doubtBefore } =
       before.seenVersion ?? NOTHING_SEEN;
     const isKept = this.#versions.has(id);
-    // It is unknown what was learned and forgotten meanwhile.
+    // So much was learned meanwhile that an object may have been learned and
+    // forgotten again.
     if (!isKept && this.learnedCount - before.learnedCount >= this.#maxEntries)
       return this.#learn(object, isSettled, known);
     if (version === undefined) {

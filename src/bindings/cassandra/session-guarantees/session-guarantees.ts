@@ -7,15 +7,18 @@
  * which. So one answer about a key is judged by what was known when its read
  * began:
  *
- * - *behind*: older than what was seen. One replica's is not shown. Several are
- *   read once more, then it is reported.
- * - *missing*: absent, though it was seen. At `strong` that is accepted for
- *   what the session wrote, or saw at `strong`: every quorum has it. Otherwise
- *   all replicas are read, and accepted.
- * - *doubted*: perhaps from before the key was found gone, or a key that the
- *   session has seen and forgotten. One replica's is not shown. `strong` is
- *   accepted. Otherwise all replicas are read, and accepted.
- * - *fine*: anything else.
+ * - *behind*: the answer is older than what was seen. The answer of one replica
+ *   is then not shown. Several replicas are read once more, and if they are
+ *   still behind, the read fails.
+ * - *missing*: the key is absent, although it was seen. At `strong` that is
+ *   accepted for a value that the session wrote, or saw at `strong`: every
+ *   quorum had that value, so it was deleted. Otherwise all replicas are read,
+ *   and their answer is accepted.
+ * - *doubted*: the answer may be from before the key was found gone, or the
+ *   session has seen the key and forgotten its version. The answer of one
+ *   replica is then not shown. An answer at `strong` is accepted. Otherwise all
+ *   replicas are read, and their answer is accepted.
+ * - *fine*: every other answer.
  *
  * When an authoritative answer finds a key gone, what was seen of it is void.
  * Versions written up to then are doubted, until an authoritative answer shows
@@ -40,8 +43,8 @@ export class SessionGuarantees implements BindingSession {
   readonly #seenVersions: SeenVersions;
 
   /**
-   * `isStrong` means that final views show every write that was acknowledged
-   * before their request.
+   * `isStrong`: final views show every write that was acknowledged before their
+   * request.
    */
   constructor(isStrong: boolean, maxKeys = MAX_KEYS) {
     this.#isStrong = isStrong;
@@ -67,7 +70,7 @@ export class SessionGuarantees implements BindingSession {
   }
 }
 
-/** The verdict on one reply, given what was known of the object. */
+/** The verdict on one reply, compared with what was known of the object. */
 type SessionVerdict = 'current' | 'behind' | 'missing' | 'uncertain';
 
 /** How complete the knowledge of the replicas of a final view is. */
@@ -80,7 +83,10 @@ export interface ReadCertainty {
   readonly isSettled: boolean;
 }
 
-/** One read in a session. It is judged by what was known when it began. */
+/**
+ * One read in a session. Its replies are compared with what was known when it
+ * began.
+ */
 export class SessionRead {
   readonly #seenVersions: SeenVersions;
   readonly #learnedBefore: number;

@@ -3,10 +3,11 @@
  * keeps the one with the later time, whichever was answered last. So a write
  * after an answer must have a later time than the answered write.
  *
- * A hybrid logical clock (Kulkarni et al., OPODIS 2014): the wall clock's time,
- * above every time that it gave before and above those that were read. It does
- * not follow a time far ahead, since then all later writes of the servers would
- * be lost. Only writes to that object come after that time.
+ * A hybrid logical clock (Kulkarni et al., OPODIS 2014): it returns the wall
+ * clock's time, or a later one that is above every time that it returned before
+ * and above the versions that were read. A version that is far ahead of the
+ * wall clock advances only later writes to its own object. Otherwise writes
+ * that get their time from a server would be lost.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { RecentMap } from '../../shared/recent-map.ts';
@@ -15,8 +16,8 @@ const MICROSECONDS_PER_MS = 1_000;
 /** Synchronized clocks differ by less than this. */
 const MAX_AHEAD_MICROSECONDS = 1_000_000;
 /**
- * Maximum number of objects whose version was further ahead. The ones that were
- * seen longest ago are dropped first.
+ * Maximum number of objects that are remembered because their version was
+ * further ahead. Those that were seen longest ago are dropped first.
  */
 const MAX_AHEAD_OBJECTS = 10_000;
 
@@ -45,8 +46,8 @@ export class WriteClock {
   }
 
   /**
-   * Returns the present time without taking it. All earlier writes of this
-   * process have an earlier time, all later ones a later time.
+   * Returns the present time, without reserving it for a write. All earlier
+   * writes of this process have an earlier time, all later ones a later time.
    */
   current(): number {
     return (this.#last = Math.max(this.#now(), this.#last));

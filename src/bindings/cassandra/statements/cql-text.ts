@@ -27,7 +27,8 @@ export function findBindMarkers(cql: string): (string | undefined)[] {
 }
 
 /**
- * Quoted names elsewhere are skipped, because they may contain text like this.
+ * Matches a keyspace before a table name. Quoted names in other places are
+ * skipped, because they may contain such a text.
  */
 const QUALIFIED_NAMES =
   /"(?:[^"]|"")*"|\b(?:from|into|update)(?:\s+(\w+)|\s*"((?:[^"]|"")+)")\s*\.\s*["\w]/gi;
@@ -54,8 +55,8 @@ export function isConditional(cql: string): boolean {
 }
 
 /**
- * Returns whether it is one plain write of one partition. Batches, `IN` and
- * `IF` may be refused after a part was applied.
+ * Returns whether the statement is one plain write of one partition. Batches,
+ * `IN` and `IF` may be refused after a part was applied.
  */
 export function isSinglePartitionChange(cql: string): boolean {
   const words = removeLiterals(cql);

@@ -1,6 +1,6 @@
 /**
- * The application's prepared statements as named operations. Only the author of
- * the binding writes CQL.
+ * The application's prepared statements as named operations. The text of a
+ * statement comes only from the author of the program, never from a client.
  */
 import {
   check,
