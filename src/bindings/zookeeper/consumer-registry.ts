@@ -32,8 +32,8 @@ export class ConsumerRegistry {
   }
 
   /**
-   * The writers that an estimate may not include. `undefined` if even that is
-   * unknown.
+   * The limits of the other writers whose updates an estimate may lack.
+   * `undefined` if these are unknown.
    */
   get concurrentWriters(): ConcurrentWriters | undefined {
     const { reader, writer } = this.#sessions;
@@ -82,7 +82,8 @@ export class ConsumerRegistry {
 
   async #readConsumers(reader: ZooKeeper): Promise<void> {
     let isOld = false;
-    // Called before a read here can show anything later than the change.
+    // Marks the list as outdated. ZooKeeper notifies the watch before a read of
+    // this session can show a later state.
     const watch = (): void => {
       isOld = true;
       this.#known = undefined;

@@ -66,7 +66,7 @@ export function throwNotApplied(error: unknown): never {
 
 /**
  * Creates the error for a failure after an item was taken. An error that
- * nothing was done would lose the item.
+ * reports that nothing was done would lose the item.
  */
 export function createItemTakenError(
   number: number,

@@ -1,4 +1,4 @@
-/** Values by key: each is one node. */
+/** Reads and writes values by key. Each key has one node. */
 import { isZooKeeperError } from './client/errors.ts';
 import type { ZooKeeper } from './client/zookeeper.ts';
 import { throwNotApplied } from './errors.ts';
@@ -49,8 +49,8 @@ async function readValue(
 }
 
 /**
- * Writes a value. Before the ensemble has agreed nothing is known, so the
- * preliminary view only means that the write was sent.
+ * Writes a value. Before the ensemble has agreed, the outcome is unknown, so
+ * the preliminary view only shows that the write was sent.
  */
 export async function executePut(
   sessions: SessionPair,

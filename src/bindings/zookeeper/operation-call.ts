@@ -10,8 +10,8 @@ export type ZooKeeperLevels = typeof LEVELS;
 export type Level = ZooKeeperLevels[number];
 
 /**
- * The state of an application's session: the last transaction of its updates
- * and reads.
+ * The guarantees of an application's session. Its state is the last transaction
+ * that its updates and reads have seen.
  */
 export class SessionGuarantees implements BindingSession {
   #zxid = 0n;

@@ -1,4 +1,4 @@
-/** An operation of this binding beside the portable ones. */
+/** An operation that only this binding has: the length of a queue. */
 import { createInvalidArgumentError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 

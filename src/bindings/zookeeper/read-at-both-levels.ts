@@ -26,7 +26,7 @@ export type ReadFunction = (
 
 /**
  * Reads at both levels. A synced read uses the session of the updates. On the
- * other session, preliminary views would wait behind it.
+ * session of the reads, preliminary views would wait behind it.
  */
 export async function readAtBothLevels(
   { reader, writer }: SessionPair,
@@ -38,8 +38,8 @@ export async function readAtBothLevels(
   let isOver = false;
   let weakView: Promise<unknown> | undefined;
   const showWeak = async (): Promise<boolean> => {
-    // The session's newest transaction does not count, because a reply after
-    // this one may be newer.
+    // Use the transaction of these replies, not the newest one of the
+    // connection, which may come from a later reply.
     const { value, zxid, ...details } = await read(reader, false);
     if (isOver || session?.canShow(zxid) === false) return false;
     session?.advanceTo(zxid);

@@ -1,6 +1,6 @@
 /**
- * Two sessions. ZooKeeper answers each one in order, so a preliminary read must
- * not wait behind an update.
+ * Keeps two sessions. ZooKeeper answers the requests of a session in order.
+ * With one session, a preliminary read would wait behind an update.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -40,7 +40,10 @@ export class SessionPair {
   hasPreliminaryReplies: boolean | undefined;
   readonly #options: ResolvedBindingOptions;
   readonly #paths: Paths;
-  /** The session for preliminary views. It never waits. */
+  /**
+   * The session for preliminary views. Its requests never wait for the
+   * ensemble.
+   */
   reader: ZooKeeper;
   /**
    * The session for updates and for reads after a `sync`, in the order in which
@@ -146,8 +149,8 @@ export class SessionPair {
   }
 
   /**
-   * Registers the binding as alive, once for each session. A claim whose
-   * consumer is not registered is recovered by a janitor.
+   * Registers the binding as alive, once for each session. The orphan recovery
+   * takes every claim whose consumer is not registered.
    */
   register(): Promise<void> {
     this.#registered ??= this.#registerNow().catch((error: unknown) => {

@@ -262,8 +262,9 @@ class ZooKeeperStore implements ZooKeeperBinding {
     await this.#waitForWrites(CLOSE_TIMEOUT_MS);
     await Promise.all(queues.map((queue) => queue.close()));
     await this.#sessions.close();
-    // By now each request has failed, either as sent or as not sent. Updates
-    // that pause between two requests have sent one.
+    // By now each request has failed. Its error shows whether it was sent.
+    // Updates that pause between two requests have sent one, so wait for them
+    // too.
     await this.#waitForWrites(0);
     for (const { sink, isWrite: isUpdate } of this.#inFlight)
       if (isUpdate) sink.fail(createInterruptedError());

@@ -22,11 +22,14 @@ import {
 import type { Credentials } from './options.ts';
 import { OP, type Request } from './requests.ts';
 
-/** Request numbers of frames that are no requests of the application. */
+/**
+ * The reserved request numbers of frames that are not requests of the
+ * application.
+ */
 const XID = { watch: -1, ping: -2, auth: -4, setWatches: -8 } as const;
 /**
  * This bit requests a preliminary reply, which then has the sign bit too.
- * Servers without such replies return the bit unchanged.
+ * Servers that do not support preliminary replies return the bit unchanged.
  */
 const WANTS_PRELIMINARY = 2 ** 30;
 const PRELIMINARY_FLAGS = 0x6000_0000;
@@ -132,8 +135,8 @@ export class Connection {
   }
 
   /**
-   * Sends a request that belongs to the session and answers no caller:
-   * identities, watches.
+   * Sends a request that restores the session's identities or watches. No
+   * caller waits for its reply.
    */
   sendSetup(request: Request<void>): void {
     const frame = encodeFrame(request);
@@ -220,8 +223,8 @@ export class Connection {
     const isReadOnly = reader.remaining > 0 && reader.bool();
     this.#isAccepted = true;
     clearTimeout(this.#connectTimer);
-    // This client never requests a read-only server, because its data may be as
-    // old as its partition.
+    // Reject a read-only server: while it is cut off from the ensemble, its
+    // data may be arbitrarily old.
     if (isReadOnly)
       return this.#end(this.#createLossError('the server is read-only'));
     if (sessionTimeoutMs > MAX_TIMEOUT_MS) {

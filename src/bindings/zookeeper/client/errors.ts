@@ -27,7 +27,8 @@ const CODES = {
 } as const;
 
 /**
- * A stable name of a failure. The last ones are defined by the client itself.
+ * A stable name of a failure. The last names are defined by this client, not by
+ * ZooKeeper.
  */
 export type ZooKeeperErrorCode =
   | (typeof CODES)[keyof typeof CODES]
@@ -69,7 +70,7 @@ export interface ZooKeeperErrorDetails {
   readonly part?: number | undefined;
   /**
    * Whether the request was sent and may have been executed, although no reply
-   * or no decisive one came.
+   * showed its outcome.
    */
   readonly mayHaveTakenEffect?: boolean | undefined;
   readonly hint?: string | undefined;
@@ -95,7 +96,7 @@ export class ZooKeeperError extends Error {
   readonly hint: string | undefined;
   /**
    * True if a write was sent and no reply reported its outcome: it may have
-   * been executed, or may still be.
+   * been executed, or may still be executed.
    */
   readonly mayHaveTakenEffect: boolean;
 
@@ -116,8 +117,8 @@ export class ZooKeeperError extends Error {
 }
 
 /**
- * Replies of a server that does not know the outcome of the request, or is
- * unknown to this client.
+ * Error codes that leave the outcome of a request open: the server does not
+ * know the outcome, or this client does not know the code.
  */
 const UNDECIDED_CODES: ReadonlySet<ZooKeeperErrorCode> = new Set([
   'SYSTEM_ERROR',
@@ -130,8 +131,8 @@ const UNDECIDED_CODES: ReadonlySet<ZooKeeperErrorCode> = new Set([
 ]);
 
 /**
- * Returns whether an update with this reply may have been executed all the
- * same.
+ * Returns whether an update with this reply may nevertheless have been
+ * executed.
  */
 export function isUndecided(code: ZooKeeperErrorCode): boolean {
   return UNDECIDED_CODES.has(code);

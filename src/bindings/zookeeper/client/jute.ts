@@ -76,7 +76,10 @@ export class JuteReader extends ByteReader {
     return length < 0 ? '' : this.text(length);
   }
 
-  /** A negative length stands for an absent array, which counts as empty. */
+  /**
+   * Reads an array. A negative length means that the array is absent, which
+   * counts as empty.
+   */
   list<T>(read: (reader: this) => T): T[] {
     return this.readItems(Math.max(0, this.int()), ELEMENT_BYTES, () =>
       read(this),

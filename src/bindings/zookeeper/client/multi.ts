@@ -53,7 +53,10 @@ export type ResolvedPart = MultiPart & {
 
 const ANY_VERSION = -1;
 const ERROR_TYPE = -1;
-/** The results of parts that did not fail themselves. */
+/**
+ * Error codes of parts that did not fail themselves, but were not executed
+ * because another part failed.
+ */
 const NOT_EXECUTED_CODES: readonly number[] = [0, -2];
 
 export function writeMulti(
@@ -136,7 +139,7 @@ function readResult(
   type: number,
   part: ResolvedPart | undefined,
 ): MultiResult {
-  // A create has a stat in its result for every kind of node.
+  // In a `multi`, the result of a create has a stat for every kind of node.
   const expected =
     part?.type === 'create' ? OP.create2 : part && getOpCode(part);
   if (part === undefined || type !== expected) {

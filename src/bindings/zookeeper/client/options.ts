@@ -30,8 +30,9 @@ export interface ZooKeeperOptions {
    */
   readonly credentials?: Credentials;
   /**
-   * Returns a transaction that the client must not fall behind, beside its own.
-   * It belongs to another session for which this one reads.
+   * Returns a transaction of another session. This client connects only to
+   * servers that have applied both this transaction and its own last one,
+   * because it reads for that session too.
    */
   readonly getMinZxid?: () => bigint;
   /**

@@ -1,6 +1,6 @@
 /**
- * Checks the paths of nodes before anything is sent. For a wrong path the
- * server would close the connection.
+ * Checks the paths of nodes before anything is sent. The server would close the
+ * connection for an invalid path.
  */
 import { ZooKeeperError } from './errors.ts';
 
@@ -28,8 +28,8 @@ function findPathProblem(path: string): string | undefined {
 }
 
 /**
- * The characters that the server rejects: control characters, private use, and
- * characters of two code units.
+ * Returns whether the server rejects a character: control characters, private
+ * use, and characters of two code units.
  */
 function isForbidden(character: string): boolean {
   const code = character.codePointAt(0) as number;

@@ -3,7 +3,7 @@
  * late replies by session and number.
  */
 
-/** Numbers stay below the bits that have other meanings. */
+/** The maximum request number. Higher bits have other meanings. */
 const MAX_NUMBER = 2 ** 29 - 1;
 
 export function createRequestNumbers(first = 1): () => number {
@@ -16,8 +16,8 @@ export function createRequestNumbers(first = 1): () => number {
 }
 
 /**
- * Numbers the requests of a session that another client began. Its last number
- * is unknown, so the numbers start at a random one.
+ * Numbers the requests of a session that another client began. The last number
+ * of that client is unknown, so these numbers start at a random one.
  */
 export function createRandomRequestNumbers(): () => number {
   return createRequestNumbers(1 + Math.floor(Math.random() * MAX_NUMBER));

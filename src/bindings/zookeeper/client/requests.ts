@@ -42,13 +42,13 @@ export interface Request<T> {
   write(writer: JuteWriter): void;
   read(reader: JuteReader): T;
   /**
-   * Reads a preliminary reply. It is requested from servers that support it
-   * (`research/zookeeper-czk`).
+   * Reads a preliminary reply. If present, the client requests such a reply
+   * from servers that support it (`research/zookeeper-czk`).
    */
   readPreliminary?(reader: JuteReader): void;
   /**
-   * Called when the reply arrives, before anything that arrived later. It gets
-   * the error number (0: none) and the last transaction that the server had
+   * Called when the reply arrives, before later messages are handled. Receives
+   * the error number (0 for none) and the last transaction that the server had
    * applied.
    */
   onReply?(error: number, zxid: bigint): void;
@@ -95,8 +95,8 @@ export interface CreateResult {
 }
 
 /**
- * Returns the number of a create request. Only the plain requests have results
- * without a stat.
+ * Returns the number of a create request. A container has a request of its own,
+ * whose result always contains a stat.
  */
 export function getCreateOpCode(mode: CreateMode, withStat: boolean): number {
   if (mode === 'container') return OP.createContainer;

@@ -58,7 +58,9 @@ export class ServerPool {
     return this.#servers.length;
   }
 
-  /** `server` need not be one of the servers of the pool. */
+  /**
+   * Prefers `server` from now on. It may be a server that is not in the pool.
+   */
   preferServer(server: string | undefined): void {
     this.#preferred = server;
     this.#triedInRound.clear();

@@ -1,4 +1,7 @@
-/** The records in requests and replies. */
+/**
+ * The records for the metadata and the permissions of nodes in requests and
+ * replies.
+ */
 import type { JuteReader, JuteWriter } from './jute.ts';
 
 /** The metadata of a node. Times are in milliseconds since the epoch. */
@@ -25,7 +28,7 @@ export interface Stat {
   readonly numChildren: number;
 }
 
-/** The fields are in the order of the wire. */
+/** Reads the fields in the order in which they are sent. */
 export function readStat(reader: JuteReader): Stat {
   return {
     czxid: reader.long(),

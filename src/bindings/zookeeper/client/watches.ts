@@ -143,7 +143,7 @@ export class Watches {
     }
   }
 
-  /** Returns all watched paths in parts that fit into a request. */
+  /** Splits all watched paths into parts that each fit into one request. */
   *getRearmBatches(): Generator<RearmBatch> {
     let portion = createEmptyBatch();
     let bytes = 0;
@@ -177,7 +177,10 @@ function getSelfAndAncestors(path: string): string[] {
   return paths;
 }
 
-/** Reads a notification. Returns `undefined` if its kind is about no node. */
+/**
+ * Reads a notification. Returns `undefined` if the notification does not
+ * concern a node.
+ */
 export function readWatchEvent(
   reader: JuteReader,
   chroot: Chroot,

@@ -241,7 +241,8 @@ export class ZooKeeperSession {
   }
 
   /**
-   * Between connections requests wait, for as long as the session could last.
+   * Queues a request. Between two connections it waits, for as long as the
+   * session could last.
    */
   #enqueue(pending: PendingRequest): void {
     this.#waitingRequests.push(pending);
@@ -295,8 +296,8 @@ export class ZooKeeperSession {
       server,
       nextRequestNumber: this.#nextRequestNumber,
       credentials: this.credentials,
-      // A server that has seen fewer transactions than this client rejects the
-      // connection, so views never go back in time.
+      // Send the last transaction that this client has seen. A server that has
+      // not applied it rejects the connection, so views never go back in time.
       lastZxid: minZxid > this.lastZxid ? minZxid : this.lastZxid,
       sessionTimeoutMs: this.#options.sessionTimeoutMs,
       connectTimeoutMs: Math.max(
@@ -345,8 +346,8 @@ export class ZooKeeperSession {
   }
 
   /**
-   * Creates a request that restores watches. The server reports at once what
-   * has changed since the last transaction that the client saw.
+   * Creates a request that restores watches. The server at once reports changes
+   * that the client has missed since its last transaction.
    */
   #createRearmRequest(batch: RearmBatch): Request<void> {
     const withPersistent = batch.persistent.length + batch.recursive.length > 0;

@@ -347,8 +347,8 @@ export class ZooKeeper implements AsyncDisposable {
     }
     return async () => {
       watches.remove(kind, path, listener);
-      // The server would also remove the other watches of the path. While there
-      // are some, it keeps sending notifications.
+      // Remove the watch at the server only if no other listener watches the
+      // path, because the server removes all watches of a path.
       if (watches.isUnused(path)) await this.#removeWatch(path);
     };
   }
@@ -387,8 +387,8 @@ export class ZooKeeper implements AsyncDisposable {
   }
 
   /**
-   * Executes a read that may set a watch. The watch is active from the reply
-   * on, before later replies are handled.
+   * Executes a read that may set a watch. The watch is registered when the
+   * reply arrives, before later messages are handled.
    */
   async #read<T>(
     type: number,

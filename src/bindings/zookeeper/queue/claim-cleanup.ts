@@ -47,8 +47,8 @@ export class ClaimCleanup {
   }
 
   /**
-   * Resolves when everything is removed, or after a time limit. A janitor
-   * removes the rest.
+   * Resolves when everything is removed, or after a time limit. The orphan
+   * recovery of another binding removes the rest.
    */
   async flush(): Promise<void> {
     this.#isClosed = true;
@@ -79,8 +79,9 @@ export class ClaimCleanup {
       );
     } catch (error) {
       if (!isZooKeeperError(error, 'NO_NODE')) throw error;
-      // One of them does not exist any more: an attempt whose reply was lost,
-      // or a janitor, has removed it. So each is removed by itself.
+      // One of the nodes does not exist any more: an attempt whose reply was
+      // lost, or the orphan recovery of another binding, has removed it. So
+      // remove each item separately.
       if (batch.length > 1)
         await Promise.all(batch.map((claim) => this.#remove([claim])));
       else if (error.part === ITEM_PART_INDEX)

@@ -1,6 +1,7 @@
 /**
- * Claim n takes item n (Correctables, OSDI 2016, §6.2.2). A claim is one
- * sequential node, so no consumer retries.
+ * Creates claims. The claim with number n takes the item with number n
+ * (Correctables, OSDI 2016, §6.2.2). A claim is a sequential node, so consumers
+ * never compete for one item, and none has to retry.
  */
 import { isZooKeeperError, type ZooKeeperError } from '../client/errors.ts';
 import { isConnectionLost, throwNotApplied } from '../errors.ts';
@@ -58,8 +59,8 @@ export class ClaimCreator {
         ? await this.#find(prefix, failure)
         : undefined;
       if (mine !== undefined) return parseClaim(mine);
-      // The claim was certainly not created. The next attempt may use another
-      // session.
+      // The claim was certainly not created, so try again. The next attempt may
+      // use another session.
     }
   }
 

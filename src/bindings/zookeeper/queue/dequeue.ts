@@ -26,8 +26,8 @@ import { isRequested, type OperationCall } from '../operation-call.ts';
 const MAX_PRELIMINARY_ATTEMPTS = 3;
 
 /**
- * How long the reader has to find out whether the queue is empty, before the
- * writer is asked.
+ * How long the reader's session has to find out whether the queue is empty.
+ * After that, the writer's session is used.
  */
 const READER_TIMEOUT_MS = 300;
 
@@ -58,8 +58,8 @@ class Dequeue implements SubmissionStatus {
   readonly #call: OperationCall;
   mayHaveBeenSent = false;
   /**
-   * Ends the wait of dequeues that found the queue empty: the claim in flight
-   * has been delivered, or its item left to them.
+   * Notifies dequeues that found the queue empty and wait for this claim: its
+   * item has been delivered, or left to them.
    */
   #endClaimWait: () => void = () => {};
   #isPreliminaryBegun = false;
@@ -99,8 +99,9 @@ class Dequeue implements SubmissionStatus {
   }
 
   /**
-   * From here on an item may be taken. A caller that gave up before was
-   * notified that none was.
+   * Called right before a claim is sent or taken over. From then on an item may
+   * be taken. A caller that gave up before got the error that no item was
+   * taken, so nothing may be sent for it.
    */
   #markSent(): void {
     if (this.#call.context.signal.aborted) throw createAbandonedError();
@@ -139,7 +140,8 @@ class Dequeue implements SubmissionStatus {
     const awaited = commitLatency.begin(performance.now());
     let claim: Claim | undefined;
     try {
-      // The read is sent first, because a caller waits for it.
+      // Send this read before the claim, because a caller waits for the
+      // preliminary view.
       const onPreliminary = this.#preparePreliminary(inFlight);
       this.#access.watchDeletion();
       const { incarnation } = this.#access;
@@ -235,7 +237,7 @@ class Dequeue implements SubmissionStatus {
       this.#deliverPreliminary(inFlight).catch((error: unknown) =>
         this.#failPreliminary(error),
       );
-      return () => {}; // Only to find out whether this server does.
+      return () => {}; // The listener only shows whether the server sends preliminary replies.
     }
     if (this.#isPreliminaryBegun || !isRequested(this.#call, 'weak'))
       return undefined;
@@ -308,8 +310,8 @@ class Dequeue implements SubmissionStatus {
       else cleanup.add(own.claim);
       return isItem;
     } catch (error) {
-      // Another dequeue may deliver it. Until one is called, the item belongs
-      // to this binding until it closes.
+      // Keep the claim, so that the next dequeue of this binding delivers its
+      // item. If there is none, the item is put back when the binding closes.
       if (
         isBusy(error) ||
         isConnectionLost(error) ||
@@ -382,8 +384,8 @@ class Dequeue implements SubmissionStatus {
   }
 
   /**
-   * Whether only a preliminary view was requested, and it was empty. Then the
-   * item is left to another consumer.
+   * Whether only a preliminary view was requested, and it showed an empty
+   * queue. Then the item is left to another consumer.
    */
   get #wasReportedEmpty(): boolean {
     return (
@@ -399,8 +401,9 @@ class Dequeue implements SubmissionStatus {
     this.#hasEnded = true;
     session?.advanceTo(sessions.writer.lastZxid);
     const guess = this.#preliminary;
-    // If only the preliminary view was requested, it stands, right or wrong.
-    // Without one, the final view is delivered.
+    // If only the preliminary view was requested and was delivered, no other
+    // view follows, even if the item differs. If there was none, the final view
+    // is delivered.
     if (!isRequested(this.#call, 'strong') && guess !== undefined) return;
     const meta = {
       remaining: item === undefined ? 0 : queue.countAfter(item.number),

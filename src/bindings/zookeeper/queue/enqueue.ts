@@ -34,8 +34,8 @@ export async function executeEnqueue(
     if (isStrongWanted) call.sink.fail(toNotAppliedError(error), 'weak');
   };
   try {
-    // The read is sent first, because a caller waits for it. A server with
-    // preliminary replies needs none.
+    // Send the read before the create, because a caller waits for the
+    // preliminary view. A server with preliminary replies needs no read.
     if (isWeakWanted && sessions.hasPreliminaryReplies !== true)
       predictNumber(access, inFlight).then(showGuess, noGuess);
     number = await appender.add(bytes, isWeakWanted ? showGuess : undefined);

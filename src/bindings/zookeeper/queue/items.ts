@@ -23,7 +23,10 @@ export interface Item {
  * paths.
  */
 const REQUEUE_OVERHEAD_BYTES = 512;
-/** Its paths: that of the claim, of the item, and of the new item. */
+/**
+ * The number of paths in that request: of the claim, of the item, and of the
+ * new item.
+ */
 const REQUEUE_PATH_COUNT = 3;
 
 /**
@@ -49,8 +52,8 @@ export async function readItem(
 }
 
 /**
- * Finds an item after a sync. The tail is read first: a missing item before it
- * was taken, one behind it was never created.
+ * Finds an item after a sync. The end of the queue is read first. A missing
+ * item before that end was taken. An item behind it was never created.
  */
 export async function findItem(
   zk: ZooKeeper,

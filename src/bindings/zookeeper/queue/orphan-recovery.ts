@@ -1,6 +1,6 @@
 /**
  * Recovers items that crashed consumers had claimed and not cleaned up. Several
- * janitors may run at once.
+ * bindings may run the recovery at once.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { ItemAppender } from './item-appender.ts';
@@ -142,8 +142,8 @@ class RecoveryRound {
 }
 
 /**
- * `gone` means that another consumer was first. `late` means that there is no
- * item with this number yet.
+ * `gone` means that another binding has ended the claim first. `late` means
+ * that there is no item with this number yet.
  */
 async function endClaim(
   zk: ZooKeeper,

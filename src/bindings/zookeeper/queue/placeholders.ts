@@ -1,6 +1,6 @@
 /**
- * Ends claims without an item. Each such claim adds one placeholder, later also
- * those of consumers that have ended.
+ * Ends claims without an item. A consumer adds one placeholder for each of its
+ * claims, and after a wait also for claims of consumers that have ended.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isBusy, isConnectionLost } from '../errors.ts';
@@ -9,8 +9,8 @@ import type { SessionPair } from '../session-pair.ts';
 import { findItem } from './items.ts';
 
 /**
- * How long to wait for the placeholders of others. The wait is up to twice as
- * long.
+ * The minimum wait for placeholders of other consumers. A random time of up to
+ * the same length is added.
  */
 const WAIT_INTERVAL_MS = 500;
 
@@ -81,10 +81,11 @@ export class Placeholders {
     await pause(WAIT_INTERVAL_MS * (1 + Math.random()));
     const after = await this.#readTail();
     this.#resolveUpTo(after);
-    // The queue was recreated. Waiting claims check again, and find that they
-    // do not exist any more.
+    // The queue was recreated. Wake the waiting claims. They check again, and
+    // find that they do not exist any more.
     if (after < before) return this.#resolveUpTo(Infinity);
-    // Another consumer adds placeholders, or has become late meanwhile.
+    // Wait again if other consumers still add placeholders, or if another claim
+    // here lacks its item meanwhile.
     if (
       after > before ||
       this.#lateClaims.some(({ isPlaceholderDue }) => isPlaceholderDue)

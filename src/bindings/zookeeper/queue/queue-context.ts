@@ -48,7 +48,7 @@ export class QueueContext implements SharedConnections {
   readonly #onError: (error: unknown) => void;
   /** Claims that are in flight or not delivered yet. */
   readonly #pendingClaims = new Set<Promise<void>>();
-  /** The session that is notified when the queue is deleted. */
+  /** The session whose watch reports a deletion of the queue. */
   #watchedSession: unknown;
 
   constructor(
@@ -98,7 +98,7 @@ export class QueueContext implements SharedConnections {
 
   /**
    * Makes the server notify the writer of a deletion before any reply about a
-   * recreated queue. One request per session.
+   * recreated queue. Sends one request for each session.
    */
   watchDeletion(): void {
     const { writer } = this.sessions;

@@ -72,7 +72,8 @@ async function readFirst(
         zxid,
         meta: { remaining: tail - number },
       };
-    // A placeholder is no item. A missing item was taken since the count.
+    // A placeholder is no item, so skip it. A missing item was taken since the
+    // count, so count again.
     if (item?.isPlaceholder === true) skip += 1;
     if (attempt < MAX_READ_ATTEMPTS) continue;
     throw new CorrectableError(

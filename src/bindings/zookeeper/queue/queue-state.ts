@@ -65,8 +65,8 @@ export class QueueState {
   #tailSeenAt = -Infinity;
   readonly #head = new NextNumber();
   /**
-   * Items that were created before this transaction may belong to the former
-   * queue. `undefined` if it is not known yet.
+   * Items that were created before this transaction may belong to a queue of
+   * the same name that was deleted. `undefined` if it is not known yet.
    */
   #minZxid: bigint | undefined = 0n;
 
@@ -85,8 +85,8 @@ export class QueueState {
   }
 
   /**
-   * The queue may have been recreated. Values of the former one must not count
-   * for this one.
+   * The queue may have been recreated. Forgets everything that was known of the
+   * former queue.
    */
   reset(): void {
     this.incarnation += 1;
@@ -98,8 +98,8 @@ export class QueueState {
   }
 
   /**
-   * Whether everything that is known of the queue can be read again: no item
-   * was added or taken, as far as was seen.
+   * Whether this object can be forgotten without a loss: it has seen no item
+   * that was added or taken.
    */
   get isUnknown(): boolean {
     return (this.#tail.value ?? 0) === 0 && (this.#head.value ?? 0) === 0;
@@ -167,8 +167,8 @@ export class QueueState {
   }
 
   /**
-   * Returns the number of the next item. A known one is at most too low, and is
-   * refreshed in the background if it is old.
+   * Returns the number of the next item. A known number may be too low, never
+   * too high. It is refreshed in the background if it is old.
    */
   async getTailAfter(zk: ZooKeeper, number: number): Promise<number> {
     const tail = this.#tail.value;
@@ -244,8 +244,8 @@ export class QueueState {
   }
 
   /**
-   * Returns whether placeholders count as left behind `number`. No consumer
-   * gets them. They come last, so the end is read.
+   * Returns whether the items left after `number` include placeholders, which
+   * no consumer gets. Placeholders come last, so the end of the queue is read.
    */
   async hasPlaceholders(
     zk: ZooKeeper,

@@ -21,8 +21,8 @@ export class QueueTable<T extends { readonly isForgettable: boolean }> {
   }
 
   /**
-   * While `work` runs, the queue stays in the table and is the same for all
-   * callers.
+   * Runs `work` on a queue. Meanwhile the queue stays in the table, so that all
+   * callers get the same object.
    */
   async use<R>(name: string, work: (queue: T) => Promise<R>): Promise<R> {
     let entry = this.#queues.get(name);
@@ -45,7 +45,8 @@ export class QueueTable<T extends { readonly isForgettable: boolean }> {
       if (looked === CHECKS_PER_INSERT) return;
       looked += 1;
       this.#queues.delete(name);
-      // Moved to the end, so that it is checked again after all others.
+      // Move the entry to the end, so that it is checked again after all
+      // others.
       if (entry.users > 0 || !entry.queue.isForgettable)
         this.#queues.set(name, entry);
     }

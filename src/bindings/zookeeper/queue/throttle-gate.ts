@@ -41,8 +41,9 @@ export class ThrottleGate {
 
   /**
    * Resolves when there is room. Returns `undefined` if there is room now. A
-   * caller that gives up leaves the queue, and so does one that would give up
-   * before its turn: otherwise only such callers would be admitted.
+   * caller that gives up is removed. A caller that would give up before its
+   * turn is removed too: under overload, only such callers would be admitted
+   * otherwise.
    *
    * @throws CorrectableError `ABORTED` for a caller that gives up, `OVERLOADED`
    * if too many wait or it is too late; the error that was passed to `close`
@@ -83,7 +84,7 @@ export class ThrottleGate {
     this.#admitWaiting();
   }
 
-  /** From now on no operation is admitted. Waiting ones get the error too. */
+  /** Admits no operation from now on. Waiting operations fail with `error`. */
   close(error: unknown): void {
     this.#closeReason = { error };
     clearTimeout(this.#timer);

@@ -77,8 +77,8 @@ export async function executeCommit(
   call.context.submissionStatus = run;
   try {
     const result = await run.run();
-    // If the commit was refused, the next read of the session must show the
-    // cause.
+    // Also if the commit was refused: the next read of the session must show
+    // the change that caused it.
     call.session?.advanceTo(sessions.writer.lastZxid);
     if (isRequested(call, 'strong') || !weakView.isShown)
       call.sink.view(result, 'strong');
@@ -88,8 +88,8 @@ export async function executeCommit(
 }
 
 /**
- * Makes the same check on the state of the nearest server. It never delays the
- * commit and never fails it.
+ * The preliminary view of a commit: the same check on the state of the nearest
+ * server. It never delays the commit and never fails it.
  */
 class WeakView {
   readonly #call: OperationCall;
@@ -138,8 +138,8 @@ class CommitRun implements SubmissionStatus {
   readonly #options: CommitRunOptions;
   #isSent = false;
   /**
-   * Whether a caller that gives up may have been notified that nothing was
-   * sent.
+   * Whether a caller that gave up may have got an error that reports that
+   * nothing was sent.
    */
   #isReportedUnsent = false;
 
@@ -149,8 +149,8 @@ class CommitRun implements SubmissionStatus {
   }
 
   /**
-   * While there is a server, the commit may be in flight, and a submitted
-   * update runs to its end.
+   * True while there is a connection: the commit may then be in flight, and a
+   * submitted update runs to its end.
    */
   get mayHaveBeenSent(): boolean {
     if (!this.#isSent && this.#sessions.writer.server === undefined)
@@ -190,8 +190,9 @@ class CommitRun implements SubmissionStatus {
   }
 
   /**
-   * The writer's server may answer late, behind earlier writes, and the
-   * reader's may fail. The first reply counts.
+   * Reads the present nodes on both sessions and takes the first reply. The
+   * writer's session may answer late, behind earlier writes, and the reader's
+   * session may fail.
    */
   async #lookUp(): Promise<ReadonlyMap<string, Version>> {
     const { keys, near } = this.#options;
@@ -232,7 +233,7 @@ class CommitRun implements SubmissionStatus {
       zk.multi(parts.map(({ part }) => part));
     const isWrite = this.#options.keys.some(({ bytes }) => bytes !== undefined);
     try {
-      // A commit that only checks may be repeated.
+      // A commit without writes may be repeated.
       await (isWrite
         ? send(this.#sessions.writer)
         : this.#sessions.retryLost('writer', send));
@@ -265,8 +266,8 @@ function isPresent(
 }
 
 /**
- * Returns the keys that have changed. `refused` has changed, even if it has its
- * former version again by now.
+ * Returns the keys that have changed. The key `refused` counts as changed, even
+ * if it has its former version again by now.
  */
 function findChanged(
   keys: readonly CommitKey[],
@@ -288,7 +289,8 @@ async function readPresent(
   let zxid = zk.lastZxid;
   const stats = await Promise.all(
     keys.map(({ path }, at) =>
-      // The server had at least this state when it answered the first request.
+      // Take the transaction of the first reply: the replies show at least the
+      // state of that time.
       zk.exists(path, at === 0 ? { onZxid: (seen) => (zxid = seen) } : {}),
     ),
   );

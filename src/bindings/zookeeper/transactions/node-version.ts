@@ -1,8 +1,8 @@
 /**
  * Names the states of a node. A node that was deleted and created again counts
  * its data version from 0, so the count alone would name two states. Only the
- * transaction that wrote it (`mzxid`) makes it unique. A `check` takes the
- * count alone, so a version has both.
+ * transaction that wrote the data (`mzxid`) makes the name unique. A `check` of
+ * ZooKeeper compares only the count, so a version contains both.
  */
 import { check } from '../../../correctable/errors.ts';
 import type { Version } from '../../../operations/versioned.ts';

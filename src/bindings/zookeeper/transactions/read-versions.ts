@@ -1,8 +1,9 @@
 /**
  * Values and versions of several keys, all from one state. ZooKeeper has no
  * read of several nodes at once, and another client's write may be applied
- * between two of them. So each trip reads the nodes and then, behind that, all
- * versions again: if none differs, all values held in between.
+ * between two of them. So each round trip reads all nodes, and then all
+ * versions again. If no version differs, all values were valid at the time
+ * between the two reads.
  */
 import { check, CorrectableError } from '../../../correctable/errors.ts';
 import {
@@ -24,9 +25,9 @@ import type { ValueCodec } from '../value-codec.ts';
 import { formatVersion } from './node-version.ts';
 
 /**
- * A round fails only if a key is written within the microseconds that a server
- * needs for it. So this number of rounds fails only if keys are written all the
- * time.
+ * The maximum number of rounds. A round fails only if a key is written within
+ * the microseconds that a server needs for it. So this number of rounds fails
+ * only if keys are written all the time.
  */
 const MAX_TRIPS = 20;
 
@@ -82,8 +83,8 @@ class StateReading {
   readonly #keys: readonly KnownKey[];
   readonly #codec: ValueCodec;
   /**
-   * The latest value and the latest version of each key. Once they match, they
-   * are one state.
+   * The latest value and the latest version of each key. If all of them match,
+   * the values are from one state.
    */
   readonly #values: (VersionedValue | undefined)[];
   readonly #versions: (Version | null)[];
@@ -98,7 +99,8 @@ class StateReading {
     this.#keys = keys;
     this.#codec = codec;
     this.#values = keys.map(() => undefined);
-    // A known version is probably the present one.
+    // Begin with the known versions: a version that the caller has is probably
+    // the present one.
     this.#versions = keys.map(({ known }) => known);
     this.#zxid = zk.lastZxid;
   }
