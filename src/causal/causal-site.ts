@@ -1,8 +1,8 @@
 /**
- * The gateway of one site: it puts the rules of one site together.
+ * The gateway of one site. It combines the rules of the other files.
  *
- * It starts nothing by itself. Its owner calls `poll` and `replicate` again and again, and repeats
- * an operation that was refused for a reason that passes.
+ * It has no timer. Its owner calls `poll` and `replicate` periodically, and repeats operations that
+ * were refused for a temporary reason.
  */
 import { Gathering } from './gather.ts';
 import type { CausalLimits } from './limits.ts';
@@ -37,12 +37,13 @@ import { Stabilizer, type PendingPoll } from './stabilizer.ts';
 import { createZeroVector, isRemotelyCovered, type SiteIndex, type Stamp } from './stamps.ts';
 import type { Version } from './version.ts';
 
-/** What an operator should know. */
+/** A problem that an operator should know of. */
 export interface CausalAlarm {
   /**
    * - `lost-writes`: a partition has lost acknowledged writes, and no other site had them
    *   (CAUSAL-13).
-   * - `causal-history`: another site has broken its promise, so a snapshot may be torn (CAUSAL-11).
+   * - `causal-history`: another site has sent a write that is older than it had promised to send.
+   *   So a snapshot may lack a write that it depends on (CAUSAL-11).
    * - `dropped-entries`: a site was away for so long that it must copy a whole partition
    *   (CAUSAL-16).
    * - `clock`: the clock of a partition, here or at another site, is too far off (CAUSAL-8).
@@ -68,7 +69,7 @@ export interface Write {
   readonly kind: 'value' | 'tombstone';
   readonly value: unknown;
   readonly ttl: Stamp;
-  /** The same for each repetition of the write (CAUSAL-17). */
+  /** Identifies the write. A repetition has the same id (CAUSAL-17). */
   readonly id: string;
 }
 
@@ -79,7 +80,7 @@ export interface OperationRefusal {
   readonly refused: RefusalReason | 'SESSION_AHEAD';
   /** The site that refused. Default: the own one */
   readonly site?: SiteIndex;
-  /** What the store of the partition answered. */
+  /** The error message of the store of the partition. */
   readonly detail?: string;
 }
 
@@ -95,7 +96,10 @@ export class CausalSite {
   readonly #recovering = new Set<number>();
   /** When the gateway that replicates was asked to heal a partition. */
   readonly #healRequestedAt = new Map<number, Stamp>();
-  /** Partitions whose last own stamps other sites may know, and have not reported (CAUSAL-13). */
+  /**
+   * Partitions for which other sites have not reported yet which own writes of this site they have
+   * (CAUSAL-13).
+   */
   readonly #unchecked = new Set<number>();
   /** Partitions that this gateway has not polled since it started (CAUSAL-13). */
   readonly #unpolled = new Set<number>();
@@ -103,7 +107,7 @@ export class CausalSite {
   #needsOtherSites = false;
   #isStableKnown = true;
   readonly #busy = new Set<string>();
-  /** Where pulls have ended, by partition and source. */
+  /** The cursor after the latest pull, by partition and source. */
   readonly #positions = new Map<string, Position>();
 
   constructor(options: CausalSiteOptions) {
@@ -115,17 +119,18 @@ export class CausalSite {
     return this.stabilizer.getView(this.options.getTime());
   }
 
-  /** Returns whether a session can go on here without waiting (CAUSAL-20). */
+  /** Returns whether a session can continue at this site without waiting (CAUSAL-20). */
   canContinue(session: CausalSession): boolean {
     return session.canContinueAt(this.options.site, this.stabilizer.stable);
   }
 
   /**
-   * Starts with an empty memory at a site that may have data (CAUSAL-13).
+   * Starts a gateway that knows nothing yet, at a site that may have data (CAUSAL-13).
    *
-   * A partition may have lost writes that no memory of this gateway shows. So it takes what other
-   * gateways have published, and asks the other sites which own writes they have. A partition is
-   * served after a poll that knows both. Without a published view, all other sites must answer.
+   * A partition may have lost writes before this gateway started. To detect that, the gateway takes
+   * the view that other gateways have published, and asks the other sites which writes of this site
+   * they have. Clients are served once a poll has compared the partition with both. Without a
+   * published view, all other sites must answer.
    */
   start(published: SiteView | undefined): void {
     const { partitionCount, siteCount } = this.options;
@@ -138,7 +143,7 @@ export class CausalSite {
     }
   }
 
-  /** Whether all partitions are served since the start. */
+  /** Whether all partitions can be served. */
   get isReady(): boolean {
     return this.#isStableKnown && this.#unpolled.size === 0;
   }
@@ -146,7 +151,8 @@ export class CausalSite {
   /** Takes what another gateway of the site has published. */
   observeView(view: SiteView): void {
     for (const { partition, hasLost } of this.stabilizer.observeView(view)) {
-      // The gateway that has healed it may not have known these writes.
+      // The gateway that healed the partition may not have known the lost writes, so this one
+      // reports them.
       if (hasLost) this.#raiseAlarm('lost-writes', partition);
       this.#noteHealed(partition);
     }
@@ -170,7 +176,8 @@ export class CausalSite {
       onEnd();
     };
     for (let partition = 0; partition < partitionCount; partition += 1) {
-      // During a heal, what was seen of a partition says nothing about its state afterwards.
+      // Ignore partitions that are being healed: a stamp that was seen before a heal proves nothing
+      // about the state after it.
       if (this.#unchecked.has(partition) || this.#broken.has(partition)) continue;
       open += 1;
       this.#pollOne(partition, end);
@@ -178,7 +185,7 @@ export class CausalSite {
     end();
   }
 
-  /** Brings what other sites have written, and heals partitions that have lost state. */
+  /** Replicates the writes of other sites, and heals partitions that have lost state. */
   replicate(): void {
     const { partitionCount } = this.options;
     this.checkOwnStamps();
@@ -189,10 +196,11 @@ export class CausalSite {
   }
 
   /**
-   * Lets the gateway that replicates heal what this one has found to be broken (CAUSAL-13).
+   * Asks the gateway that replicates to heal partitions that this gateway has found to be broken
+   * (CAUSAL-13).
    *
-   * It asks once, and again only after a while: the partition may have been healed already, and the
-   * news of that be on its way. Each request would then begin another heal.
+   * The request is repeated only after a while: the partition may have been healed already without
+   * this gateway knowing it yet. Each request would then begin another heal.
    */
   requestHeals(): void {
     const { site, port, limits, getTime } = this.options;
@@ -298,8 +306,8 @@ export class CausalSite {
   }
 
   /**
-   * CAUSAL-13: what was read of the own site must not be missing afterwards. Another gateway may
-   * have written it, so that this one does not know it otherwise.
+   * CAUSAL-13: notes the stamps of own writes that were read, so that their loss is detected. If
+   * another gateway made such a write, this gateway learns of it only by the read.
    */
   #noteVersions(keys: readonly string[], versions: readonly (Version | undefined)[]): void {
     const { site, partitionCount } = this.options;
@@ -328,12 +336,14 @@ export class CausalSite {
   }
 
   /**
-   * The cursor of another site names an own write that it has. The partition is asked first: if it
-   * is just failing over, another site may be about to receive its last writes.
+   * Asks the other sites for their cursors. Each cursor names the last write of this site that the
+   * other site has. The partition is asked first: during a failover, another site may still receive
+   * its last writes.
    */
   #checkOwnStamp(partition: number, onEnd: () => void): void {
     const { port, site, siteCount } = this.options;
-    // With no time, the call confirms nothing, here and at other sites (CAUSAL-10).
+    // Send zero as the time, so that the call does not confirm that all writes are there
+    // (CAUSAL-10).
     const request = { siteTime: 0, siteClock: 0, lastSeen: 0, stable: createZeroVector(siteCount) };
     port.call({ site, partition }, 'state', request, (state) => {
       if (isRefusal(state)) return onEnd();
@@ -398,8 +408,8 @@ export class CausalSite {
   }
 
   /**
-   * CAUSAL-13: both reasons mean that the partition has lost state, unless it was healed since the
-   * call was sent.
+   * CAUSAL-13: `REWOUND` and `BEHIND` mean that the partition has lost state, unless it was healed
+   * since the call was sent.
    */
   #noteRefusal({ refused, site, partition }: ReadRefusal, healedAt: Stamp | undefined): void {
     if (site !== this.options.site) return;
@@ -408,7 +418,10 @@ export class CausalSite {
     if (refused === 'REWOUND' || isBehind) this.#broken.add(partition);
   }
 
-  /** CAUSAL-13: a partition that lacks what was stable when the poll was sent has lost it. */
+  /**
+   * CAUSAL-13: a partition has lost state if it lacks writes that were stable when the poll was
+   * sent.
+   */
   #noteReceived({ partition, stable }: PendingPoll, { received }: StateReply): void {
     if (isRemotelyCovered(stable, received, this.options.site)) this.#recovering.delete(partition);
     else if (!this.#recovering.has(partition)) this.#broken.add(partition);
@@ -469,8 +482,8 @@ export class CausalSite {
   }
 
   #acceptHealed({ partition }: PartitionAddress, onEnd: () => void): void {
-    // Writes that no other site had are gone: what was seen of them counts no longer. Later writes
-    // get stamps above theirs.
+    // Writes that no other site had are lost for good, so their stamps must not count as lost
+    // again. Later writes get higher stamps.
     const { stabilizer } = this;
     const siteClock = Math.max(
       stabilizer.highestClock,
@@ -506,7 +519,7 @@ export class CausalSite {
     };
   }
 
-  /** Starts nothing twice at a time. */
+  /** Runs `run` unless a run of the same name is in progress. */
   #runOnce(name: string, run: (onEnd: () => void) => void): void {
     if (this.#busy.has(name)) return;
     this.#busy.add(name);

@@ -1,10 +1,11 @@
 /**
- * Deletes that the source of a copy no longer remembers (CAUSAL-18).
+ * Applies deletes that the source of a copy no longer remembers (CAUSAL-18).
  *
- * The source drops a tombstone after its time, and then has nothing of that key. A partition that
- * was away may still have the value. But a key that is not at the source may also be a write that
- * the source has not received. What the source has received tells both apart, since it drops a
- * tombstone only if no older write can arrive any more.
+ * The source drops a tombstone after a time, and then has nothing of that key. A partition that was
+ * disconnected for longer may still have the deleted value. But a key that is missing at the source
+ * may also belong to a write that the source has not received. The received vector of the source
+ * distinguishes the two cases, because a source drops a tombstone only if no older write can arrive
+ * any more.
  *
  * To empty the partition before the copy was rejected: that loses own writes which no other site
  * has. Two sites that were cut from each other would even empty both of their copies.
@@ -32,7 +33,7 @@ export interface PartitionCopy {
 
 /** The oldest version that the source has of a key. */
 export interface OldestVersion extends VersionPlace {
-  /** Whether the source has dropped older ones to keep the chain short. */
+  /** Whether the source has dropped older versions to keep the chain short. */
   readonly isTrimmed: boolean;
 }
 
@@ -55,7 +56,7 @@ export function readForgottenUpTo(
   { port, limits, target, source, context }: PartitionCopy,
   onReply: (reply: { readonly forgottenUpTo: Stamp } | Refusal) => void,
 ): void {
-  // With no time, the call confirms nothing (CAUSAL-10).
+  // Send zero as the time, so that the call does not confirm that all writes are there (CAUSAL-10).
   const request = {
     siteTime: 0,
     siteClock: 0,
@@ -72,7 +73,10 @@ export function readForgottenUpTo(
   });
 }
 
-/** Returns what a chain of the source says of versions that are older than its own. */
+/**
+ * Returns the oldest version in a chain of the source, and whether the source may have dropped
+ * older versions.
+ */
 export function findOldestVersion(chain: VersionChain): OldestVersion | undefined {
   const last = chain.at(-1);
   const version = getVersions(chain).at(-1);
@@ -82,9 +86,9 @@ export function findOldestVersion(chain: VersionChain): OldestVersion | undefine
 }
 
 /**
- * Writes tombstones above what the source has forgotten. No snapshot is torn by that: they are
- * seen once the target has received as much as the source had, and older snapshots are refused
- * unless they end before the copy.
+ * Writes a tombstone above each value that the source has forgotten. Snapshots stay consistent:
+ * they see the tombstones only once the target has received as much as the source had. Earlier
+ * snapshots are refused, unless they end before the copy.
  */
 export function hideForgottenKeys(copy: PartitionCopy, copied: CopiedSource, onEnd: OnEnd): void {
   hidePage(copy, { ...copied, page: '', isUnsure: false }, onEnd);

@@ -1,7 +1,10 @@
 /** Waits for several replies, without a promise: the simulator runs each step in its own order. */
 import { isRefusal, type Refusal } from './partition-calls.ts';
 
-/** Collects replies by their place. The first refusal ends it; later replies are ignored. */
+/**
+ * Collects replies by their index. The first refusal ends the collection, and later replies are
+ * ignored.
+ */
 export class Gathering<T extends object> {
   readonly #replies = new Map<number, T>();
   readonly #count: number;

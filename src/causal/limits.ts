@@ -8,7 +8,7 @@ export interface CausalLimits {
   readonly requestTimeout: number;
   /** Versions that are younger are kept, for snapshots that are older (CAUSAL-6). */
   readonly keepVersionsFor: number;
-  /** Stable versions of one key that are kept (CAUSAL-6). */
+  /** Maximum number of stable versions that are kept for one key (CAUSAL-6). */
   readonly maxVersions: number;
   /**
    * Bytes of stable values of one key that are kept. Values that are no bytes count as 0
@@ -17,17 +17,17 @@ export interface CausalLimits {
   readonly maxVersionBytes: number;
   /** How long a repeated write is recognized (CAUSAL-17). */
   readonly keepIdsFor: number;
-  /** Own entries that are kept for a site that does not pull (CAUSAL-16). */
+  /** Maximum number of own entries that are kept for a site that does not pull (CAUSAL-16). */
   readonly maxOwnEntries: number;
   /** Bytes of these entries: 300 for each, and its value if that is bytes (CAUSAL-16). */
   readonly maxOwnEntryBytes: number;
   /** How long a delete is remembered (CAUSAL-18). */
   readonly keepTombstonesFor: number;
-  /** How far a partition may be ahead of its site before it stops to pull (CAUSAL-19). */
+  /** How far a partition may be ahead of its site before it stops pulling (CAUSAL-19). */
   readonly maxReceivedAhead: number;
-  /** Entries that one pull brings at most. */
+  /** Maximum number of entries in the reply to one pull. */
   readonly maxPulledEntries: number;
-  /** Chains that one scan brings at most. */
+  /** Maximum number of chains in the reply to one scan. */
   readonly maxScannedKeys: number;
 }
 

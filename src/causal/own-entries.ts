@@ -6,25 +6,28 @@
  * entries uses the numbers again. So a cursor has the stamp too (CAUSAL-10).
  *
  * Ids have the numbers of their entries, so that a script in a store needs no second list. They are
- * kept for their time, also if their entries had to go.
+ * kept for `keepIdsFor`, even if their entries were dropped earlier.
  */
 import type { Cursor, OwnEntry } from './partition-calls.ts';
 import type { Stamp } from './stamps.ts';
 import { getValueBytes } from './version.ts';
 
-/** Only each eighth put looks for what is old: in a store, looking costs more than removing. */
+/**
+ * Only every eighth put looks for old entries. In a store such as Redis, looking costs more than
+ * removing.
+ */
 export const PRUNE_EVERY = 8;
-/** Entries, and ids, that one put removes at most, so that no put is slow. */
+/** Maximum number of entries, and of ids, that one put removes, so that no put is slow. */
 export const MAX_PRUNED = 16;
-/** Entries above the limits that one put drops at most. */
+/** Maximum number of entries above the limits that one put drops. */
 export const MAX_DROPPED = 20;
-/** About what a store needs for an entry with a short key, besides the value. */
+/** Approximate size of an entry with a short key in a store, without the value. */
 export const ENTRY_BYTES = 300;
 
 export interface RetentionLimits {
   /** Entries with a higher number may be needed by another site. */
   readonly acknowledged: number;
-  /** Ids from this stamp on are kept, for repetitions (CAUSAL-17). */
+  /** Ids with this stamp or a later one are kept, to recognize repetitions (CAUSAL-17). */
   readonly keepIdsFrom: Stamp;
   readonly maxEntries: number;
   readonly maxBytes: number;
@@ -53,12 +56,12 @@ export class OwnEntries {
     return this.#entries.size;
   }
 
-  /** By the rule of `maxOwnEntryBytes`. */
+  /** The size of the entries, computed as for `maxOwnEntryBytes`. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** The lowest numbers that an entry, and an id, may have. */
+  /** The lowest numbers of an entry and of an id that may still be stored. */
   get first(): { readonly entry: number; readonly id: number } {
     return { entry: this.#first, id: this.#firstId };
   }
@@ -93,7 +96,7 @@ export class OwnEntries {
     return this.#stampsById.get(id);
   }
 
-  /** Returns whether a reader can go on from `cursor` without missing an entry. */
+  /** Returns whether a reader can continue from `cursor` without missing an entry. */
   has({ entry, stamp }: Cursor): boolean {
     if (entry > this.#last || entry + 1 < this.#first) return false;
     return entry === 0 || this.#entries.get(entry)?.stamp === stamp;
@@ -116,13 +119,14 @@ export class OwnEntries {
   }
 
   /**
-   * Drops all entries and puts a mark behind them, so that no other site can go on from its cursor.
-   * Each of them then copies the whole partition (CAUSAL-14).
+   * Drops all entries and adds a mark after them, so that no other site can continue from its
+   * cursor. Each other site then copies the whole partition (CAUSAL-14).
    */
   restart(stamp: Stamp): void {
     this.#entries.clear();
     this.#bytes = 0;
-    // One number stays free: a cursor at the last entry must not be one before the mark.
+    // Leave one number unused. Otherwise a reader could continue from a cursor at the last entry,
+    // which is directly before the mark.
     this.#first = this.#last + 2;
     this.#add(this.#first, { stamp, id: '', write: undefined });
   }
@@ -145,7 +149,7 @@ export class OwnEntries {
     return dropped;
   }
 
-  /** The entry at a cursor stays, since the next pull names it. */
+  /** Keeps the entry at each cursor, because the next pull names it. */
   #dropOldEntries(acknowledged: number, keepFrom: Stamp): void {
     const end = Math.min(acknowledged, this.#first + MAX_PRUNED);
     while (this.#first < end) {

@@ -1,5 +1,5 @@
 /**
- * What a gateway asks of a partition, and the port through which it asks.
+ * The calls of a gateway to a partition, and the port that carries them.
  *
  * A partition executes each call as a whole, like a script. So it can be an object in this process,
  * a simulated server, or a script in a store. Replies and refusals are data, since they may cross a
@@ -10,7 +10,7 @@ import type { Version } from './version.ts';
 import type { VersionChain } from './version-chain.ts';
 
 /**
- * Why a call did nothing, or may have done nothing.
+ * Why a call had no effect, or may have had none.
  *
  * - `CLOCK`: the clock of the partition, or a stamp of the call, is too far off (CAUSAL-8).
  * - `REWOUND`: the partition has lost writes that the gateway has seen (CAUSAL-13).
@@ -37,7 +37,7 @@ export type RefusalReason =
 
 export interface Refusal {
   readonly refused: RefusalReason;
-  /** What the store of the partition answered. */
+  /** The error message of the store of the partition. */
   readonly detail?: string;
 }
 
@@ -47,11 +47,13 @@ export function isRefusal(reply: object): reply is Refusal {
 
 /** A call to a partition that must not act on a wrong clock (CAUSAL-8). */
 export interface TimedRequest {
-  /** The time of the site that asks, by its gateway. */
+  /** The time of the calling site, as its gateway computes it. */
   readonly siteTime: Stamp;
 }
 
-/** What each call of a client carries: the gateway's knowledge of time and of the partition. */
+/**
+ * The fields of each call for a client: what the gateway knows of the time and of the partition.
+ */
 export interface FencedRequest extends TimedRequest {
   /** The highest stamp of this partition's own writes that the gateway has seen (CAUSAL-13). */
   readonly lastSeen: Stamp;
@@ -112,7 +114,7 @@ export interface StateReply {
   readonly lastOwnStamp: Stamp;
   readonly received: Vector;
   readonly cursors: readonly Cursor[];
-  /** How often something showed that the partition has lost state. */
+  /** How often a loss of state was detected. */
   readonly suspicions: number;
   readonly healedSuspicions: number;
 }
@@ -133,7 +135,10 @@ export interface OwnEntry {
 export interface PullRequest extends TimedRequest {
   readonly requester: SiteIndex;
   readonly cursor: Cursor;
-  /** The promise that the requester has: the source must never write at or below it (CAUSAL-10). */
+  /**
+   * The latest promise that the requester got: the source must never make a write at or below that
+   * stamp (CAUSAL-10).
+   */
   readonly promiseHeld: Stamp;
   readonly maxEntries: number;
 }
@@ -195,12 +200,15 @@ export interface PartitionCalls {
   readonly state: { readonly request: StateRequest; readonly reply: StateReply };
   readonly pull: { readonly request: PullRequest; readonly reply: PullReply };
   readonly apply: { readonly request: ApplyRequest; readonly reply: ApplyReply };
-  /** Where a resync from here will go on. */
+  /** Returns the entry from which a resync will continue. */
   readonly lastEntry: { readonly request: object; readonly reply: Cursor };
   readonly scan: { readonly request: ScanRequest; readonly reply: ScanReply };
   readonly merge: { readonly request: MergeRequest; readonly reply: object };
   readonly seek: { readonly request: SeekRequest; readonly reply: object };
-  /** Refuses all clients until `confirmHealed` has the number that this returns (CAUSAL-13). */
+  /**
+   * Refuses all clients until `confirmHealed` is called with the number that this returns
+   * (CAUSAL-13).
+   */
   readonly suspect: { readonly request: object; readonly reply: Suspicion };
   readonly confirmHealed: { readonly request: Suspicion; readonly reply: object };
 }
@@ -212,7 +220,7 @@ export interface PartitionAddress {
   readonly partition: number;
 }
 
-/** What a gateway knows of its site. */
+/** The knowledge of a gateway about its site. */
 export interface SiteView {
   readonly stable: Vector;
   readonly siteTime: Stamp;
@@ -222,7 +230,7 @@ export interface SiteView {
   readonly healedAt: readonly Stamp[];
 }
 
-/** The way from a gateway to the partitions of all sites. */
+/** Carries calls from a gateway to the partitions of all sites. */
 export interface PartitionPort {
   /** Sends a call. `onReply` runs once, with `UNREACHABLE` if no reply comes. */
   call<N extends CallName>(
@@ -231,6 +239,6 @@ export interface PartitionPort {
     request: PartitionCalls[N]['request'],
     onReply: (reply: PartitionCalls[N]['reply'] | Refusal) => void,
   ): void;
-  /** Asks a gateway of another site what it knows of its site (CAUSAL-22). */
+  /** Reads the view that a gateway of another site has of that site (CAUSAL-22). */
   getSiteView(site: SiteIndex, onReply: (reply: SiteView | Refusal) => void): void;
 }

@@ -5,7 +5,7 @@ const FNV_PRIME = 16_777_619;
 
 /**
  * Returns the partition of `key`, from 0 to `partitionCount - 1`: a hash of the key, or of the
- * first `{tag}` in it. Keys with one tag lie together.
+ * first `{tag}` in it. Keys with the same tag are in one partition.
  */
 export function findPartition(key: string, partitionCount: number): number {
   const [, tag] = /\{([^}]+)\}/.exec(key) ?? [];

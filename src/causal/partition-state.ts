@@ -1,4 +1,6 @@
-/** The data of one partition at one site. A failover may bring back a copy of it. */
+/**
+ * The data of one partition at one site. After a failover, an older copy of it may take its place.
+ */
 import { OwnEntries } from './own-entries.ts';
 import type { Cursor } from './partition-calls.ts';
 import { RemovalQueue } from './removal-queue.ts';
@@ -11,9 +13,15 @@ export interface PartitionState {
   /** The stamp of the last own write. */
   lastOwnStamp: Stamp;
   readonly own: OwnEntries;
-  /** Up to this time, the own gateway has found that no own write is missing (CAUSAL-10). */
+  /**
+   * The time up to which the gateway of this site has confirmed that no own write is missing
+   * (CAUSAL-10).
+   */
   confirmedUntil: Stamp;
-  /** Up to which stamp the writes of each other site are here (the version vector VV). */
+  /**
+   * For each other site, the stamp up to which its writes have arrived here (the version vector
+   * VV).
+   */
   received: Vector;
   /** The last entry of each other site that was applied here. */
   cursors: readonly Cursor[];
@@ -22,7 +30,10 @@ export interface PartitionState {
   readonly chains: Map<string, VersionChain>;
   /** Keys whose newest version is a tombstone or expires. */
   readonly removable: RemovalQueue;
-  /** How often something showed that writes are missing here, and how many of these were healed. */
+  /**
+   * How often missing writes were detected here. The next field counts how many of these losses
+   * were healed.
+   */
   suspicions: number;
   healedSuspicions: number;
   /** The highest own stamp that other sites had and this one had lost. */

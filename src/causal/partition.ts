@@ -131,7 +131,10 @@ export class Partition {
     return { stamp, droppedEntries: this.#pruneEntries(now) };
   }
 
-  /** Raises the clock, and returns it as the own entry of a snapshot (CAUSAL-23; Alg. 2, 15–19). */
+  /**
+   * Raises the clock, and returns it as the stamp of this site in a snapshot (CAUSAL-23; Alg. 2,
+   * 15–19).
+   */
   protected snapshot({ atLeast }: SnapshotRequest, now: Stamp): SnapshotReply | Refusal {
     if (this.isTooFarAhead(atLeast, now)) return refuse('CLOCK');
     // The physical clock is not stored: if it is wrong, it must be right again once it is set.
@@ -160,7 +163,9 @@ export class Partition {
     return { versions, clock: this.state.clock };
   }
 
-  /** Reports what the stabilizer needs, and moves up to the clock of the site (Alg. 2, 35–38). */
+  /**
+   * Reports what the stabilizer needs, and raises the clock to that of the site (Alg. 2, 35–38).
+   */
   protected report(request: StateRequest, now: Stamp): StateReply {
     const { state } = this;
     const { siteClock, stable } = request;
@@ -184,7 +189,8 @@ export class Partition {
     const { cursor, requester } = request;
     if (this.isClockOff(request, now)) return refuse('CLOCK');
     if (!state.own.has(cursor)) {
-      // The other site has what this one has lost: the gateway here must learn of it (CAUSAL-13).
+      // The other site has writes that this one has lost. Note it, so that the gateway here learns
+      // of the loss (CAUSAL-13).
       if (state.own.isFromLostState(cursor)) this.#noteSuspicion();
       return refuse('LOST');
     }
@@ -234,7 +240,8 @@ export class Partition {
   /** Adds the versions of another site's chains (CAUSAL-14). */
   protected merge({ chains, hasLostState }: MergeRequest): object {
     const { state, site } = this;
-    // Snapshots up to what was received here cannot see what the other site has dropped.
+    // Snapshots up to the received vector of this partition cannot see versions that the other site
+    // has dropped.
     const passableUpTo = hasLostState ? undefined : withStamp(state.received, site, Infinity);
     let highestOwn = 0;
     for (const [key, chain] of chains) {
@@ -254,15 +261,16 @@ export class Partition {
     return { suspicions: this.state.suspicions };
   }
 
-  /** Ends a heal. Own writes that came back count from now on (CAUSAL-14). */
+  /** Ends a heal. Own writes that were copied back count as own writes from now on (CAUSAL-14). */
   protected confirmHealed({ suspicions }: Suspicion): object {
     const { state } = this;
-    // It has lost state again since the heal began, and with it what was copied.
+    // The partition has lost state again since the heal began, perhaps with the copied data.
     if (state.suspicions < suspicions) return refuse('REWOUND');
     state.healedSuspicions = Math.max(state.healedSuspicions, suspicions);
     const { recoveredOwnStamp } = state;
     if (recoveredOwnStamp <= state.lastOwnStamp) return DONE;
-    // These writes are in no own entry any more. Other sites that lack them must copy them too.
+    // No own entry has the recovered writes any more, so other sites that lack them must copy the
+    // partition too.
     state.lastOwnStamp = recoveredOwnStamp;
     state.clock = Math.max(state.clock, recoveredOwnStamp);
     state.own.restart(recoveredOwnStamp);
@@ -283,7 +291,7 @@ export class Partition {
   /** CAUSAL-8: a partition whose clock is wrong answers no client. */
   protected isClockOff({ siteTime }: TimedRequest, now: Stamp): boolean {
     const { maxClockSkew, requestTimeout } = this.limits;
-    // A request that has waited on its way carries an older time.
+    // A delayed request carries an older time.
     return siteTime - now > maxClockSkew || now - siteTime > maxClockSkew + requestTimeout;
   }
 
@@ -298,7 +306,8 @@ export class Partition {
   }
 
   /**
-   * CAUSAL-13: a snapshot is made of what all partitions have received, so this one has lost some.
+   * CAUSAL-13: a snapshot contains only writes that all partitions had received. So a partition
+   * that is behind a snapshot has lost writes.
    */
   protected isBehind(snapshot: Vector): boolean {
     return !isRemotelyCovered(snapshot, this.state.received, this.site);
@@ -333,12 +342,12 @@ export class Partition {
     return findVisibleVersion(chain, snapshot);
   }
 
-  /** CAUSAL-10: a promise outlives the memory of the partition that made it. */
+  /** CAUSAL-10: a promise holds even if the partition that made it has lost its state. */
   protected keepPromise({ promiseHeld }: PullRequest): Stamp {
     return promiseHeld;
   }
 
-  /** CAUSAL-10: the promise covers no entry that stays behind. */
+  /** CAUSAL-10: the promise covers no entry that did not fit into the reply. */
   protected choosePromise(entries: readonly OwnEntry[], lastSent: number | undefined): Stamp {
     const { own, clock } = this.state;
     const isComplete = lastSent === undefined || lastSent === own.last.entry;
@@ -376,7 +385,8 @@ export class Partition {
     const { state } = this;
     if (state.lastOwnStamp < request.lastSeen) return this.#noteSuspicion();
     if (this.#isSuspect() || this.isClockOff(request, now)) return;
-    // A poll may wait. Another server may have taken over since, and have writes that are not here.
+    // A poll may be delayed. Since it was sent, another server may have taken over and accepted
+    // writes that are not here. So confirm only up to the time of the poll.
     const knownUntil = Math.min(Math.max(state.clock, now), request.siteTime);
     state.confirmedUntil = Math.max(state.confirmedUntil, knownUntil);
   }
@@ -424,7 +434,10 @@ export class Partition {
     return Math.max(stamp, expiresAt) + this.getTombstoneLifetime();
   }
 
-  /** CAUSAL-18. Looks at some keys, but not in each poll, since most are not due for long. */
+  /**
+   * CAUSAL-18. Checks some keys. It does not run in each poll, because most keys are not due for a
+   * long time.
+   */
   #dropRemovable(stable: Vector, now: Stamp): void {
     const { removable } = this.state;
     const interval = Math.floor(this.getTombstoneLifetime() / REMOVAL_CHECKS);
@@ -442,7 +455,7 @@ export class Partition {
     const { key, dueAt } = item;
     const chain = this.#trim(this.#getChain(key), stable, now);
     const [newest, ...older] = getVersions(chain);
-    // It was written again since.
+    // The key was written again since it was queued.
     if (newest === undefined || this.#computeDueTime(newest) !== dueAt) return false;
     if (dueAt <= now && older.length === 0 && this.isReceivedFromAll(newest))
       return chains.delete(key);

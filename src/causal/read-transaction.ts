@@ -4,7 +4,7 @@
  *
  * The paper needs two rounds, since the clock of a client may be far behind: the first asks a
  * partition for a stamp. Here the gateway polls its partitions anyway, so it knows a recent stamp,
- * and one round is enough. The form with two rounds stays, to compare both.
+ * and one round is enough. The form with two rounds was kept, so that both can be compared.
  */
 import { Gathering } from './gather.ts';
 import {
@@ -27,7 +27,10 @@ import {
 } from './stamps.ts';
 import { compareVersions, type Version } from './version.ts';
 
-/** Where the own entry of a snapshot comes from: the gateway, or a partition of the read. */
+/**
+ * Which of them chooses the stamp of the own site in a snapshot: the gateway, or a partition of the
+ * read.
+ */
 export type SnapshotSource = 'gateway' | 'coordinator';
 
 /** What one attempt has read, in the order of the keys. */
@@ -62,7 +65,10 @@ interface KeyGroup {
   readonly places: number[];
 }
 
-/** Reads a causally closed state of the near site. Waits for no other site. */
+/**
+ * Reads a state of the nearest site that contains all writes on which its writes depend. Waits for
+ * no other site.
+ */
 export function readCausal(
   context: ReadContext & { readonly ownStamp: Stamp; readonly source: SnapshotSource },
   onEnd: OnRead,
@@ -119,7 +125,8 @@ export function readLatest(context: ReadContext, onEnd: OnRead): void {
       if (isRefusal(replies)) return onEnd(replies);
       const versions = createResult(context);
       for (const { group, reply } of replies) keepNewest(versions, group, reply);
-      // The snapshot itself may be ahead of what this site receives soon. What was read is not.
+      // Add the versions that were read, not the snapshot: the snapshot may be far ahead of what
+      // this site has received, and the session would have to wait.
       session.observeStamp(site, getStamp(snapshot, site));
       for (const version of versions) if (version) session.observeVector(version.dependencies);
       onEnd({ versions, snapshot });

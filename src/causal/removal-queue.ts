@@ -1,14 +1,18 @@
 /**
  * Keys whose newest version is a tombstone or expires, in the order in which they came (CAUSAL-18).
  *
- * It is a queue of numbered items, so that a script in a store can keep it too. A key that was
- * written again stays in the queue: its item counts no more, since its time has changed.
+ * It is a queue of numbered items, so that a script in a store can implement it too. If a key is
+ * written again, its old item stays in the queue. The item is ignored when it is due, because the
+ * time of the key has changed.
  */
 import type { Stamp } from './stamps.ts';
 
-/** Items that one call looks at, so that no call is slow. */
+/** Maximum number of items that one call checks, so that no call is slow. */
 export const MAX_TAKEN_ITEMS = 20;
-/** How often a partition looks for keys to drop while it remembers a delete: once a second. */
+/**
+ * How often a partition looks for keys to drop within the time that a delete is remembered. With
+ * the default of a day, this is once a second.
+ */
 export const REMOVAL_CHECKS = 86_400;
 
 export interface RemovableKey {
@@ -18,7 +22,7 @@ export interface RemovableKey {
 }
 
 export class RemovalQueue {
-  /** Numbers are never used again. */
+  /** The number of items that were removed. Numbers of items are never reused. */
   #removed = 0;
   #last = 0;
   #items = new Map<number, RemovableKey>();

@@ -1,8 +1,9 @@
 /**
  * Brings the writes of another site to one partition (CAUSAL-10, CAUSAL-11, CAUSAL-14, CAUSAL-19).
  *
- * Each step goes through the port, and nothing is kept between two runs: the cursor lies in the
- * partition. So several gateways may replicate the same partition, and a gateway may stop anywhere.
+ * Each step is a call through the port, and no state is kept between two runs, because the
+ * partition stores the cursor. So several gateways may replicate the same partition, and a gateway
+ * may stop anywhere.
  */
 import {
   findOldestVersion,
@@ -36,10 +37,10 @@ export interface ReplicationContext {
   isFarAhead(received: Stamp, source: SiteIndex): boolean;
 }
 
-/** How far a partition has got with a source. */
+/** The progress of a partition with a source. */
 export interface Position {
   readonly cursor: Cursor;
-  /** What it has received of the source. */
+  /** The stamp up to which it has received the writes of the source. */
   readonly received: Stamp;
 }
 
@@ -61,7 +62,7 @@ export interface Replication {
   /** The partition that receives. */
   readonly target: PartitionAddress;
   readonly source: SiteIndex;
-  /** Where the last run ended, if this gateway knows it. It spares to ask the partition. */
+  /** Where the last run ended, if this gateway knows it. It saves a call to the partition. */
   readonly position: Position | undefined;
   readonly context: ReplicationContext;
 }
@@ -69,8 +70,8 @@ export interface Replication {
 type OnEnd = (result: ReplicationResult) => void;
 
 /**
- * Pulls once, and applies what came (CAUSAL-10, CAUSAL-11). Resyncs if the source lacks the cursor
- * (CAUSAL-14).
+ * Pulls once, and applies the entries of the reply (CAUSAL-10, CAUSAL-11). Resyncs if the source
+ * lacks the cursor (CAUSAL-14).
  */
 export function pullOnce(replication: Replication, onEnd: OnEnd): void {
   findPosition(replication, (position) => {
@@ -146,9 +147,9 @@ function resyncIfStillAt(replication: Replication, cursor: Cursor, onEnd: OnEnd)
 }
 
 /**
- * Copies all chains of the partition from the source, and goes on from the last entry that the
- * source had at the start (CAUSAL-14). What is received stands still until the next pull, so reads
- * go on at the old snapshot (CAUSAL-15).
+ * Copies all chains of the partition from the source, and continues from the last entry that the
+ * source had at the start (CAUSAL-14). The received vector does not change before the next pull, so
+ * reads continue at the old snapshot (CAUSAL-15).
  */
 export function resync(
   replication: Replication,
@@ -219,7 +220,7 @@ function copyPage(
   });
 }
 
-/** CAUSAL-18: deletes that the source has forgotten must not come back from here. */
+/** CAUSAL-18: values whose deletes the source has forgotten must not come back from here. */
 function copyAfterAbsence(copy: ChainCopy, onEnd: OnCopied): void {
   const { replication } = copy;
   readForgottenUpTo(replication, (before) => {
@@ -252,8 +253,9 @@ function seekTo(
 }
 
 /**
- * CAUSAL-18: whether the source may have forgotten deletes that are not here. Half of the time is
- * left for the copy itself, since the source goes on to forget meanwhile.
+ * CAUSAL-18: returns whether the source may have forgotten deletes that are not here. The limit is
+ * half of the time that deletes are remembered, because the source continues to forget during the
+ * copy.
  */
 function isAwayForTooLong({ source, limits }: Replication, state: StateReply): boolean {
   return getStamp(state.received, source) < state.physicalClock - limits.keepTombstonesFor / 2;

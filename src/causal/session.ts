@@ -1,8 +1,7 @@
 /**
- * What a client has seen and written: the dependency vector DVc (Contrarian, Alg. 1).
+ * What a client has seen and written, as the dependency vector DVc (Contrarian, Alg. 1).
  *
- * A session keeps causality across its operations: it reads its own writes, and what it has read
- * never goes back.
+ * With it, a client reads its own writes, and never reads an older state than before.
  */
 import {
   isRemotelyCovered,
@@ -20,12 +19,12 @@ export class CausalSession {
     this.#dependencies = dependencies;
   }
 
-  /** What a write of this session depends on. */
+  /** The vector that a write of this session depends on. */
   get dependencies(): Vector {
     return this.#dependencies;
   }
 
-  /** Adds a vector: a snapshot that is read (Alg. 1, line 12), or what a version depends on. */
+  /** Adds a vector: a snapshot that is read (Alg. 1, line 12), or the dependencies of a version. */
   observeVector(vector: Vector): void {
     this.#dependencies = maxVector(this.#dependencies, vector);
   }
@@ -36,8 +35,8 @@ export class CausalSession {
   }
 
   /**
-   * Returns whether the site has all that the session has seen elsewhere (CAUSAL-20). A session
-   * that stays at one site never waits.
+   * Returns whether the site has received everything that the session has seen at other sites
+   * (CAUSAL-20). A session that stays at one site never waits.
    */
   canContinueAt(site: SiteIndex, stable: Vector): boolean {
     return isRemotelyCovered(this.#dependencies, stable, site);

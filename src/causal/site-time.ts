@@ -1,12 +1,13 @@
 /**
  * The time of one site: the median of the clocks of its partitions and of the gateway (CAUSAL-8).
  *
- * One wrong clock must not decide. When the highest stamp did, one server an hour ahead made all
- * reads of its site fail, also after its clock was right again. So no stamp moves this time.
+ * A single wrong clock must not determine the time. An earlier version used the highest stamp. Then
+ * one server whose clock was an hour ahead made all reads of its site fail, even after the clock
+ * was right again. So stamps have no effect on this time.
  */
 import type { Stamp } from './stamps.ts';
 
-/** What the gateway measures time by. */
+/** The clocks of the gateway. */
 export interface GatewayTime {
   /** Microseconds that have passed. Never goes back, and is never set. */
   readonly elapsed: Stamp;
@@ -17,7 +18,7 @@ export interface GatewayTime {
 interface ClockReading {
   /** How far the clock is ahead of `elapsed`. */
   readonly offset: Stamp;
-  /** Half the round trip: the clock may have been read at any time in it. */
+  /** Half the round trip time: the clock may have been read at any time in it. */
   readonly error: Stamp;
 }
 
@@ -40,8 +41,8 @@ export class SiteTime {
     const middle = (sentAt + received.elapsed) / 2;
     const error = (received.elapsed - sentAt) / 2;
     const previous = this.#readings[partition];
-    // If the gateway was blocked, most readings may be off by the same time. The median would be
-    // too.
+    // Keep the earlier reading: if the gateway was blocked, most new readings are wrong by the same
+    // time, and so would be the median.
     if (previous && this.#isLarge(error) && !this.#isLarge(previous.error)) return;
     this.#readings[partition] = { offset: clock - middle, error };
     this.#median = computeMedian([
@@ -62,7 +63,7 @@ export class SiteTime {
     return Math.abs(reading.offset - this.#median) <= this.#maxClockSkew + reading.error;
   }
 
-  /** Whether the trip took longer than clocks may be apart. */
+  /** Returns whether the error of a reading exceeds the allowed clock skew. */
   #isLarge(error: Stamp): boolean {
     return error > this.#maxClockSkew / 2;
   }

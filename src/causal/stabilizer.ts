@@ -1,5 +1,5 @@
 /**
- * What a gateway knows of its site: the global stable snapshot (GSS), the time, and which
+ * The knowledge of a gateway about its site: the global stable snapshot (GSS), the time, and which
  * partitions have lost state (CAUSAL-3, CAUSAL-8, CAUSAL-12, CAUSAL-13; Contrarian, Alg. 2, lines
  * 35–38).
  */
@@ -24,7 +24,7 @@ export interface StabilizerOptions {
   readonly limits: CausalLimits;
 }
 
-/** A poll on its way, with what was known when it was sent. */
+/** A poll in flight, with what was known when it was sent. */
 export interface PendingPoll {
   readonly partition: number;
   readonly lastSeen: Stamp;
@@ -37,7 +37,7 @@ export interface PendingPoll {
 /** A partition that another gateway has healed. */
 export interface HealedPartition {
   readonly partition: number;
-  /** Whether own writes are gone that this gateway has seen. */
+  /** Whether own writes are lost that this gateway has seen. */
   readonly hasLost: boolean;
 }
 
@@ -61,12 +61,17 @@ export class Stabilizer {
     this.#stable = createZeroVector(siteCount);
   }
 
-  /** What all partitions of the site have received. The own entry is not used. */
+  /**
+   * The stable snapshot: what all partitions of the site have received. The stamp of the own site
+   * in it is not used.
+   */
   get stable(): Vector {
     return this.#stable;
   }
 
-  /** The highest clock of the site's partitions, for the partitions that are behind it. */
+  /**
+   * The highest clock of the site's partitions. Partitions with a lower clock raise theirs to it.
+   */
   get highestClock(): Stamp {
     return this.#highestClock;
   }
@@ -114,8 +119,8 @@ export class Stabilizer {
   }
 
   /**
-   * Returns the own entry of a new snapshot: recent, and not below any stamp of the site that the
-   * gateway has seen (CAUSAL-3).
+   * Returns the stamp of the own site for a new snapshot. It is recent, and not below any stamp of
+   * the site that the gateway has seen (CAUSAL-3).
    */
   getOwnSnapshotStamp(now: GatewayTime): Stamp {
     const siteTime = this.getSiteTime(now);
@@ -154,24 +159,30 @@ export class Stabilizer {
     this.#stable = maxVector(this.#stable, stable);
   }
 
-  /** A stamp of an own write of the partition: from now on, a lower one means lost writes. */
+  /**
+   * Notes a stamp of an own write of the partition. If the partition reports a lower one later, it
+   * has lost writes.
+   */
   observeOwnStamp(partition: number, stamp: Stamp): void {
     this.#lastSeen[partition] = Math.max(this.getLastSeen(partition), stamp);
   }
 
-  /** A hybrid clock of the site, unless it is too far ahead (CAUSAL-8). */
+  /** Notes a hybrid clock of the site, unless it is too far ahead (CAUSAL-8). */
   observeClock(clock: Stamp, now: GatewayTime): void {
     if (clock > this.getSiteTime(now) + this.#limits.maxClockSkew) return;
     this.#highestClock = Math.max(this.#highestClock, clock);
   }
 
-  /** Accepts the state of a partition after its heal. Returns whether own writes are gone. */
+  /** Accepts the state of a partition after its heal. Returns whether own writes are lost. */
   acceptHealed(partition: number, { lastOwnStamp, clock }: StateReply): boolean {
     const at = Math.max(this.getHealedAt(partition) + 1, clock);
     return this.#takeHealed(partition, { at, stamp: lastOwnStamp });
   }
 
-  /** Own writes after the heal have stamps above `at`, so that these were not lost by then. */
+  /**
+   * Takes over a heal at `at`. Own writes after it have higher stamps, so they are not among the
+   * lost ones.
+   */
   #takeHealed(
     partition: number,
     { at, stamp }: { readonly at: Stamp; readonly stamp: Stamp },
@@ -190,13 +201,14 @@ export class Stabilizer {
   }
 
   /**
-   * CAUSAL-13: compared with what was known when the poll was sent, since writes go on meanwhile.
+   * CAUSAL-13: compares the reply with what was known when the poll was sent, because writes
+   * continue meanwhile.
    */
   #hasLostState(state: StateReply, lastSeen: Stamp): boolean {
     return state.lastOwnStamp < lastSeen || state.suspicions > state.healedSuspicions;
   }
 
-  /** CAUSAL-19: whether the partition is so far ahead of the site that it should stop to pull. */
+  /** CAUSAL-19: whether the partition is so far ahead of the site that it should stop pulling. */
   isFarAhead(received: Stamp, source: SiteIndex): boolean {
     const ahead = received - getStamp(this.#stable, source);
     return getStamp(this.#stable, source) > 0 && ahead > this.#limits.maxReceivedAhead;

@@ -1,9 +1,9 @@
 /**
  * The versions of one key, newest first, with a mark at each place where versions are missing.
  *
- * Reads need old versions for a while, since a snapshot may be older than the last write. What a
- * chain has dropped must not read as absent: without the mark, two of three snapshots under load
- * were torn (CAUSAL-7).
+ * Reads need old versions for a while, since a snapshot may be older than the last write. A read
+ * must not take a dropped version for an absent one. Without the marks, two of three snapshots
+ * under load were inconsistent (CAUSAL-7).
  */
 import { isCovered, minVector, type Stamp, type Vector } from './stamps.ts';
 import { compareVersions, getValueBytes, isVisible, type Version } from './version.ts';
@@ -11,20 +11,20 @@ import { compareVersions, getValueBytes, isVisible, type Version } from './versi
 /** Marks that versions between the newer and the older neighbor may be missing. */
 export interface Gap {
   /**
-   * Snapshots up to this vector cannot have seen the missing versions, so that a read at one may
-   * pass. `undefined` stops every read.
+   * Snapshots up to this vector cannot have seen the missing versions, so a read at such a snapshot
+   * may pass the gap. `undefined` stops every read.
    */
   readonly passableUpTo: Vector | undefined;
 }
 
 export type ChainLink = Version | Gap;
 
-/** Never changed: a copy of a partition shares its chains. */
+/** A chain is never changed, because a copy of a partition shares it. */
 export type VersionChain = readonly ChainLink[];
 
 export const EMPTY_CHAIN: VersionChain = [];
 
-/** No read may pass it. */
+/** A gap that no read may pass. */
 export const CLOSED_GAP: Gap = { passableUpTo: undefined };
 
 export function isGap(link: ChainLink): link is Gap {
@@ -33,7 +33,7 @@ export function isGap(link: ChainLink): link is Gap {
 
 /**
  * Returns the chain with `version` at its place. A version that is there already changes nothing.
- * Nor does one that is older than a closed gap: no read can come to it.
+ * Nor does a version that is older than a closed gap, because no read can reach it.
  */
 export function insertVersion(chain: VersionChain, version: Version): VersionChain {
   for (const [index, link] of chain.entries()) {
@@ -48,7 +48,7 @@ export function insertVersion(chain: VersionChain, version: Version): VersionCha
   return [...chain, version];
 }
 
-/** What a chain keeps (CAUSAL-6). */
+/** Which versions a chain keeps (CAUSAL-6). */
 export interface ChainLimits {
   /** Versions from this stamp on are kept. */
   readonly keepFrom: Stamp;
@@ -59,8 +59,9 @@ export interface ChainLimits {
 }
 
 /**
- * Returns the chain without what no new snapshot needs: all that is older than the newest stable
- * version among the old ones (CAUSAL-6). A gap stands in its place.
+ * Returns the chain without the versions that no new snapshot needs. These are older than the
+ * newest stable version that is from before `keepFrom`, or at which a limit of the chain is reached
+ * (CAUSAL-6). A gap takes their place.
  */
 export function trimChain(
   chain: VersionChain,
@@ -85,7 +86,7 @@ export function trimChain(
 
 /**
  * Returns the newest version in the snapshot, or `undefined` if the key had none. Returns `TOO_OLD`
- * if the read comes to a gap that it may not pass (CAUSAL-4, CAUSAL-7).
+ * if the read reaches a gap that it may not pass (CAUSAL-4, CAUSAL-7).
  */
 export function findVisibleVersion(
   chain: VersionChain,
@@ -101,8 +102,8 @@ export function findVisibleVersion(
 }
 
 /**
- * Returns the chain with all versions of another site's chain (CAUSAL-14). If that one ends at a
- * gap, so does the knowledge of what lies between its oldest version and the older ones here.
+ * Returns the chain with all versions of another site's chain (CAUSAL-14). If the other chain ends
+ * at a gap, versions may be missing below its oldest version, so the result has a gap there too.
  */
 export function mergeChain(
   chain: VersionChain,

@@ -1,4 +1,4 @@
-/** What an operator must know. */
+/** The alarms of a causal store on Redis: what an operator must know. */
 import { isThenable } from '../../correctable/validate.ts';
 import type { Clock, Timer } from '../../correctable/clock.ts';
 
@@ -6,8 +6,8 @@ export interface CausalRedisAlarm {
   /**
    * - `lost-writes`: partitions have lost acknowledged writes that no other site
    *   had.
-   * - `causal-history`: another site has broken a promise, so a snapshot may be
-   *   torn.
+   * - `causal-history`: another site has sent a write that is older than it had promised to send.
+   *   So a snapshot may lack a write that it depends on.
    * - `dropped-entries`: another site was away for so long that it must copy
    *   whole partitions.
    * - `clock`: the clocks of partitions, here or at another site, are too far
@@ -15,7 +15,7 @@ export interface CausalRedisAlarm {
    * - `eviction`: Redis may drop partitions when its memory is full.
    * - `persistence`: a failure of a server loses writes.
    * - `version`: a server is too old.
-   * - `unchecked`: what Redis keeps cannot be seen with the rights of this user.
+   * - `unchecked`: this user has no right to read the settings of Redis, so they were not checked.
    * - `deployment`: the deployment record of a site is missing.
    */
   readonly code:
@@ -31,15 +31,18 @@ export interface CausalRedisAlarm {
   /** The site of the process that reports it. */
   readonly site: string;
   readonly message: string;
-  /** The partitions that it is about, if any. */
+  /** The partitions that the alarm concerns, if any. */
   readonly partitions: readonly number[];
 }
 
 export type OnAlarm = (alarm: CausalRedisAlarm) => unknown;
 
-/** Alarms of many partitions come together: one failure touches many. */
+/**
+ * How long alarms are collected before they are reported together. One failure usually concerns
+ * many partitions.
+ */
 const COLLECT_MS = 200;
-/** What goes on is reported again after this time. */
+/** A problem that persists is reported again after this time. */
 const REPEAT_MS = 60_000;
 
 const MESSAGES: Readonly<Record<string, string>> = {
@@ -58,7 +61,7 @@ export class Alarms {
   readonly #clock: Clock;
   readonly #onAlarm: OnAlarm;
   readonly #collected = new Map<string, Set<number>>();
-  /** When something was last reported, by its text. */
+  /** When an alarm was last reported, by its text. */
   readonly #reportedAtMs = new Map<string, number>();
   #timer: Timer | undefined;
 
@@ -76,12 +79,12 @@ export class Alarms {
     this.#timer ??= this.#clock.setTimer(() => this.flush(), COLLECT_MS);
   }
 
-  /** Reports what is not about single partitions. */
+  /** Reports an alarm that does not concern single partitions. */
   report(code: CausalRedisAlarm['code'], message: string): void {
     if (!this.#isRepeated(message)) this.#raise(code, message, []);
   }
 
-  /** Reports what was collected, at once. */
+  /** Reports the collected alarms at once. */
   flush(): void {
     this.#timer?.cancel();
     this.#timer = undefined;

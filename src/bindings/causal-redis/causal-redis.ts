@@ -54,7 +54,10 @@ export function openCausalBinding(
 
 const STARTING = { refused: 'STARTING' } as const;
 
-/** Repetitions must arrive while their id is known, with time for the way. */
+/**
+ * How long a write is repeated. A repetition must arrive while the partition still remembers the id
+ * of the write, so this is shorter by the time of a request.
+ */
 const RETRY_WRITES_FOR_MS =
   (DEFAULT_LIMITS.keepIdsFor - 2 * DEFAULT_LIMITS.requestTimeout) / MICROSECONDS_PER_MS;
 
@@ -128,7 +131,10 @@ class RedisHost implements SiteHost {
   }
 }
 
-/** The operations of the site, which refuse until the gateway knows it. */
+/**
+ * Returns the operations of the site. They refuse to run until the gateway has read the deployment
+ * record.
+ */
 function createOperations(gateway: Gateway): SiteOperations {
   return {
     put: (session, write, onEnd) => {

@@ -20,7 +20,7 @@ export interface SiteReport {
   readonly servers: readonly ServerReport[];
   /** When a process of the site last published its state. */
   readonly publishedMsAgo: number | undefined;
-  /** How old what the site shows of each other site is, in milliseconds. */
+  /** How old the data of each other site is at this site, in milliseconds. */
   readonly lagMs: Readonly<Record<string, number>>;
   readonly problems: readonly Finding[];
 }
@@ -141,7 +141,7 @@ function describeSite({ view, ...found }: FoundSite, all: readonly FoundSite[]):
   return { ...found, lagMs, problems };
 }
 
-/** A site that shows nothing of another one yet is not in the result. */
+/** Computes how old the data of each other site is. Sites without any data here are left out. */
 function computeLags(
   record: DeploymentRecord | undefined,
   view: SiteView | undefined,

@@ -26,7 +26,7 @@ import { openRedisStores } from './redis-stores.ts';
 import { limitReplies } from './reply-limits.ts';
 import type { SiteStores } from './site-stores.ts';
 
-/** What `createCausalDeployment` has found or made. */
+/** The result of `createCausalDeployment`. */
 export interface CausalDeployment {
   readonly name: string;
   readonly site: string;
@@ -36,8 +36,8 @@ export interface CausalDeployment {
   /** Whether this call wrote the deployment record of the site. */
   readonly isCreated: boolean;
   /**
-   * Partitions that other sites know, and that have no data here. They are
-   * copied from there before they are served.
+   * The number of partitions that have data at other sites and none here. They are copied from
+   * there before clients can use them.
    */
   readonly restoredPartitions: number;
 }
@@ -45,12 +45,11 @@ export interface CausalDeployment {
 const DEFAULT_PARTITIONS = 256;
 
 /**
- * Prepares the Redis of `site` for a deployment. Call it once for each site,
- * before the first `causalRedis`. To repeat it does no harm. All sites must be
- * reachable.
+ * Prepares the Redis of `site` for a deployment. Call it once for each site, before the first
+ * `causalRedis`. A repeated call changes nothing. All sites must be reachable.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not
- *   fit, also if it does not fit what is there; `UNAVAILABLE` if the Redis of a
+ *   fit, also if it differs from the existing deployment; `UNAVAILABLE` if the Redis of a
  *   site cannot be reached, or gives no reply within 4 s
  * @example
  * const sites = { dublin: { nodes: ['10.0.0.1:6379'] }, oregon: { nodes: ['10.1.0.1:6379'] } };
@@ -69,7 +68,7 @@ export async function createCausalDeployment<const N extends string>(
   }
 }
 
-/** The same with stores that are open. */
+/** Does the work of `createCausalDeployment` with stores that are open already. */
 export async function prepareDeployment(
   options: ResolvedDeployment & { readonly partitions: number | undefined },
   stores: SiteStores,
@@ -98,7 +97,8 @@ export async function prepareDeployment(
     limits: DEFAULT_LIMITS,
     getSiteView: (_, onReply) => onReply({ refused: 'UNREACHABLE' }),
   });
-  // Before the record: without it, no gateway serves what is missing here.
+  // Mark lost partitions before the record is written: while there is no record, no gateway serves
+  // them.
   const restoredPartitions = isCreated ? await suspectLostPartitions(wanted, port) : 0;
   const keyspace = stores.keyspaces.get(site) as Keyspace;
   const written = await keyspace.createRecord(wanted);
@@ -137,9 +137,9 @@ async function readRecords(
 }
 
 /**
- * Marks partitions that are empty although another site has writes of theirs:
- * this Redis has lost its data. A gateway then copies them before it serves them
- * (CAUSAL-13, CAUSAL-14).
+ * Marks partitions that are empty although another site has writes that were made in them here.
+ * This Redis has lost their data, so a gateway copies them before it serves them (CAUSAL-13,
+ * CAUSAL-14).
  */
 async function suspectLostPartitions(
   { site, sites, partitions }: DeploymentRecord,
@@ -147,7 +147,7 @@ async function suspectLostPartitions(
 ): Promise<number> {
   const own = sites.indexOf(site);
   const others = sites.flatMap((_, index) => (index === own ? [] : [index]));
-  // With no time, the call confirms nothing (CAUSAL-10).
+  // Send zero as the time, so that the call does not confirm that all writes are there (CAUSAL-10).
   const request = {
     siteTime: 0,
     siteClock: 0,

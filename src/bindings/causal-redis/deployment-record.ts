@@ -1,10 +1,14 @@
 /**
- * The deployment record: what all processes of a deployment have to agree on.
- * It lies in the Redis of each site, so that a wrong address is noticed.
+ * The deployment record: the settings on which all processes of a deployment have to agree. The
+ * Redis of each site stores it, so that a process notices if an address leads to another
+ * deployment.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 
-/** Changes if a process could misread the data of another version. */
+/**
+ * The version of the stored format. It changes if another version of the package would misread the
+ * data.
+ */
 export const RECORD_FORMAT = 1;
 
 export interface DeploymentRecord {

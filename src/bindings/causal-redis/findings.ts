@@ -1,4 +1,4 @@
-/** What is wrong with the servers of a site, and what to do about it. */
+/** The problems of the servers of a site, with the fix for each. */
 import type { ServerReport } from './inspect-servers.ts';
 
 export interface Finding<C extends string = FindingCode> {

@@ -1,10 +1,9 @@
 /**
  * The gateway of one process: it starts, polls and replicates, and closes.
  *
- * All gateways of a site share a lease. The one that has it polls the
- * partitions, brings what other sites have written, and publishes what it knows.
- * The others read that. A lost lease does no harm: two gateways that do the same
- * work only cost more.
+ * The gateways of a site share a lease. The gateway that holds it polls the partitions, replicates
+ * the writes of other sites, and publishes its knowledge. The other gateways read this. Correctness
+ * does not depend on the lease: two gateways that hold it only do some work twice.
  */
 import { randomBytes } from 'node:crypto';
 import { CausalSite } from '../../causal/causal-site.ts';
@@ -36,17 +35,29 @@ export interface GatewayParts {
 }
 
 const SHORTEST_ROUND_MS = 20;
-/** An idle site makes fewer rounds. It asks the other sites often whether they are. */
+/**
+ * After this time without activity, a site makes fewer rounds. Between them it often asks the other
+ * sites whether they have new writes.
+ */
 const IDLE_AFTER_MS = 2_000;
 const IDLE_ROUND_MS = 250;
 const IDLE_FACTOR = 5;
 const WATCH_MS = 100;
-/** Background calls of one gateway in a millisecond, so that rounds leave time. */
+/**
+ * Maximum rate of background calls of one gateway, in calls per millisecond. It leaves time for the
+ * calls of clients.
+ */
 const MAX_CALLS_PER_MS = 5;
 const LEASE_MS = 2_000;
-/** A server that is slow gets fewer rounds, so that they do not pile up. */
+/**
+ * The minimum interval between rounds, as a multiple of the latest response time. So the calls of
+ * rounds do not accumulate at a slow server.
+ */
 const OVERLOAD_FACTOR = 3;
-/** A gateway without the lease polls for clocks, and for losses that it sees. */
+/**
+ * How often a gateway without the lease polls the partitions: to measure their clocks, and to
+ * detect lost writes.
+ */
 const FOLLOWER_POLL_MS = 1_000;
 const RETRY_START_MS = 250;
 const CHECK_MS = 60_000;
@@ -62,7 +73,7 @@ export class Gateway {
   readonly #id = randomBytes(9).toString('base64url');
   readonly #timers = new Set<Timer>();
   readonly #waiters = new Set<() => void>();
-  /** Sites whose record fits. Calls to others are not sent. */
+  /** Sites whose deployment record matches. Calls to other sites are not sent. */
   readonly #verified = new Set<string>();
   #stores: SiteStores | undefined;
   #record: DeploymentRecord | undefined;
@@ -75,7 +86,7 @@ export class Gateway {
   #polledAtMs = -Infinity;
   #roundAtMs = -Infinity;
   #exchangeMs = 0;
-  /** What the gateways of the site had published when this one asked last. */
+  /** The view that gateways of the site had published at the latest exchange. */
   #published: SiteView | undefined;
   #round: Timer | undefined;
   #isClosed = false;
@@ -100,7 +111,7 @@ export class Gateway {
     return this.#failure;
   }
 
-  /** What a gateway that does not serve yet waits for. */
+  /** Describes why the gateway does not serve clients yet. */
   get problem(): string {
     return this.#problem;
   }
@@ -120,7 +131,7 @@ export class Gateway {
     for (const timer of this.#timers) timer.cancel();
     this.#timers.clear();
     this.#parts.alarms.flush();
-    // Otherwise the other gateways of the site would wait until the lease ends.
+    // Release the lease. Otherwise the other gateways of the site would wait until it expires.
     if (this.#isLeader && this.#site !== undefined)
       await this.#within(RELEASE_MS, this.#ownKeyspace.releaseLease(this.#id)).catch(() => {});
     this.#stores?.close();
@@ -155,7 +166,7 @@ export class Gateway {
     this.#verified.add(site);
     this.#isLeader = reply.isLeader;
     this.#createSite(stores, reply.published);
-    // Before the first round, so that it asks the sites that answer (CAUSAL-13).
+    // Verify the other sites first, so that the first round can ask them (CAUSAL-13).
     await this.#verifyOthers();
     if (this.#isClosed) return;
     this.#activeAtMs = this.#parts.clock.now();
@@ -203,7 +214,10 @@ export class Gateway {
     this.#site.start(published && this.#decode(published));
   }
 
-  /** A wrong address must not bring in the data of another deployment. */
+  /**
+   * Returns a port that calls only verified sites. A wrong address must not bring in the data of
+   * another deployment.
+   */
   #guardPort(port: PartitionPort): PartitionPort {
     const { sites } = this.#record as DeploymentRecord;
     const isVerified = (site: SiteIndex): boolean => this.#verified.has(sites[site] as string);
@@ -232,7 +246,7 @@ export class Gateway {
     try {
       const record = await this.#readRecord(site);
       if (record === undefined) {
-        // It may be prepared later.
+        // The other site may be prepared later, so this is only reported.
         const { message } = createMissingRecordError(this.#expect(site));
         this.#problem = message;
         return this.#parts.alarms.report('deployment', message);
@@ -253,7 +267,8 @@ export class Gateway {
       site.replicate();
       this.#poll(site);
     } else this.#follow(site);
-    // It waits behind the calls of the round, and so measures how fast they are.
+    // Send the exchange after the calls of the round. It waits behind them, so its duration shows
+    // how busy the server is.
     this.#exchange(site);
     for (const run of this.#waiters) run();
     this.#planRound();
@@ -269,7 +284,7 @@ export class Gateway {
     );
   }
 
-  /** Between the rounds of an idle site: asks only whether others have written. */
+  /** Asks other sites whether they have new writes. Runs between the rounds of an idle site. */
   #watch(): void {
     const { sites } = this.#record as DeploymentRecord;
     for (const index of sites.keys())
@@ -286,8 +301,8 @@ export class Gateway {
     site.requestHeals();
     const now = this.#parts.clock.now();
     const isDue = now - this.#polledAtMs >= FOLLOWER_POLL_MS;
-    // While an exchange waits, no other gateway hears what this one has seen. So it must notice
-    // itself what is lost of that (CAUSAL-13).
+    // While an exchange is in flight, other gateways do not know which writes this gateway has
+    // seen. So this gateway must poll to detect their loss itself (CAUSAL-13).
     if (isDue || !site.isReady || this.#isExchanging) this.#poll(site);
   }
 
@@ -320,7 +335,7 @@ export class Gateway {
       },
       () => {
         this.#isExchanging = false;
-        // Without a lease, each gateway does all the work: that costs more, and
+        // The lease is unknown, so do all the work. If several gateways do so, that costs more, but
         // is safe.
         this.#isLeader = true;
       },
@@ -328,8 +343,9 @@ export class Gateway {
   }
 
   /**
-   * What this gateway should publish. Without the lease, that is what it has seen and the others
-   * have not: they must not serve a partition that has lost it (CAUSAL-13).
+   * Returns the view that this gateway should publish. A gateway without the lease publishes only
+   * if it has seen writes that the published view lacks. The other gateways must not serve a
+   * partition that has lost these writes (CAUSAL-13).
    */
   #getNews(site: CausalSite): SiteView | undefined {
     if (!site.isReady) return undefined;
@@ -365,7 +381,7 @@ export class Gateway {
     return decodeView(bytes, age, sizes);
   }
 
-  /** Looks at what Redis keeps. */
+  /** Checks the settings of the servers, now and at intervals. */
   #checkServers(): void {
     const { alarms } = this.#parts;
     this.#ownKeyspace.inspect().then(
@@ -382,8 +398,8 @@ export class Gateway {
   }
 
   /**
-   * After `FLUSHALL` the data comes back from other sites, and so must this: a
-   * gateway that starts refuses to serve without it.
+   * Writes the deployment record again, for example after `FLUSHALL`. The data is copied back from
+   * other sites, but a starting gateway refuses to serve without the record.
    */
   #restoreRecord(): void {
     if (this.#isClosed) return;
@@ -411,7 +427,10 @@ export class Gateway {
     return !isWaiting && this.#parts.clock.now() - this.#activeAtMs > IDLE_AFTER_MS;
   }
 
-  /** A write, here or elsewhere: the other sites should soon have it. */
+  /**
+   * Called at a write, here or at another site. Starts a round at once if the site is idle, so that
+   * the write is replicated soon.
+   */
   #noteActivity(): void {
     const wasIdle = this.#isIdle;
     this.#activeAtMs = this.#parts.clock.now();

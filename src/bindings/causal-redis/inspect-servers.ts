@@ -1,4 +1,4 @@
-/** What the servers of a site keep, and what they may drop. */
+/** Reads the settings of the servers of a site: what they persist, and what they may evict. */
 import type { RedisConnection } from './redis-connection.ts';
 
 /** One master, as far as the rights of the user allow to see it. */
@@ -22,7 +22,7 @@ export interface ServerReport {
 export async function inspectServers(
   connection: RedisConnection,
 ): Promise<readonly ServerReport[]> {
-  // A Cluster knows its masters only when it is connected.
+  // Call a command first: a `Cluster` knows its masters only when it is connected.
   await connection.call('ping');
   const masters = connection.nodes?.('master') ?? [connection];
   return Promise.all(masters.map(inspectServer));
@@ -30,7 +30,7 @@ export async function inspectServers(
 
 async function inspectServer(server: RedisConnection): Promise<ServerReport> {
   const info = parseInfo(String(await server.call('INFO')));
-  // Managed services refuse CONFIG, and INFO has most of it.
+  // Managed services refuse CONFIG. INFO contains most of the settings.
   const config = await server.call('CONFIG', 'GET', 'maxmemory-policy').then(
     (reply) => findSetting(reply, 'maxmemory-policy'),
     () => undefined,
@@ -60,7 +60,7 @@ function parseInfo(text: string): Readonly<Record<string, string>> {
   );
 }
 
-/** RESP3 brings an object, and RESP2 a list of names and values. */
+/** With RESP3, the reply is an object. With RESP2, it is an array of names and values. */
 function findSetting(reply: unknown, name: string): string | undefined {
   if (!Array.isArray(reply)) return (reply as Record<string, string>)?.[name];
   return reply[1] === undefined ? undefined : String(reply[1]);

@@ -1,4 +1,7 @@
-/** What a gateway needs of the Redis of a site, besides its partitions. */
+/**
+ * Stores the shared data of a site in its Redis: the deployment record, the lease, and the
+ * published view. Partitions are stored by `redis-partition-port.ts`.
+ */
 import { createHash } from 'node:crypto';
 import { formatRecord, parseRecord, type DeploymentRecord } from './deployment-record.ts';
 import { inspectServers, type ServerReport } from './inspect-servers.ts';
@@ -16,8 +19,8 @@ export interface LeaseRequest {
   readonly gateway: string;
   readonly leaseMs: number;
   /**
-   * Is published if the gateway has the lease. From others only what they have seen of own writes
-   * is taken (CAUSAL-13).
+   * The view to publish. Without the lease, only the highest stamps of own writes are taken from it
+   * (CAUSAL-13).
    */
   readonly view: Buffer | undefined;
   readonly partitionCount: number;
@@ -37,7 +40,7 @@ export interface Keyspace {
   createRecord(record: DeploymentRecord): Promise<DeploymentRecord>;
   /** Asks for the lease, and exchanges what gateways of the site know. */
   exchangeView(request: LeaseRequest): Promise<LeaseReply>;
-  /** Lets another gateway have the lease at once. */
+  /** Releases the lease, so that another gateway can take it at once. */
   releaseLease(gateway: string): Promise<void>;
   readView(): Promise<PublishedView | undefined>;
   inspect(): Promise<readonly ServerReport[]>;
@@ -46,12 +49,12 @@ export interface Keyspace {
 }
 
 /**
- * The lease is for cost only: two gateways that both have it do no harm. The age
- * of a view is measured by one clock, so that clocks of gateways do not matter.
+ * The lease only saves work: two gateways that both hold it do no harm. The age of a view is
+ * measured by one clock, so that clocks of gateways do not matter.
  *
- * A view ends with the last own stamp of each partition, and with the time of its
- * last heal. A gateway without the lease may have seen a write that the one with
- * the lease has not: the later heal counts, and the higher stamp since then.
+ * A view ends with the last own stamp of each partition, and with the time of its last heal. A
+ * gateway without the lease may have seen a write that the other has not. So of two views, the
+ * later heal counts, and the higher stamp since that heal.
  */
 const EXCHANGE = `#!lua flags=allow-oom
 local time = redis.call('TIME')
@@ -112,7 +115,7 @@ local age = time[1] * 1000000 + time[2] - struct.unpack('>d', stored)
 return { age, string.sub(stored, 9) }
 `;
 
-/** Each command that scripts use. */
+/** Runs each command that the scripts use. */
 const CHECK_RIGHTS = `
 redis.call('TIME')
 redis.call('HSET', KEYS[1], 'a', '1')
@@ -212,7 +215,7 @@ export class RedisKeyspace implements Keyspace {
   }
 }
 
-/** RESP3 brings an object, and RESP2 a list of names and values. */
+/** With RESP3, the reply is an object. With RESP2, it is an array of names and values. */
 function toFields(reply: unknown): Readonly<Record<string, string>> {
   if (!Array.isArray(reply)) return reply as Readonly<Record<string, string>>;
   const pairs: [string, string][] = [];

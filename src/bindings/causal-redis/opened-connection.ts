@@ -1,6 +1,6 @@
 /**
- * A connection that the binding opens. Whether the nodes are a Redis Cluster is
- * asked at the first call: another site may be out of reach at the start.
+ * A connection that the binding opens. It finds out at the first call whether the nodes are a Redis
+ * Cluster, because another site may be unreachable at the start.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { ServerAddress } from '../shared/server-address.ts';
@@ -13,8 +13,8 @@ export interface RedisDriver {
 }
 
 /**
- * Not a literal, so that neither compilers nor bundlers look for a package that
- * need not be there.
+ * The type is `string`, not a literal, so that compilers and bundlers do not look for a package
+ * that may be absent.
  */
 const PACKAGE: string = 'ioredis';
 
@@ -105,12 +105,12 @@ export class OpenedConnection implements ScriptConnection {
     const connection = address.isCluster
       ? new this.#driver.Cluster(addresses, { redisOptions })
       : new this.#driver.Redis({ ...redisOptions, ...address });
-    // Each call reports its own failure, so that this is no news.
+    // Ignore the event: each call reports its own failure.
     connection.on('error', () => {});
     return connection;
   }
 
-  /** Returns the first node that answers, and whether it is of a Cluster. */
+  /** Returns the first node that answers, and whether it belongs to a Cluster. */
   async #findServer(): Promise<ServerAddress & { readonly isCluster: boolean }> {
     const errors: unknown[] = [];
     for (const address of this.#target.addresses) {
@@ -137,7 +137,7 @@ export class OpenedConnection implements ScriptConnection {
       const info = String(await connection.call('info', 'cluster'));
       return info.includes('cluster_enabled:1');
     } catch (error) {
-      // The error of the socket says more than that the connection is closed.
+      // The error of the socket is more specific than "connection is closed".
       throw problem ?? error;
     } finally {
       connection.disconnect();

@@ -1,4 +1,4 @@
-/** How a causal store on Redis is made, and the checks of its options. */
+/** The options of a causal store on Redis, and their checks. */
 import { check } from '../../correctable/errors.ts';
 import {
   checkOptionNames,
@@ -17,8 +17,8 @@ import type { RedisConnection, ScriptConnection } from './redis-connection.ts';
 /** Addresses of the Redis of a site. The binding connects, and closes what it has opened. */
 export interface RedisNodes {
   /**
-   * Nodes as `host` or `host:port`. Of a Redis Cluster, some are enough. The
-   * binding finds out whether it is one.
+   * Nodes as `host` or `host:port`. A few nodes of a Redis Cluster are enough. The binding detects
+   * whether the nodes are a Cluster.
    */
   readonly nodes: readonly string[];
   /**
@@ -70,7 +70,7 @@ export interface CausalDeploymentOptions<N extends string = string> extends Pick
   readonly partitions?: number | undefined;
 }
 
-/** A connection that belongs to the caller, or where to connect to. */
+/** A connection that belongs to the caller, or the nodes to connect to. */
 export type SiteSource =
   | { readonly connection: ScriptConnection }
   | {
@@ -81,7 +81,7 @@ export type SiteSource =
 export interface ResolvedDeployment {
   readonly name: string;
   readonly site: string;
-  /** By name of the site. */
+  /** The connection or the nodes of each site, by its name. */
   readonly sources: ReadonlyMap<string, SiteSource>;
 }
 
@@ -100,7 +100,7 @@ const DEFAULT_PORT = 6379;
 const DEFAULT_SITE_TIMEOUT_MS = 5_000;
 const DEFAULT_MAX_VALUE_BYTES = 65_536;
 const MAX_PARTITIONS = 16_384;
-/** A brace would end the hash tag that the name stands in. */
+/** The characters of a name. A brace would end the hash tag that contains the name. */
 const NAME = /^[\w.:-]{1,64}$/;
 
 const OPTIONS: OptionNamesOf<CausalRedisOptions> = {
@@ -202,14 +202,14 @@ interface Cluster extends RedisConnection {
   readonly options?: { readonly enableAutoPipelining?: boolean };
 }
 
-/** ioredis 5 sends scripts of such a `Cluster` to the wrong server. */
+/** Refuses a `Cluster` with an option that makes ioredis 5 send scripts to the wrong server. */
 function checkConnection(field: string, { nodes, options }: Cluster): void {
   const isFit = nodes === undefined || options?.enableAutoPipelining !== true;
   const advice = 'is a Cluster with enableAutoPipelining. Give one without it, or { nodes }.';
   check(isFit, field, advice);
 }
 
-/** Replies of scripts have numbers. */
+/** Refuses options that turn numbers into strings: replies of scripts contain numbers. */
 function checkNumbers(field: string, options: { readonly stringNumbers?: boolean }): void {
   check(options.stringNumbers !== true, field, 'must not be true: replies need numbers.');
 }

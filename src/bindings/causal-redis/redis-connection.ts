@@ -1,6 +1,6 @@
 /**
- * The part of `ioredis` that is used. It is written here, so that the types fit
- * several versions of the package, and do not need it.
+ * The part of `ioredis` that the binding uses. The types are declared here, so that they fit
+ * several versions of the package, and a program can compile without it.
  */
 
 export type RedisArgument = string | Buffer | number;
@@ -10,18 +10,18 @@ export interface RedisConnection {
   call(command: string, ...args: RedisArgument[]): Promise<unknown>;
   callBuffer(command: string, ...args: RedisArgument[]): Promise<unknown>;
   disconnect(): void;
-  /** Only of a `Cluster`. */
+  /** Present only on a `Cluster`. */
   nodes?(role: 'master'): RedisConnection[];
 }
 
 /**
- * What each connection has, although the types of `ioredis` lack it. `callBuffer`
- * is no way to run a script: with `enableAutoPipelining` it drops the command.
+ * Methods that each connection has, although the types of `ioredis` lack them. Scripts are not run
+ * by `callBuffer`, because with `enableAutoPipelining` that drops the command.
  */
 export interface ScriptConnection extends RedisConnection {
-  /** Runs a script. Texts of its reply are bytes. */
+  /** Runs a script. Strings in its reply are returned as bytes. */
   evalBuffer(script: string, keyCount: number, ...keysAndArgs: RedisArgument[]): Promise<unknown>;
-  /** The same for a script that the server knows, by its SHA-1. */
+  /** Runs a script that the server has stored, by its SHA-1. */
   evalshaBuffer(sha: string, keyCount: number, ...keysAndArgs: RedisArgument[]): Promise<unknown>;
   on(event: 'error', listener: (error: unknown) => void): unknown;
 }

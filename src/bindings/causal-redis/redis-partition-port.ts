@@ -1,4 +1,6 @@
-/** The way from a gateway to partitions that are hashes in Redis. */
+/**
+ * The partition port for Redis. Each partition is a hash, and each call of a gateway is a script.
+ */
 import { createHash } from 'node:crypto';
 import type { CausalLimits } from '../../causal/limits.ts';
 import type {
@@ -14,7 +16,7 @@ import { buildPartitionScripts } from './scripts/partition-scripts.ts';
 
 export interface RedisPartitionPortOptions {
   readonly name: string;
-  /** By the index of the site. */
+  /** The connection to each site, by the index of the site. */
   readonly connections: readonly ScriptConnection[];
   readonly siteCount: number;
   readonly limits: CausalLimits;
@@ -37,7 +39,9 @@ export function createRedisPartitionPort(options: RedisPartitionPortOptions): Pa
 class RedisPartitionPort implements PartitionPort {
   readonly getSiteView: PartitionPort['getSiteView'];
   readonly #options: RedisPartitionPortOptions;
-  /** By site, since the own site of a partition is written into its scripts. */
+  /**
+   * The scripts of each site. They differ, because the site of the partition is a constant in them.
+   */
   readonly #scripts: readonly Readonly<Record<CallName, Script>>[];
 
   constructor(options: RedisPartitionPortOptions) {
@@ -68,7 +72,7 @@ class RedisPartitionPort implements PartitionPort {
     void this.#execute(address, name, args).then(reply);
   }
 
-  /** Never rejects: an error of the way is a refusal. */
+  /** Never rejects: an error of the connection becomes a refusal. */
   async #execute<N extends CallName>(
     { site, partition }: PartitionAddress,
     name: N,
@@ -112,15 +116,15 @@ async function runScript(
 }
 
 /**
- * Replies that come before the first write of a script, and that a client does not get by its own
- * retries. After a failover `ioredis` sends a call again, so READONLY, LOADING or CLUSTERDOWN may
- * be the reply to a repetition of a call that was executed. A command that the user may not run
- * within the script may come after a write.
+ * Errors that prove that a script has written nothing: a server replies with them before the first
+ * write, and a retry of `ioredis` does not cause them. After a failover `ioredis` sends a call
+ * again, so READONLY, LOADING or CLUSTERDOWN may be the reply to a repetition of a call that was
+ * executed. A command that the user may not run within the script may come after a write.
  */
 const NOT_EXECUTED = /^(NOREPLICAS|MISCONF|NOPERM(?!.*script))\b/;
 
 function toRefusal(error: unknown): Refusal {
-  // The server has used all its memory, and evicts nothing.
+  // The server has used all its memory, and its policy is to evict nothing.
   if (startsWith(error, 'OOM')) return { refused: 'FULL' };
   const detail = error instanceof Error ? error.message : '';
   return NOT_EXECUTED.test(detail) ? { refused: 'NOT_EXECUTED', detail } : UNREACHABLE;

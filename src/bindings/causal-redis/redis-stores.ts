@@ -8,8 +8,8 @@ import { createRedisPartitionPort } from './redis-partition-port.ts';
 import type { SiteStores } from './site-stores.ts';
 
 /**
- * Opens what the options name, and closes it again. Connections that they give
- * stay open.
+ * Opens connections to the nodes in the options. `close` closes them, but not connections that the
+ * application has passed.
  *
  * @throws CorrectableError `UNSUPPORTED` if `ioredis` is needed and missing
  */

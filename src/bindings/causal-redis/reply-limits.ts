@@ -15,7 +15,7 @@ export function limitReplies(stores: SiteStores, clock: Clock): SiteStores {
   );
   return {
     keyspaces: new Map(limited),
-    // Calls of partitions have the same limit.
+    // `createPort` applies the same limit to calls of partitions.
     createPort: (options) => stores.createPort(options),
     close: () => stores.close(),
   };

@@ -1,4 +1,4 @@
-/** Calls as arguments of scripts, and replies of scripts as replies of calls. */
+/** Encodes calls as arguments of scripts, and decodes their replies. */
 import type {
   CallName,
   Cursor,
@@ -143,7 +143,7 @@ export function encodeRequest<N extends CallName>(
   return ENCODERS[name](request);
 }
 
-/** Returns what a script has replied: an integer is a refusal. */
+/** Decodes the reply of a script. An integer is the code of a refusal. */
 export function decodeReply<N extends CallName>(
   name: N,
   reply: unknown,
@@ -153,7 +153,7 @@ export function decodeReply<N extends CallName>(
   return DECODERS[name](reply as never, siteCount);
 }
 
-/** Reads the physical clock, and the field `s` of a partition behind it. */
+/** Reads the physical clock, and the field `s` of a partition that follows it. */
 function decodeState(reply: Buffer, siteCount: number): StateReply {
   const [physicalClock = 0, ...state] = decodeNumbers(reply);
   const places = getStatePlaces(siteCount);

@@ -11,9 +11,9 @@ export interface PortOptions {
 }
 
 export interface SiteStores {
-  /** By name of the site. */
+  /** The shared data of each site, by its name. */
   readonly keyspaces: ReadonlyMap<string, Keyspace>;
   createPort(options: PortOptions): PartitionPort;
-  /** Closes what was opened. Connections of the caller stay open. */
+  /** Closes connections that were opened here. Connections of the caller stay open. */
   close(): void;
 }

@@ -16,8 +16,8 @@ export function checkKeySizes(keys: readonly string[]): void {
 }
 
 /**
- * @throws CorrectableError `INVALID_VALUE` for what is no JSON, what JSON would
- *   change, and what is too long
+ * @throws CorrectableError `INVALID_VALUE` for a value that JSON cannot represent
+ *   or would change, and for one that is too long
  */
 export function encodeValue(value: unknown, maxBytes: number): Buffer {
   const text = toExactJson(value, { name: 'put', field: 'args.value' });

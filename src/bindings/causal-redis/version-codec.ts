@@ -13,7 +13,9 @@ const DEPENDENCIES_AT = 22;
 const ENTRY_HEAD_BYTES = 13;
 const TOMBSTONE = 1;
 
-/** Fields of a hash begin with what they are: a chain, or the id of a write. */
+/**
+ * The size of the prefix of a field. It shows whether the field has a chain or the id of a write.
+ */
 const FIELD_PREFIX_BYTES = 2;
 
 export function toChainField(key: string): string {

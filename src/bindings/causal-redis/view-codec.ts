@@ -1,4 +1,4 @@
-/** What gateways of one site share, as bytes: big-endian doubles. */
+/** Encodes the view that gateways of one site share, as big-endian doubles. */
 import type { SiteView } from '../../causal/partition-calls.ts';
 
 const VIEW_FORMAT = 1;

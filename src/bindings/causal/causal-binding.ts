@@ -16,7 +16,7 @@ import { ReadRun } from './read-run.ts';
 import { CAUSAL_LEVELS, type CausalLevels, type SiteHost, type VectorTokens } from './site-host.ts';
 import { WriteRun } from './write-run.ts';
 
-/** What a session of a client has seen. It can go on at another site with its token. */
+/** What a session of a client has seen. It can be continued at another site by its token. */
 class ClientSession implements BindingSession {
   readonly causal: CausalSession;
   readonly #tokens: VectorTokens;
@@ -33,7 +33,7 @@ class ClientSession implements BindingSession {
 
 export class CausalBinding implements Binding<CausalLevels> {
   readonly name: string;
-  /** Absent if the binding belongs to the client that closes it. */
+  /** Absent if the binding belongs to one client, which closes it. */
   readonly openHandle?: () => Binding<CausalLevels>;
   readonly #host: SiteHost;
   readonly #runs = new Set<OperationRun>();

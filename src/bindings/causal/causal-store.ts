@@ -54,7 +54,7 @@ export function createCausalStore<const N extends string>(
   return bindMethods(new EmbeddedStore(resolveOptions(options))) as unknown as CausalStore<N>;
 }
 
-/** How often the sites exchange what is new (Contrarian, 5.1). */
+/** The interval at which the sites exchange new writes (Contrarian, 5.1). */
 const ROUND_INTERVAL_MS = 5;
 
 class EmbeddedStore implements CausalStore {
@@ -124,7 +124,7 @@ class EmbeddedStore implements CausalStore {
       limits: DEFAULT_LIMITS,
       port: this.#network.createPort(site),
       getTime: () => this.#getTime(),
-      // No partition of this process loses state, so that there is nothing to report.
+      // A partition in this process never loses state, so no alarm can occur.
       onAlarm: () => {},
     });
   }
@@ -140,7 +140,7 @@ class EmbeddedStore implements CausalStore {
       operations: this.#sites[site] as CausalSite,
       clock,
       siteTimeoutMs,
-      // Each write is answered at once.
+      // A partition in this process always replies, so writes need no retries.
       retryWritesForMs: 0,
       tokens: createUnsignedTokens({ site, siteCount, getHighestStamp }),
       isShared: true,
@@ -171,7 +171,7 @@ class EmbeddedStore implements CausalStore {
     };
   }
 
-  /** No session can have seen a higher stamp of the site. */
+  /** Returns the highest stamp of the site that a session can have seen. */
   #getHighestStamp(site: SiteIndex): Stamp {
     const { siteTime } = (this.#sites[site] as CausalSite).getView();
     return siteTime + DEFAULT_LIMITS.maxClockSkew;
@@ -183,7 +183,9 @@ class EmbeddedStore implements CausalStore {
     return () => this.#waiters.delete(run);
   }
 
-  /** Rounds run only while a site lacks something, so that an idle store has no timer. */
+  /**
+   * Starts the rounds. They run only while a site lacks writes, so that an idle store has no timer.
+   */
   #wake(): void {
     if (this.#isClosed || this.#round !== undefined || this.sites.length === 1) return;
     this.#round = this.#options.clock.setTimer(() => this.#runRound(), ROUND_INTERVAL_MS);

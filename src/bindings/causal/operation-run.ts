@@ -1,4 +1,4 @@
-/** One operation at one site: its attempts, and what ends it. */
+/** Runs one operation at one site: its attempts, its waits, and its end. */
 import type { OperationRefusal } from '../../causal/causal-site.ts';
 import type { CausalSession } from '../../causal/session.ts';
 import type { InvocationContext, Sink } from '../../correctable/binding.ts';
@@ -20,7 +20,7 @@ export interface OperationCall {
 const FIRST_RETRY_MS = 10;
 const LATEST_RETRY_MS = 200;
 
-/** Refusals that pass: while a gateway starts, a partition fails over, or is healed. */
+/** Temporary refusals: a gateway starts, or a partition fails over or is healed. */
 const PASSING: ReadonlySet<string> = new Set([
   'STARTING',
   'REWOUND',
@@ -28,7 +28,10 @@ const PASSING: ReadonlySet<string> = new Set([
   'NOT_EXECUTED',
   'UNREACHABLE',
 ]);
-/** These are for the site that the operation is at: another one is not waited for. */
+/**
+ * Refusals that count as temporary only for the operation's own site. An operation does not wait
+ * for another site that is down.
+ */
 const PASSING_HERE: ReadonlySet<string> = new Set(['NOT_EXECUTED', 'UNREACHABLE']);
 
 export abstract class OperationRun {
@@ -38,7 +41,7 @@ export abstract class OperationRun {
   #retryMs = FIRST_RETRY_MS;
   #stopWaiting: (() => void) | undefined;
   #deadline: Timer | undefined;
-  /** One limit for all waits of the run. */
+  /** The time limit of all waits of the run together. */
   #waitsUntilMs: number | undefined;
   #hasEnded = false;
 
@@ -49,7 +52,7 @@ export abstract class OperationRun {
 
   abstract start(): void;
 
-  /** Ends the run, since the binding closes. Resolves when nothing of it is in flight. */
+  /** Ends the run, because the binding closes. Resolves when none of its requests is in flight. */
   abstract close(error: CorrectableError): Promise<void>;
 
   fail(error: CorrectableError): void {
@@ -71,9 +74,9 @@ export abstract class OperationRun {
   }
 
   /**
-   * Waits until the site may have what the session has seen elsewhere, and tries again (CAUSAL-20).
-   * Within one site nothing waits. The deadline is only for the wait: an attempt that was sent may
-   * be executed.
+   * Waits until this site has the writes that the session has seen at another site, then calls
+   * `attempt` (CAUSAL-20). A session that stays at one site never waits. The deadline applies only
+   * to the wait, because an attempt that was sent may be executed.
    */
   protected waitFor(attempt: () => void, onTimeout: () => void): void {
     const { host, session } = this.call;
@@ -94,7 +97,10 @@ export abstract class OperationRun {
     this.#deadline = undefined;
   }
 
-  /** Whether the refusal may pass in time: another site that does not answer is not waited for. */
+  /**
+   * Returns whether the refusal is temporary. An operation does not wait for another site that does
+   * not answer.
+   */
   protected isPassing({ refused, site }: OperationRefusal): boolean {
     const isOther = site !== undefined && site !== this.call.host.site;
     return PASSING.has(refused) && !(isOther && PASSING_HERE.has(refused));

@@ -33,7 +33,7 @@ export interface CausalStoreOptions<N extends string = string> {
    * another site. Then it fails with `REPLICA_BEHIND`. Default: 5000
    */
   readonly siteTimeoutMs?: number | undefined;
-  /** Measures the delays, and gives the time of writes. Default: the clock of the process */
+  /** The clock for the delays and for the times of writes. Default: the clock of the process */
   readonly clock?: Clock | undefined;
 }
 
@@ -43,11 +43,11 @@ export interface ResolvedOptions {
   readonly siteTimeoutMs: number;
   readonly clock: Clock;
   /**
-   * When the clock was at 0, in milliseconds since the epoch. Stamps go by the clock, which never
-   * goes back: writes must not stop because the clock of the machine is set.
+   * When the clock was at 0, in milliseconds since the epoch. Stamps are computed from `clock`,
+   * which never goes back. So writes go on if the machine's clock is set.
    */
   readonly epochMs: number;
-  /** How long a message takes from one site to another, by their places. */
+  /** How long a message takes between two sites, by their indices. */
   readonly delaysMs: readonly (readonly number[])[];
 }
 
@@ -84,7 +84,9 @@ function computeDelays(
   return sites.map((from) => sites.map((to) => (from === to ? 0 : getDelayMs(latency, from, to))));
 }
 
-/** A pair that no site belongs to is a misspelling, and would count as no delay. */
+/**
+ * Rejects a pair that names an unknown site. It is a misspelling, and would silently mean no delay.
+ */
 function checkPairs(sites: readonly string[], latency: RoundTrips): void {
   const pairs = new Set(sites.flatMap((a) => sites.flatMap((b) => (a === b ? [] : `${a}-${b}`))));
   for (const pair of Object.keys(latency)) {

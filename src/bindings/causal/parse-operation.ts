@@ -1,4 +1,7 @@
-/** Behind a gateway without a contract, clients may send any name and arguments: all is checked. */
+/**
+ * Checks the name and the arguments of an operation. Behind a gateway without a contract, clients
+ * may send anything.
+ */
 import { CorrectableError, check } from '../../correctable/errors.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
 import { isRecord } from '../../correctable/validate.ts';

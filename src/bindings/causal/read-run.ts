@@ -16,7 +16,7 @@ const MAX_SNAPSHOTS = 20;
 interface LevelRead {
   readonly level: Level;
   snapshots: number;
-  /** What failed, until no weaker level is pending. */
+  /** The error of the level, kept until no weaker level is pending. */
   error?: CorrectableError | undefined;
 }
 
@@ -95,7 +95,10 @@ export class ReadRun extends OperationRun {
     this.#failIfAlone();
   }
 
-  /** Fails the read if another program has written into the store. */
+  /**
+   * Decodes the values. Fails the read if a value cannot be decoded, because another program has
+   * written it.
+   */
   #decode(versions: SnapshotRead['versions'], snapshot: Vector): readonly unknown[] | undefined {
     const { host } = this.call;
     const now = getStamp(snapshot, host.site);
@@ -112,7 +115,7 @@ export class ReadRun extends OperationRun {
     }
   }
 
-  /** Versions of several keys have no common order. */
+  /** Returns the version of a single key. Versions of several keys have no common order. */
   #getDetails([version]: SnapshotRead['versions']): ViewDetails {
     return this.#read.isMany || version === undefined ? {} : { version: version.stamp };
   }
@@ -126,13 +129,16 @@ export class ReadRun extends OperationRun {
     this.#failIfAlone();
   }
 
-  /** A weaker view that is on its way comes before the failure of the whole read. */
+  /** Fails the whole read unless a weaker view is pending, which is delivered first. */
   #failIfAlone(): void {
     const { error } = this.#final;
     if (error !== undefined && this.#pending.size <= 1) this.fail(error);
   }
 
-  /** A read that answers at once skips the signal, which would cost more than the read. */
+  /**
+   * A read that is answered at once does not create the signal, which would cost more than the
+   * read.
+   */
   #isAbandoned(): boolean {
     if (!this.#hasStarted || !this.call.context.signal.aborted) return false;
     this.end();

@@ -1,8 +1,9 @@
 /**
  * Tokens of sessions, for another site of the same store.
  *
- * They are not signed. All sites are in one process, so a vector can be checked instead: one with a
- * stamp that no site has reached would move the clocks of the sites, and is refused (CAUSAL-21).
+ * They are not signed, because a vector can be checked instead: all sites are in one process. A
+ * vector with a stamp that no site has reached would advance the clocks of the sites, so it is
+ * refused (CAUSAL-21).
  */
 import type { SiteIndex, Stamp, Vector } from '../../causal/stamps.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
@@ -17,7 +18,10 @@ export interface TokenLimits {
   readonly getHighestStamp: (site: number) => Stamp;
 }
 
-/** A client keeps the newest token of each site, which stands before the dot. */
+/**
+ * Creates the tokens. The part before the dot names the site, because a client keeps the newest
+ * token of each site.
+ */
 export function createUnsignedTokens(limits: TokenLimits): VectorTokens {
   return {
     seal: (vector) => `c${limits.site}.${vector.join(SEPARATOR)}`,

@@ -30,26 +30,31 @@ export interface SiteHost {
   readonly siteCount: number;
   readonly operations: SiteOperations;
   readonly clock: Clock;
-  /** How long an operation waits for what its site lacks. */
+  /** How long an operation waits for writes that its site lacks. */
   readonly siteTimeoutMs: number;
-  /** How long a write without a reply is repeated. */
+  /** How long a write that got no reply is repeated. */
   readonly retryWritesForMs: number;
   readonly tokens: VectorTokens;
   /** Whether each client has a handle, and the binding belongs to the code that made the store. */
   readonly isShared: boolean;
   /** Why the site has failed for good. */
   readonly failure: CorrectableError | undefined;
-  /** What a site that does not serve yet waits for. */
+  /** Describes why the site does not serve clients yet. */
   readonly problem: string;
   /** Checks limits of keys. @throws CorrectableError `INVALID_ARGUMENT` */
   checkKeys(keys: readonly string[]): void;
-  /** Returns the write as the store has it. @throws CorrectableError `INVALID_VALUE` */
+  /**
+   * Returns the write with its value in the form of the store. @throws CorrectableError
+   * `INVALID_VALUE`
+   */
   encode(write: ParsedWrite): ParsedWrite;
   decode(stored: unknown): unknown;
   /** Returns an id that no other write has (CAUSAL-17). */
   createWriteId(): string;
   onWritten(): void;
-  /** Calls `run` whenever the site may have received something. Returns what ends that. */
+  /**
+   * Calls `run` whenever the site may have received something. Returns a function that ends this.
+   */
   waitForNews(run: () => void): () => void;
   close(): Promise<void>;
 }

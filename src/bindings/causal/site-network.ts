@@ -1,6 +1,6 @@
 /**
- * The way from a gateway to the partitions of all sites in this process: at once within a site, and
- * with a delay to other sites.
+ * The partition port of a store in this process. Calls within a site are executed at once, and
+ * calls to other sites after a delay.
  */
 import { isRefusal, type PartitionPort } from '../../causal/partition-calls.ts';
 import type { CausalSite } from '../../causal/causal-site.ts';
@@ -26,7 +26,7 @@ export class SiteNetwork {
     this.#parts = parts;
   }
 
-  /** From now on, messages between the two sites are lost, or no longer. */
+  /** Sets whether messages between the two sites arrive. If not, they are lost. */
   setConnected(a: SiteIndex, b: SiteIndex, isConnected: boolean): void {
     for (const link of [toLink(a, b), toLink(b, a)]) {
       if (isConnected) this.#cutLinks.delete(link);
@@ -50,7 +50,7 @@ export class SiteNetwork {
     };
   }
 
-  /** Drops all messages on their way. */
+  /** Drops all messages in flight. */
   close(): void {
     for (const timer of this.#timers) timer.cancel();
     this.#timers.clear();

@@ -26,7 +26,8 @@ export class WriteRun extends OperationRun {
   start(): void {
     const { host, session } = this.call;
     const healedAt = host.operations.getHealedAt(this.#write.key);
-    // The id is lost with the partition's data: a repetition could overwrite later writes.
+    // The partition was healed since an attempt got no reply. It may have lost the id of the write,
+    // so a repetition could overwrite later writes.
     if (this.#unansweredSince !== undefined && this.#unansweredSince !== healedAt)
       return this.fail(this.#createUnknownError('its partition has lost data meanwhile'));
 
@@ -70,7 +71,10 @@ export class WriteRun extends OperationRun {
     if (!isRetried) this.fail(this.createRefusalError(refusal));
   }
 
-  /** An earlier attempt may have been executed, so that no refusal is an answer. */
+  /**
+   * Repeats the write after a refusal. An earlier attempt may have been executed, so a refusal does
+   * not show that the write failed.
+   */
   #repeat({ refused }: OperationRefusal): void {
     if (refused === 'REWOUND')
       return this.fail(this.#createUnknownError('its partition has lost data meanwhile'));

@@ -1,10 +1,10 @@
 /**
  * The versions of one key, newest first, in the field `v:<key>`.
  *
- * Each link begins with the length of what follows it. A version then has its
- * stamp, its site, its kind, its end, its dependencies and its value. A link as
- * long as a vector is a gap that snapshots up to this vector may pass. A link
- * without anything is a gap that stops each read.
+ * Each link begins with the length of what follows it. A version then has its stamp, its site, its
+ * kind, its end, its dependencies and its value. A link of exactly the length of a vector is a gap:
+ * versions are missing there, but snapshots up to this vector cannot have seen them and may read
+ * past it. An empty link is a gap that no read may pass.
  */
 
 /** Reads one version. */
@@ -77,7 +77,7 @@ local function insertVersion(chain, version)
 end
 `;
 
-/** CAUSAL-6: drops what no new snapshot needs. */
+/** CAUSAL-6: drops versions that no new snapshot needs. */
 export const TRIM_CHAIN = `
 -- Drops what is older than the newest stable version among the old ones.
 local function trimChain(chain, stable)

@@ -1,9 +1,9 @@
 /** Scripts that clients of a gateway wait for: put, read and snapshot. */
 
 /**
- * Arguments: numbers, the field of the chain, the field of the write id, the
- * value. The numbers are the time of the site, the last own stamp that was
- * seen, the kind, the time to live, the dependencies, and what is stable.
+ * Arguments: numbers, the field of the chain, the field of the write id, the value. The numbers are
+ * the time of the site, the last own stamp that was seen, the kind, the time to live, the
+ * dependencies, and the stable snapshot.
  */
 export const PUT = `
 local siteTime, lastSeen, kind, ttl = struct.unpack('>dddd', ARGV[1])

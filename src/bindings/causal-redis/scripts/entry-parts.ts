@@ -1,7 +1,7 @@
 /**
- * CAUSAL-9: own writes in fields `o:<n>`. An entry has its stamp, whether it has a
- * write, the lengths of two field names, these names (of the write id and of the
- * chain), and the version as it is in a chain.
+ * CAUSAL-9: the log of own writes, in fields `o:<n>`. An entry has its stamp, whether it has a
+ * write, the lengths of two field names, these names (of the write id and of the chain), and the
+ * version as it is in a chain.
  */
 
 export const USE_ENTRIES = `
@@ -10,7 +10,7 @@ local function getEntryField(number)
 end
 `;
 
-/** CAUSAL-14: no other site can go on from its cursor. */
+/** CAUSAL-14: restarts the log, so that no other site can continue from its cursor. */
 export const RESTART_ENTRIES = `
 -- Drops all entries. Their fields go later, a few with each put.
 -- Returns the field and the bytes of the mark that stands behind them.
@@ -25,7 +25,7 @@ local function restartEntries(state, stamp)
 end
 `;
 
-/** CAUSAL-16 and CAUSAL-17: drops what is old, and what is too much. */
+/** CAUSAL-16 and CAUSAL-17: drops old entries, and entries above the limits. */
 export const PRUNE_ENTRIES = `
 local function isAboveLimits(state)
   return state[LAST_ENTRY] - state[DROPPED_ENTRIES] > MAX_OWN_ENTRIES

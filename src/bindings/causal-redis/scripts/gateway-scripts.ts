@@ -1,8 +1,8 @@
 /** Scripts of the background work of a gateway: state, pull and apply. */
 
 /**
- * Argument: numbers. They are the time of the site, the last own stamp that was
- * seen, the clock of the site, and what is stable.
+ * Argument: numbers. They are the time of the site, the last own stamp that was seen, the clock of
+ * the site, and the stable snapshot.
  */
 export const STATE = `
 local siteTime, lastSeen, siteClock = struct.unpack('>ddd', ARGV[1])
@@ -99,8 +99,8 @@ return reply
 `;
 
 /**
- * Arguments: numbers, then entries. The numbers are the source, the expected
- * cursor, the new cursor, the promise, and what is stable.
+ * Arguments: numbers, then entries. The numbers are the source, the expected cursor, the new
+ * cursor, the promise, and the stable snapshot.
  */
 export const APPLY = `
 local source, expectedEntry, expectedStamp, entry, stamp, promise =

@@ -6,14 +6,14 @@ return struct.pack('>dd', state[LAST_ENTRY], state[LAST_ENTRY_STAMP])
 `;
 
 /**
- * Arguments: the cursor of HSCAN, and how many fields it looks at. A key that is
- * there from the start to the end comes at least once.
+ * Arguments: the cursor of HSCAN, and how many fields it looks at. HSCAN returns each key at least
+ * once that exists during the whole scan.
  */
 export const SCAN = `
 return redis.call('HSCAN', KEYS[1], ARGV[1], 'MATCH', 'v:*', 'COUNT', ARGV[2])
 `;
 
-/** Arguments: whether state was lost, then fields and chains by turns. */
+/** Arguments: whether state was lost, then fields and chains alternately. */
 export const MERGE = `
 local hasLostState = struct.unpack('>d', ARGV[1]) == 1
 local fields = {}

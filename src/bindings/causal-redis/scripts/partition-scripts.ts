@@ -25,9 +25,9 @@ import { CHECK_CLOCK, READ_CLOCK, USE_CURSORS, USE_STATE, USE_SUSPICIONS } from 
 
 export type PartitionScripts = Readonly<Record<CallName, string>>;
 
-/** Is refused if the memory of the server is full. */
+/** The header of a script that needs more memory. Redis refuses it if its memory is full. */
 const GROWS = '#!lua';
-/** Stores nothing that is larger than before, so that it runs in any case. */
+/** The header of a script that needs no more memory. It runs even if the memory is full. */
 const RUNS_IF_FULL = '#!lua flags=allow-oom';
 
 const INSERTS = [READ_VERSIONS, INSERT_VERSION, TRIM_CHAIN, NOTE_REMOVABLE];

@@ -1,15 +1,15 @@
 /** Parts of several scripts: the clock, the state of a partition, and CAUSAL-8. */
 
 /**
- * `TIME` is read once: on Redis 7.0 it moves within a script, and on Valkey it
- * does not. A test puts a clock of its own in the place of these lines.
+ * Reads `TIME` once: on Redis 7.0 it advances within a script, and on Valkey it does not. A test
+ * puts a clock of its own in the place of these lines.
  */
 export const READ_CLOCK = `
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 `;
 
-/** CAUSAL-8: calls that a wrong clock must not answer, and stamps that it must not take. */
+/** CAUSAL-8: refuses calls while the clock is wrong, and stamps that are too far ahead of it. */
 export const CHECK_CLOCK = `
 -- A request that has waited on its way carries an older time.
 local function isClockOff(siteTime)
@@ -46,7 +46,7 @@ local function noteSuspicion(state)
 end
 `;
 
-/** CAUSAL-11: the place in the entries of another site. */
+/** CAUSAL-11: reads and moves the cursor in the log of another site. */
 export const USE_CURSORS = `
 local function isCursorAt(state, source, entry, stamp)
   return state[CURSOR_ENTRIES + source] == entry
