@@ -47,7 +47,10 @@ import {
 } from './options.ts';
 import { readOptions } from '../../correctable/options.ts';
 
-/** A longer address may be refused on its way. */
+/**
+ * Servers and proxies may refuse a longer address, so such a read is sent with
+ * `POST`.
+ */
 const MAX_URL_LENGTH = 2_000;
 
 /**
@@ -75,7 +78,10 @@ export function http<const L extends Levels>(
 
 class HttpBinding<L extends Levels> implements Binding<L> {
   readonly name = 'http';
-  /** The server refuses a key that its store does not keep. */
+  /**
+   * The binding accepts idempotency keys. If the store behind the server has
+   * none, the server refuses the operation.
+   */
   readonly hasIdempotencyKeys = true;
   /** A request names its user by its cookie or token. */
   readonly identifiesByConnection = true;
@@ -116,7 +122,8 @@ class HttpBinding<L extends Levels> implements Binding<L> {
     const request = new AbortController();
     const stop = (): void => request.abort(context.signal.reason);
     const isRead = operation.access === 'read';
-    // An update runs to its end, whether a caller waits for it or not.
+    // Only a read is canceled when no caller waits any more. An update runs to
+    // its end.
     if (isRead) context.signal.addEventListener('abort', stop);
     this.#requests.add(request);
     try {
@@ -151,7 +158,8 @@ class HttpBinding<L extends Levels> implements Binding<L> {
       ...(levels.length < this.#options.levels.length && {
         [LEVELS_HEADER]: levels.join(','),
       }),
-      // Present also without tokens: the server then opens a session.
+      // Send the header also for a session without tokens: it makes the server
+      // open a session.
       ...(context.session !== undefined && { [SESSION_HEADER]: '' }),
       ...(context.idempotencyKey !== undefined && {
         [IDEMPOTENCY_HEADER]: context.idempotencyKey,
@@ -210,7 +218,10 @@ class HttpBinding<L extends Levels> implements Binding<L> {
     }
   }
 
-  /** Other levels at the server would show a preliminary view as final. */
+  /**
+   * If the server had other levels than this binding, a preliminary view could
+   * count as final.
+   */
   async #checkLevels(
     { headers, body, ok }: Response,
     label: RequestLabel,
@@ -224,7 +235,8 @@ class HttpBinding<L extends Levels> implements Binding<L> {
       `http(): the server has the levels ${atServer}, and the option levels has ${here}. Use the same.`,
       { field: 'levels', retryable: false },
     );
-    // The server has executed the operation.
+    // After a successful status, the server has executed the operation, so the
+    // error accounts for an update that may have been applied.
     throw ok ? createBrokenError(label, problem) : problem;
   }
 }

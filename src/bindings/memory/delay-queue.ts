@@ -50,8 +50,8 @@ export class DelayQueue<T> {
 
   #deliver(now: number): void {
     this.#isScheduled = false;
-    // An item that is added meanwhile without delay waits for the next
-    // microtask, as a reply would.
+    // Deliver only the items that are present now. An item that is added during
+    // the delivery waits for the next microtask.
     const end = this.#items.length;
     while (
       this.#head < Math.min(end, this.#items.length) &&

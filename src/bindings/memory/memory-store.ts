@@ -72,7 +72,7 @@ export class Primary implements MemoryStore {
 
   /**
    * Copies the state to `backup`, and passes later writes to `follower`.
-   * Returns a function that ends that.
+   * Returns a function that ends the replication.
    */
   replicateTo(backup: Replica, follower: WriteListener): () => void {
     backup.copyFrom(this.#replica);
@@ -101,8 +101,8 @@ export class InFlightWrites {
       const updates = this.#byObject.get(object);
       const at = updates?.indexOf(update) ?? -1;
       if (updates === undefined || at < 0) continue;
-      // Empty arrays are removed from the map. A map that has grown still
-      // refers to what it held before.
+      // Remove the update also from the array, because a map may still refer to
+      // deleted entries internally.
       updates.splice(at, 1);
       if (updates.length === 0) this.#byObject.delete(object);
     }

@@ -73,7 +73,10 @@ export interface MemoryOptions<L extends Levels = MemoryLevels> {
    * Default: half the strongest delay.
    */
   readonly lagMs?: number | undefined;
-  /** The primary, which other bindings can share. Default: one of its own. */
+  /**
+   * The primary, which other bindings can share. Default: a new primary for
+   * this binding.
+   */
   readonly store?: MemoryStore | undefined;
   /** The clock, for tests. Default: the clock of the process */
   readonly clock?: Clock | undefined;
@@ -239,8 +242,8 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
     for (const level of levels) this.#delayQueues.get(level)!.send(call);
     if (operation.access !== 'write') return;
     this.#inFlight.add(call);
-    // Levels select views, never effects: an update goes to the primary
-    // whatever was requested.
+    // Levels select views, never effects. So an update goes to the primary even
+    // if only weaker levels were requested.
     if (call.strongest !== this.#strongest)
       this.#delayQueues.get(this.#strongest)!.send(call);
   }
@@ -269,7 +272,8 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
   #replyFromBackup(call: MemoryCall, level: string, rank: number): void {
     const { operation, sink, session } = call;
     if (operation.access === 'write') {
-      // A repeated update has an outcome already, which the primary returns.
+      // The primary already has the outcome of a repeated update and returns
+      // it, so there is no preliminary view.
       if (this.#primary.hasOutcomeOf(call)) return;
       const { value, meta } = this.#backup.simulate(
         operation,
@@ -286,8 +290,8 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
       return;
     }
     this.skippedForSession++;
-    // No stronger level was requested. The next level that can answer is that
-    // of the primary.
+    // This was the strongest requested level, and it has no answer. So the
+    // primary answers instead.
     if (level === call.strongest)
       this.#delayQueues.get(this.#strongest)!.send(call);
   }
@@ -296,8 +300,9 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
     const reply = this.#execute(call);
     if (reply === undefined) return;
     call.session?.advanceTo(reply.version);
-    // Every update comes here. The final view answers if the strongest
-    // requested level has not.
+    // Every update reaches the primary. Its view is delivered if the strongest
+    // level was requested, or if the strongest requested level has not
+    // answered.
     const isWanted =
       call.strongest === this.#strongest ||
       call.deliveredRank < this.#levels.indexOf(call.strongest);
@@ -349,8 +354,8 @@ function createClosedError(): CorrectableError {
 }
 
 /**
- * Creates the error of updates in flight. Closing the binding does not call
- * them back.
+ * Creates the error of updates in flight. Closing the binding does not revoke
+ * them.
  */
 function createInterruptedError(): CorrectableError {
   return new CorrectableError(

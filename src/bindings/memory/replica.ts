@@ -17,7 +17,10 @@ import type {
   VersionedValue,
 } from '../../operations/index.ts';
 
-/** The number of consumed items in front before the others move up. */
+/**
+ * The number of consumed items at the front of an array after which the array
+ * is compacted.
+ */
 const MAX_CONSUMED_ITEMS = 1024;
 
 export class ItemQueue {
@@ -140,8 +143,9 @@ export class Replica {
   }
 
   /**
-   * Returns what `operation` would return here after `before`: updates of the
-   * same objects that this copy has not applied yet.
+   * Returns what `operation` would return here if the updates `before` had been
+   * applied. These concern the same objects, and this copy has not applied them
+   * yet.
    */
   simulate(
     operation: Operation,
@@ -197,7 +201,10 @@ export class Replica {
     return { committed: true, changed };
   }
 
-  /** A write in flight gives its keys another version than this copy has. */
+  /**
+   * Certifies a commit against this copy. A write in flight counts as a change
+   * of the version of its keys.
+   */
   #simulateCommit(
     { reads }: CommitArgs,
     before: readonly Operation[],

@@ -1,6 +1,7 @@
 /**
- * Behind a gateway without a contract, clients may send any name and arguments.
- * So only a checked copy is executed.
+ * Validates operations of the memory binding. Behind a gateway without a
+ * contract, clients may send any name and arguments, so only a checked copy is
+ * executed.
  */
 import { CorrectableError, check } from '../../correctable/errors.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';

@@ -1,6 +1,6 @@
 /**
- * Detects that the other end of a connection is silent. Sockets report that
- * after minutes, if at all.
+ * Detects that the other end of a connection is silent. Sockets report a lost
+ * peer only after minutes, if at all.
  */
 export interface HeartbeatMonitorOptions {
   readonly intervalMs: number;
@@ -49,8 +49,8 @@ export class HeartbeatMonitor {
     this.#lastHeartbeatAt = now;
     const silentMs = now - this.#lastReceivedAt;
     if (silentMs <= maxSilenceMs) return onHeartbeatDue(silentMs);
-    // The timer fires before the sockets are read. Bytes that have arrived
-    // still count.
+    // Check after the sockets were read: the timer fires before that, and bytes
+    // that have arrived must count.
     this.#pendingCheck ??= setImmediate(() => this.#check());
     return undefined;
   }

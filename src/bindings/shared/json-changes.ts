@@ -1,8 +1,11 @@
-/** Finds what `JSON.stringify` leaves out or turns into something else, without a word. */
+/**
+ * Finds the parts of a value that `JSON.stringify` leaves out or changes
+ * without an error.
+ */
 import { getBuiltInClass } from '../../correctable/built-in-class.ts';
 import { isPlain } from '../../values/value-kinds.ts';
 
-/** A part of a value that does not come back as it was. */
+/** A part of a value that JSON does not restore unchanged. */
 export interface ChangedPart {
   /** For example `args.value.items.0.price`. */
   readonly path: string;
@@ -13,7 +16,7 @@ export interface ChangedPart {
  * Returns the first part that JSON changes. `-0` counts as `0`, and an object
  * without a prototype as one with it.
  *
- * @param value one that `JSON.stringify` accepts, so that it has no cycle
+ * @param value a value that `JSON.stringify` accepts, so that it has no cycle
  */
 export function findChangedPart(
   value: unknown,
@@ -41,7 +44,7 @@ function findInObject(value: object, path: string): ChangedPart | undefined {
   const [symbol] = Object.getOwnPropertySymbols(value);
   if (symbol !== undefined)
     return { path, name: `an object with the key ${String(symbol)}` };
-  // Holes of an array have no keys, and come back as null.
+  // Holes of an array have no keys, and JSON restores them as null.
   const entries: Iterable<readonly [string | number, unknown]> = isArray
     ? value.entries()
     : Object.entries(value);

@@ -1,6 +1,6 @@
 /**
- * One call to the store behind a level: it ends when its operation, its level
- * or its caller does.
+ * The context of one call to the store behind a level. The call is aborted when
+ * its operation ends, its level times out, or no caller waits any more.
  */
 import type {
   InvocationContext,
@@ -28,9 +28,9 @@ export interface LevelContext {
   /** The trace context to pass on. */
   readonly trace: unknown;
   /**
-   * The user that the operation is executed for, as `authorize` of a gateway
-   * gets it. `undefined` if the operation comes from this process, and not from
-   * `withPrincipal`.
+   * The user for whom the operation is executed: the principal that a gateway
+   * passes to `authorize`. `undefined` if the operation was invoked in this
+   * process without `withPrincipal`.
    */
   readonly principal: Principal | undefined;
 }
@@ -58,7 +58,7 @@ export class LevelCall implements LevelContext {
   }
 
   get signal(): AbortSignal {
-    // Each call has a signal of its own. If all calls shared one that never
+    // Create a signal for each call. If all calls shared a signal that never
     // aborts, the listeners of drivers would stay on it for ever.
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -85,7 +85,10 @@ export class LevelCall implements LevelContext {
     this.stopFollowingSignals();
   }
 
-  /** The store has answered or failed, so it stops following signals. */
+  /**
+   * Called when the store has answered or failed. The call then no longer
+   * listens to the signals of its operation.
+   */
   stopFollowingSignals(): void {
     for (const unfollow of this.#stopFollowing.splice(0)) unfollow();
   }

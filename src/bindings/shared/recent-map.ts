@@ -22,7 +22,7 @@ export class RecentMap<V> {
    * one
    */
   set(key: string, value: V): V | undefined {
-    this.#entries.delete(key); // to the end
+    this.#entries.delete(key); // move the entry to the end
     this.#entries.set(key, value);
     if (this.#entries.size <= this.#maxEntries) return undefined;
     const [oldest] = this.#entries.keys();

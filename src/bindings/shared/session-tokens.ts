@@ -3,13 +3,19 @@ import { randomBytes } from 'node:crypto';
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import { SignedTokens, type SignedTokensOptions } from './signed-tokens.ts';
 
-/** Without a key, the tokens of this process hold in this process. */
+/**
+ * The key that is used without the option `tokenKey`. Tokens signed with it are
+ * valid only in this process.
+ */
 const PROCESS_KEY = randomBytes(32);
 
 const MIN_TOKEN_KEY_BYTES = 16;
 
 export interface SessionTokensOptions extends Omit<SignedTokensOptions, 'key'> {
-  /** The function that takes the option `tokenKey`, for the message. */
+  /**
+   * The name of the function that has the option `tokenKey`, for error
+   * messages.
+   */
   readonly caller: string;
   readonly tokenKey: string | Uint8Array | undefined;
 }
@@ -17,7 +23,10 @@ export interface SessionTokensOptions extends Omit<SignedTokensOptions, 'key'> {
 /** The tokens of a binding's sessions. */
 export interface SessionTokens<T> {
   seal(state: T): string;
-  /** @throws CorrectableError `UNAUTHENTICATED` for a token of others */
+  /**
+   * @throws CorrectableError `UNAUTHENTICATED` for a token that was signed with
+   * another key
+   */
   open(token: string): T;
 }
 

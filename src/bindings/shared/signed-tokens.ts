@@ -29,12 +29,15 @@ const SIGNED_PREFIX = 'correctables session v1';
 /** Maximum length of a token. A longer one is rejected. */
 const MAX_TOKEN_LENGTH = 4096;
 /**
- * Maximum number of tokens that are known to be genuine. They need not be
- * verified again if they return soon.
+ * Maximum number of verified tokens that are remembered. A token that returns
+ * soon need not be verified again.
  */
 const MAX_VERIFIED_TOKENS = 1024;
 
-/** Returns the text before the first dot of a token. */
+/**
+ * Returns the text before the first dot of a token, which names the site that
+ * made it.
+ */
 const formatMaker = (site: number): string => `o${site}`;
 
 /**
@@ -57,7 +60,7 @@ export class SignedTokens<T = Vector> {
   seal(state: T): string {
     const content = `${formatMaker(this.#options.site)}.${Buffer.from(JSON.stringify(state)).toString('base64url')}`;
     const token = `${content}.${this.#sign(content).toString('base64url')}`;
-    // A copy, because the state of a session changes.
+    // Keep a copy, because the state of a session changes.
     this.#cacheVerified(token, structuredClone(state));
     return token;
   }

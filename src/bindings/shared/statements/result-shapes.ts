@@ -64,7 +64,7 @@ export interface VersionOption {
 }
 
 const DEFAULT_MAX_ROWS = 5_000;
-/** Enough for what has no rows. */
+/** The default page size. Statements without rows use it too. */
 export const PAGE_SIZE = 100;
 
 /**
@@ -103,8 +103,9 @@ export function oneRow<const M extends RowMapper<unknown>>(
 }
 
 /**
- * Returns the shape for all rows. More than `max` fail with `INVALID_VALUE`:
- * use `page` if they grow. Default: 5 000.
+ * Returns the shape for all rows. More rows than `max` fail with
+ * `INVALID_VALUE`. If the number of rows grows without a limit, use `page`.
+ * Default: 5 000.
  *
  * @example
  * rows((row) => row['ad'] as string, { max: 40 });

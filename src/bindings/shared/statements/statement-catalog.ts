@@ -1,6 +1,7 @@
 /**
  * The application's statements as named operations, whatever the language of
- * the store. Only the author of the binding writes that.
+ * the store. The text of a statement comes only from the author of the program,
+ * never from a client.
  */
 import {
   check,
@@ -26,7 +27,7 @@ import {
   type SchemaOutput,
 } from './standard-schema.ts';
 
-/** How a statement is executed, beside its text. */
+/** Options of a statement: how it is executed. */
 export interface StatementOptions<Args, R> {
   /** Converts rows to the result. Required for reads. */
   readonly result?: ResultShape<R> | undefined;
