@@ -1,6 +1,6 @@
 /**
- * `correctables cluster`: creates a deployment of several processes, and shows where its sites
- * stand.
+ * `correctables cluster`: creates a deployment of several processes, and shows the state of its
+ * sites.
  */
 import type { ActivateReply } from '../server/cluster/activate.ts';
 import type { ChangeReply } from '../server/cluster/become-member.ts';
@@ -152,8 +152,8 @@ async function activateVersion(file: ClusterFile, options: RawOptions): Promise<
 }
 
 /**
- * Sends a request to the sites, one after the other, until one of them takes it. One that has taken
- * it and does not reply may still do it: then no other site is asked.
+ * Sends a request to the sites, one after the other, until one of them accepts it. If a site has
+ * accepted the request and does not reply, it may still execute it, so no other site is asked.
  */
 async function requestFirst<R>(
   action: string,
@@ -191,8 +191,8 @@ function unknownOutcomeError(action: string, problem: string | undefined): Error
 }
 
 /**
- * The leader of the newest generation of the red log: a site that was away may report an earlier
- * one.
+ * Returns the leader of the newest generation of the red log. A site that was disconnected may
+ * report an earlier generation.
  */
 function findRedLeader(reports: readonly SiteReport[]): string | null | undefined {
   const known = reports.flatMap(({ status }) => status ?? []);
@@ -253,7 +253,7 @@ function formatRow(
   ];
 }
 
-/** Whether the node of a site reaches etcd, and how much room etcd has left. */
+/** Formats whether the node of a site reaches etcd, and how much space etcd has left. */
 function formatEtcd({
   endpoint,
   isConnected,
@@ -267,7 +267,10 @@ function formatEtcd({
   return `etcd at ${endpoint} uses ${Math.ceil(usedBytes / 1e6)} of ${Math.floor(quotaBytes / 1e6)} MB`;
 }
 
-/** With how much of the state of another site has arrived, while it is taken. */
+/**
+ * Formats the state of a site. During a transfer of state from another site, the text contains its
+ * progress.
+ */
 function formatState({ state, transfer }: NodeStatus): string {
   if (transfer === undefined) return state;
   const { donor, bytes, expectedBytes } = transfer;
@@ -275,7 +278,10 @@ function formatState({ state, transfer }: NodeStatus): string {
   return `${state}: ${(bytes / 1e6).toFixed(1)}${total} MB from ${donor}`;
 }
 
-/** How many operations of each other site this one lacks, as far as that site has answered. */
+/**
+ * Formats how many operations of each other site this site lacks. Sites that have not replied are
+ * left out.
+ */
 function formatLag(
   { site, members, progress }: NodeStatus,
   reports: readonly SiteReport[],
@@ -284,7 +290,7 @@ function formatLag(
   for (const { site: name, origin, state } of members) {
     const own = reports.find((report) => report.site === name)?.status?.progress?.streams[origin];
     if (name === site || own === undefined || state === 'closed') continue;
-    // A site that is being rebuilt has two origins.
+    // Add the lags of equal names: a site that is being rebuilt has two origins.
     lags.set(name, (lags.get(name) ?? 0) + Math.max(0, own - (progress?.streams[origin] ?? 0)));
   }
   return [...lags].flat().join(' ') || '-';

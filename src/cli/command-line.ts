@@ -22,8 +22,8 @@ export interface CommandLine {
 const ENVIRONMENT_PREFIX = 'CORRECTABLES_';
 
 /**
- * Kubernetes sets `CORRECTABLES_PORT` to an address in each container beside a
- * service named `correctables`.
+ * Matches values that count as not set. If a Kubernetes service is named `correctables`, Kubernetes
+ * sets `CORRECTABLES_PORT` to an address in each container.
  */
 const UNSET = /^(tcp:.*)?$/;
 
@@ -83,7 +83,7 @@ export function parseCommandLine(
 export function getVariableNames(flag: string): readonly string[] {
   const name = formatFlag(flag).slice('--'.length);
   const own = `${ENVIRONMENT_PREFIX}${name.replaceAll('-', '_').toUpperCase()}`;
-  // Platforms that start containers specify the port to listen on like this.
+  // Platforms that start containers specify the port to listen on in `PORT`.
   return name === 'port' ? [own, 'PORT'] : [own];
 }
 
@@ -102,7 +102,7 @@ export function findVariableFor(
 }
 
 interface KnownFlag {
-  /** The name of its option: `redLeader` for `--red-leader`. */
+  /** The name of the flag's option: `redLeader` for `--red-leader`. */
   readonly name: string;
   readonly word: string;
   readonly takesValue: boolean;
@@ -119,7 +119,7 @@ function isSpecial(word: string): boolean {
   return ['--help', '-h', '--version', '-v'].includes(word);
 }
 
-/** Each flag by its name, which may be typed as `--red-leader` or `--redLeader`. */
+/** Returns each flag by its name. Users may type it as `--red-leader` or `--redLeader`. */
 function describeFlags(flags: readonly Flag[]): ReadonlyMap<string, KnownFlag> {
   const known = new Map<string, KnownFlag>();
   for (const { typed } of flags) {
@@ -150,7 +150,7 @@ function readFlag(
   if (value === undefined || value === '') throw createUsageError(flag.name, 'needs a value');
   if (inlineValue !== true && /^-\d/.test(value))
     throw createUsageError(flag.name, `takes no number below 0, not "${value}"`);
-  // The user has left out the value, and typed the next flag.
+  // The value looks like a flag, so the user has left out the value of this flag.
   if (inlineValue !== true && value.startsWith('--'))
     throw createUsageError(flag.name, 'needs a value');
   typed[flag.name] = value;

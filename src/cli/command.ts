@@ -2,28 +2,28 @@
 import type { RawOptions } from './options.ts';
 
 export interface Flag {
-  /** As in `--port <n>`, or `--json` if it takes no value. */
+  /** The flag as it is typed: `--port <n>`, or `--json` if it takes no value. */
   readonly typed: string;
   readonly text: string;
   readonly defaultValue?: string | number;
-  /** The title of its group in the help. */
+  /** The title of the flag's group in the help. */
   readonly group?: string;
 }
 
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  /** The words that it takes besides flags, and what these name. Default: none */
+  /** The words that the command takes besides flags, and what they name. Default: none */
   readonly argument?: { readonly typed: `<${string}>`; readonly names: string };
   /** The values of the first word, if it takes only these, each with its help text. */
   readonly actions?: readonly (readonly [name: string, what: string])[];
   readonly flags: readonly Flag[];
   readonly example: string;
-  /** Whether it runs in a thread of its own (`worker-thread.ts`). */
+  /** Whether the command runs in a separate thread (`worker-thread.ts`). */
   readonly runsInWorkerThread?: boolean;
   /**
-   * Runs the command with its flags as they were typed. It imports the server here, so that other
-   * commands and usage errors do not wait for that.
+   * Runs the command with its flags as they were typed. A command imports the server in this
+   * function, so that other commands and usage errors do not wait for the import.
    *
    * @throws CorrectableError `INVALID_ARGUMENT` naming the flag or the word at fault
    */

@@ -1,4 +1,7 @@
-/** All commands of `correctables`. A new one is a file with a `Command`, and stands here. */
+/**
+ * All commands of `correctables`. To add one, write a file with a `Command`, and add it to this
+ * list.
+ */
 import { CAUSAL } from './causal.ts';
 import { CLUSTER } from './cluster.ts';
 import type { Command } from './command.ts';

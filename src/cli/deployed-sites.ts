@@ -1,4 +1,4 @@
-/** Which sites a deployment has: those of the cluster file, and those that joined later. */
+/** Finds the sites of a deployment: those of the cluster file, and those that joined later. */
 import type { ClusterAddress, ClusterFile } from '../server/cluster/cluster-file.ts';
 import type { NodeStatus } from '../server/cluster/node-status.ts';
 
@@ -21,7 +21,7 @@ export interface DeployedSites {
   readonly reports: readonly SiteReport[];
   /** The names of the sites that are members now. If no site answers, those of the file. */
   readonly members: readonly string[];
-  /** Those of them that count for what the red log has confirmed. */
+  /** The members whose confirmation counts for the red log. */
   readonly voters: readonly string[];
   readonly retired: readonly string[];
   readonly request: RequestNode;
@@ -29,7 +29,7 @@ export interface DeployedSites {
 
 type Member = NodeStatus['members'][number];
 
-/** How far an origin has got: it never goes back. */
+/** The order of the states of an origin. An origin never returns to an earlier state. */
 const PROGRESS: Readonly<Record<Member['state'], number>> = {
   joining: 1,
   open: 2,
@@ -38,8 +38,8 @@ const PROGRESS: Readonly<Record<Member['state'], number>> = {
 };
 
 /**
- * Asks the sites of the file for their status, and those that they name. Throws if the key file is
- * wrong.
+ * Requests the status of the sites in the file, and of further sites that these name. Throws if the
+ * key file is wrong.
  */
 export async function findDeployedSites({ keyFile, sites }: ClusterFile): Promise<DeployedSites> {
   const [{ requestOfOperator }, { readKeyFile }, { parseAddress }] = await Promise.all([
@@ -88,7 +88,7 @@ function isMember({ state }: Member): boolean {
   return state === 'open' || state === 'joining';
 }
 
-/** The origins as that site knows them which has got furthest in the red log. */
+/** Returns the origins as reported by the site that has seen the most changes of them. */
 function findLatest(reports: readonly SiteReport[]): Member[] {
   const tables = reports.map(({ status }) => status?.members ?? []);
   const countChanges = (table: readonly Member[]): number =>

@@ -9,8 +9,8 @@ export function formatThrownWithLocation(error: unknown): string {
 }
 
 /**
- * The innermost place that is neither in an installed package nor in this one, in brackets; empty
- * where there is none.
+ * Returns the innermost place in the stack that is neither in an installed package nor in this
+ * package, in brackets. Returns an empty string if there is none.
  */
 export function formatLocation({ stack = '' }: Error): string {
   const ours = fileURLToPath(new URL('..', import.meta.url));

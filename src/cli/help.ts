@@ -6,7 +6,7 @@ const DOCS = 'docs/README.md of the package, and docs/reference/cli.md';
 const DEFAULT_WIDTH = 80;
 const MAX_WIDTH = 100;
 const INDENT = 2;
-/** Flags that are longer stand on a line of their own. */
+/** The maximum width of the column of flags. A longer flag has a line of its own. */
 const MAX_FLAG_WIDTH = 30;
 
 const COMMON_FLAGS: readonly Flag[] = [
@@ -52,7 +52,7 @@ export function formatCommandHelp(command: Command, width?: number): string {
   return sections.join('\n\n');
 }
 
-/** Flags without a group come last. */
+/** Groups the flags. Those without a group come last. */
 function groupFlags(flags: readonly Flag[]): ReadonlyMap<string, readonly Flag[]> {
   const hasGroups = flags.some(({ group }) => group !== undefined);
   const groups = new Map<string, Flag[]>();

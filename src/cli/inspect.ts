@@ -1,11 +1,14 @@
-/** `correctables inspect`: prints what a data directory contains, and what is lost or damaged. */
+/**
+ * `correctables inspect`: prints the content of a data directory, and which data is lost or
+ * damaged.
+ */
 import { resolve } from 'node:path';
 import type { Inspection, InspectedSite } from '../server/storage/directory/inspect.ts';
 import type { Command } from './command.ts';
 import { createUsageError, type RawOptions } from './options.ts';
 import { printLines } from './print.ts';
 
-/** Some of the data is lost: the directory will not be used as it is. */
+/** The exit code if some data is lost, so that a server would refuse the directory. */
 const EXIT_DATA_LOST = 3;
 
 export const INSPECT: Command = {
@@ -17,7 +20,10 @@ export const INSPECT: Command = {
   run: inspect,
 };
 
-/** Prints what is in the directory. Reads only, beside a running server too. */
+/**
+ * Prints the content of the directory. It only reads, so it can run while a server uses the
+ * directory.
+ */
 async function inspect(options: RawOptions, dataDir: string | undefined): Promise<void> {
   if (dataDir === undefined)
     throw createUsageError(

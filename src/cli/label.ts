@@ -27,8 +27,8 @@ const EXIT_VIOLATIONS = 1;
 const PROGRESS_INTERVAL_MS = 2000;
 
 /**
- * A run takes milliseconds: after `stuckMs` it never returns. Runs share a guard; shrinking gets
- * extra time.
+ * A run takes milliseconds, so after `stuckMs` it counts as one that never returns. Several runs
+ * share one time limit, `guardedMs`. Shrinking a counterexample gets extra time.
  */
 const TIME_LIMITS = { stuckMs: 10_000, guardedMs: 500, shrinkingMs: 5000 };
 
@@ -85,7 +85,8 @@ async function label(options: RawOptions, path: string | undefined): Promise<voi
   try {
     runAll(labeling);
   } finally {
-    // What was found before code of the service threw or did not return was found all the same.
+    // Print the report even if code of the service threw or did not return: earlier findings are
+    // still valid.
     await printReport(labeling.report, { asJson, startedAtMs });
   }
 }
@@ -103,7 +104,10 @@ async function printReport(
   await printLines(asJson ? [serialize()] : formatReport(timed));
 }
 
-/** Conditions are asked of empty tables first. @throws CorrectableError if that never ends */
+/**
+ * Begins the analysis with a time limit. It first evaluates conditions on empty tables, which are
+ * code of the service. @throws CorrectableError if a condition does not return
+ */
 export function beginWithTimeout(
   begin: () => ColorAnalysis,
   { stuckMs } = TIME_LIMITS,
@@ -117,8 +121,8 @@ export function beginWithTimeout(
 }
 
 /**
- * Makes all runs; a guard for each would cost as much as it does. @throws CorrectableError naming
- * the run that never ends
+ * Makes all runs. Several runs share one time limit, because a limit for each run would double the
+ * time. @throws CorrectableError naming the run that does not return
  */
 export function runAll(
   labeling: ColorAnalysis,
@@ -142,7 +146,8 @@ export function runAll(
 }
 
 /**
- * @throws CorrectableError `FINAL_FAILED` with what has not returned in time, and what `run` throws
+ * @throws CorrectableError `FINAL_FAILED` that describes the code which has not returned in time,
+ * and every error of `run`
  */
 function runWithTimeLimit(
   run: () => unknown,
@@ -176,15 +181,15 @@ function parseRequests(value: unknown): number | undefined {
   return count as number;
 }
 
-/** What is printed with `--json`. */
+/** The output with `--json`. */
 interface TimedReport extends ColorReport {
   /** How long the runs took. */
   readonly seconds: number;
 }
 
 /**
- * The verdicts as a table, then the stories, what was found of generators, and the numbers of the
- * service.
+ * Formats the verdicts as a table, then the counterexamples, the findings about generators, and the
+ * statistics of the service.
  */
 function formatReport({
   service,

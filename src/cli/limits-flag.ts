@@ -7,8 +7,8 @@ const UNITS: Readonly<Record<string, number>> = { '': 1, KiB: 1 << 10, MiB: 1 <<
 const PAIR = /^([A-Za-z]+)=(?:(none)|(\d+(?:\.\d+)?)(KiB|MiB|GiB|))$/;
 
 /**
- * Reads `--limits`, pairs as `maxMemoryBytes=1GiB,heartbeatIntervalMs=none`, over the limits
- * `value` of a module.
+ * Reads `--limits`, which has pairs such as `maxMemoryBytes=1GiB,heartbeatIntervalMs=none`. They
+ * replace those in the limits `value` of a module.
  */
 export function parseLimits(
   options: RawOptions,

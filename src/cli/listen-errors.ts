@@ -1,7 +1,7 @@
-/** Explains why the server cannot listen: by the flag that sets the place. */
+/** Explains why the server cannot listen, and names the flag that sets the address. */
 import { createUsageError } from './options.ts';
 
-/** The calls of the system by which a server begins to listen. */
+/** The system calls by which a server begins to listen. */
 const LISTEN_CALLS: readonly string[] = ['listen', 'bind', 'getaddrinfo'];
 /** Reasons why the server cannot listen there, by the code of the system's error. */
 const LISTEN_ERRORS: Readonly<
@@ -31,7 +31,7 @@ const LISTEN_ERRORS: Readonly<
   },
 };
 
-/** What the system adds to an error of a socket. */
+/** The fields that Node adds to an error of a socket. */
 interface ListenError extends NodeJS.ErrnoException {
   readonly address?: string;
   readonly hostname?: string;
@@ -39,9 +39,9 @@ interface ListenError extends NodeJS.ErrnoException {
 }
 
 /**
- * Throws a usage error if `error` is that of the system for a place where the server cannot listen.
- * Errors of files have the same codes, and name the file themselves. The place is `place`, unless
- * the error names another one: in a cluster it is in the cluster file.
+ * Throws a usage error if `error` reports that the server cannot listen at an address. Errors of
+ * files have the same codes, so the system call is checked too. The message names the address of
+ * the error, or `place` if it has none. In a cluster, the address is in the cluster file.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` that names `--host` or `--port`
  */

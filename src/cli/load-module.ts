@@ -1,4 +1,4 @@
-/** Loads a module that a flag names, TypeScript included where `tsx` is installed. */
+/** Loads a module that a flag names, including TypeScript if `tsx` is installed. */
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { formatFlagOrArgument, createUsageError } from './options.ts';
@@ -7,8 +7,7 @@ import { execFile } from 'node:child_process';
 import type { Service } from '../server/service/service.ts';
 
 /**
- * What Node ends with where a top-level `await` never settles and nothing is left that could settle
- * it.
+ * The exit code of Node if a top-level `await` never settles, and no pending work could settle it.
  */
 const EXIT_UNSETTLED_AWAIT = 13;
 
@@ -23,7 +22,7 @@ export async function loadModule(
   const url = pathToFileURL(resolve(path)).href;
   if (/\.[mc]?tsx?$/.test(path)) await registerTypeScript(flag, path);
   const logUnfinished = (code: number): void => {
-    // Node 20 passes 0 to a thread's listeners.
+    // In a thread, Node 20 passes 0 to the listeners and sets only `process.exitCode`.
     if (code !== EXIT_UNSETTLED_AWAIT && process.exitCode !== EXIT_UNSETTLED_AWAIT) return;
     console.error(
       `error: ${formatFlagOrArgument(flag)} names ${path}, which never finished loading (a top-level await)`,
@@ -72,12 +71,12 @@ function isLoaderErrorFor(error: unknown, code: string, problem: string, url: st
     error instanceof Error &&
     'code' in error &&
     error.code === code &&
-    // Loaders name it by its path or by its address.
+    // Loaders name the module by its path or by its file URL.
     [fileURLToPath(url), url].some((name) => error.message.startsWith(`${problem} '${name}'`))
   );
 }
 
-/** A place in a file, counted from 1, and what is wrong there. */
+/** A place in a file, counted from 1, and the error there. */
 interface SyntaxErrorLocation {
   readonly file: string;
   readonly line: number;
@@ -85,7 +84,10 @@ interface SyntaxErrorLocation {
   readonly problem: string;
 }
 
-/** An error must not take longer to appear. */
+/**
+ * The time limit of the search for the place of a syntax error. The error is then reported without
+ * it.
+ */
 const PARSE_TIMEOUT_MS = 10_000;
 
 /**
@@ -104,8 +106,8 @@ const PARSE_SCRIPT = `
 `;
 
 /**
- * Finds the place of a syntax error: Node only prints it, an `import()` rejects without file and
- * line.
+ * Finds the place of a syntax error. Node only prints the place: the error of `import()` has no
+ * file and line.
  */
 async function findSyntaxError(
   error: unknown,
@@ -121,8 +123,8 @@ async function findSyntaxError(
 }
 
 /**
- * As the loader of TypeScript says it, columns counted from 0:
- * `Transform failed …\n/a/b.ts:3:4: ERROR: …`.
+ * Reads the error message of the TypeScript loader, which counts columns from 0: `Transform failed
+ * …\n/a/b.ts:3:4: ERROR: …`.
  */
 function parseTransformError(message: string): SyntaxErrorLocation | undefined {
   const [, file, line, column, problem] = /^(\S.*):(\d+):(\d+): ERROR: (.+)$/m.exec(message) ?? [];
@@ -131,8 +133,8 @@ function parseTransformError(message: string): SyntaxErrorLocation | undefined {
 }
 
 /**
- * As Node prints it: `file:///a/b.js:3`, the line itself, and a caret below what is wrong; at the
- * end of a file none.
+ * Reads the output of Node: `file:///a/b.js:3`, then the line itself, then a caret below the error.
+ * At the end of a file there is no caret.
  */
 function parsePrintedError(printed: string, problem: string): SyntaxErrorLocation | undefined {
   const [, place, line, indent] =

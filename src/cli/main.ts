@@ -64,8 +64,8 @@ function chooseExitCode(error: unknown): number {
 }
 
 /**
- * Returns the message, with the place that threw if an export of the module did: only this shows
- * the cause.
+ * Returns the message of an error. If an export of the loaded module threw it, adds the place,
+ * because the message alone may not show the cause.
  */
 function formatCliError(error: Error): string {
   const { message, cause } = error;
@@ -88,7 +88,8 @@ async function run(command: Command, { options, words }: CommandLine): Promise<v
       `${name} takes ${takes}, not "${words.join(' ')}"; see --help`,
     );
   }
-  // The main thread of a container's first process stays free to handle signals.
+  // In the first process of a container, run the command in a worker thread, so that the main
+  // thread can handle signals.
   const needsThread = runsInWorkerThread || isFirstProcess;
   if (needsThread && !isWorkerThread) return runInWorkerThread(new URL(import.meta.url));
   try {

@@ -1,4 +1,4 @@
-/** Checks of command line values: each failure names the flag and what it takes. */
+/** Checks of command line values: each error names the flag and the values that it accepts. */
 import { CorrectableError } from '../correctable/errors.ts';
 import type { OptionCheck } from '../correctable/options.ts';
 import { describeOriginError } from '../server/gateway/context/origins.ts';

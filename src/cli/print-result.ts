@@ -1,4 +1,4 @@
-/** Prints what an action of a command has led to. */
+/** Prints the result of an action of a command. */
 import type { RawOptions } from './options.ts';
 import { printLines } from './print.ts';
 

@@ -3,11 +3,15 @@
 const { stdout, stderr } = process;
 const write = stdout.write.bind(stdout);
 
-// A closed pipe is reported only by the write that fails.
+// Whether a module has ended stdout. A closed pipe does not set this: only the write that fails
+// reports it.
 let hasStdoutEnded = false;
 stdout.once('finish', () => (hasStdoutEnded = true));
 
-/** With `--json`, output of modules goes to stderr until the returned function is called. */
+/**
+ * Redirects the output of modules to stderr until the returned function is called. With `--json`,
+ * stdout must contain only the JSON.
+ */
 export function redirectModuleOutput(): () => void {
   let isOver = false;
   const toStderr = stderr.write.bind(stderr);
@@ -32,11 +36,12 @@ export async function printLines(lines: readonly string[]): Promise<void> {
 }
 
 /**
- * Resolves once a text, and what was printed before it, is written; with what has hindered that.
+ * Resolves once a text and everything before it is written. Resolves with the error if it cannot be
+ * written.
  */
 export function waitUntilWritten(text: string): Promise<Error | undefined> {
   return new Promise((resolve) => {
-    // It is reported twice, and would end the process without a listener.
+    // The error is also emitted as an event, which would end the process without a listener.
     stdout.once('error', resolve);
     write(text, (error) => {
       if (error) return resolve(error);

@@ -1,14 +1,17 @@
-/** `correctables cluster restore-red`: lets the red log go on at another site. */
+/** `correctables cluster restore-red`: lets the red log continue at another site. */
 import type { ClusterFile } from '../server/cluster/cluster-file.ts';
 import type { RestoredLog } from '../server/cluster/red-log/restore-red-log.ts';
 import { findDeployedSites, type DeployedSites } from './deployed-sites.ts';
 import { createUsageError, readNames, type RawOptions } from './options.ts';
 import { printResult } from './print-result.ts';
 
-/** A site that is sealed ends its operations before, and one that is opened reads its data. */
+/**
+ * The timeout of a request. It is long, because a site first ends its operations before it is
+ * sealed, and reads its data before it opens.
+ */
 const RESTORE_TIMEOUT_MS = 60_000;
 
-/** Lets the red log go on at another site, since that of its leader is lost. */
+/** Lets the red log continue at another site, because the site of its leader is lost. */
 export async function restoreRed(file: ClusterFile, options: RawOptions): Promise<void> {
   const [deployed, { restoreRedLog }] = await Promise.all([
     findDeployedSites(file),
@@ -51,7 +54,10 @@ function checkNames(
     throw createUsageError('leader', `is ${leader}, which --without takes for lost`);
 }
 
-/** One that lives would go on under the old generation, and confirm what the others do not get. */
+/**
+ * Refuses to restore without a site that is still running. It would continue in the old generation,
+ * and confirm operations that the other sites do not receive.
+ */
 function rejectLiving({ reports }: DeployedSites, without: readonly string[]): void {
   for (const name of without) {
     const witnesses = reports

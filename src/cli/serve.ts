@@ -35,8 +35,8 @@ const SERVICE_HINT =
   ': name a module that exports a service, as in correctables serve --service shop.js --ephemeral';
 const STDERR = 2;
 /**
- * The data directory must not serve any more: its site was retired, or has gone on elsewhere. A
- * restart does not help.
+ * The exit code if the data directory must not be used any more: its site was retired, or continues
+ * on another directory. A restart does not help.
  */
 export const EXIT_CLOSED_DIRECTORY = 3;
 
@@ -51,7 +51,7 @@ export const SERVE: Command = {
   run: serveUntilEndSignal,
 };
 
-/** Serves until SIGINT or SIGTERM, then lets what is in flight end. */
+/** Serves until SIGINT or SIGTERM. Then waits for operations in flight, and ends. */
 async function serveUntilEndSignal(options: RawOptions): Promise<void> {
   const level = LOG_LEVELS.find((name) => name === options['logLevel']);
   if (level === undefined)
@@ -97,12 +97,14 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
     process.exitCode = EXIT_CLOSED_DIRECTORY;
     endRetired('SIGTERM');
   };
-  // Looked at above, as its module says more than the service.
+  // The service was checked first, because the error about its module is more helpful than one
+  // about sites.
   const shownSites = 'cluster' in place ? [place.site] : place.sites;
   const page = isLocal(place, flags.host) ? createStartPage(service, shownSites) : undefined;
   const common = { ...flags, ...auth, limits, onAlarm, service, checkColors: false, logger, page };
   const server = await startServer(servers, place, common);
-  // A reader of the lines may stop the server.
+  // Listen for the end signal before the lines are printed: a program that reads them may stop the
+  // server at once.
   const interrupted = waitForEndSignal(retired);
   const exposure = getServerInfo(server, {
     origins,
@@ -111,7 +113,7 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
   });
   const printed = printLines(asJson ? [JSON.stringify(exposure)] : formatServerInfo(exposure));
   giveBack();
-  // It serves all the same: a signal to end must find it listening.
+  // Keep serving if the lines cannot be printed. The server must still handle the end signal.
   await printed.catch((error: Error) => console.error(`error: ${error.message}`));
   const signal = await interrupted;
   await server.close();
@@ -127,16 +129,16 @@ function formatRetirement({ dataDir, ...place }: SitesInProcess | NodeOfCluster)
 }
 
 /**
- * Whether only this machine reaches the server. The address of a cluster's site is in its file,
- * unless a flag sets it.
+ * Returns whether only this machine can reach the server. The address of a cluster's site is in its
+ * file, unless a flag sets it.
  */
 function isLocal(place: SitesInProcess | NodeOfCluster, host: string | undefined): boolean {
   return isLoopbackHost(host ?? ('cluster' in place ? '' : LISTEN_OPTIONS.host.defaultValue));
 }
 
 /**
- * What serving takes: loaded once flags and modules are right, and not at all in the thread that
- * starts this one.
+ * Loads the modules of the server. They are loaded only after flags and modules were checked, and
+ * never in the main thread that starts this thread.
  */
 async function loadServerModules() {
   const [
@@ -195,7 +197,7 @@ export function checkJoiningDirectory(dataDir: string): void {
       }
     ).forked;
   } catch {
-    // There is none, or the start reports that it is damaged.
+    // There is no such file, or it is damaged, which the start reports.
   }
   if (closed === undefined) return;
   const message = `--join: ${dataDir} cannot be used: ${String(closed)}. Nothing was changed. Join on an empty directory.`;
@@ -256,7 +258,9 @@ async function startServer(
   }
 }
 
-/** What is wrong with the round trip of a pair, which the error names. */
+/**
+ * Describes the error in the round trip of a pair of sites. The field of the error names the pair.
+ */
 function describeLatencyError(
   { latency }: SitesInProcess,
   { field = '', message }: CorrectableError,
@@ -297,7 +301,8 @@ function parseLatency(value: string, sites: readonly string[]): SiteLatency {
       );
     const name = match[1] as string;
     if (Object.hasOwn(roundTripsMs, name)) throw createUsageError('latency', `names ${name} twice`);
-    // Typed by hand, it is a mistake; a table in a program may well have more.
+    // A pair of unknown sites on the command line is a typing error. The API accepts it, because a
+    // table in a program may list more sites.
     const isPair = sites.some((item) =>
       sites.some((other) => item !== other && name === `${item}-${other}`),
     );

@@ -17,7 +17,7 @@ export interface ServerInfo extends ServedSites {
   readonly access: 'authenticated' | 'loopback' | 'everybody';
   /** The origins of pages that may connect, beside the server's own. */
   readonly origins: readonly string[];
-  /** The data directory; `null` where nothing is kept. */
+  /** The data directory; `null` if nothing is stored. */
   readonly data: string | null;
   readonly http: readonly string[];
 }

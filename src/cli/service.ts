@@ -1,4 +1,4 @@
-/** `correctables service diff`: whether a version of a service can follow another one. */
+/** `correctables service diff`: reports whether a version of a service can replace another one. */
 import type { LostPart } from '../server/records/deployment-version.ts';
 import type { Service } from '../server/service/service.ts';
 import type { Command } from './command.ts';
@@ -20,11 +20,14 @@ export const SERVICE: Command = {
   run: runAction,
 };
 
-/** What `service diff --json` prints. */
+/** The output of `service diff --json`. */
 interface ServiceDiff {
   readonly isCompatible: boolean;
   readonly lost: readonly (LostPart & { readonly message: string })[];
-  /** What the new version adds. Data that has it does not start with the old version any more. */
+  /**
+   * The parts that the new version adds. Once data contains them, the old version cannot start with
+   * it any more.
+   */
   readonly added: readonly string[];
 }
 

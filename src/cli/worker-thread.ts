@@ -1,6 +1,6 @@
 /**
- * The thread that serves: short-lived objects need more room than V8 gives, and only workers get
- * limits from code.
+ * Runs the server in a worker thread. Short-lived objects need a larger young generation than the
+ * default of V8, and a program can set this size only for workers.
  */
 import type { EventEmitter } from 'node:events';
 import { constants, totalmem } from 'node:os';
@@ -15,23 +15,25 @@ import {
 } from 'node:worker_threads';
 
 /**
- * What `--max-semi-space-size` would say: the most that is copied within, 16 MB in Node 20 and 22.
+ * The size of a semi-space in megabytes, as of `--max-semi-space-size`. The default of Node 20 and
+ * 22 is 16.
  */
 const SEMI_SPACE_MB = 64;
-/** V8 counts two of them, and as much again for large objects. */
+/**
+ * The size of the young generation: two semi-spaces, and the size of one more for large objects.
+ */
 const YOUNG_GENERATION_MB = 3 * SEMI_SPACE_MB;
-/** Where there is less, V8 chooses a size that fits. */
+/** The memory from which these limits are set. On a smaller machine, V8 chooses the sizes. */
 const MIN_MEMORY_BYTES = 2 ** 30;
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 type Signal = (typeof SIGNALS)[number];
 /**
- * What modules may listen for as they like: without a listener these end the process, as they would
- * any other.
+ * Signals that modules may listen for. Without a listener, such a signal ends the process as usual.
  */
 const FORWARDED_SIGNALS = ['SIGHUP', 'SIGUSR2'] as const;
 type ForwardedSignal = (typeof FORWARDED_SIGNALS)[number];
-/** A shell reports the end by a signal as this plus the number of the signal. */
+/** The exit code of a process that a signal ended is this number plus that of the signal. */
 const EXIT_BY_SIGNAL = 128;
 
 /**
@@ -41,22 +43,22 @@ const EXIT_BY_SIGNAL = 128;
 export const isFirstProcess = process.pid === 1;
 
 /**
- * What the own thread says to the one that started it: that it serves, or whether anybody listens
- * for a signal.
+ * A message of the worker thread to the main thread: the server is ready, or a module does or does
+ * not listen for a signal.
  */
 type WorkerMessage =
   | { readonly signal?: undefined }
   | { readonly signal: ForwardedSignal; readonly hasListener: boolean };
 
-/** What modules have for closing what they opened. */
+/** How long modules have to close what they opened. */
 const CLOSE_TIMEOUT_MS = 2000;
 
-/** Whether this is the thread to serve in, rather than the one that starts it. */
+/** Whether this is the worker thread that serves, and not the main thread that starts it. */
 export const isWorkerThread = !isMainThread;
 
 /**
- * Runs `file` once more with the same command line, in a thread of its own; this process then ends
- * as that one does.
+ * Runs `file` once more with the same command line in a worker thread. The process ends with the
+ * exit code of the worker.
  */
 export async function runInWorkerThread(file: URL): Promise<void> {
   const worker = new Worker(file, {
@@ -72,8 +74,8 @@ export async function runInWorkerThread(file: URL): Promise<void> {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   const pass = (signal: Signal | ForwardedSignal): void => worker.postMessage(signal);
   const interrupt = (signal: Signal): void => {
-    // A second one, of either kind, ends the process as it would any other; so does the first
-    // before it serves.
+    // A second signal ends the process as usual, and so does the first one before the server is
+    // ready.
     for (const item of SIGNALS) process.off(item, interrupt);
     if (!isInterruptible) return endProcess(signal);
     if (isFirstProcess) for (const item of SIGNALS) process.on(item, endProcess);
@@ -86,7 +88,8 @@ export async function runInWorkerThread(file: URL): Promise<void> {
     else if (!reported.hasListener) endProcess(reported.signal);
     else process.off(reported.signal, endProcess).on(reported.signal, pass);
   });
-  // Without a listener Node prints it, amid frames and lines of its own that say nothing of it.
+  // Print the error here. Without a listener, Node prints it among its own stack frames, which do
+  // not help.
   worker.once('error', (error) =>
     console.error(`error: nothing caught this error, so the process ends: ${inspect(error)}`),
   );
@@ -100,14 +103,15 @@ function endProcess(signal: Signal | ForwardedSignal): void {
   process.kill(process.pid, signal);
 }
 
-/** As `createLineWriter` does: drops lines that cannot be written, without any other effect. */
+/** Pipes lines, and drops those that cannot be written, like `createLineWriter`. */
 function pipeLines(from: Readable, to: Writable): void {
   to.on('error', () => {});
   from.on('data', (chunk: Uint8Array) => to.write(chunk));
 }
 
 /**
- * Before modules are loaded: forwards the signals that they listen for, from the first listener on.
+ * Makes the main thread forward the signals that modules listen for, from the first listener on.
+ * Call it before modules are loaded.
  */
 export function forwardSignals(): void {
   const isPassedOn = new Set<ForwardedSignal>();
@@ -129,7 +133,7 @@ export function waitForEndSignal(ended: Promise<Signal>): Promise<Signal> {
   const from = getParentPort();
   const interrupted = new Promise<Signal>((resolve) => {
     const end = (signal: Signal): void => {
-      // Signals are still passed on while it ends, and do not keep it.
+      // Signals are still forwarded while the thread ends, but the port must not keep it alive.
       from.unref();
       resolve(signal);
     };
@@ -166,8 +170,8 @@ function callListeners(signal: Signal | ForwardedSignal): boolean {
 }
 
 /**
- * Passes the signal to modules, which close what they opened. After a time, open handles are
- * dropped.
+ * Passes the signal to modules, which close what they opened. After `CLOSE_TIMEOUT_MS` the process
+ * exits even if handles are open.
  */
 export function closeModules(signal: Signal): void {
   const problem = `a module keeps something open after ${signal}: close it in process.on('${signal}', …)`;
@@ -180,8 +184,8 @@ export function closeModules(signal: Signal): void {
 }
 
 /**
- * What the thread may have on a machine with so many bytes of memory. Flags that are given to Node
- * go before it.
+ * Returns the memory limits of the thread for a machine with this many bytes of memory. Flags of
+ * Node take precedence.
  */
 export function computeResourceLimits(bytes: number): ResourceLimits {
   return bytes < MIN_MEMORY_BYTES ? {} : { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB };

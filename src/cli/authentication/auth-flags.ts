@@ -16,7 +16,10 @@ interface Auth {
 const FUNCTIONS = ['authenticate', 'authorize'] as const;
 const EXPORTS: readonly string[] = [...FUNCTIONS, 'limits'];
 
-/** Reads `--auth` and `--auth-keys`. With keys, the module may have `authorize` alone. */
+/**
+ * Reads `--auth` and `--auth-keys`. With `--auth-keys`, the module of `--auth` may export only
+ * `authorize`.
+ */
 export async function loadAuth(options: RawOptions): Promise<Auth> {
   const value =
     options['auth'] === undefined ? {} : await loadAuthModule(readText(options, 'auth'));
@@ -75,8 +78,8 @@ async function loadAuthModule(path: string): Promise<Auth> {
 }
 
 /**
- * An `authorize` that is ignored would let in clients that its author wants to refuse. Other
- * exports are helpers.
+ * Rejects exports whose names resemble those that are read. A misspelled `authorize` would be
+ * ignored, and let in clients that its author wants to refuse. Other exports count as helpers.
  */
 function rejectMisspelledExports(module: Readonly<Record<string, unknown>>, path: string): void {
   const whole = isService(module['default']) ? undefined : module['default'];

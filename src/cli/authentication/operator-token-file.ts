@@ -7,7 +7,8 @@ import { operatorTokenOption } from '../../server/gateway/listen/operator-token.
 import { createUsageError, readText, type RawOptions } from '../options.ts';
 
 /**
- * Returns how to read the token of operators: for each request, so that it can be replaced.
+ * Returns a function that reads the token of operators. It is called for each request, so that the
+ * file can be replaced.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the flag if the file has none now
  */

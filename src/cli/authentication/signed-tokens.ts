@@ -27,7 +27,7 @@ export interface TokenRequirements {
   readonly audience: string | undefined;
 }
 
-/** How far the clock of who makes tokens may be off. */
+/** The maximum difference between the clocks of this machine and of the issuer of tokens. */
 const CLOCK_TOLERANCE_S = 5;
 const MS_PER_S = 1000;
 
@@ -37,7 +37,7 @@ const MS_PER_S = 1000;
  * it arrived: until then its key may be new.
  *
  * @param keys the path of a JWK set, or the https address of one
- * @throws CorrectableError `INVALID_ARGUMENT` where there are no such keys
+ * @throws CorrectableError `INVALID_ARGUMENT` if there are no such keys
  */
 export async function createTokenVerifier(
   keys: string,
@@ -83,8 +83,8 @@ async function verifyToken(
 }
 
 /**
- * What a token claims that one of the keys has signed: those that have no name, or share one, are
- * all tried.
+ * Returns the claims of a token if one of the keys has signed it. If several keys match the token,
+ * because they have no name or share one, all of them are tried.
  */
 async function verifySignature(
   token: string,
@@ -107,8 +107,8 @@ async function verifySignature(
 }
 
 /**
- * Whether another key may be the right one: the one that it names is missing, or it names none, and
- * none fits.
+ * Returns whether a key that is not loaded yet may have signed the token: the key that the token
+ * names is missing, or the token names no key and none of the loaded keys fits.
  */
 function mayHaveUnknownKey(error: unknown, token: string): boolean {
   if (error instanceof errors.JWKSNoMatchingKey) return true;
@@ -132,8 +132,8 @@ function toPrincipal({ sub, exp }: { readonly sub?: unknown; readonly exp?: numb
 }
 
 /**
- * Returns whether the error rejects the token itself. If the keys could not be loaded, it was not
- * checked.
+ * Returns whether the error rejects the token itself. Returns false if the keys could not be
+ * loaded, because the token was then not checked.
  */
 function isTokenRejection(error: unknown): boolean {
   if (!(error instanceof errors.JOSEError)) return false;
@@ -145,25 +145,27 @@ function isTokenRejection(error: unknown): boolean {
 }
 
 /**
- * How soon keys are asked for again because one is missing. Anybody can have that done, by a token
- * that names none.
+ * The minimum interval between two requests for the keys because of a missing key. Any client can
+ * cause such a request by a token with an unknown key.
  */
 const RELOAD_COOLDOWN_MS = 5_000;
-/** All by which `jose` checks a signature with a key that everybody may have. */
+/** The algorithms with a public key by which `jose` can verify a signature. */
 const ALGORITHMS = ['RS', 'PS', 'ES']
   .flatMap((kind) => [`${kind}256`, `${kind}384`, `${kind}512`])
   .concat('EdDSA', 'Ed25519', 'ML-DSA-44', 'ML-DSA-65', 'ML-DSA-87');
-/** With less, `jose` checks nothing. */
+/** The minimum size of an RSA key. With a smaller one, `jose` verifies nothing. */
 const MIN_MODULUS_BITS = 2048;
 
 interface KeySet {
   readonly getKey: JWTVerifyGetKey;
   /**
-   * How often it has been asked for: where that is more than before, a key that is missing was not
-   * there meanwhile.
+   * How often the set was loaded. If the count has grown since a token arrived, a key that is
+   * missing now was not in the set at that time.
    */
   readonly loadCount: number;
-  /** Asks for it again, unless that has just happened, or it never changes. */
+  /**
+   * Loads the set again, unless that has just happened. Does nothing for a set that never needs it.
+   */
   reload(): Promise<void>;
 }
 
@@ -190,7 +192,7 @@ async function loadKeys(keys: string): Promise<KeySet> {
 
 /** The keys of a file, which is read again once it has changed. */
 class FileKeys implements KeySet {
-  /** All of it is known at any time: what is missing there is missing. */
+  /** The file is read whenever it has changed, so a key that is missing there is unknown. */
   readonly loadCount = Infinity;
   readonly #path: string;
   #version = '';
@@ -215,7 +217,8 @@ class FileKeys implements KeySet {
     try {
       return await (this.#keys as Promise<JWTVerifyGetKey>);
     } catch (error) {
-      // What kept it from being read may pass, and leave the file as it is.
+      // Read the file again next time: the cause of the error may be temporary, and the file itself
+      // may stay unchanged.
       this.#version = '';
       throw error;
     }
@@ -231,8 +234,8 @@ async function readKeySet(path: string): Promise<JWTVerifyGetKey> {
 }
 
 /**
- * Whether it can verify signatures. Unknown kinds are skipped (RFC 7517, §5); damaged, short or
- * private keys throw.
+ * Returns whether a key can verify signatures. Unknown kinds are skipped (RFC 7517, §5); damaged,
+ * short or private keys throw.
  */
 async function canVerifySignatures(key: JWK, at: number): Promise<boolean> {
   const name = key.kid === undefined ? `key ${at}` : `key "${key.kid}"`;
@@ -248,7 +251,10 @@ async function canVerifySignatures(key: JWK, at: number): Promise<boolean> {
   throw new Error(`${name} has a modulus of ${bits} bits: make one of ${MIN_MODULUS_BITS} or more`);
 }
 
-/** The key as `jose` checks signatures by it; `undefined` where it never does. */
+/**
+ * Imports a key for the verification of signatures. Returns `undefined` if `jose` cannot use it for
+ * that.
+ */
 async function importVerificationKey(key: JWK): Promise<CryptoKey | undefined> {
   const keyOf = createLocalJWKSet({ keys: [key] });
   for (const alg of ALGORITHMS) {
@@ -261,7 +267,10 @@ async function importVerificationKey(key: JWK): Promise<CryptoKey | undefined> {
   return undefined;
 }
 
-/** Whether the key is not for the algorithm, or this Node does not have that. */
+/**
+ * Returns whether the key does not fit the algorithm, or this version of Node does not support the
+ * algorithm.
+ */
 function isUnsupportedKey(error: unknown): boolean {
   return error instanceof errors.JWKSNoMatchingKey || (error as Error).name === 'NotSupportedError';
 }
