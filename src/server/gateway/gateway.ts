@@ -59,11 +59,11 @@ export interface GatewayStatus extends Readonly<GatewayStats> {
   readonly state: 'serving' | 'waiting' | 'stopped' | 'draining' | 'closed';
   readonly waitingFor?: string | undefined;
   /**
-   * Why the hosted binding refuses updates for now, if it does. Reads are
+   * The reason if the hosted binding refuses updates for now. Reads are still
    * served.
    */
   readonly writeRefusal?: string | undefined;
-  /** What some operations wait for while others are served. */
+  /** The reason if some operations have to wait while others are served. */
   readonly problem?: string | undefined;
   readonly connections: number;
   /**
@@ -71,7 +71,9 @@ export interface GatewayStatus extends Readonly<GatewayStats> {
    * if no client waits for them.
    */
   readonly inFlight: number;
-  /** Bytes of their frames, and the overhead of each operation. */
+  /**
+   * The size of their frames, plus the overhead of each operation, in bytes.
+   */
   readonly inFlightBytes: number;
   /** Clients whose replies are retained, connected or not. */
   readonly clients: number;
@@ -90,11 +92,15 @@ export interface Gateway {
   readonly origins: readonly string[];
   /** Whether clients must authenticate. */
   readonly requiresAuthentication: boolean;
-  /** Verifies a token. Rejects if the token is refused or has expired. */
+  /**
+   * Verifies a token and returns its principal. Rejects if the token is refused
+   * or has expired.
+   */
   authenticate(token: string | undefined, peer: Peer): Promise<Principal>;
   readonly limits: GatewayLimits;
   /**
-   * What operations did, by name. With a contract its names, else at most 100.
+   * The statistics of operations, by name. With a contract, for all names in
+   * it. Without a contract, for at most 100 names.
    */
   readonly operations: readonly OperationFigures[];
   /** Supported websocket subprotocols, the preferred one first. */
@@ -124,8 +130,8 @@ export interface Gateway {
 
 const DEFAULT_DRAIN_MS = 5_000;
 /**
- * The longest time between two sweeps for clients that have been gone for too
- * long, in milliseconds.
+ * The longest time between two sweeps that forget clients which disconnected
+ * too long ago, in milliseconds.
  */
 const MAX_SWEEP_INTERVAL_MS = 30_000;
 
@@ -146,15 +152,15 @@ export function createGateway<L extends Levels>(
 
 /** The state of the site that a gateway serves. */
 export interface HostedSite {
-  /** Returns why the site accepts no clients, if so. */
+  /** Returns the reason if the site accepts no clients. */
   findWaiting(): string | undefined;
-  /** Returns what some operations wait for, if so. */
+  /** Returns the reason if some operations have to wait. */
   findProblem(): string | undefined;
 }
 
 /**
  * Creates a gateway with internal limits that no option sets, for a site that
- * may not serve.
+ * may not be ready to serve.
  */
 export function createGatewayWith<L extends Levels>(
   overrides: Partial<InternalLimits>,
@@ -271,8 +277,8 @@ class BindingGateway implements Gateway, GatewayContext {
   }
 
   /**
-   * If the binding has failed for good, the gateway is `stopped`, even if it is
-   * closed so that clients move on.
+   * If the binding has failed for good, the gateway is `stopped`, even while it
+   * is being closed so that clients move to another site.
    */
   get #currentState(): GatewayStatus['state'] {
     if (this.binding.failure !== undefined) return 'stopped';
@@ -343,8 +349,8 @@ class BindingGateway implements Gateway, GatewayContext {
     } else if (isCorrectableError(error)) {
       this.logger.debug({ operation, code: error.code }, description);
     } else {
-      // The client gets only the fact that it failed: a store's error may name
-      // its tables and machines.
+      // Log the error here. The client learns only that the operation failed,
+      // because a store's error may name its tables and machines.
       this.logger.error({ operation, err: error }, description);
     }
   }
@@ -406,8 +412,8 @@ class BindingGateway implements Gateway, GatewayContext {
 }
 
 /**
- * How long closed connections may take to go, and cut ones to report that they
- * have gone.
+ * How long closing connections may take to close, and cut connections to report
+ * that they are closed.
  */
 const CLOSE_GRACE_MS = 1_000;
 
@@ -420,8 +426,8 @@ const MAX_GOAWAY_MS = 2 ** 30;
 /** One closing of the gateway, which several calls may share. */
 class Shutdown {
   /**
-   * Fulfilled when all connections have gone, or cannot be closed in any other
-   * way.
+   * Fulfilled when all connections are closed, or nothing more can be done to
+   * close them.
    */
   readonly done: Promise<void>;
   readonly #connections: ReadonlySet<GatewayConnection>;
@@ -440,7 +446,7 @@ class Shutdown {
     this.done = this.#run(drainMs);
   }
 
-  /** Another call of `close` may allow less time. */
+  /** Shortens the drain, because another call of `close` allows less time. */
   shortenDrain(drainMs: number): void {
     const until = systemClock.now() + drainMs;
     if (this.#drainsUntil === undefined || until >= this.#drainsUntil) return;
@@ -448,7 +454,7 @@ class Shutdown {
     this.#wakeIn(drainMs);
   }
 
-  /** The last connection has gone. */
+  /** Called when the last connection has closed. */
   onEmpty(): void {
     this.#wake?.();
   }
@@ -467,7 +473,7 @@ class Shutdown {
   }
 
   /**
-   * Waits until the last connection has gone, but not longer than `withinMs`.
+   * Waits until the last connection has closed, but not longer than `withinMs`.
    */
   async #waitUntilEmpty(withinMs: number): Promise<void> {
     if (this.#connections.size === 0) return;

@@ -1,8 +1,9 @@
 /**
  * Keeps the replies of writes until their client acknowledges them, so that a
- * resent write gets its reply again. A table that has forgotten a client
- * reports another name of its memory. For a resent write the store then
- * decides, or the outcome is unknown.
+ * resent write gets its reply again. Each table has a name, its `memoryId`,
+ * which changes when the table has forgotten something. A client whose
+ * `memoryId` has changed resends its writes as such. Then the store finds out
+ * whether a write was executed, or the outcome is unknown.
  */
 import { randomUUID } from 'node:crypto';
 import type { EncodedMessage } from '../../../protocol/codec/codec.ts';
@@ -13,24 +14,29 @@ import { computeUsableTotal, type ByteBudget } from '../limits/limits.ts';
 
 /** Sends the messages of a submission on the client's present connection. */
 export interface Outlet {
-  /** Whether far too much waits to be sent already. */
+  /**
+   * Whether so many bytes wait to be sent that no more views should be added.
+   */
   readonly isFull: boolean;
   push(message: ServerMessage): void;
   /** Sends a message that the client's codec has encoded. */
   pushEncoded(message: EncodedMessage): void;
-  /** The last message about the operation was sent. */
+  /** Called when the last message about the operation was sent. */
   onEnded(id: number): void;
 }
 
 export interface RepeatableOperation {
   /**
-   * Sends its messages on a new connection, beginning with what is known
-   * already, in full.
+   * Sends the messages of the submission on a new connection. The views so far
+   * are sent again first, with their values.
    */
   repeat(outlet: Outlet, load: ConnectionLoad): void;
 }
 
-/** A write that is remembered for a repetition: in flight, or ended. */
+/**
+ * A write that is remembered so that a resend gets the same reply. It is in
+ * flight or has ended.
+ */
 export interface RepeatableWrite extends RepeatableOperation {
   /**
    * Forgets the reply, which will not be requested again. Returns the bytes
@@ -39,15 +45,18 @@ export interface RepeatableWrite extends RepeatableOperation {
   forget(): number;
 }
 
-/** Memory that counts for one client, its principal and all clients. */
+/**
+ * Reserves memory for replies. It counts for one client, for its principal, and
+ * for all clients.
+ */
 export interface ReplyMemory {
-  /** Reserves the bytes, unless one of these has too much then. */
+  /** Reserves the bytes, unless one of these would exceed its limit. */
   tryReserve(bytes: number): boolean;
   reserve(bytes: number): void;
   release(bytes: number): void;
 }
 
-/** What a submission needs of the record of its client. */
+/** The part of a client's record that a submission needs. */
 export interface SubmitterRecord extends ReplyMemory {
   readonly key: string;
   readonly acknowledged: number;
@@ -83,14 +92,14 @@ export class ClientTable {
   readonly #budget: ByteBudget;
   readonly #onForgotten: (clients: number) => void;
   readonly #instance = randomUUID();
-  /** The name of the memory, which clients that come now get. */
+  /** The present `memoryId`, which new connections get. */
   #memory: string;
   readonly #clients = new Map<string, ClientRecord>();
   readonly #principals = new Map<string, RetainedClients>();
   readonly #all = new RetainedClients();
   /**
-   * Raised whenever something of a client is forgotten. New clients then get
-   * another name of the memory.
+   * Incremented whenever something of a client is forgotten. New connections
+   * then get another `memoryId`.
    */
   #generation = 0;
 
@@ -153,8 +162,8 @@ export class ClientTable {
   }
 
   /**
-   * The client has no connection any more. If nothing is kept of it, its record
-   * is dropped.
+   * Called when the client has no connection any more. If none of its writes is
+   * kept, its record is dropped.
    */
   onDisconnected(record: ClientRecord, nowMs: number): void {
     record.connection = undefined;
@@ -166,8 +175,8 @@ export class ClientTable {
   }
 
   /**
-   * Forgets clients that have had no connection since before `before`. Returns
-   * their number.
+   * Forgets clients that have had no connection since a time before `before`.
+   * Returns their number.
    */
   forgetGone(before: number): number {
     const forgotten = this.#all.findGoneSince(before);
@@ -176,8 +185,8 @@ export class ClientTable {
   }
 
   /**
-   * Returns the owner that would retain too much with `bytes` more. Forgets
-   * clients that are gone to make room.
+   * Returns the owner whose limit `bytes` more would exceed. To make room, it
+   * first forgets disconnected clients.
    */
   findFullBudget(record: ClientRecord, bytes: number): BudgetOwner | undefined {
     const retained = record.bytes + bytes;
@@ -212,7 +221,7 @@ export class ClientTable {
 
   /**
    * Returns whether there is room for `bytes` below `max`. To make room, it
-   * forgets clients that are gone.
+   * forgets disconnected clients.
    */
   #makeRoom(
     retained: RetainedClients,
@@ -245,15 +254,16 @@ export class ClientTable {
 }
 
 /**
- * Counts what is kept of several clients: of all, or of those of one principal.
+ * Counts the memory that is kept for several clients: for all of them, or for
+ * those of one principal.
  */
 export class RetainedClients {
   clients = 0;
   /** In bytes, with the records of the clients. */
   bytes = 0;
   /**
-   * Clients that are gone and of which something is kept. The one that has
-   * been gone for longest comes first.
+   * Disconnected clients for which writes are kept, in the order of their
+   * disconnection.
    */
   readonly #gone = new Set<ClientRecord>();
   #goneBytes = 0;
@@ -280,7 +290,8 @@ export class RetainedClients {
   }
 
   /**
-   * A client may be gone while its writes end, so its bytes change then too.
+   * The bytes of a disconnected client change too, because its writes may still
+   * end.
    */
   onBytesChanged({ isGone }: ClientRecord, bytes: number): void {
     this.bytes += bytes;
@@ -288,8 +299,8 @@ export class RetainedClients {
   }
 
   /**
-   * Returns the clients to forget so that `bytes` become free, those gone for
-   * longest first. Returns none if that is not enough.
+   * Returns the clients to forget so that `bytes` become free, the clients that
+   * were disconnected first. Returns none if that is not enough.
    */
   findEvictions(bytes: number, except: ClientRecord): ClientRecord[] {
     const own = except.isGone ? except.bytes + measureRecord(except) : 0;
@@ -305,7 +316,7 @@ export class RetainedClients {
     return chosen;
   }
 
-  /** Returns the clients that have been gone since before `before`. */
+  /** Returns the clients that were disconnected before `before`. */
   findGoneSince(before: number): ClientRecord[] {
     const chosen: ClientRecord[] = [];
     for (const record of this.#gone) {
@@ -334,14 +345,14 @@ export class ClientRecord implements SubmitterRecord {
   readonly memory: string;
   readonly principal: RetainedClients;
   connection: ClientConnection | undefined;
-  /** Whether the client has no connection but something is kept of it. */
+  /** Whether the client is disconnected, while some of its writes are kept. */
   isGone = false;
   goneAt = 0;
   /** Memory for its writes, in bytes. The table changes it. */
   bytes = 0;
   /**
-   * Whether nothing is kept of the client any more, and its memory was
-   * released. The table sets it.
+   * Whether the table has dropped this record and released its memory. Set by
+   * the table.
    */
   isForgotten = false;
   /** The client has acknowledged all writes up to this number. */
@@ -374,8 +385,8 @@ export class ClientRecord implements SubmitterRecord {
   }
 
   /**
-   * The write has ended. Its reply is dropped if another write has its number
-   * now.
+   * Called when the write has ended. Its reply is dropped if another write has
+   * the same number by now.
    */
   onEnded(
     update: RepeatableWrite & { readonly id: number },

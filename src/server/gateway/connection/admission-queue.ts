@@ -5,15 +5,15 @@
 import type { LoadSlot } from '../limits/in-flight-load.ts';
 
 /**
- * Called when a submission is decided: with `undefined` if it is allowed, else
- * with the reason.
+ * Called when a submission is decided: with `undefined` if it is allowed,
+ * otherwise with the reason of the refusal.
  */
 export type OnDecided = (rejection: unknown) => void;
 
 interface WaitingSubmission {
   /**
    * Held until the decision, even if the client has canceled the submission:
-   * the hook is still busy with it.
+   * the `authorize` hook is still running for it.
    */
   readonly slot: LoadSlot;
   /** `undefined` if the submission does not wait any more. */

@@ -1,6 +1,6 @@
 /**
- * Decides whether a submission may be executed: what it asks for, how much is
- * in flight, and what the application allows.
+ * Decides whether a submission may be executed. It checks the operation, the
+ * limits of load, and the application's `authorize`.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { isThenable } from '../../../correctable/validate.ts';
@@ -72,8 +72,8 @@ const MAX_TRACE_BYTES = 4_096;
 
 /**
  * Returns the operation that the message asks for. Throws the reason if it is
- * refused. `entry` is what the contract says of the operation, if the gateway
- * has a contract that names it.
+ * refused. `entry` is the operation's entry in the contract of the gateway, if
+ * there is one.
  */
 export function admit(
   message: SubmitMessage,
@@ -99,7 +99,8 @@ export function admit(
     message[at.access] === 'write' &&
     context.binding.isExactlyOnce !== true
   ) {
-    // Submissions that wait for `authorize` will need memory too.
+    // Count the submissions that wait for `authorize` too: their replies will
+    // need memory.
     const fullBy = context.clients.findFullBudget(
       record,
       ENTRY_BYTES * (admissions.size + 1),
@@ -174,7 +175,7 @@ function logHookError(
       'authorize failed to decide whether an operation is allowed',
     );
     if (error instanceof HookTimeoutError) return error;
-    // The gateway's own text: the text of the hook may name what it asks.
+    // Do not send the text of the hook's error: it may name internal services.
     const message = `authorize failed to decide whether this client may call ${operation.name}; nothing was done`;
     return new CorrectableError('UNAVAILABLE', message);
   }
@@ -190,8 +191,8 @@ function forbiddenError({ name }: Operation): CorrectableError {
 }
 
 /**
- * Rejects a write that was answered already, and one of which it is unknown
- * whether it was executed.
+ * Rejects a resent write whose answer the client has acknowledged already, and
+ * one whose outcome is unknown.
  */
 function rejectRepetition(
   message: SubmitMessage,
@@ -274,8 +275,8 @@ function checkTrace(trace: unknown, { owner }: ConnectedClient): void {
 }
 
 /**
- * A refusal for want of room. It names the limit to raise, what it counts, and
- * what to do.
+ * The facts of a refusal because of a limit: the limit to raise, what it
+ * counts, and the advice.
  */
 interface LimitExceeded {
   readonly limit: keyof GatewayLimits;

@@ -87,8 +87,8 @@ export class GatewayConnection
   readonly #load: ConnectionLoad;
   readonly #handshake: Handshake;
   /**
-   * `sent` until the client has read that the server goes away. Until then its
-   * messages may cross `goaway`.
+   * `sent` until the client has read `goaway`, then `seen`. While it is `sent`,
+   * a submission may have been made before the client read it.
    */
   #goaway: 'sent' | 'seen' | undefined;
   readonly #expiry: TokenExpiry;
@@ -100,7 +100,7 @@ export class GatewayConnection
    * if the client is refused later.
    */
   #record: ClientRecord | undefined;
-  /** The client, once it was accepted. */
+  /** Present once the client was accepted. */
   #client: ConnectedClient | undefined;
   /** The principal for whom this connection is counted. */
   #countedPrincipal: string | undefined;
@@ -168,8 +168,8 @@ export class GatewayConnection
   }
 
   /**
-   * Closes with a code from `CloseCode`, once the client has taken what was
-   * sent before. A client that reads nothing is cut off.
+   * Closes with a code from `CloseCode`, once the client has received the
+   * messages before. The connection of a client that reads nothing is cut.
    */
   close(code: number, reason: string): void {
     if (this.#isOver) return;
@@ -177,7 +177,8 @@ export class GatewayConnection
     // A failed send has closed the connection by now.
     if (this.#isClosed()) return;
     this.#socket.close(code, reason);
-    // Resume, or the client's own close would never be seen.
+    // Resume reading. Otherwise the gateway would never receive the client's
+    // own close.
     if (this.#isPaused) this.#resume();
     this.#abandonReads();
   }
@@ -190,8 +191,8 @@ export class GatewayConnection
   }
 
   /**
-   * Cuts the connection if the client has shown no sign of life since the last
-   * call. Otherwise asks for one.
+   * Cuts the connection if no message or pong has arrived since the last call.
+   * Otherwise sends a ping.
    */
   checkAlive(): void {
     if (!this.#hasHeard && !this.#sender.isBlocked)
@@ -268,7 +269,7 @@ export class GatewayConnection
   }
 
   /**
-   * Runs code so that an error of the gateway or of a hook costs this
+   * Runs code so that an error of the gateway or of a hook ends this
    * connection, and never the process.
    */
   #runGuarded(act: () => void): void {
@@ -287,14 +288,17 @@ export class GatewayConnection
     this.close(CloseCode.internal, 'the server made a mistake');
   }
 
-  /** Guarded by hand: `#runGuarded` would need a closure for each frame. */
+  /**
+   * This method has its own `try` block, because `#runGuarded` would need a
+   * closure for each frame.
+   */
   #onReceived(frame: EncodedData): void {
     this.#hasHeard = true;
     if (this.#isOver) return;
     try {
       this.#inboundQueue.receive(frame);
-      // Keep reading a closed connection, or the client's close would never be
-      // seen.
+      // Keep reading on a closed connection. Otherwise the client's close would
+      // never arrive.
       if (this.#isClosed()) this.#inboundQueue.clear();
       else if (this.#inboundQueue.isWaiting) {
         this.#isPaused = true;
@@ -315,7 +319,7 @@ export class GatewayConnection
     this.#sender.flush();
   }
 
-  /** The client has taken some of the messages that waited for it. */
+  /** Called when the client has received some of the waiting messages. */
   #onMoved(): void {
     this.#hasHeard = true;
     if (this.#isOver) return;
@@ -343,7 +347,8 @@ export class GatewayConnection
       CloseCode.slowReader,
       'the client takes nothing of what waits for it',
     );
-    // The client may still read the reason, if it begins to read again.
+    // Leave some time: if the client begins to read again, it receives the
+    // reason.
     systemClock
       .setTimer(
         () => this.#socket.terminate(),
@@ -352,8 +357,8 @@ export class GatewayConnection
       .setRef?.(false);
   }
 
-  // A method, because the type checker assumes that `#isOver` cannot change
-  // during a call.
+  // This is a method, because the type checker assumes that the field `#isOver`
+  // does not change during a call.
   #isClosed(): boolean {
     return this.#isOver;
   }
@@ -466,8 +471,8 @@ export class GatewayConnection
   }
 
   /**
-   * Becomes the client's connection. It does not if the client has a newer one,
-   * or if its replies are kept in another codec.
+   * Makes this connection the client's present one. Returns false if the client
+   * has a newer connection, or if its replies are kept in another codec.
    */
   #takeOver(record: ClientRecord, attempt: number): boolean {
     const older = record.connection;
@@ -488,14 +493,15 @@ export class GatewayConnection
     const client = this.#client;
     if (this.#isClosed() || client === undefined) return;
     if (!('principal' in verdict)) {
-      // If the check could not decide, the present token holds until it ends.
+      // If the check could not decide, the present token stays valid until it
+      // expires.
       if (!verdict.isUndecided) this.close(verdict.code, verdict.reason);
       return;
     }
     const { principal } = verdict;
     if (principal.id !== client.principal.id) {
-      // The client connects again, and learns from the handshake that its
-      // principal has changed.
+      // Close the connection: the client connects again, and the handshake
+      // shows it that its principal has changed.
       return this.close(
         CloseCode.expired,
         'the new token belongs to another principal: send hello with it',
@@ -526,7 +532,7 @@ export class GatewayConnection
     this.#context.onConnectionClosed(this);
   }
 
-  /** Stops the reads of a client that is gone. Its writes go on. */
+  /** Stops the reads of a client that has disconnected. Its writes continue. */
   #abandonReads(): void {
     if (this.#isOver) return;
     this.#isOver = true;

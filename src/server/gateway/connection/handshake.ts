@@ -1,6 +1,6 @@
 /**
- * Takes a connection from its opening to an accepted client: `hello` must come
- * in time, and its token must be valid.
+ * Handles a connection until the client is accepted: `hello` must arrive in
+ * time, and its token must be valid.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { CloseCode } from '../../../protocol/close-codes.ts';
@@ -41,8 +41,8 @@ export function createWelcome(
       : undefined,
     // A store that is exactly once remembers writes itself, so the gateway
     // keeps nothing between connections. Each connection reports another
-    // memory, so that a client never takes a refusal as proof that its write
-    // was not executed.
+    // `memoryId`, so that a client never takes a refusal as proof that its
+    // write was not executed.
     memoryId:
       context.binding.isExactlyOnce === true
         ? `${memory}.${hello.attempt}`
@@ -69,7 +69,7 @@ function describeContract(
   return { name, hash, operations: operationHashes };
 }
 
-/** Returns why this client cannot be served, if so. */
+/** Returns the reason if this client cannot be served. */
 function validateHello(
   hello: Hello,
   { levels, hostedContract }: GatewayContext,
@@ -101,8 +101,8 @@ function validateHello(
 export interface HandshakeListener {
   onAdmitted(hello: Hello, principal: Principal): void;
   /**
-   * The connection is to be closed with this code. If there is a cause, the
-   * client gets it first.
+   * Called if the connection must be closed with this code. If there is a
+   * `cause`, it is sent to the client first.
    */
   onRejected(code: number, reason: string, cause?: CorrectableError): void;
 }
@@ -141,7 +141,7 @@ export class Handshake {
     return this.#listener.onRejected(CloseCode.malformed, reason);
   }
 
-  /** The client is accepted, or the connection has closed. */
+  /** Called when the client is accepted, or the connection has closed. */
   end(): void {
     this.#isOver = true;
     this.#cancelTimer();

@@ -1,5 +1,5 @@
 /**
- * The messages that a client sends. They wait while far too much waits to be
+ * The messages that a client sends. They wait while too many bytes wait to be
  * sent to the client.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
@@ -17,8 +17,8 @@ import { compileSchema } from '../context/compile-schema.ts';
 import { ReceivedFrame } from '../limits/in-flight-load.ts';
 
 /**
- * Shorter frames are not split. A client sends one frame for each that it gets,
- * so frames would get shorter each time.
+ * Shorter frames are not split. A client answers each frame with one frame, so
+ * without a minimum, frames would become shorter each time.
  */
 const MIN_SPLIT_ROWS = 64;
 
@@ -36,13 +36,13 @@ export interface MessageHandler {
   readonly canRead: boolean;
   onMessage(message: ClientMessage, frame: ReceivedFrame): void;
   /**
-   * Half of a large frame is handled: its replies can leave now, so that the
-   * client works while the rest is handled.
+   * Called when half of a large frame is handled. Its replies are sent then, so
+   * that the client can work on them while the other half is handled.
    */
   onHalf(): void;
   /**
-   * A message could not be decoded; `id` is its operation if that is known.
-   * Called once if a whole frame could not be decoded.
+   * Called if a message could not be decoded. `id` is its operation, if that is
+   * known. Called once if a whole frame could not be decoded.
    */
   onMalformed(id: number, error: unknown): void;
 }
@@ -52,7 +52,8 @@ export class InboundQueue {
   readonly #codec: Codec;
   readonly #handler: MessageHandler;
   /**
-   * What could not be served yet: messages, and frames that came after them.
+   * The messages that could not be served yet. The next field has the frames
+   * that arrived after them.
    */
   #messages: unknown[] = [];
   /** The frame whose messages are being served. */

@@ -1,6 +1,6 @@
 /**
- * Sends messages as fast as the client takes them. A client that takes nothing
- * is cut off, no matter how slow others are.
+ * Sends messages as fast as the client receives them. The connection of a
+ * client that receives nothing is cut, no matter how slow other clients are.
  */
 import type { FramePart } from './socket.ts';
 import { systemClock } from '../../../correctable/clock.ts';
@@ -14,24 +14,25 @@ import { FrameBatcher } from '../../../protocol/codec/frame-batcher.ts';
 import { setPeerDeadline } from '../../../protocol/peer-deadline.ts';
 import { peerClock } from '../limits/repeat.ts';
 
-/** The socket gets no more while this many bytes wait in it. */
+/** While this many bytes wait in the socket, no more are passed to it. */
 const WINDOW_BYTES = 1 << 17;
 
 /**
- * Larger frames go to the socket in parts of this size, to see whether they
- * move.
+ * Larger frames are passed to the socket in parts of this size, so that the
+ * sender notices whether the client receives them.
  */
 const PART_BYTES = 1 << 16;
 
 /**
- * How often the client is asked to acknowledge, in bytes sent. The buffers of
- * the system report room only when a third of some MiB is free.
+ * After this many bytes, the sender sends a ping, whose pong acknowledges them.
+ * The buffers of the system alone are too coarse: they report free space only
+ * when a third of several MiB is free.
  */
 const ACK_INTERVAL_BYTES = 1 << 16;
 
 /**
- * Clients close a connection that asks too often (`ws` after 60 open
- * questions). From a third of this on, it asks half as often.
+ * The maximum number of unanswered pings. Clients close a connection with too
+ * many (`ws` after 60). From a third of this on, pings are sent half as often.
  */
 const MAX_PENDING_ACKS = 48;
 
@@ -48,25 +49,25 @@ export interface SenderOptions {
   readonly maxFrameBytes: number;
   readonly stallTimeoutMs: number;
   /**
-   * The socket gets no more than this without a call of `onMoved`. At most 128
-   * KiB.
+   * The maximum number of bytes in the socket without a call of `onMoved`. At
+   * most 128 KiB.
    */
   readonly windowBytes: number;
   /**
    * Whether a caller waits for `onMoved`. Then it is called after every send.
    */
   isAwaited(): boolean;
-  /** The client has taken some of the messages that waited. */
+  /** Called when the client has received some of the waiting messages. */
   onMoved(): void;
-  /** The client has taken nothing for the time allowed. */
+  /** Called when the client has received nothing for the time allowed. */
   onStalled(): void;
-  /** A frame could not be encoded, and its messages are lost. */
+  /** Called when a frame could not be encoded. Its messages are lost. */
   onFailed(error: unknown): void;
 }
 
 /**
  * For a slow client, frames up to this size are copied: a small frame would
- * keep the whole block that it was written in.
+ * keep the whole memory block alive in which it was encoded.
  */
 const MAX_SHARED_BYTES = 1 << 12;
 
@@ -91,7 +92,10 @@ function flushAll(): void {
   }
 }
 
-/** The end of a websocket message that the socket has not taken yet. */
+/**
+ * The remaining part of a websocket message, which was not passed to the socket
+ * yet.
+ */
 interface WaitingMessage {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isText: boolean;
@@ -106,15 +110,15 @@ export class Sender {
   /** Bytes in the queue, and of messages that are not in a frame yet. */
   #queuedBytes = 0;
   #messageBytes = 0;
-  /** Bytes sent since the client was last asked for a sign of life. */
+  /** Bytes sent since the latest ping. */
   #unacknowledgedBytes = 0;
   /**
-   * How often the client was asked, and the latest question that it has
-   * answered. A client may answer only the last of several.
+   * The number of pings so far. The next field is the latest ping that was
+   * answered. A client may answer only the last of several pings.
    */
   #askedCount = 0;
   #answeredAt = 0;
-  /** Parts in the socket whose departure it will report. */
+  /** The number of parts in the socket for which it will call `onSent`. */
   #partsInSocket = 0;
   #movedAt = 0;
   #cancelTimer: (() => void) | undefined;
@@ -134,8 +138,8 @@ export class Sender {
   /** Bytes that wait to be sent, in this sender or in the socket. */
   get waitingBytes(): number {
     const { bufferedBytes } = this.#parts.socket;
-    // The bytes beyond the window are this sender's own messages. No callback
-    // reports when they leave.
+    // Bytes beyond the window are messages that this sender passed without a
+    // callback, so nothing reports when they are sent.
     const inSocket =
       this.#partsInSocket > 0
         ? bufferedBytes
@@ -143,12 +147,12 @@ export class Sender {
     return this.#messageBytes + this.#queuedBytes + inSocket;
   }
 
-  /** Whether the socket takes no more for now. */
+  /** Whether no more bytes may be passed to the socket for now. */
   get isBlocked(): boolean {
     return this.#queue.length > 0;
   }
 
-  /** Whether the client has not answered the latest question yet. */
+  /** Whether the latest ping has not been answered yet. */
   get isAwaitingPing(): boolean {
     return this.#askedCount > this.#answeredAt;
   }
@@ -162,7 +166,10 @@ export class Sender {
     this.#batcher.push(message);
   }
 
-  /** Sends collected messages now, as far as the socket takes them. */
+  /**
+   * Sends the collected messages now, as far as the window of the socket
+   * allows.
+   */
   flush(): void {
     try {
       this.#batcher.flush();
@@ -172,8 +179,8 @@ export class Sender {
   }
 
   /**
-   * The client has shown that it reads. With an `answer`, it has read all that
-   * was sent before that question.
+   * Called when the client has shown that it reads. With an `answer`, the text
+   * of a pong, it has read everything that was sent before that ping.
    */
   onAlive(answer?: string): void {
     this.#movedAt = systemClock.now();
@@ -195,8 +202,8 @@ export class Sender {
   #send(frame: EncodedData): void {
     this.#messageBytes = Math.max(0, this.#messageBytes - frame.length);
     if (frame.length >= MIN_ANNOUNCED_BYTES) {
-      // A client sees nothing of a frame until all of it has come. It must not
-      // take that for silence.
+      // Announce a large frame: a client receives nothing until all of it has
+      // arrived, and must not take that for silence.
       const { codec } = this.#parts;
       this.#enqueue(
         codec.frame([
@@ -223,8 +230,7 @@ export class Sender {
   }
 
   /**
-   * Whether it can be sent at once, because no callback is needed when it has
-   * left.
+   * Returns whether the frame can be sent at once. Then no callback is needed.
    */
   #canSendNow({ length }: EncodedData): boolean {
     const { socket, isAwaited } = this.#parts;
@@ -234,8 +240,8 @@ export class Sender {
   }
 
   /**
-   * Fills the socket. At least one part is always in flight, so that the socket
-   * reports room.
+   * Passes parts to the socket until its window is full. At least one part with
+   * a callback is always in flight, so that the socket reports free space.
    */
   #pump(): void {
     const { socket } = this.#parts;
@@ -278,8 +284,8 @@ export class Sender {
   #onSent(): void {
     this.#partsInSocket--;
     this.#movedAt = systemClock.now();
-    // The remaining messages are known to wait, and are reported when they
-    // leave.
+    // Messages that remain are in the queue, and `onMoved` is called when they
+    // are sent.
     this.flush();
     this.#pump();
     this.#parts.onMoved();

@@ -53,8 +53,8 @@ export interface ServerSocket {
 /** Longest payload, in bytes, whose header takes two bytes. */
 const MAX_SHORT_PAYLOAD_BYTES = 125;
 /**
- * Longest message that is copied behind its header, in bytes. For longer ones
- * `ws` writes header and payload apart.
+ * Longest message that is copied behind its header, in bytes. For longer
+ * messages, `ws` writes header and payload separately.
  */
 const MAX_JOINED_BYTES = 1024;
 
@@ -82,8 +82,9 @@ export class WsSocket implements ServerSocket {
 
   send(data: EncodedData, part?: FramePart): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    // If the stream holds data back, `ws` sends the message: its buffers are
-    // not shared with other messages.
+    // If the stream buffers data, let `ws` send the message. `encodeMessage`
+    // uses memory that other messages share, which a waiting message would keep
+    // alive.
     if (
       part === undefined &&
       data.length <= MAX_JOINED_BYTES &&

@@ -1,6 +1,6 @@
 /**
- * Takes a `submit` message to the hosted binding, or answers with the reason
- * why not.
+ * Submits the operation of a `submit` message to the hosted binding, or replies
+ * with the reason of the refusal.
  */
 import type {
   Binding,
@@ -32,13 +32,14 @@ import { sanitizeError } from '../operations/sanitize-error.ts';
 const { at } = kind;
 
 /**
- * A submission that may be executed, once that is decided and its turn comes.
+ * A submission that passed the checks. It is executed once `authorize` has
+ * allowed it and all earlier submissions are decided.
  */
 interface AdmittedSubmission {
   readonly message: SubmitMessage;
   readonly client: ConnectedClient;
   readonly operation: Operation;
-  /** Where it is counted, if a contract names it. */
+  /** The statistics of the operation, if a contract names it. */
   readonly figures: OperationFigures | undefined;
   /**
    * The principal that `authorize` has decided about. The token may be renewed
@@ -50,8 +51,8 @@ interface AdmittedSubmission {
 }
 
 /**
- * Executes the operation of the message once. A repetition is answered from the
- * record or by the store.
+ * Executes the operation of the message once. A resent operation is answered
+ * from the record of the client, or by the store.
  */
 export function submit(
   message: SubmitMessage,
@@ -126,7 +127,7 @@ function sendRejection(
     );
   }
   const reported = sanitizeError(error);
-  // The client may have asked for a level that does not exist.
+  // The client may have requested a level that does not exist.
   const strongest = Math.min(
     getStrongestIndex(message[at.levels]),
     context.levels.length - 1,
@@ -137,7 +138,10 @@ function sendRejection(
   outlet.push(toFailMessage(message[at.id], reported));
 }
 
-/** The token may have ended before the decision. */
+/**
+ * Handles the decision about a submission. The token may have expired before
+ * the decision.
+ */
 function onDecided(admitted: AdmittedSubmission, rejection: unknown): void {
   const { message, client, slot } = admitted;
   try {

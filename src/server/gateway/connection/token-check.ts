@@ -29,8 +29,8 @@ export class TokenExpiry {
   }
 
   /**
-   * Waits for the end of this principal's token. Returns how long that is in
-   * milliseconds, `undefined` if it never ends.
+   * Sets a timer for the end of this principal's token. Returns how long that
+   * is in milliseconds, `undefined` if it never ends.
    */
   schedule(principal: Principal): number | undefined {
     this.stop();
@@ -46,8 +46,8 @@ export class TokenExpiry {
   }
 
   /**
-   * Whether the token has ended, by either clock: the timer may be late, and
-   * the clock of the machine may have been set.
+   * Whether the token has expired by the monotonic clock or by the machine's
+   * clock. The timer may be late, and the machine's clock may have been set.
    */
   get hasEnded(): boolean {
     if (this.#endsAt === Infinity) return false;
@@ -62,7 +62,10 @@ export class TokenExpiry {
   }
 }
 
-/** A check may cost the server a signature, or a call elsewhere. */
+/**
+ * The maximum rate of checks. A check may verify a signature or call another
+ * service.
+ */
 const MAX_CHECKS_PER_SECOND = 4;
 
 /**
@@ -111,7 +114,10 @@ export class TokenRenewals {
     });
   }
 
-  /** The connection has ended. Waiting tokens are not checked any more. */
+  /**
+   * Called when the connection has ended. Waiting tokens are not checked any
+   * more.
+   */
   stop(): void {
     this.#isOver = true;
     this.#next = undefined;
@@ -131,12 +137,13 @@ export type TokenVerdict = { readonly principal: Principal } | TokenRejection;
 export interface TokenRejection {
   readonly code: number;
   readonly reason: string;
-  /** Whether the check could not decide. That does not reject the token. */
+  /** Whether the check could not decide. Then the token is not rejected. */
   readonly isUndecided: boolean;
 }
 
 /**
- * The verdict on a token that has expired. The client may come with another.
+ * The verdict on a token that has expired. The client may connect again with
+ * another token.
  */
 export const EXPIRED_TOKEN: TokenRejection = {
   code: CloseCode.expired,

@@ -1,7 +1,7 @@
 /**
- * Schemas compiled to code, which validate in a small part of the time. There
- * is still only one schema for each message, and for the arguments of each
- * operation.
+ * Compiles schemas to code, which validates values several times as fast. The
+ * code is generated from the one schema of each message and each operation, so
+ * it cannot differ from it.
  */
 import * as z from 'zod/v4-mini';
 import type { Binding } from '../../../correctable/binding.ts';
@@ -29,15 +29,18 @@ export function compileSchema(schema: z.ZodMiniType): z.ZodMiniType {
 }
 
 /**
- * What a gateway knows of one operation of its contract. It is found by the
- * name in a message once, and carried along from there. Its schema is compiled
- * where that is possible: schemas of applications may contain parts that cannot
+ * What a gateway knows of one operation of its contract. The entry is looked up
+ * once by the name in a message, and passed on from there. Its schema is
+ * compiled if possible: schemas of applications may contain parts that cannot
  * be compiled.
  */
 export interface HostedEntry extends RegisteredOperation {
-  /** What the hosted binding has prepared for it. */
+  /**
+   * The result of the hosted binding's preparation for this operation, if it
+   * prepares operations.
+   */
   readonly prepared: object | undefined;
-  /** Where its views and failures are counted. */
+  /** The statistics of its views and failures. */
   readonly figures: OperationFigures;
 }
 

@@ -19,9 +19,9 @@ export interface Peer {
 
 /**
  * Verifies a token. Throw or reject to refuse the connection. A value that is
- * no principal refuses it too. If you cannot decide, for example since a
- * directory is down, throw a retryable error like `UNAVAILABLE`. The client
- * then retries.
+ * no principal refuses it too. If you cannot decide, for example because a
+ * directory service is down, throw a retryable error like `UNAVAILABLE`. The
+ * client then retries.
  */
 export type Authenticate = (
   token: string | undefined,
@@ -35,8 +35,9 @@ export type Authenticate = (
  *
  * With a contract, the arguments are parsed by its schemas, and the contract
  * computes `key`. Without one, a client may send a `key` that does not match
- * its arguments. Then check what the store uses: `args` in the bindings of this
- * package, except for `tiered` with functions of yours.
+ * its arguments. In that case, check the field that the store uses. The
+ * bindings of this package use `args`. With `tiered`, your own functions
+ * decide.
  */
 export type Authorize = (
   principal: Principal,
@@ -67,10 +68,13 @@ export interface GatewayContext {
   readonly requiresAuthentication: boolean;
   /**
    * Returns the principal of this token; rejects if the token is rejected. The
-   * token may have ended.
+   * token of the result may have expired already.
    */
   identify(token: string | undefined, peer: Peer): Promise<Principal>;
-  /** Without it, every principal may execute every operation. */
+  /**
+   * Decides whether a principal may execute an operation. Without it, every
+   * principal may execute every operation.
+   */
   readonly authorize: Authorize | undefined;
   readonly internalLimits: InternalLimits;
   readonly logger: Logger;
@@ -85,6 +89,6 @@ export interface GatewayContext {
   getLevels(bits: number): readonly string[];
   /** Logs a violation of the binding's interface, or an operation's failure. */
   report(operation: string, description: string, error: unknown): void;
-  /** The connection has closed. */
+  /** Called when the connection has closed. */
   onConnectionClosed(connection: object): void;
 }

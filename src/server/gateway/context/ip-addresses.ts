@@ -1,6 +1,6 @@
 /**
- * One way of writing each IP address: `::ffff:10.0.0.7` and `10.0.0.7` are the
- * same client.
+ * Converts IP addresses to one canonical form: `::ffff:10.0.0.7` and `10.0.0.7`
+ * are the same client.
  */
 import type { IncomingMessage } from 'node:http';
 
@@ -13,8 +13,8 @@ export class ConnectionsPerAddress {
   readonly #countedAddress = new Map<object, string>();
 
   /**
-   * The connections from an address. An unknown address (a socket in the file
-   * system) has no limit, so 0.
+   * The connections from an address. Returns 0 for an unknown address (a Unix
+   * socket), which has no limit.
    */
   count(address: string | undefined): number {
     return address === undefined
@@ -65,8 +65,8 @@ function toIpv4(...halves: string[]): string {
 }
 
 /**
- * Returns what limits per address count by: an IPv4 address, or the /64 of an
- * IPv6 address that is not link-local.
+ * Returns the address by which limits per address count: an IPv4 address, or
+ * the /64 of an IPv6 address that is not link-local.
  */
 export function toCountedAddress(address: string): string {
   const normalized = normalizeHost(address);
@@ -87,8 +87,8 @@ export function toCountedAddress(address: string): string {
 }
 
 /**
- * Returns the client's address in its canonical form; `undefined` for a socket
- * in the file system.
+ * Returns the client's address in its canonical form; `undefined` for a Unix
+ * socket.
  */
 export function getRemoteAddress({
   socket: { remoteAddress },

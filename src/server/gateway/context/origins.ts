@@ -35,8 +35,8 @@ export function describeOriginError(value: unknown): string | undefined {
   if (value.includes('*'))
     return `not "${value}": name each of them, there are no patterns`;
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  // Schemes other than those of the web have an origin too, although `URL`
-  // reports none.
+  // Pages of other schemes than `http` and `https` have an origin too, although
+  // `URL` reports none.
   const reported =
     url?.origin === 'null' ? `${url.protocol}//${url.host}` : url?.origin;
   if (reported === value) return undefined;
@@ -44,8 +44,9 @@ export function describeOriginError(value: unknown): string | undefined {
 }
 
 /**
- * Returns whether a page of `origin` may connect to a server that it calls
- * `host`. The origin must be listed, or the page was served by this server.
+ * Returns whether a page of `origin` may connect to a server that the request
+ * names `host`. The origin must be listed, or the page was served by this
+ * server.
  */
 export function isAllowedOrigin(
   origin: string | undefined,
@@ -62,8 +63,8 @@ export function isAllowedOrigin(
 }
 
 /**
- * Returns whether a server bound to `boundTo` may be called `host`. A server on
- * loopback answers only to a loopback name.
+ * Returns whether a server that listens on `boundTo` accepts a request that
+ * names it `host`. A server on loopback answers only to a loopback name.
  */
 export function isAllowedHost(
   host: string | undefined,

@@ -24,8 +24,8 @@ export async function identify(
 }
 
 /**
- * Whether the token has ended, so that nothing may be done with it any more.
- * The clock of the machine may be set at any time.
+ * Returns whether the token has expired, by the machine's clock. That clock may
+ * be set at any time, so this is checked at each use.
  */
 export function hasEnded({ expiresAt }: Principal): boolean {
   return expiresAt !== undefined && expiresAt <= Date.now();

@@ -1,6 +1,6 @@
 /**
  * Counts operations and their frames until the store is done with them, even if
- * their client has canceled them or left.
+ * their client has canceled them or disconnected.
  */
 import { systemClock } from '../../../correctable/clock.ts';
 import { computeUsableTotal, type ByteBudget } from './limits.ts';
@@ -79,7 +79,10 @@ export class ConnectionLoad {
  */
 export class ReceivedFrame {
   readonly bytes: number;
-  /** When its messages are served. Their time limits begin then. */
+  /**
+   * The time at which the messages of the frame began to be served. Their
+   * timeouts are counted from it.
+   */
   servedAt: number = systemClock.now();
   #load: ConnectionLoad | undefined;
   #slots = 0;
@@ -115,7 +118,10 @@ export class LoadSlot {
     frame.onOperationStarted(load);
   }
 
-  /** Another connection waits for the operation now. */
+  /**
+   * Moves the operation to the load of another connection, which waits for it
+   * now.
+   */
   moveTo(load: ConnectionLoad): void {
     if (this.#load === undefined) return;
     this.#load.change(-1, 0);

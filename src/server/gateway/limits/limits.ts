@@ -1,6 +1,6 @@
 /**
- * The limits of a gateway. What exceeds them is refused, and never queued
- * without end.
+ * The limits of a gateway. Operations and connections above them are refused,
+ * so that no queue grows without a bound.
  */
 import {
   amount,
@@ -56,7 +56,7 @@ export interface GatewayLimits {
 
 /**
  * How many bytes may be in use for one purpose. A frame or reply counts for its
- * client, its principal and for all.
+ * client, for its principal, and for all clients.
  */
 export interface ByteBudget {
   readonly client: number;
@@ -70,12 +70,15 @@ export interface ByteBudget {
 }
 
 /**
- * The limits of a gateway with what follows from them, and with limits that no
- * option sets.
+ * The limits of a gateway, with limits that are derived from them, and with
+ * limits that no option sets.
  */
 export interface InternalLimits extends GatewayLimits {
   readonly maxConnectionsPerPrincipal: number;
-  /** For requests in flight. Kept replies have the same budget again. */
+  /**
+   * The budget of requests in flight. Retained replies have another budget of
+   * the same size.
+   */
   readonly budget: ByteBudget;
   /**
    * From this many waiting bytes on, operations of a connection fail with
@@ -97,8 +100,8 @@ export interface InternalLimits extends GatewayLimits {
   /** How long `authenticate` and `authorize` may take. */
   readonly hookTimeoutMs: number;
   /**
-   * How long a client may take none of the waiting bytes before its connection
-   * is closed.
+   * How long a client may receive none of the waiting bytes before its
+   * connection is closed.
    */
   readonly stallTimeoutMs: number;
   /** How long the replies of a client without a connection are kept. */
@@ -109,7 +112,9 @@ const count = integer({ max: Infinity });
 /** Times and rates may have a fraction, counts may not. */
 const timeOrRate = amount({ above: 0, max: Infinity });
 
-/** A frame is read into memory as a whole. */
+/**
+ * The upper bound of `maxFrameBytes`: a frame is read into memory as a whole.
+ */
 const MAX_FRAME_BYTES = 2 ** 31 - 1;
 
 export const GATEWAY_LIMITS = {

@@ -7,15 +7,15 @@ export interface PrincipalLimits {
   readonly maxOperationsPerSecond: number;
 }
 
-/** What all connections of a principal share. */
+/** The load and the rate limit that all connections of a principal share. */
 export interface PrincipalShare {
   readonly rate: RateLimit;
   readonly load: PrincipalLoad;
 }
 
 /**
- * Principals with connections or load, or with some a moment ago. A principal
- * that returns soon finds its rate limit as it was.
+ * Principals that have connections or load, or had some recently. So a
+ * principal that reconnects soon does not get a fresh rate limit.
  */
 export class Principals {
   readonly #limits: PrincipalLimits;
@@ -34,7 +34,7 @@ export class Principals {
 
   /**
    * Counts a connection of the principal and returns its share; `undefined` if
-   * it has all the connections that it may have.
+   * it has reached its maximum of connections.
    */
   acquire(id: string, nowMs: number): PrincipalShare | undefined {
     let share = this.#shares.get(id);

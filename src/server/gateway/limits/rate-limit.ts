@@ -1,13 +1,13 @@
 /**
- * Limits the operations a second by a token bucket that holds those of one
- * second.
+ * Limits the operations a second by a token bucket. Its capacity is the number
+ * of operations in one second.
  */
 
 export class RateLimit {
   readonly #perSecond: number;
   /**
-   * Capacity of the bucket. It is at least one, or there would never be a
-   * permit.
+   * Capacity of the bucket. It is at least 1: otherwise there would never be a
+   * whole permit.
    */
   readonly #size: number;
   #permits: number;
@@ -40,7 +40,7 @@ export class RateLimit {
 
   #fill(nowMs: number): void {
     if (this.#perSecond === Infinity) return;
-    // A clock that was set back fills nothing.
+    // If the clock was set back, add no permits.
     const elapsedMs = Math.max(0, nowMs - this.#filledAt);
     this.#permits = Math.min(
       this.#size,

@@ -2,7 +2,7 @@
 import { systemClock } from '../../../correctable/clock.ts';
 import type { PeerClock } from '../../../protocol/peer-deadline.ts';
 
-/** The clock of deadlines for clients. */
+/** The clock for the deadlines of clients. */
 export const peerClock: PeerClock = {
   now: () => systemClock.now(),
   setTimer: (fire, delayMs) => {

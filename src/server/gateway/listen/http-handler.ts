@@ -128,9 +128,9 @@ function sendResponse(
 }
 
 /**
- * Returns whether the request may see what the sites are doing; `undefined` if
- * that cannot be found out. Without an operator token, only sites that accept
- * every client show it.
+ * Returns whether the request may see metrics and the details of the sites;
+ * `undefined` if the operator token cannot be read. Without an operator token,
+ * everyone may see them if the sites accept every client.
  */
 function checkOperator(
   request: IncomingMessage,
@@ -170,8 +170,9 @@ function getHealth(sites: GatewaysBySite, isOperator: boolean): HttpResponse {
 }
 
 /**
- * Returns whether new clients should come, to one site or to all. The reason is
- * that of a site that does not serve yet, or that refuses writes.
+ * Returns whether a load balancer should send clients, to one site or to all.
+ * If not, the reason is that of a site that does not serve yet, or that refuses
+ * writes.
  */
 function getReadiness(
   sites: GatewaysBySite,

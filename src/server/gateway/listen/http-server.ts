@@ -1,4 +1,7 @@
-/** The HTTP server under the gateways, and what all its HTTP answers share. */
+/**
+ * Creates the HTTP server for gateways. Also has what all its HTTP replies
+ * share.
+ */
 import {
   createServer,
   type IncomingMessage,
@@ -19,8 +22,8 @@ import type { Gateway } from '../gateway.ts';
  */
 const MAX_OTHER_REQUESTS = 256;
 /**
- * Such connections from one address: twice as many as a browser opens at a
- * time.
+ * The same maximum for one address: twice as many connections as a browser
+ * opens at a time.
  */
 const MAX_OTHER_REQUESTS_PER_ADDRESS = 16;
 /**
@@ -35,14 +38,16 @@ const MAX_DESCRIPTOR_SHARE = 0.75;
 const MIN_OTHER_DESCRIPTORS = 48;
 
 /**
- * A client that takes longer to send its request holds a socket for nothing.
+ * The time limit for sending the headers of a request. A slower client would
+ * occupy a socket.
  */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 const CHECK_INTERVAL_MS = 2_000;
 
 /**
- * An answer must not be cached, nor be taken for another type than it names.
+ * The headers of each reply. A reply must not be cached, and browsers must not
+ * guess another type than it has.
  */
 export const RESPONSE_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
@@ -61,8 +66,8 @@ const STATUS = {
 export type RejectionStatus = keyof typeof STATUS;
 
 /**
- * Creates a server that closes idle connections, and accepts no more of them
- * than the sites may have.
+ * Creates a server that closes idle connections, and accepts no more
+ * connections than the limits of the sites allow.
  */
 export function createHttpServer(
   sites: Readonly<Record<string, Gateway>>,
@@ -80,7 +85,8 @@ export function createHttpServer(
 }
 
 /**
- * Counts connections from their beginning: their request comes later, or never.
+ * Limits the connections of each address. Counts a connection from its opening,
+ * because its request may never arrive.
  */
 function limitConnectionsPerAddress(
   server: Server,
@@ -132,8 +138,8 @@ export function rejectUpgrade(
 }
 
 /**
- * Whether an answer may still be given: another handler may have answered, or
- * the client may be gone.
+ * Returns whether a reply can still be sent: another handler may have replied,
+ * or the client may have disconnected.
  */
 export function canRespond(response: ServerResponse): boolean {
   return !response.headersSent && !response.destroyed;
@@ -149,8 +155,8 @@ export function respondEmpty(
 }
 
 /**
- * Returns the same handler, whose failures cost one answer and never the
- * process.
+ * Returns a handler that catches the failures of `page`. Such a failure breaks
+ * one reply, and never the process.
  */
 export function guardPage(
   page: RequestListener,
@@ -173,7 +179,7 @@ export function guardPage(
 
 /**
  * Answers with an error instead of what the page has begun to send. A complete
- * answer stays.
+ * reply is not changed.
  */
 function respondFailed(response: ServerResponse): void {
   if (response.writableEnded) return;
@@ -185,8 +191,8 @@ function respondFailed(response: ServerResponse): void {
 }
 
 /**
- * Returns how many connections a port takes. Each is a file descriptor, and the
- * process needs some for its files.
+ * Returns how many connections a port accepts. Each is a file descriptor, and
+ * the process needs some for its files.
  */
 export function computeMaxConnections(
   sites: Readonly<Record<string, Gateway>>,
@@ -204,8 +210,9 @@ export function computeMaxConnections(
 }
 
 /**
- * Returns the maximum from one address: its clients and some requests. So
- * silent clients cannot take the whole port.
+ * Returns the maximum number of connections from one address: for its clients
+ * and some requests. So silent connections from one address cannot use up the
+ * whole port.
  */
 export function computeMaxConnectionsPerAddress(
   sites: Readonly<Record<string, Gateway>>,

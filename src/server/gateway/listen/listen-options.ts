@@ -74,8 +74,9 @@ export interface ListenOptions {
   readonly page?: RequestListener | undefined;
   /**
    * Your own server of `node:http` or `node:https`. It is started if it does
-   * not listen yet, and never closed. Its address counts, not `host`. Its other
-   * `upgrade` listeners, if any, handle upgrades to a path that is no site.
+   * not listen yet, and never closed. Its own address is used, not `host`. Its
+   * other `upgrade` listeners, if any, handle upgrades to a path that is no
+   * site.
    */
   readonly server?: Server | undefined;
   /**

@@ -1,5 +1,6 @@
 /**
- * Where a server listens: its address, and which clients can reach it there.
+ * Finds out the address at which a server listens, and which clients can reach
+ * it there.
  */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,8 +9,8 @@ import { normalizeHost } from '../context/ip-addresses.ts';
 import { isLoopbackHost } from '../context/origins.ts';
 
 /**
- * Where a server really listens, even if the application made it listen. After
- * it is closed, the last address stays.
+ * The address at which a server really listens, even if the application has
+ * started it. After the server is closed, this is its last address.
  */
 export class ServerLocation {
   readonly #server: Server;
@@ -33,8 +34,7 @@ export class ServerLocation {
   }
 
   /**
-   * The address; `undefined` for a socket in the file system, or before it
-   * listens.
+   * The address; `undefined` for a Unix socket, or before the server listens.
    */
   get boundTo(): string | undefined {
     this.#refresh();
@@ -64,7 +64,7 @@ export class ServerLocation {
 
   /**
    * Returns the address of this server with a scheme, for example `ws`. `host`
-   * is what it was asked to listen on, if it was.
+   * is the option with the address to listen on, if there is one.
    */
   getBaseUrl(scheme: string, host: string | undefined): string {
     this.#refresh();

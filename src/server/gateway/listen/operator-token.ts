@@ -20,8 +20,8 @@ export type OperatorToken = string | (() => string);
 /** A shorter token could be guessed. */
 const MIN_TOKEN_LENGTH = 16;
 /**
- * What a header carries unchanged. Another token would never match what a
- * client sends.
+ * Matches tokens that a header can contain unchanged. Another token would never
+ * match the header of a client.
  */
 const SENDABLE = /^[!-~]([ -~]*[!-~])?$/;
 const RULE =
@@ -41,9 +41,9 @@ function isUsableToken(value: unknown): value is string {
 }
 
 /**
- * Wraps a token function so that a failure is logged: operators are locked out
- * then. It logs once until there is a token again, since any client can send
- * requests.
+ * Wraps a token function so that a failure is logged, because operators then
+ * have no access. It logs only once until there is a token again, because any
+ * client can cause calls.
  */
 export function reportMissingToken(
   token: OperatorToken,

@@ -7,7 +7,10 @@ import type { Logger } from '../context/logger.ts';
 import { isAllowedHost, isAllowedOrigin } from '../context/origins.ts';
 import type { ServerLocation } from './listening-address.ts';
 
-/** Clients choose these values, so they must not be able to fill the log. */
+/**
+ * The maximum number of different values that are logged for each header.
+ * Clients choose these values, and must not be able to fill the log.
+ */
 const MAX_VALUES_PER_FIELD = 20;
 const MAX_VALUE_LENGTH = 200;
 
@@ -26,8 +29,8 @@ export class RequestGuard {
   }
 
   /**
-   * Returns why a request is refused with 403, or `undefined` if pages of its
-   * origin and clients of its host may send it.
+   * Returns why a request is refused with 403. Returns `undefined` if its
+   * `Origin` and its `Host` are allowed.
    */
   findProblem(
     { headers: { host, origin } }: IncomingMessage,

@@ -18,7 +18,8 @@ import { Server as SecureServer } from 'node:tls';
 type Accept = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /**
- * The websocket standard allows this many bytes. The names of sites are ASCII.
+ * The maximum length of the reason of a close, by the websocket standard in
+ * bytes. The names of sites are ASCII, so it counts characters.
  */
 const MAX_REASON_LENGTH = 123;
 /** Messages of a refused client are not read. */
@@ -36,26 +37,24 @@ const UNHANDLED_TIMEOUT_MS = 30_000;
  * notice that its peer is gone.
  */
 const CLOSE_TIMEOUT_MS = 5_000;
-/**
- * The same for a refused client, which has nothing to read here but the reason.
- */
+/** The same time for a refused client, which only has to read the reason. */
 const REFUSED_CLOSE_TIMEOUT_MS = 1_000;
 
 /**
- * The listeners of all gateways. A listener of another kind may handle upgrades
- * that are not theirs.
+ * The listeners of all gateways. If a server has other listeners, these may
+ * handle upgrades to other paths.
  */
 const OWN_LISTENERS = new WeakSet<object>();
 
 /**
- * Requests that were handed back to their server. If several gateways listen
- * there, the first one hands them back.
+ * Requests that were passed to the server as plain requests. If several
+ * listeners of this package are on one server, only the first one does that.
  */
 const RETURNED_REQUESTS = new WeakSet<IncomingMessage>();
 
 /**
- * Handles the upgrades of a server from now on. Returns a function that stops
- * that.
+ * Handles the upgrades of a server from now on. Returns a function that ends
+ * this.
  */
 export function attachUpgrades(
   server: Server,
@@ -85,8 +84,8 @@ export function attachUpgrades(
       RETURNED_REQUESTS.add(request);
       return handOverAsPlainRequest(server, request, socket, head);
     }
-    // Node has taken its own listener off the socket. Without another, a client
-    // that resets it ends the process.
+    // Add a listener for errors: Node has removed its own from the socket.
+    // Without one, a client that resets the connection would end the process.
     socket.on('error', () => socket.destroy());
     const path = parsePath(request);
     const accept = targets.get(path);
@@ -94,8 +93,8 @@ export function attachUpgrades(
       if (accept !== undefined && isWebsocketRequest(request))
         return accept(request, socket, head);
     } catch {
-      // Another listener has taken the socket already. If there is none, the
-      // socket broke on the way.
+      // Another listener has accepted the upgrade already. If there is no other
+      // listener, the socket is broken.
       return others.length > 0 ? undefined : void socket.destroy();
     }
     if (others.length > 0) return leaveToOthers(socket as Socket);
@@ -132,8 +131,8 @@ function createWebSocketServer(
 
 /**
  * Refuses websockets to a path that is no site. A client of this package is
- * accepted first: browsers show the code and reason of a close, and nothing of
- * a refused upgrade.
+ * accepted first: browsers report the code and the reason of a close, but not
+ * why an upgrade was refused.
  */
 function createPathRejection(
   sites: Readonly<Record<string, Gateway>>,
@@ -215,8 +214,8 @@ function offersSubprotocol(
 }
 
 /**
- * Refuses an upgrade that none of the server's other listeners has answered.
- * Otherwise the socket would stay open and unread.
+ * Leaves an upgrade to the other listeners of the server. If none of them
+ * answers in time, refuses it: otherwise the socket would stay open and unread.
  */
 function leaveToOthers(socket: Socket): void {
   const writtenBefore = socket.bytesWritten;
@@ -237,8 +236,8 @@ function isWebsocketRequest({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Hands the socket back to the server: clients of HTTP/2 ask for an upgrade by
- * habit.
+ * Passes the request to the server as a plain request. Clients that support
+ * HTTP/2 request an upgrade by default, and expect a normal reply.
  */
 function handOverAsPlainRequest(
   server: Server,
@@ -247,8 +246,8 @@ function handOverAsPlainRequest(
   head: Buffer,
 ): void {
   socket.unshift(Buffer.concat([formatPlainHead(request), head]));
-  // On a server with TLS, `connection` is about bytes that are still to be
-  // decrypted.
+  // On a server with TLS, emit `secureConnection`: `connection` is for sockets
+  // that are not decrypted yet.
   server.emit(
     server instanceof SecureServer ? 'secureConnection' : 'connection',
     socket,
@@ -256,8 +255,8 @@ function handOverAsPlainRequest(
 }
 
 /**
- * Formats the request head as it came, in the encoding of the wire, without the
- * headers of the upgrade.
+ * Formats the head of the request as it was received, without the headers of
+ * the upgrade.
  */
 function formatPlainHead({
   method,

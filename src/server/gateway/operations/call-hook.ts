@@ -1,6 +1,6 @@
 /**
- * Calls hooks and the hosted binding so that the process goes on, no matter
- * what they do.
+ * Calls hooks and the hosted binding. Whatever they throw, the process
+ * continues.
  */
 import { systemClock } from '../../../correctable/clock.ts';
 import {
@@ -29,8 +29,8 @@ export class HookTimeoutError extends CorrectableError {
 }
 
 /**
- * Returns whether a hook failed to decide, rather than rejected: it gave no
- * answer in time, or a retryable error of this package.
+ * Returns whether a hook could not decide: it gave no answer in time, or failed
+ * with a retryable error of this package. Other errors are rejections.
  */
 export function isUndecided(error: unknown): boolean {
   try {
@@ -105,7 +105,10 @@ export function createGuardedController(
   return controller;
 }
 
-/** `signal.onabort = …` is a listener as well. */
+/**
+ * Guards the property `onabort`, because `signal.onabort = …` sets a listener
+ * too.
+ */
 function guardProperty(signal: AbortSignal): void {
   let value: AbortSignal['onabort'] = null;
   Object.defineProperty(signal, 'onabort', {

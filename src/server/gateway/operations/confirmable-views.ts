@@ -7,7 +7,10 @@ import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { EncodedData } from '../../../protocol/codec/codec.ts';
 import { coversDetails } from './view-messages.ts';
 
-/** How many views of one operation can be confirmed. Clients keep as many. */
+/**
+ * How many views of one operation can be confirmed. Clients keep the same
+ * number.
+ */
 const MAX_CONFIRMABLE_VIEWS = 1024;
 
 export interface ConfirmableView {
@@ -57,7 +60,8 @@ export class ConfirmableViews {
 
   set(entry: ConfirmableView | DroppedView): void {
     this.#entries[entry.seq % MAX_CONFIRMABLE_VIEWS] = entry;
-    // A confirmed view is set again, with its earlier number.
+    // A view that was confirmed is stored again under its earlier number, so
+    // `#last` must not decrease.
     this.#last = Math.max(this.#last, entry.seq);
     if (isConfirmable(entry)) entry.value = copyOutOfBlock(entry.value);
   }
@@ -99,7 +103,8 @@ export class ConfirmableViews {
   }
 
   /**
-   * Returns a view that the client has, if confirming it gives exactly `view`.
+   * Returns a view that the client has, if a confirmation of it results in
+   * exactly `view`.
    */
   findSame(view: ConfirmableView): ConfirmableView | undefined {
     for (const retained of this.#entries) {
@@ -127,8 +132,8 @@ export class ConfirmableViews {
 }
 
 /**
- * Copies the value into memory of its own. Otherwise a value of 20 bytes would
- * keep the whole block that it was written in.
+ * Copies the value into separate memory. Otherwise a value of 20 bytes would
+ * keep the whole memory block alive in which it was encoded.
  */
 function copyOutOfBlock(value: EncodedData): EncodedData {
   return typeof value !== 'string' && value.buffer.byteLength > value.length

@@ -9,19 +9,22 @@ import { systemClock, getWallOffsetMs } from '../../../correctable/clock.ts';
 import { createGuardedController } from './call-hook.ts';
 import type { SubmissionOptions, SubmissionOwner } from './submission-types.ts';
 
-/** Receives what the store does with the signal of an operation. */
+/** Receives events of the signal of an operation. */
 export interface SignalEvents {
-  /** The store has read the signal after the operation was aborted. */
+  /**
+   * Called when the store reads the signal for the first time after the
+   * operation was aborted.
+   */
   onAbortedSignalRead(): void;
-  /** A listener of the store threw when the operation was aborted. */
+  /** Called when a listener of the store threw at the abort. */
   onListenerThrew(error: unknown): void;
 }
 
-/** What the hosted binding can read about one operation of a client. */
+/** The context of one operation of a client, as the hosted binding gets it. */
 export class HostedContext implements InvocationContext {
   session: BindingSession | undefined;
   trace: unknown;
-  /** The store sets it. */
+  /** Set by the store. */
   submissionStatus: SubmissionStatus | undefined = undefined;
   readonly #owner: SubmissionOwner;
   readonly #options: SubmissionOptions;
@@ -59,9 +62,9 @@ export class HostedContext implements InvocationContext {
   }
 
   /**
-   * The client's key behind its principal, so that no principal gets the reply
-   * of another. It begins with a zero character: no client in this process can
-   * use such a key.
+   * The client's key with the principal as a prefix, so that no principal gets
+   * the reply of another one. It begins with a zero character: no client in
+   * this process can use such a key.
    */
   get idempotencyKey(): string | undefined {
     const { key } = this.#owner.record;
@@ -103,9 +106,8 @@ export class HostedContext implements InvocationContext {
   }
 
   /**
-   * Drops what came with the operation and what the store made of it: the store
-   * may keep the context for longer. Returns the session, which is to be
-   * closed.
+   * Drops the fields of the operation, because the store may keep the context
+   * for longer. Returns the session, which the caller must close.
    */
   release(): BindingSession | undefined {
     const { session } = this;

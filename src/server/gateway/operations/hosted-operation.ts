@@ -1,8 +1,8 @@
 /**
  * One operation of a client at the hosted binding. If the client has the
  * encoded value of a view already, the view travels as `confirm`, without a
- * payload (Correctables, OSDI 2016, §5.2). The operation's own `equals` does
- * not matter.
+ * payload (Correctables, OSDI 2016, §5.2). The operation's own `equals` is not
+ * used.
  */
 import {
   type BindingSession,
@@ -115,8 +115,8 @@ export class HostedOperation
       const index = this.#accept(level);
       if (index === undefined || this.#isWasted(index, details)) return seq;
       this.#countView(index);
-      // No earlier view to confirm, and no later one that could confirm this
-      // one: nothing but the message is ever needed.
+      // This is the only view of the operation. No confirmation can refer to
+      // it, so only the message is needed.
       if (this.#views === undefined && this.#isLast(index, details))
         this.#finish(value, index, seq, details);
       else this.#showView(value, index, seq, details);
@@ -147,8 +147,8 @@ export class HostedOperation
   }
 
   /**
-   * The binding is done with the operation. If it has shown no final view by
-   * now, it never will.
+   * Called when the binding has ended the operation. If there is no final view
+   * by now, the operation fails.
    */
   close(): void {
     if (this.#hasEnded) return;
@@ -171,7 +171,10 @@ export class HostedOperation
     });
   }
 
-  /** The connection is gone, but its client may come back. */
+  /**
+   * Detaches the operation from its connection, which is closed. The client may
+   * reconnect.
+   */
   detach(): void {
     this.#outlet = undefined;
   }
@@ -276,7 +279,8 @@ export class HostedOperation
   }
 
   /**
-   * Ends the operation, unless it failed only at a level below the strongest.
+   * Handles a failure. It ends the operation, unless only a level below the
+   * strongest one failed.
    */
   #fail(error: unknown, level: number): void {
     if (this.#hasEnded)
@@ -322,8 +326,8 @@ export class HostedOperation
   }
 
   /**
-   * Whether it is an abandoned read: no client waits for it, and nothing of it
-   * is kept.
+   * Returns whether this is an abandoned read: no client waits for it, and its
+   * reply is not kept.
    */
   #isOver(): boolean {
     return this.#isAbandoned && !this.isWrite;
@@ -335,8 +339,8 @@ export class HostedOperation
   }
 
   /**
-   * Whether no client wants a view at this level. If it is the last one, the
-   * store is done.
+   * Returns whether no client wants a view at this level. If the view is the
+   * last one, the operation ends.
    */
   #isWasted(level: number, details: ViewDetails | undefined): boolean {
     if (!this.#isOver()) return false;
@@ -365,7 +369,7 @@ export class HostedOperation
         toFailMessage(this.id, overfullError(), view.level),
       );
     this.#outlet.pushEncoded(message);
-    // After a repetition nothing refers to an earlier message.
+    // After the operation was resent, no message refers to an earlier one.
     if (this.#isRepeated) return;
     view.sentSeq = view.seq;
     view.sentDetails = view.details;
@@ -435,14 +439,17 @@ export class HostedOperation
   }
 
   /**
-   * A store that has seen the abort may stop without an answer. If it returned
-   * a promise, the operation waits for that.
+   * Ends an aborted operation, unless the store returned a promise. A store
+   * that has read the aborted signal may stop without an answer.
    */
   #leaveUnlessAwaited(): void {
     if (!this.#isAwaited) this.#leave();
   }
 
-  /** The store is done with the operation: frees what came with it. */
+  /**
+   * Called when the store has ended the operation. Releases its memory and its
+   * session.
+   */
   #leave(): void {
     this.#options.slot.release();
     const session = this.context.release();
@@ -454,7 +461,10 @@ export class HostedOperation
     }
   }
 
-  /** Keeps the view for a confirmation by the store, and for a repetition. */
+  /**
+   * Keeps the view, so that the store can confirm it, and so that it can be
+   * sent again if the operation is resent.
+   */
   #hold(view: ConfirmableView): void {
     if (!this.#hasEnded) this.#openViews().hold(view, overfullError);
   }
@@ -469,8 +479,8 @@ export class HostedOperation
   }
 
   /**
-   * Handles a view that cannot be sent: its level fails. A write stays done,
-   * and the failure says so.
+   * Handles a view that cannot be sent: its level fails. A write was executed
+   * all the same, which the failure reports.
    */
   #onUnsendable(problem: unknown, level: number, seq?: number): void {
     const isTyped = problem instanceof CorrectableError;
@@ -501,29 +511,31 @@ export class HostedOperation
     ).length;
   }
 
-  /** Whether its reply can be kept, so that the client may ask for it later. */
+  /** Returns whether there is room to keep the reply for a resend. */
   protected hasRoomFor(_message: EncodedMessage, _view: LastView): boolean {
     return false;
   }
 
   /**
-   * Encodes the view that a confirmation stands for, if the reply is kept.
-   * Called before the confirmation is sent, since it may fail.
+   * Encodes the whole view in place of a confirmation, if the reply is kept.
+   * Called before the confirmation is sent, because the encoding may fail.
    */
   protected encodeKept(_view: ConfirmableView): EncodedMessage | undefined {
     return undefined;
   }
 
-  /** The operation ends with this view. */
+  /** Called when the operation ends with this view. A subclass may keep it. */
   protected keepView(
     _message: EncodedMessage | undefined,
     _view: LastView,
   ): void {}
 
-  /** The operation ends with this failure. */
+  /**
+   * Called when the operation ends with this failure. A subclass may keep it.
+   */
   protected keepFailure(_message: EncodedMessage, _error: unknown): void {}
 
-  /** The operation ends with a failure that cannot be encoded. */
+  /** Called when the operation ends with a failure that cannot be encoded. */
   protected keepNothing(): void {}
 
   protected createMessage({
@@ -566,8 +578,8 @@ export class HostedOperation
     try {
       this.#endWith(reported);
     } catch {
-      // Even the failure cannot be encoded. The connection will notice that,
-      // and end.
+      // Even the failure cannot be encoded. Sending the original failure closes
+      // the connection.
       this.#outlet?.push(toFailMessage(this.id, reported));
       this.keepNothing();
       this.#end();

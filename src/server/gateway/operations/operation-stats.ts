@@ -17,8 +17,8 @@ export const DURATION_BOUNDS_MS: readonly number[] = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000,
 ];
 /**
- * Without a contract, clients choose the names. At most this many have figures
- * of their own.
+ * Without a contract, clients choose the names of operations. At most this many
+ * names have separate statistics.
  */
 const MAX_NAMES = 100;
 /** The name for all other operations. No operation has such a name. */
@@ -27,8 +27,8 @@ const OTHER_OPERATIONS = '(other)';
 /** How long views at one level took, since the operation arrived. */
 export class DurationCounts {
   /**
-   * By the first bound that is not below the time. The last count is for longer
-   * times.
+   * The number of views by bucket: the first bound that is not below the time.
+   * The last count is for times above all bounds.
    */
   readonly counts: number[] = Array.from(
     { length: DURATION_BOUNDS_MS.length + 1 },

@@ -1,6 +1,6 @@
 /**
- * Retains how a write ended, for a repetition of it. Its arguments, its context
- * and the block of its message are not kept.
+ * Retains the reply of a write, so that a resend gets the same reply. The
+ * arguments, the context, and the memory block of the message are released.
  */
 import {
   CorrectableError,
@@ -57,7 +57,10 @@ export class CompletedWrite implements RepeatableWrite {
 
 export type RetainedReply =
   | { readonly message: EncodedMessage }
-  /** A value of fixed size is kept unencoded: it takes no memory of its own. */
+  /**
+   * A value of fixed size is kept unencoded, because it needs no additional
+   * memory.
+   */
   | {
       readonly value: SizedValue;
       readonly level: number;
@@ -66,8 +69,8 @@ export type RetainedReply =
     };
 
 /**
- * Values of a fixed size. A string is not one: it may be a part of a large
- * string, and keep all of it.
+ * Values of a fixed size. A string has no fixed size: it may be a part of a
+ * large string, and keep all of it in memory.
  */
 export type SizedValue = null | undefined | boolean | number;
 
@@ -91,15 +94,15 @@ export function measureReply(reply: RetainedReply | undefined): number {
 }
 
 /**
- * Copies the reply into memory of its own: a small one would keep the whole
- * block that it was written in.
+ * Copies the reply into separate memory: a small reply would keep the whole
+ * memory block alive in which it was encoded.
  */
 function copyReply(reply: RetainedReply): RetainedReply {
   if (!('message' in reply)) return reply;
   const { message } = reply;
   if (typeof message === 'string') {
-    // A concatenated string keeps its parts, and the strings that those are
-    // parts of, until one of its characters is read.
+    // Read a character: until then, V8 keeps a concatenated string as
+    // references to its parts, which may belong to large strings.
     message.charCodeAt(0);
     return reply;
   }
@@ -131,8 +134,8 @@ export function encodeShortFailure(
     return { message: encoded };
   }
   const { name } = short.domain;
-  // A client that gets `DOMAIN` reads its data. Without the data, the failure
-  // has another code.
+  // Without its data, a domain error needs another code, because a client that
+  // gets `DOMAIN` reads the data.
   const message = `${short.message}: refused with '${name.slice(0, MAX_SHORT_TEXT_LENGTH)}', of which the rest was not kept`;
   const without = new CorrectableError('FINAL_FAILED', toWellFormed(message));
   return { message: codec.encodeMessage(toFailMessage(id, without)) };

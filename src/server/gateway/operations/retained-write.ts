@@ -32,13 +32,16 @@ export class RetainedWrite extends HostedOperation implements RepeatableWrite {
     this.#owner = owner;
   }
 
-  /** Keeps no reply. Memory for held views is released when it ends. */
+  /**
+   * Marks the reply as not needed any more. The memory of its views is released
+   * when the write ends.
+   */
   forget(): number {
     this.#isForgotten = true;
     return 0;
   }
 
-  /** Reserves nothing. */
+  /** Checks the room without reserving it: `keepView` reserves it. */
   protected override hasRoomFor(
     message: EncodedMessage,
     view: LastView,
@@ -71,8 +74,9 @@ export class RetainedWrite extends HostedOperation implements RepeatableWrite {
   }
 
   /**
-   * Keeps the failure in any case, if need be shortened: a retry must not
-   * report that the write took effect.
+   * Keeps the failure in any case. If there is too little room, keeps it
+   * shortened, because a resend must not be answered as if the write had taken
+   * effect.
    */
   protected override keepFailure(
     message: EncodedMessage,
@@ -90,7 +94,10 @@ export class RetainedWrite extends HostedOperation implements RepeatableWrite {
     this.#keep(undefined);
   }
 
-  /** A value of fixed size without details takes no memory of its own. */
+  /**
+   * Converts the view to a reply. A value of fixed size without details needs
+   * no additional memory.
+   */
   #toReply(
     message: EncodedMessage,
     { value, level, seq, details }: LastView,

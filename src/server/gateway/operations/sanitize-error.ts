@@ -1,6 +1,6 @@
 /**
- * Prepares an error of the hosted binding for a client, no matter how its
- * author made it.
+ * Converts an error of the hosted binding to one that can be sent to a client.
+ * The error may have fields of any type.
  */
 import {
   CorrectableError,
@@ -18,8 +18,8 @@ const MAX_MESSAGE_LENGTH = 4_096;
 const ERROR_CODE = /^[A-Z_]{1,64}$/;
 
 /**
- * Returns the error without what a message cannot carry. Errors that are not of
- * this package are returned as they are: they are never sent.
+ * Returns the error without fields that a message cannot contain. Errors that
+ * are not of this package are returned unchanged, because they are never sent.
  */
 export function sanitizeError(error: unknown): unknown {
   try {
@@ -46,8 +46,8 @@ export function sanitizeError(error: unknown): unknown {
 }
 
 /**
- * Replaces an error whose domain data is larger than a view may be: an error
- * must not get around that limit.
+ * Replaces an error whose domain data is larger than a view may be: errors have
+ * the same limit as views.
  */
 export function truncateError(
   error: unknown,
@@ -63,7 +63,7 @@ export function truncateError(
   });
 }
 
-/** Throws for data that no message can carry. */
+/** Copies the domain error. Throws if a message cannot contain its data. */
 function sanitizeDomain({ name, data }: DomainErrorInfo): DomainErrorInfo {
   checkPortable(data, 'domain.data');
   return { name: toSafeText(name).slice(0, MAX_NAME_LENGTH), data };

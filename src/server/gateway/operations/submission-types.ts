@@ -5,7 +5,7 @@ import type { SubmitterRecord } from '../clients/client-table.ts';
 import type { OperationFigures, OperationStats } from './operation-stats.ts';
 import type { LoadSlot } from '../limits/in-flight-load.ts';
 
-/** What all submissions of one client share. */
+/** The facts and the callbacks that all submissions of one client share. */
 export interface SubmissionOwner {
   readonly record: SubmitterRecord;
   readonly codec: Codec;
@@ -32,20 +32,24 @@ export interface SubmissionOptions {
   readonly strongest: number;
   /** When the operation arrived, by `now` of the process's clock. */
   readonly receivedAt: number;
-  /** Where its views and failures are counted, if a contract names it. */
+  /** The statistics of the operation, if a contract names it. */
   readonly figures: OperationFigures | undefined;
-  /** Where they are counted otherwise. */
+  /**
+   * The statistics of all operations, which count an operation that no contract
+   * names.
+   */
   readonly stats: OperationStats;
-  /** When its time is up, by `now` of the process's clock. */
+  /** The deadline, by `now` of the process's clock. */
   readonly deadlineAt: number | undefined;
   /** The site to which it was sent first, if it has moved. */
   readonly move?: SiteMove | undefined;
   /**
-   * The client's key for it. All connections of its principal share their keys.
+   * The client's idempotency key. All connections of a principal share their
+   * keys.
    */
   readonly idempotencyKey?: string | undefined;
   /** The principal that `authorize` has decided about. */
   readonly principal: Principal;
-  /** Held until the store is done with the operation. */
+  /** The place in the load, held until the store has ended the operation. */
   readonly slot: LoadSlot;
 }

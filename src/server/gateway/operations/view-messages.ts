@@ -1,6 +1,6 @@
 /**
- * Creates and encodes the messages of views, and tells whether one confirms
- * another.
+ * Creates and encodes the messages of views, and determines whether one
+ * confirms another.
  */
 import type {
   BindingSession,
@@ -17,7 +17,7 @@ import { isPlain } from '../../../values/value-kinds.ts';
 import { view, type ViewMessage } from '../../../protocol/messages/view.ts';
 import type { SubmissionOwner } from './submission-types.ts';
 
-/** What follows the value in a message. */
+/** The elements that follow the value in a message. */
 export interface MessageTail extends ViewDetails {
   /** In a session: the token for what the session has seen with this view. */
   readonly token?: string;
@@ -26,9 +26,9 @@ export interface MessageTail extends ViewDetails {
 /** Longest session token that clients accept. */
 const MAX_TOKEN_LENGTH = 4_096;
 
-// The messages are written out by hand: one is created for every view, and
-// spreading optional parts costs more than all the rest. Each form has all
-// elements before its last one, `null` where one is absent.
+// Creates the message of a view. Each possible form is written out, because
+// spreading optional parts costs more than everything else that is done for a
+// view. Absent elements before the last present one are `null`.
 export function createViewMessage(
   id: number,
   level: number,
@@ -103,8 +103,8 @@ export function encodeView(
 }
 
 /**
- * Returns what follows the value, with the token if there is a session. Throws
- * for what clients would not accept.
+ * Returns the elements that follow the value, including the token if there is a
+ * session. Throws if clients would not accept one of them.
  */
 export function createTail(
   details: ViewDetails | undefined,
