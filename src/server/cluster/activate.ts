@@ -1,6 +1,6 @@
 /**
- * Activates a newer version: one node asks all others what they run, and
- * proposes the version to the red log.
+ * Activates a newer version: one node asks all others which version they run,
+ * and proposes its version to the red log.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isRecord } from '../../correctable/validate.ts';
@@ -17,7 +17,7 @@ export interface VersionName {
   readonly service: string;
 }
 
-/** The version that a node runs, and the one in force there. */
+/** The version that a node runs, and the version that is active there. */
 export interface NodeVersion extends VersionName {
   readonly inForce: VersionName;
 }
@@ -27,7 +27,7 @@ function getName({ rules, service }: DeploymentVersion): VersionName {
 }
 
 interface ProposalOutcome {
-  /** Why nothing was activated, if so. */
+  /** The reason if nothing was activated. */
   readonly problem?: string | undefined;
   /**
    * Whether the version may still be activated. Then `problem` is why that is
@@ -39,7 +39,7 @@ interface ProposalOutcome {
 /** The outcome of a request to activate a version. */
 export interface ActivateReply extends ProposalOutcome {
   readonly version?: VersionName;
-  /** Whether another version was in force before. */
+  /** Whether another version was active before. */
   readonly isNew?: boolean;
 }
 
@@ -55,8 +55,8 @@ export interface VersionContext {
    */
   readonly connectTimeoutMs?: number;
   /**
-   * Proposes the version of this node. Resolves with why it is not in force, if
-   * so.
+   * Proposes the version of this node. Resolves with the outcome, and with the
+   * reason if the version is not active.
    */
   propose(): Promise<ProposalOutcome>;
 }
@@ -112,8 +112,8 @@ async function activateVersion(
 }
 
 /**
- * Asks a site again until it answers: the site that was upgraded last has often
- * just started.
+ * Repeats a request until the site answers: often, the site that was upgraded
+ * last has only just started.
  */
 async function requestVersion(
   { request, connectTimeoutMs = 5000 }: VersionContext,

@@ -1,6 +1,6 @@
 /**
- * Starts a site on an empty directory in a running deployment: a new site, or
- * one whose data is lost.
+ * Adds a site on an empty directory to a running deployment. It is a new site,
+ * or a site that has lost its data.
  */
 import type { MemberChange } from '../records/records.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
@@ -27,7 +27,7 @@ import {
 import type { MemberOutput } from '../records/replica-output.ts';
 import type { StateTransfers } from './state-transfers.ts';
 
-/** Where the request for a change is sent. */
+/** The receivers of a request for a change. */
 export interface ChangeTargets {
   /**
    * The request goes to the sites of the file, and one that answers is enough.
@@ -35,7 +35,7 @@ export interface ChangeTargets {
   readonly file: ClusterFile;
   readonly keys: ClusterKeys;
   readonly signal: AbortSignal;
-  /** Receives why the change has not been made so far. */
+  /** Receives the reason why the change has not been made yet. */
   onProblem(message: string): void;
 }
 
@@ -44,11 +44,16 @@ export interface ChangeTargets {
  * members.
  */
 export const CHANGE = 'change';
-/** Longer than a site waits for the outcome. */
+/**
+ * The timeout of the request. It is longer than a site waits for the outcome.
+ */
 export const CHANGE_TIMEOUT_MS = 40_000;
 const RETRY_MS = 500;
 const CHECK_MS = 10;
-/** Another change may be pending. It soon ends unless a site is away. */
+/**
+ * How long a refused request is retried. Another change may be pending, which
+ * soon ends unless a site is disconnected.
+ */
 const REFUSED_FOR_MS = 30_000;
 
 /**
@@ -63,7 +68,8 @@ export async function requestChange(
   let refusedSinceMs = Infinity;
   for (;;) {
     const { redLeader, away } = await askOthers(change.name, targets);
-    // Without a leader of the log, no site can deliver the change.
+    // If the lost site leads the red log, the log has no leader, so no site can
+    // deliver the change.
     if (redLeader === change.name) throw redLeaderError(change.name, file.path);
     const absent = [...away].map(
       ([site, problem]) => `; ${site} cannot be reached (${problem})`,
@@ -246,7 +252,10 @@ function installShared(
   });
 }
 
-/** Resolves once the directory is in its place. */
+/**
+ * Installs the received state. Resolves once the directory is in its final
+ * place.
+ */
 export function install(installation: SiteInstallation): Promise<void> {
   return new Promise((resolve, reject) => {
     installSite(installation, (error) => {

@@ -1,6 +1,6 @@
 /**
- * Takes the state of another site if that site no longer keeps the records that
- * this one lacks (docs/spec/cluster.md, CLU-A4, CLU-A6, CLU-T8).
+ * Receives the state of another site if that site no longer has the log records
+ * that this one lacks (docs/spec/cluster.md, CLU-A4, CLU-A6, CLU-T8).
  */
 import {
   type RecoveredState,
@@ -13,25 +13,25 @@ import type { Origin } from '../records/origin.ts';
 import type { BlueOperation } from '../records/records.ts';
 import type { ReceivedState } from './state-transfers.ts';
 
-/** Numbers that no file of the site has had yet. */
+/** The numbers of the next files: no file of the site has had them yet. */
 interface NextFiles {
   readonly nextSegment: number;
   readonly nextCheckpoint: number;
 }
 
-/** What the site has found in its directory. */
+/** The state that the site has found in its directory. */
 interface FoundState extends NextFiles {
   readonly stored: RecoveredState;
 }
 
-/** The same with what it has received. */
+/** The state that results from the found one and the received one. */
 interface MergedState extends NextFiles {
   readonly state: RecoveredState;
 }
 
 export interface CatchUpContext {
   readonly origin: Origin;
-  /** Whether the end of the site's own red log is kept. */
+  /** Whether the site keeps the end of its own copy of the red log. */
   readonly keepsRed: boolean;
   readonly signal: AbortSignal;
   getPeers(): readonly string[];
@@ -48,13 +48,14 @@ export interface CatchUpContext {
   install(merged: MergedState): Promise<void>;
   onProblem(message: string): void;
   /**
-   * Called once if no donor's state could be used for some time, with the
-   * reasons by donor.
+   * Called once if no donor's state could be used for some time. Receives the
+   * reason for each donor.
    */
   onRefused(problems: ReadonlyMap<string, string>): void;
   /**
-   * The received state cannot be written: with the reason, and about how much
-   * room it needs. Or it can be written again.
+   * Called if the disk is too full for the received state, with the error and
+   * the approximate space that is needed. Called without an error once there is
+   * space.
    */
   onFullChanged(because: Error | undefined, neededBytes?: number): void;
   /** Default: 2000 */
@@ -64,8 +65,8 @@ export interface CatchUpContext {
 }
 
 /**
- * The site was closed meanwhile. Holds its own operations that other sites may
- * lack.
+ * The result if the site was closed meanwhile. Contains its own operations that
+ * other sites may lack.
  */
 export interface ClosedMeanwhile {
   readonly message: string;

@@ -1,4 +1,7 @@
-/** Errors of a `cluster.json`: each names the field, and what to write. */
+/**
+ * Errors of a `cluster.json`: each names the field, and the value that it must
+ * have.
+ */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { describeUnknownOption } from '../../correctable/unknown-option.ts';
 

@@ -43,7 +43,7 @@ export interface ClusterFile {
   readonly redLog: RedLogSettings;
   /** The absolute path of the key file. */
   readonly keyFile: string;
-  /** How long logs are kept for a site that is away, in milliseconds. */
+  /** How long logs are kept for a disconnected site, in milliseconds. */
   readonly keepForMs: number;
 }
 
@@ -65,8 +65,8 @@ const SITE_FIELDS = ['url', 'cluster'] as const;
 const MAX_PORT = 65_535;
 
 /**
- * @throws CorrectableError `INVALID_ARGUMENT` that names the field and says
- * what to write
+ * @throws CorrectableError `INVALID_ARGUMENT` that names the field and the
+ * value that it must have
  */
 export function readClusterFile(path: string): ClusterFile {
   if (!isNonEmptyString(path))
@@ -147,7 +147,7 @@ export function listClientAddresses(
 }
 
 /**
- * Calls back with the address for links of each site that ever was a member,
+ * Calls `onAddress` with the link address of each site that was ever a member,
  * and whether it still is one.
  */
 export function forEachLinkAddress(

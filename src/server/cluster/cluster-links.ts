@@ -34,7 +34,7 @@ import {
 
 /** A request of another site, or of an operator's command. */
 export interface ControlRequest {
-  /** The site that asks; `null` for a command. */
+  /** The site that sends the request; `null` for a command. */
   readonly from: string | null;
   readonly kind: string;
   readonly body: unknown;
@@ -46,7 +46,10 @@ export interface ClusterLinksOptions {
   readonly peers: ReadonlyMap<string, ClusterAddress>;
   readonly keys: ClusterKeys;
   readonly onAlarm: OnAlarm;
-  /** Receives why this process cannot listen yet, if that may pass. */
+  /**
+   * Receives the reason why this process cannot listen yet, if the problem may
+   * be temporary.
+   */
   onWaiting?(message: string): void;
   /** Receives envelopes of a site, as bytes of `EnvelopeCodec`. */
   onEnvelopes(from: string, contents: readonly Uint8Array[]): void;
@@ -79,7 +82,7 @@ export interface ClusterLinksOptions {
   readonly downAlarmMs?: number;
 }
 
-/** The other sites, and how to ask them. */
+/** The other sites, with a function that sends them requests. */
 export interface PeerRequests {
   readonly peers: readonly string[];
   request(peer: string, kind: string, body: unknown): Promise<unknown>;
@@ -106,7 +109,7 @@ interface Peer {
 }
 
 /**
- * What to do if this process cannot listen, by the code of the system's error.
+ * The advice if this process cannot listen, by the code of the system's error.
  */
 const LISTEN_ADVICE: Readonly<Record<string, string>> = {
   EADDRINUSE: 'Another program listens there. End it, or give a free port',
@@ -135,8 +138,8 @@ export class ClusterLinks {
   readonly #sockets = new Set<Socket>();
   readonly #server: Server;
   /**
-   * Reported problems of this site at a peer, by its name, until they have
-   * passed.
+   * The peers that refuse this site, by name, until they accept it. Each is
+   * reported once.
    */
   readonly #reported = new Set<string>();
   /** Reported problems of peers that have the key and are refused here. */
@@ -173,7 +176,7 @@ export class ClusterLinks {
 
   /**
    * Adds a peer, or changes its address. A peer that is not expected causes no
-   * alarm while it is away.
+   * alarm while it is disconnected.
    */
   setPeer(name: string, address: ClusterAddress, isExpected = true): void {
     const known = this.#peers.get(name);
@@ -262,8 +265,9 @@ export class ClusterLinks {
   }
 
   /**
-   * Answers on each connection that was dialed as that site. If two nodes run
-   * as one site, both must get the message, and only one of them listens.
+   * Sends a message back on each connection that was dialed in the name of that
+   * site. If two nodes run as one site, both must get the message, and only one
+   * of them listens.
    */
   sendBack(peer: string, content: Uint8Array): void {
     for (const [connection, from] of this.#incoming)
@@ -345,8 +349,8 @@ export class ClusterLinks {
         cause,
       });
     }
-    // Without free descriptors, the server goes on: it accepts connections
-    // again later.
+    // Ignore the error: if no file descriptors are free, the server continues,
+    // and accepts connections again later.
     this.#server.on('error', () => {});
   }
 
@@ -428,8 +432,9 @@ export class ClusterLinks {
   }
 
   /**
-   * Reports the first connection without the key, once for each kind of problem.
-   * Later ones are only counted, because strangers may claim anything.
+   * Reports the first connection without the key, once for each kind of
+   * problem. Later ones are only counted, because a connection without the key
+   * may claim anything.
    */
   #reportStranger(kind: StrangerKind, problem: string): void {
     const description = `a connection without the key to its cluster address was refused: ${problem}`;

@@ -1,8 +1,8 @@
 /**
  * The settings on which all nodes of a deployment must agree. They come from
- * the cluster files when the deployment is created. If one file differed,
- * messages of its node would fit no other node. So nodes compare their settings
- * when they connect.
+ * the cluster files when the deployment is created. If one file differed, no
+ * other node could use the messages of its node. So nodes compare their
+ * settings when they connect.
  */
 import { isRecord } from '../../correctable/validate.ts';
 import { shortenText } from '../alarms/site-alarm.ts';
@@ -35,8 +35,8 @@ export interface SetupOfSite {
 }
 
 /**
- * Describes the setup of a node. A node that joins, or does not run yet on the
- * data that it has, does not know all of it.
+ * Describes the setup of a node. A node that joins, or whose site does not run
+ * yet, does not know the whole setup.
  *
  * @param running the sites of the deployment if the site runs, otherwise
  * `false`

@@ -1,6 +1,6 @@
 /**
- * Writes what a node stores beside its logs. If the disk is full, it raises an
- * alarm and retries.
+ * Runs writes of a node other than those to its logs. If the disk is full, it
+ * raises an alarm and retries.
  */
 import type { OnAlarm } from '../alarms/site-alarm.ts';
 import { isNoSpace } from '../storage/disk/files.ts';
@@ -25,14 +25,15 @@ export class DiskRoom {
   }
 
   /**
-   * The last write that failed for want of room; `undefined` if there is room.
+   * The error of the last write that failed because the disk is full;
+   * `undefined` if there is space.
    */
   get problem(): string | undefined {
     return this.#problem;
   }
 
   /**
-   * Runs a step that writes, and raises an alarm if there is no room. Rethrows
+   * Runs a step that writes, and raises an alarm if the disk is full. Rethrows
    * its error.
    */
   write<T>(step: () => T): T {
@@ -47,8 +48,8 @@ export class DiskRoom {
   }
 
   /**
-   * Repeats a step until there is room for what it writes. Another error ends
-   * it.
+   * Repeats a step until it succeeds, as long as it fails because the disk is
+   * full. Rejects with any other error.
    */
   async repeat<T>(step: () => T | Promise<T>): Promise<T> {
     const { signal, retryAfterMs = RETRY_AFTER_MS } = this.#options;
@@ -84,7 +85,7 @@ export class DiskRoom {
   }
 }
 
-/** Whether the error, or its cause, is that the disk is full. */
+/** Returns whether the error or its cause reports a full disk. */
 function isFullDisk(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   return (

@@ -1,6 +1,6 @@
 /**
- * Asks all other sites before the first start: a site that lost its directory
- * must not begin again.
+ * Asks all other sites before the first start: a site that has lost its
+ * directory must not start with an empty one.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
@@ -26,7 +26,9 @@ export interface IdentifyReply {
   readonly service?: string;
 }
 
-/** What a node knows when another one asks whether it knows its site. */
+/**
+ * The facts by which a node answers whether it knows the site of another node.
+ */
 export interface IdentifyingNode {
   readonly name: string;
   /** `undefined` while its site does not run. */

@@ -34,7 +34,7 @@ export interface Frame {
   readonly content: Uint8Array;
 }
 
-/** The bytes are not a frame, so the connection cannot go on. */
+/** Reports that the bytes are not a frame, so the connection must be closed. */
 export class FrameError extends Error {
   override readonly name = 'FrameError';
 }
@@ -47,7 +47,7 @@ export function encodeFrameHead(type: FrameType, length: number): Uint8Array {
   return head;
 }
 
-/** Receives bytes as they come, and returns whole frames. */
+/** Receives bytes in chunks of any size, and returns whole frames. */
 export class FrameReader {
   readonly #maxBytes: () => number;
   #chunks: Buffer[] = [];

@@ -17,7 +17,7 @@ export interface ClusterKeys {
   readonly keys: readonly LinkKey[];
   /**
    * Authenticates session tokens. It stays the same when link keys change, so
-   * that sessions go on.
+   * that sessions continue.
    */
   readonly sessionKey: Uint8Array;
 }
@@ -30,7 +30,7 @@ export interface LinkKey {
 }
 
 const KEY_BYTES = 32;
-/** Every version of the TLS libraries accepts this length. */
+/** The maximum length of a key. All versions of the TLS libraries accept it. */
 const MAX_KEY_BYTES = 64;
 const MAX_KEYS = 2;
 const DEPLOYMENT_BYTES = 12;
@@ -94,9 +94,9 @@ export function readKeyFile(path: string): ClusterKeys {
 }
 
 /**
- * Returns the keys of a node that runs. Links use what is in the file when they
- * are opened, so a key can be replaced without a restart. If the file cannot be
- * used, or is that of another deployment, the keys of before still count, and
+ * Returns the keys for a running node. A new link uses the present content of
+ * the file, so a key can be replaced without a restart. If the file is invalid
+ * or belongs to another deployment, the former keys stay in use, and
  * `onProblem` gets the reason once.
  *
  * @throws CorrectableError as `readKeyFile`
@@ -127,8 +127,8 @@ export function followKeyFile(
         seen = version;
         reported = undefined;
       } catch (error) {
-        // The cause may pass without a change of the file, so the file is read
-        // again.
+        // Read the file again next time, because the problem may end without a
+        // change of the file.
         seen = undefined;
         const { message } = error as Error;
         if (message !== reported)

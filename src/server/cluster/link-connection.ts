@@ -31,7 +31,7 @@ export interface ConnectionEvents {
    * reply's error.
    */
   onRequest(kind: string, body: unknown): unknown;
-  /** The peer has confirmed bytes, so there may be room for more. */
+  /** Called when the peer has confirmed bytes, so that more may be sent. */
   onConfirmed?(): void;
   /** Called once. */
   onClosed(error: Error | undefined): void;
@@ -80,8 +80,8 @@ export class LinkConnection {
   #parts: Uint8Array[] = [];
   #partBytes = 0;
   /**
-   * Received bytes in frames other than control messages, and how many of them
-   * were confirmed to the peer.
+   * Received bytes in frames other than control messages, The next field is how
+   * many of them were confirmed to the peer.
    */
   #takenBytes = 0;
   #reportedBytes = 0;
@@ -116,17 +116,17 @@ export class LinkConnection {
   }
 
   /**
-   * Sends and expects heartbeats. If `sends` is set, this end asks the peer
-   * every interval. Otherwise it expects to be asked. An end that receives a
-   * large message confirms meanwhile how much of it has come.
+   * Sends and expects heartbeats. If `sends` is set, this end sends a heartbeat
+   * in every interval. Otherwise it expects heartbeats of the peer. An end that
+   * is receiving a large message confirms how much of it has arrived.
    */
   startHeartbeats(
     sends: boolean,
     intervalMs: number = HEARTBEAT_INTERVAL_MS,
   ): void {
     this.#heartbeat = setInterval(() => {
-      // Counted in heartbeats: if this process was stopped for long, the peer's
-      // answers come with the next heartbeat.
+      // Count heartbeats, not time: if this process was suspended, the replies
+      // of the peer are read before the next heartbeat.
       if ((this.#silentBeats += 1) > MAX_SILENT_BEATS)
         return this.close(
           new Error(
@@ -188,7 +188,7 @@ export class LinkConnection {
     this.#socket.destroy();
   }
 
-  /** Closes the connection once all that was written has left. */
+  /** Closes the connection once everything that was written has been sent. */
   end(): void {
     this.#socket.end();
   }
@@ -326,7 +326,7 @@ function parseControl(content: Uint8Array): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(Buffer.from(content).toString());
     if (isRecord(value)) return value;
   } catch {
-    // Reported below, like other content that is not a message.
+    // This is reported below, like other content that is not a message.
   }
   throw new FrameError('a control message is not a JSON object');
 }

@@ -60,22 +60,22 @@ export function dialSecurely(
 }
 
 /**
- * The peer refuses this end, or is another program. Dialing again does not help
- * by itself.
+ * Reports that the peer refuses this end, or is another program. Dialing again
+ * would not help.
  */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }
 
 /**
- * How a peer ends a handshake if it does not know the key, or has another key
- * of that name.
+ * The TLS alerts with which a peer ends a handshake if it does not know the
+ * key, or has another key of that name.
  */
 const KEY_ALERTS = ['UNKNOWN_PSK_IDENTITY', 'BAD_RECORD_MAC', 'DECRYPT_ERROR'];
 
 /**
- * Explains why a dialed peer ended the handshake. Other errors stay as they
- * are.
+ * Explains why a dialed peer ended the handshake. Other errors are returned
+ * unchanged.
  */
 export function explainDialError(error: Error): Error {
   const code = 'code' in error ? String(error.code) : '';
@@ -88,8 +88,8 @@ export function explainDialError(error: Error): Error {
 }
 
 /**
- * What an unknown peer claims: this deployment with an unknown key, or another
- * deployment.
+ * The claim of a peer without the key: this deployment with an unknown key, or
+ * another deployment.
  */
 export type StrangerKind = 'key' | 'deployment';
 
@@ -97,11 +97,11 @@ export interface SecureServerOptions {
   readonly keys: ClusterKeys;
   onConnection(socket: TLSSocket): void;
   /**
-   * A connection was refused since it does not have the key. Any program can
-   * claim anything, so there are only two kinds.
+   * Called when a connection was refused because it does not have the key. Its
+   * claims are not trusted, so only two kinds are distinguished.
    */
   onRefused(kind: StrangerKind, problem: string): void;
-  /** A handshake has failed, for any reason. */
+  /** Called when a handshake has failed, for any reason. */
   onFailed(): void;
 }
 
@@ -141,8 +141,8 @@ export function createSecureServer({
       onConnection(socket);
     },
   );
-  // Only connections that claim to be a peer are reported: port scanners and
-  // health checks end here too.
+  // Do not report this error: port scanners and health checks cause it too.
+  // Only connections that claim to be a peer are reported.
   tlsServer.on('tlsClientError', (_error, socket) => {
     onFailed();
     socket.destroy();

@@ -7,13 +7,14 @@
  * about as large as what the link carries in two heartbeats.
  */
 
-/** The window at first: a link of 1 Mbit/s carries it in two seconds. */
+/** The initial window. A link of 1 Mbit/s carries it in two seconds. */
 const START_BYTES = 1 << 18;
 const MIN_BYTES = 1 << 17;
 const MAX_BYTES = 1 << 24;
 /**
- * In heartbeats. If the round trip of a link takes longer, its bandwidth is not
- * fully used.
+ * The size of the window, as the number of heartbeats in which the link carries
+ * it. If the round trip takes longer, the bandwidth of the link is not fully
+ * used.
  */
 const MAX_DELAY_BEATS = 2;
 
@@ -22,7 +23,10 @@ export class LinkWindow {
   #sent = 0;
   #confirmed = 0;
   #confirmedAtBeat = 0;
-  /** Whether more could have been sent since the last heartbeat. */
+  /**
+   * Whether the window was full since the last heartbeat, so that a larger one
+   * would have been used.
+   */
   #wasFull = false;
 
   /** How many bytes may be sent now. A frame that has begun may exceed it. */

@@ -1,6 +1,6 @@
 /**
  * The data directory of a node: the identity of its owner, and how the
- * deployment began.
+ * deployment was created.
  */
 import type { DeploymentVersion } from '../records/deployment-version.ts';
 import { Origins, type Origin } from '../records/origin.ts';
@@ -34,7 +34,8 @@ export interface NodeDirectoryOptions {
   readonly deploymentName: string;
   readonly deployment: DurableDeployment & { readonly site: string };
   /**
-   * Whether a new or forked directory begins with the state of another site.
+   * Whether the site of a new or forked directory receives the state of another
+   * site first.
    */
   readonly rebuilds: boolean;
   readonly room: DiskRoom;
@@ -84,7 +85,7 @@ export class NodeDirectory {
     return this.#directory.files;
   }
 
-  /** Where the data of the site is written. */
+  /** The place to which the data of the site is written. */
   get location(): SiteLocation {
     const { site } = this.#deployment;
     return {
@@ -112,8 +113,8 @@ export class NodeDirectory {
   }
 
   /**
-   * Returns the version in force when the deployment was created: `own` if this
-   * is its creation.
+   * Returns the version that was active when the deployment was created: `own`
+   * if this is its creation.
    */
   getFoundingVersion(own: DeploymentVersion): DeploymentVersion {
     const { manifest } = this.#directory;
@@ -123,13 +124,13 @@ export class NodeDirectory {
   /** @throws CorrectableError `UNAVAILABLE` if the directory was taken over */
   saveIdentity(change: Partial<NodeIdentity>): void {
     const identity = { ...this.#identity, ...change };
-    // Write first: if there is no room, the node must act on what the next
-    // start will find.
+    // Write the file before the field changes: if the disk is full, the node
+    // must act on the identity that the next start will read.
     this.#room.write(() => writeNodeIdentity(this.files, identity));
     this.#identity = identity;
   }
 
-  /** Reads what the site has on its disk. */
+  /** Recovers the site from its data on the disk. */
   recover(): RecoveredSite {
     return recoverSite(
       this.files,
@@ -142,7 +143,7 @@ export class NodeDirectory {
     return openSites(this.#directory, this.#deployment);
   }
 
-  /** Uses the installed data as the data of the site. */
+  /** Uses the data that a state transfer has installed. */
   adopt(): void {
     this.#directory.adopt();
   }

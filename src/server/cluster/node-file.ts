@@ -65,7 +65,8 @@ interface DirectoryClaim extends DirectoryOwner {
   /** The origin of the site in a deployment that is being created. */
   readonly origin: number;
   /**
-   * Whether a new or forked directory begins with the state of another site.
+   * Whether the site of a new or forked directory receives the state of another
+   * site first.
    */
   readonly rebuilds: boolean;
 }
@@ -79,8 +80,8 @@ export function claimDirectory(
   { dataDir, deployment, site, origin, rebuilds }: DirectoryClaim,
 ): NodeIdentity {
   const found = readNodeIdentity(files, dataDir, { deployment, site });
-  // An earlier start without the flag may have been refused before it wrote
-  // anything.
+  // An earlier start without the flag may have claimed the directory, and then
+  // been refused before it wrote any data.
   const isUnused = rebuilds && found?.origin !== null && manifest === undefined;
   if (found !== undefined && found.forked === undefined && !isUnused)
     return found;
@@ -113,8 +114,8 @@ function moveAside(files: Files, found: NodeIdentity | undefined): void {
 }
 
 /**
- * Creates the error for a directory whose site was retired, or has gone on
- * elsewhere. Its field names the option that allows a start.
+ * Creates the error for a directory whose site was retired, or continues on
+ * another directory. Its field names the option that allows a start.
  */
 export function closedDirectoryError(
   site: string,

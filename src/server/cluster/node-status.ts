@@ -18,10 +18,11 @@ export const STATUS = 'status';
 export interface NodeStatus {
   readonly site: string;
   /**
-   * `waiting`: for other sites, before the first start. `transferring`: it
-   * takes the state of another site. `joining`: it is a member, and other
-   * members have not confirmed it. `sealed`: an operator restores the red log,
-   * and no site has opened it yet. `stopped`: the site has failed.
+   * `waiting`: the site waits for other sites before its first start.
+   * `transferring`: it receives the state of another site. `joining`: it is a
+   * member, and other members have not confirmed it yet. `sealed`: an operator
+   * restores the red log, and it has not been opened yet. `stopped`: the site
+   * has failed.
    */
   readonly state:
     | 'waiting'
@@ -30,7 +31,7 @@ export interface NodeStatus {
     | 'serving'
     | 'sealed'
     | 'stopped';
-  /** Why it has failed, or what it waits for. */
+  /** The reason why it has failed, or has to wait. */
   readonly problem?: string | undefined;
   readonly members: readonly MemberStatus[];
   /**
@@ -41,10 +42,11 @@ export interface NodeStatus {
   /** How often the red log was restored at another site. */
   readonly redGeneration: number;
   /**
-   * What red writes and strong reads wait for, if none can be ordered for now.
+   * The reason if red writes and strong reads have to wait, because none can be
+   * ordered for now.
    */
   readonly redProblem?: string | undefined;
-  /** The version that the node runs, and the one in force. */
+  /** The version that the node runs, and the active version. */
   readonly version: NodeVersion;
   /** The engine of the red log, and its servers if it has any. */
   readonly redLog: RedLogStatus;
@@ -59,25 +61,30 @@ export interface NodeStatus {
 /** Callbacks of a node. */
 export interface NodeEvents<Node> {
   /**
-   * The links are open, and the site does not run yet. No other site has got a
-   * request of this one.
+   * Called when the links are open, and the site does not run yet. This node
+   * has not sent a request to any other site yet.
    */
   onOpening?(node: Node): Promise<void>;
-  /** Before the first start: these sites have not answered yet. */
+  /**
+   * Called before the first start, with the sites that have not answered yet.
+   */
   onWaiting?(sites: readonly string[]): void;
   /**
-   * Before the site can begin or go on: what it waits for, or how far the state
-   * of another site has come.
+   * Called while the site has to wait, with the reason or with the progress of
+   * a state transfer.
    */
   onProgress?(message: string): void;
-  /** The site runs: at the start, and each time that it was started again. */
+  /**
+   * Called when the site runs: at the start, and after each restart of the
+   * site.
+   */
   onStarted?(node: Node): Promise<void>;
   /**
-   * The site is about to be stopped, and will be started again. Clients should
-   * move to other sites.
+   * Called before the site is stopped and started again. Clients should move to
+   * other sites.
    */
   onStopping?(node: Node): Promise<void>;
-  /** The site has failed. Clients should move to other sites. */
+  /** Called when the site has failed. Clients should move to other sites. */
   onFailed?(): void;
 }
 
@@ -88,7 +95,7 @@ export interface RecentAlarm {
   readonly message: string;
 }
 
-/** What a node does, and why it does not serve. */
+/** The state of a node, and the reason if it does not serve clients. */
 export interface NodeState {
   readonly state: NodeStatus['state'];
   readonly problem?: string | undefined;
@@ -98,15 +105,15 @@ export interface NodeState {
 export interface NodeSituation {
   readonly driver: { readonly failure?: Error | undefined } | undefined;
   readonly transfer: TransferProgress | undefined;
-  /** What it waits for without an operator's help. */
+  /** The reason of a wait that ends without an operator. */
   readonly waitingFor: string | undefined;
-  /** Why its process has to be started again. */
+  /** The reason if its process has to be started again. */
   readonly cannotStart: string | undefined;
-  /** Why it waits for an operator to open the red log. */
+  /** The reason if it waits for an operator to open the red log. */
   readonly sealed: string | undefined;
 }
 
-/** Returns what a site does, and why it does not serve. */
+/** Returns the state of a site, and the reason if it does not serve clients. */
 export function describeState({
   driver,
   transfer,
@@ -153,8 +160,8 @@ export class RecentAlarms {
   }
 
   /**
-   * Drops the oldest of the most frequent kind, so that many of one kind do not
-   * hide another.
+   * Drops the oldest alarm of the most frequent kind, so that many alarms of
+   * one kind do not displace those of other kinds.
    */
   #dropOne(): void {
     const counts = new Map<string, number>();

@@ -1,5 +1,6 @@
 /**
- * Tasks that must not overlap: two restarts at once would start a site twice.
+ * Runs tasks one after the other. For example, two concurrent restarts would
+ * start a site twice.
  */
 export class OneAtATime {
   #count = 0;

@@ -17,15 +17,18 @@ export interface OperatorTarget {
 
 const REPLY_TIMEOUT_MS = 5000;
 /**
- * The time limit of this request must end first: its error says that there was
- * no reply.
+ * Added to the timeout of the connection, so that the timeout of the request
+ * ends first: its error reports that there was no reply.
  */
 const SPARE_MS = 1000;
 
-/** The node could not be reached, so nothing was done. */
+/** Reports that the node could not be reached, so nothing was done. */
 export class NotReachedError extends Error {}
 
-/** The node got the request and did not reply: it may have done it, or not. */
+/**
+ * Reports that the node got the request and did not reply. It may have executed
+ * the request.
+ */
 export class NoReplyError extends Error {}
 
 /**
@@ -88,9 +91,9 @@ export function requestOfOperator(
 }
 
 /**
- * Keeps the connection open: a node closes one on which nothing comes, and its
- * reply may take longer. The node itself may be silent for any time, since it
- * answers nothing while it reads its data.
+ * Keeps the connection open with heartbeats: a node closes a silent connection,
+ * and its reply may take longer. No limit applies to the silence of the node
+ * itself, because it does not reply to heartbeats while it reads its data.
  */
 function ping(connection: LinkConnection, timeoutMs: number): void {
   connection.request('ping', null, timeoutMs).catch(() => {});

@@ -43,7 +43,7 @@ export interface OutgoingLinkOptions {
   readonly traffic: LinkTraffic;
   readonly limits?: LinkLimits | undefined;
   readonly heartbeatIntervalMs?: number | undefined;
-  /** Receives envelopes that the peer answers on this connection. */
+  /** Receives envelopes that the peer sends back on this connection. */
   onEnvelopes(contents: readonly Uint8Array[]): void;
   /** Returns the reply to a request of the peer. */
   onRequest(kind: string, body: unknown): unknown;
@@ -52,14 +52,14 @@ export interface OutgoingLinkOptions {
   getSetup?(): DeploymentSetup | undefined;
   /** Whether this site is not a member yet. Default: it is a member */
   isJoining?(): boolean;
-  /** The connection was lost, or could not be made. */
+  /** Called when the connection was lost, or could not be opened. */
   onDisconnected(error: Error | undefined): void;
   /**
-   * The peer or this site refuses the other. Dialing again does not help by
-   * itself.
+   * Called when the peer or this site refuses the other. Dialing again would
+   * not help.
    */
   onRefused(problem: string): void;
-  /** A message was dropped because too many wait. */
+  /** Called when a message was dropped because too many wait. */
   onFull(): void;
 }
 
@@ -153,7 +153,7 @@ export class OutgoingLink {
     this.#queue.push(content);
     this.#queuedBytes += content.length;
     if (!this.#isConnected || this.#isFlushing) return;
-    // All that is sent in one turn is written together.
+    // Write all messages of one turn of the event loop together.
     this.#isFlushing = true;
     queueMicrotask(() => this.#flush());
   }
@@ -184,7 +184,7 @@ export class OutgoingLink {
     return connection.request(kind, body, timeoutMs);
   }
 
-  /** Closes the link once what waits was passed on to the socket. */
+  /** Closes the link once all waiting messages were passed to the socket. */
   close(): void {
     if (this.#isClosed) return;
     this.#flush();
@@ -208,7 +208,7 @@ export class OutgoingLink {
       onClosed: (error) => this.#onClosed(error),
     });
     connection.traffic = traffic;
-    // Replies of a peer may be large. It is known, since it has the key.
+    // Accept large replies: the peer has authenticated itself by the key.
     connection.isKnown = true;
     this.#connection = connection;
   }
@@ -344,8 +344,8 @@ export const LINK_VERSIONS: LinkVersions = {
 };
 
 /**
- * Reads the versions of the other end. If it names only one, it knows only
- * that.
+ * Reads the versions of the other end. If the other end names only one version,
+ * it knows only that one.
  */
 export function parseVersions(value: unknown): LinkVersions | undefined {
   const { version, oldest = version } = isRecord(value) ? value : {};

@@ -1,6 +1,6 @@
 /**
- * Ends a site: it saves what other sites lack, marks the directory, and reports
- * why the site does not start again.
+ * Ends a site: saves the operations that other sites lack, marks the directory,
+ * and reports why the site does not start again.
  */
 import type { OnAlarm } from '../alarms/site-alarm.ts';
 import type { Origin } from '../records/origin.ts';
@@ -49,7 +49,7 @@ export class SiteEnding {
     this.#options = options;
   }
 
-  /** Why the site does not run, and needs a restart of its process. */
+  /** The reason if the site does not run, and its process must be restarted. */
   get failedStart(): string | undefined {
     return this.#failedStart;
   }
@@ -64,8 +64,8 @@ export class SiteEnding {
    */
   markClosed(forked: string): void {
     const { directory, room } = this.#options;
-    // The site has ended in any case, so its end does not wait for room on the
-    // disk.
+    // The site has ended in any case. So do not wait until the disk has space
+    // for the mark.
     room.repeat(() => directory.saveIdentity({ forked })).catch(() => {});
   }
 

@@ -29,7 +29,7 @@ export function sendEnvelope(
 ): void {
   try {
     const name = origins.getName(envelope.to.site);
-    // The sender's clock differs from the receiver's.
+    // Send the time too, because the clocks of sender and receiver differ.
     const parts = codec.encode(
       { ...envelope, sentAtMs: Date.now() },
       undefined,
@@ -46,7 +46,10 @@ export function sendEnvelope(
   }
 }
 
-/** Receives what came over the link of a site. */
+/**
+ * Decodes envelopes that arrived over the link of a site, and passes them to
+ * this site.
+ */
 export function receiveEnvelopes(
   from: string,
   contents: readonly Uint8Array[],

@@ -35,19 +35,20 @@ export interface StateTransfersOptions {
     isConnected(peer: string): boolean;
   };
   /**
-   * Returns why the receiver cannot get the state now. If it can, all that it
-   * needs is kept from then on.
+   * Returns the reason if the receiver cannot get the state now. Otherwise, all
+   * records that it needs are kept from then on.
    */
   admit(site: string, receiver: TransferIdentity): TransferRefusal | undefined;
   onProgress?(progress: TransferProgress): void;
   /**
-   * Nothing has come for `STALLED_AFTER_MS` from any donor. Called once until
-   * something comes.
+   * Called when no donor has sent anything for `STALLED_AFTER_MS`. Called once
+   * until something arrives.
    */
   onStalled?(problem: string): void;
   /**
-   * The received state cannot be written: with the reason, and about how much
-   * more room it needs. Or it can be written again.
+   * Called if the disk is too full for the received state, with the error and
+   * the approximate space that is still needed. Called without an error once
+   * there is space.
    */
   onFullChanged?(because: Error | undefined, neededBytes?: number): void;
 }
@@ -61,11 +62,12 @@ export interface TransferIdentity {
   readonly directory: string;
 }
 
-/** Why a site does not get the state. */
+/** The reason why a site does not get the state. */
 export interface TransferRefusal {
   readonly reason: string;
   /**
-   * Whether its directory is of a closed site. Then it never gets the state.
+   * Whether its directory belongs to a closed site. Then it never gets the
+   * state.
    */
   readonly isClosed?: boolean;
 }
@@ -77,7 +79,7 @@ export interface ReceivedState {
   readonly bytes: number;
 }
 
-/** How far a transfer to this node has come. */
+/** The progress of a transfer to this node. */
 export interface TransferProgress {
   readonly donor: string;
   readonly bytes: number;
@@ -98,9 +100,9 @@ export class StateTransfers {
   #source: TransferSource | undefined;
   #receiver: TransferReceiver | undefined;
   #progress: TransferProgress | undefined;
-  /** Leaves the donor for another one. */
+  /** Stops the transfer from this donor, so that another one is asked. */
   #leaveDonor: (() => void) | undefined;
-  /** When something last came, and which problems there were since. */
+  /** When data last arrived. The next field has the problems since then. */
   #movedAtMs = 0;
   #problem: string | undefined;
   #isStalled = false;
@@ -111,13 +113,15 @@ export class StateTransfers {
   }
 
   /**
-   * How far the transfer to this node has come; `undefined` if there is none.
+   * The progress of the transfer to this node; `undefined` if there is none.
    */
   get progress(): TransferProgress | undefined {
     return this.#progress;
   }
 
-  /** Serves other sites from this storage; `undefined` stops that. */
+  /**
+   * Serves other sites from this storage; With `undefined`, stops serving them.
+   */
   setStorage(storage: TransferSourceOptions['storage'] | undefined): void {
     const { files, site } = this.#options;
     this.#source?.close();
@@ -238,7 +242,7 @@ export class StateTransfers {
         timer = setInterval(() => {
           if (signal.aborted) return reject(signal.reason as Error);
           this.#checkStalled();
-          // What does not fit on the disk from this donor fits from no other.
+          // If the disk is full, another donor does not help.
           if (this.#isFull) return;
           if (performance.now() - Math.max(this.#movedAtMs, sinceMs) > STALL_MS)
             resolve(undefined);
@@ -261,8 +265,8 @@ export class StateTransfers {
   }
 
   /**
-   * The received state cannot be written, with the reason, or it can be written
-   * again.
+   * Notes that the received state cannot be written, with the reason, or that
+   * it can be written again.
    */
   #setFull(because: Error | undefined): void {
     if (this.#isFull === (because !== undefined)) return;
@@ -305,7 +309,7 @@ export class StateTransfers {
     else this.#reply(from, { kind: 'transfer.refused', transfer, ...refusal });
   }
 
-  /** What is lost with the link is requested again. */
+  /** If the link is lost, the receiver requests the lost part again. */
   #reply(receiver: string, reply: TransferReply): void {
     if (reply.kind === 'transfer.slice')
       this.#options.links.sendSlice(receiver, encodeSlice(reply)).catch(ignore);
@@ -318,8 +322,8 @@ export class StateTransfers {
 }
 
 /**
- * Returns why a site does not get the state. `origins` is `undefined` if the
- * donor does not run.
+ * Returns the reason if a site must not get the state. `origins` is `undefined`
+ * if the donor does not run.
  */
 export function findRefusal(
   origins: Origins | undefined,
@@ -332,7 +336,7 @@ export function findRefusal(
 ): TransferRefusal | undefined {
   const known =
     origins?.isSite(origin) === true ? origins.get(origin) : undefined;
-  // The directories of the founding sites are in no table.
+  // No table lists the directories of the founding sites.
   const isKnown =
     known?.site === site && (known.directory ?? directory) === directory;
   if (!isKnown || known.state === 'closing')

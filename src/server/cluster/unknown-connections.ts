@@ -1,12 +1,12 @@
 /**
  * Accepted connections whose peer has not shown yet that it has the key.
  *
- * Any program that reaches the port can open them. So they have slots of their
- * own, and take none from sites and operators. A peer begins its handshake at
- * once. A silent connection costs little memory, since it has no TLS state
- * before its first bytes. So there are many slots for silent connections, and
- * each is soon free again. If there were few, closed clients would reconnect at
- * once and fill the queue of the port.
+ * Any program that reaches the port can open them. So they use a separate set
+ * of slots, and cannot use up those of sites and operators. A peer begins its
+ * handshake at once. A silent connection costs little memory, since it has no
+ * TLS state before its first bytes. So there are many slots for silent
+ * connections, and each is soon freed. With few slots, clients that were closed
+ * would reconnect at once and fill the accept queue of the port.
  */
 import type { Socket } from 'node:net';
 
@@ -21,7 +21,7 @@ export class UnknownConnections {
   /** Calls `onSpeaking` once the peer has sent something. */
   add(socket: Socket, onSpeaking: () => void): void {
     this.#silent.add(socket);
-    // An error of a connection that is going to be refused does not matter.
+    // Ignore errors of a connection that may still be refused.
     socket.on('error', () => {});
     socket.setTimeout(SILENT_TIMEOUT_MS, () => socket.destroy());
     socket.once('readable', () => {
@@ -34,7 +34,7 @@ export class UnknownConnections {
     });
   }
 
-  /** The peer of this connection has shown that it has the key. */
+  /** Called when the peer of this connection has shown that it has the key. */
   remove(connection: Socket): void {
     this.#inHandshake.remove(connection);
   }
@@ -43,7 +43,7 @@ export class UnknownConnections {
 /** Holds a limited number of connections. A new one replaces the oldest. */
 class Slots {
   readonly #max: number;
-  /** By remote address, in the order in which they came. */
+  /** The sockets by remote address, in the order of their arrival. */
   readonly #sockets = new Map<string, Socket>();
 
   constructor(max: number) {

@@ -11,7 +11,7 @@ interface UnsentOperation {
   readonly sequence: number;
 }
 
-/** What is needed to find out which operations another site has. */
+/** The facts and functions that show which operations another site has. */
 export interface UnsentOptions {
   readonly files: ReplacingFiles;
   readonly origin: Origin;
@@ -51,7 +51,8 @@ export async function saveUnsent(
       UNSENT_FILE,
       Buffer.from(`${formatUnsent({ note, operations })}\n`),
     );
-  // First of all, since the process may end at any time.
+  // Write this note before asking the other sites, because the process may end
+  // at any time.
   write(NOTES.uncertain, unsent);
   const final = await findEnd(options);
   if (final === undefined)

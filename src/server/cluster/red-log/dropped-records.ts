@@ -1,6 +1,6 @@
 /**
- * Saves the records that a returning site drops: its red log went on elsewhere
- * from an earlier record. An operator may want to repeat them.
+ * Saves the records that a returning site drops, because the red log was
+ * restored at another site without them. An operator may want to repeat them.
  */
 import { createAlarmRaiser, type OnAlarm } from '../../alarms/site-alarm.ts';
 import type { RecoveredState } from '../../log/recovered-state.ts';
@@ -15,7 +15,10 @@ const NOTES = {
     'The red log was restored more than once since this site had these records, so that it does not know which of them are still in the log. Look whether they are missing before you repeat them.',
 } as const;
 
-/** Which records are worth a note: reads and failures change nothing. */
+/**
+ * Which kinds of records are saved. Reads and failures change nothing, so they
+ * are not.
+ */
 const CHANGES_DATA: Readonly<Record<RedRecord['kind'], boolean>> = {
   operation: true,
   close: false,

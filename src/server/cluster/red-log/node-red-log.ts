@@ -18,16 +18,16 @@ import { describeRecordProblem } from '../../messages/message-schemas.ts';
 import type { RedGeneration } from './red-generation.ts';
 import { readEtcdServers, type RedLogSettings } from './red-log-settings.ts';
 
-/** The red log's server as a node sees it, for operators. */
+/** The state of the red log's server, for operators. */
 export interface RedLogStatus {
   readonly engine: 'built-in' | 'etcd';
   /**
-   * The server that is asked, and whether it can be reached. This field and the
-   * following ones exist for etcd only.
+   * The server to which requests are sent. The next field is whether it can be
+   * reached. This field and the following ones exist only for etcd.
    */
   readonly endpoint?: string;
   readonly isConnected?: boolean;
-  /** Why it is not connected, if it is not. */
+  /** The reason if it is not connected. */
   readonly problem?: string | undefined;
   /**
    * The size of the database, its used part and its quota, as etcd last

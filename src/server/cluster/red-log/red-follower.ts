@@ -22,31 +22,32 @@ export interface RedFollowerContext {
   save(red: StoredGeneration): void;
   readonly isRunning: boolean;
   /**
-   * Whether the site takes the state of another one, or has none yet. Then its
-   * copy of the log must not be used.
+   * Whether the site receives the state of another site, or has no state yet.
+   * Then its copy of the log must not be used.
    */
   readonly isTransferring: boolean;
   /** Lets clients move to other sites, and stops the site. */
   stop(): Promise<void>;
   start(): Promise<void>;
-  /** The site cannot start. */
+  /** Called if the site cannot start. */
   onFailed(error: Error): void;
   /**
-   * Reserves the room on the disk that the site needs to start again.
-   * `releaseRoom` frees it. Throws if there is none.
+   * Reserves the disk space that the site needs to start again. `releaseRoom`
+   * frees it. Throws if there is not enough space.
    */
   reserveRoom(): void;
   releaseRoom(): void;
   /**
-   * The site is down until the log is opened. Called when that begins, and
-   * again if it lasts.
+   * Called when the site is stopped until the log is opened, and again if that
+   * takes long.
    */
   onSealed(message: string, isLasting: boolean): void;
   /** Returns how many entries of the red log a stopped site has on its disk. */
   countEntries(): number;
   /**
-   * Takes the state of another site, calls `onCopied` once it is on the disk,
-   * and starts. The site's copy of the log is replaced by the generation `to`.
+   * Receives the state of another site, calls `onCopied` once it is on the
+   * disk, and starts. The site's copy of the log is replaced by the generation
+   * `to`.
    */
   catchUp(
     message: string,
@@ -69,8 +70,8 @@ const RETRY_MS = 200;
  */
 const SEALED_ALARM_MS = 3000;
 /**
- * How often peers are asked: a link may stay up while the log is restored
- * without this site.
+ * How often peers are asked for their generation. If the log is restored
+ * without this site, its links may stay open, so no event shows that.
  */
 const ASK_INTERVAL_MS = 5000;
 
@@ -79,8 +80,8 @@ export class RedFollower {
   readonly #signal: AbortSignal;
   #red: RedGeneration;
   /**
-   * The generation of the log copy on the disk. Until a new state was taken, it
-   * is an earlier one.
+   * The generation of the log copy on the disk. Until a new state was received,
+   * it is an earlier generation.
    */
   #copy: number;
   /** Whether `begin` was called. Before that, only `begin` starts the site. */
@@ -155,8 +156,8 @@ export class RedFollower {
   }
 
   /**
-   * Starts the site once the log is open. Before that, it replaces a copy that
-   * may differ from the log.
+   * Starts the site once the log is open. Replaces the copy first if it may
+   * differ from the log.
    */
   begin(): Promise<void> {
     this.#hasBegun = true;
@@ -194,8 +195,8 @@ export class RedFollower {
   }
 
   /**
-   * The link to a peer is up. The peer may follow a generation that this site
-   * does not know.
+   * Called when the link to a peer is open. The peer may follow a generation
+   * that this site does not know.
    */
   onConnected(peer: string): void {
     this.#followPeer(peer).catch((error: Error) =>
@@ -263,15 +264,15 @@ export class RedFollower {
       leader,
       ...(base !== undefined && { base }),
     };
-    // Write first: without room for it, the site goes on as before.
+    // Write the file first: if the disk is full, the site continues as before.
     this.#context.save({ ...followed, copy });
     this.#red = followed;
     this.#copy = copy;
   }
 
   /**
-   * Counting entries and looking for room take long, so they are done only for
-   * operators.
+   * Returns the generation. Entries are counted and disk space is checked only
+   * for operators, because both take long.
    */
   #read(isCopyAsked: boolean): ReadReply {
     const { isTransferring } = this.#context;
@@ -285,7 +286,9 @@ export class RedFollower {
     };
   }
 
-  /** Returns why the site could not start again once it is sealed, if so. */
+  /**
+   * Returns the reason if the site could not start again after it is sealed.
+   */
   #findProblem(): string | undefined {
     try {
       this.#context.reserveRoom();
@@ -300,8 +303,9 @@ export class RedFollower {
   async #seal({ generation }: RedGeneration): Promise<SealReply> {
     if (this.#context.isTransferring)
       throw new Error('it is taking the state of another site');
-    // Each attempt has a number of its own. So of two attempts at once, each
-    // one stops where the other has been.
+    // Refuse a number that was used already. Each attempt uses a new number, so
+    // of two concurrent attempts, each one fails at the sites that the other
+    // has reached.
     if (generation <= this.#red.generation)
       throw new Error(`generation ${this.#red.generation} is known already`);
     this.#context.reserveRoom();
@@ -315,7 +319,8 @@ export class RedFollower {
         copy: this.#copy,
       };
     } finally {
-      // Even after an error: only a site that asks the others goes on again.
+      // Do this even after an error: the site runs again only if it asks the
+      // others for their generation.
       if (this.#hasBegun)
         this.begin().catch((error: Error) => this.#context.onFailed(error));
     }
@@ -343,7 +348,7 @@ export class RedFollower {
       throw new Error(
         `it follows generation ${this.#red.generation} already: restore the log again`,
       );
-    // Taking a state may take long, so it is not awaited.
+    // Wait only if the site starts soon: receiving a state may take long.
     if (this.#isOpenSoon()) await this.#starting;
     return this.#red;
   }

@@ -1,7 +1,7 @@
 /**
  * The generation of the red log. If the leader's site is lost, an operator
  * restores the log at the site that has most of it. First all remaining sites
- * are *sealed*, so that none of them adds records. Then the log goes on under
+ * are *sealed*, so that none of them adds records. Then the log continues in
  * the next generation.
  */
 import { isRecord } from '../../../correctable/validate.ts';
@@ -16,11 +16,14 @@ export interface RedGeneration {
   readonly generation: number;
   /** The site that leads the log; `null` while the log is sealed. */
   readonly leader: string | null;
-  /** What its leader began with. The first generation has none. */
+  /**
+   * The copy of the log with which its leader began. Absent for the first
+   * generation.
+   */
   readonly base?: LogCopy;
 }
 
-/** A copy of the log on a disk. */
+/** Identifies a copy of the log on a disk: its generation and its length. */
 export interface LogCopy {
   /**
    * The generation of which it is a copy. Of two copies of one generation, the
@@ -40,20 +43,24 @@ export interface StoredGeneration extends RedGeneration {
 
 /** The reply of a site that is asked for its generation. */
 export interface ReadReply extends RedGeneration {
-  /** Whether it takes the state of another site. Then it cannot be sealed. */
+  /**
+   * Whether the site receives the state of another site. Then it cannot be
+   * sealed.
+   */
   readonly isTransferring?: boolean;
   /**
-   * Its copy of the log, if it takes a state and the request asks for the copy.
+   * Its copy of the log, if it receives a state and the request asks for the
+   * copy.
    */
   readonly own?: LogCopy | undefined;
   /**
-   * Why it could not be opened again after sealing, if the request asks for
-   * that.
+   * The reason if the site could not start again after sealing. Present only if
+   * the request asks for it.
    */
   readonly problem?: string | undefined;
 }
 
-/** The reply of a sealed site: with its copy of the log. */
+/** The reply of a sealed site, with its copy of the log. */
 export interface SealReply extends RedGeneration, LogCopy {}
 
 export function getCopyGeneration({

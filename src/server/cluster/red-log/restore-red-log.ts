@@ -13,7 +13,9 @@ import {
   type SealReply,
 } from './red-generation.ts';
 
-/** The sites of a log that is restored, and how to ask them. */
+/**
+ * The sites of a log that is restored, and a function that sends them requests.
+ */
 export interface RestoreTargets {
   /** Sends a request to a site. */
   request(site: string, kind: string, body: unknown): Promise<unknown>;
@@ -31,7 +33,7 @@ export interface RestoreTargets {
   readonly isConfirmedByOne?: boolean;
   /** The site that is to lead. Default: the one with the longest log */
   readonly leader: string | undefined;
-  /** Goes on even if confirmed records may be lost. */
+  /** Whether to continue even if confirmed records may be lost. */
   readonly acceptsLoss?: boolean;
 }
 
@@ -39,7 +41,7 @@ export interface RestoreTargets {
 export interface RestoredLog {
   readonly generation: number;
   readonly leader: string;
-  /** How many records it begins with. */
+  /** The number of records with which the new generation begins. */
   readonly length: number;
   /**
    * Sites that may have confirmed more records than these. Such records are
@@ -57,9 +59,10 @@ type SiteCopy = LogCopy & { readonly site: string };
 
 /**
  * Seals the log at all sites, and opens it at its new leader. It may be
- * repeated. A minority may be taking the state of others. Throws an error that
- * names the site if one cannot be reached or sealed, may have confirmed what no
- * sealed site has, or has more of the log than the new leader.
+ * repeated. A minority of the sites may be receiving the state of others
+ * meanwhile. Throws an error that names the site if one cannot be reached or
+ * sealed, may have confirmed records that no sealed site has, or has more of
+ * the log than the new leader.
  */
 export async function restoreRedLog(
   targets: RestoreTargets,
@@ -78,8 +81,8 @@ export async function restoreRedLog(
         `${all[index]} cannot be sealed: ${problem}. Nothing was changed. Repeat this once that is fixed`,
       );
 
-  // Each attempt has a number of its own, so that no site follows two leaders
-  // of one generation.
+  // Each attempt uses a new number, so that no site follows two leaders of one
+  // generation.
   const generation = Math.max(...known.map((item) => item.generation)) + 1;
   const sealed = await seal(sites, generation, request);
   const longest = sealed.reduce((a, b) => (isLonger(b, a) ? b : a));
@@ -146,8 +149,8 @@ function findLosing(
   sealed: readonly string[],
   transferring: readonly string[],
 ): readonly string[] {
-  // A site that takes a state may finish at any time, and confirm what the old
-  // leader sends.
+  // A site that receives a state may finish at any time, and then confirm
+  // records of the old leader.
   const known = isConfirmedByOne ? [...sealed, ...transferring] : sealed;
   for (const list of voters) {
     const others = list.filter((site) => !known.includes(site));
@@ -177,7 +180,7 @@ function lossError(
 }
 
 /**
- * Seals all sites, even if one fails: a sealed site goes on once the
+ * Seals all sites, even if one fails: a sealed site runs again once the
  * restoration is repeated.
  */
 async function seal(
@@ -210,8 +213,9 @@ async function seal(
 }
 
 /**
- * Records of an earlier generation were confirmed, or do not count, no matter
- * how many there are.
+ * Returns whether the copy `a` has more of the log. A later generation has
+ * more, however many records the earlier one has: its records were taken over,
+ * or were not confirmed.
  */
 function isLonger(a: LogCopy, b: LogCopy): boolean {
   return a.copy > b.copy || (a.copy === b.copy && a.length > b.length);
