@@ -14,13 +14,13 @@ export interface SiteAlarm {
     | 'clock-quarantined'
     | 'clock-released'
     /**
-     * The own clock is behind by more than sites may differ: behind the stamps
-     * in the own log, or the clocks of most other sites.
+     * The clock of this site is too far behind the stamps in its own log, or
+     * the clocks of most other sites.
      */
     | 'clock-behind'
     /**
-     * The clock of this machine was set by more than sites may differ.
-     * Operations do not wait for it.
+     * The clock of this machine was set by more than the allowed difference
+     * between sites. Operations do not wait for it.
      */
     | 'clock-set'
     /**
@@ -70,8 +70,8 @@ export interface SiteAlarm {
      */
     | 'site-retired'
     /**
-     * The site takes the state of another site, since it was away for too long.
-     * It serves again after that.
+     * The site receives the state of another site, because it was disconnected
+     * for too long. It serves again after that.
      */
     | 'site-behind'
     /**
@@ -85,13 +85,13 @@ export interface SiteAlarm {
      */
     | 'red-log-sealed'
     /**
-     * The site needs the state of another site, and nothing of it has come for
-     * 60 s. It goes on trying.
+     * The site needs the state of another site, and has received nothing for 60
+     * s. It keeps trying.
      */
     | 'transfer-stalled'
     /**
      * The site needs the state of another site, but each of them lacks
-     * operations that this one has. It goes on trying.
+     * operations that this one has. It keeps trying.
      */
     | 'transfer-refused'
     /**
@@ -100,18 +100,18 @@ export interface SiteAlarm {
      */
     | 'link-refused'
     /**
-     * Another site answers, but has confirmed nothing for 60 s of what it
-     * lacks.
+     * Another site answers, but for 60 s it has confirmed none of the entries
+     * that it lacks.
      */
     | 'stream-stalled'
     /**
-     * Another site has been away for too long. No more is kept for it. It takes
-     * the state of another site.
+     * Another site has been disconnected for too long. Logs are no longer kept
+     * for it, so it must receive the state of a site when it returns.
      */
     | 'site-left-behind'
     /**
-     * Other sites have been away for too long, and without them there is no
-     * majority. Everything is kept for them.
+     * Other sites have been disconnected for too long, and without them there
+     * is no majority. So all logs are still kept for them.
      */
     | 'site-cut-off'
     /**
@@ -120,17 +120,17 @@ export interface SiteAlarm {
      */
     | 'site-fenced'
     /**
-     * Another node has gone on as this site (or as `peer`), from an older or
-     * copied directory. One of both has stopped.
+     * Another node runs as this site (or as `peer`), on an older or copied
+     * directory. One of the two nodes has stopped.
      */
     | 'site-forked'
     /**
      * No other site has answered within 10 s after the start. The site accepts
-     * updates without that.
+     * updates all the same.
      */
     | 'site-alone'
     /**
-     * A newer version of the program or the service is in force. The site has
+     * A newer version of the program or the service was activated. The site has
      * stopped, or does not start.
      */
     | 'newer-version-needed'
@@ -181,8 +181,8 @@ export interface SiteAlarm {
 }
 
 /**
- * A change at the servers that keep the red log. `full` without a message means
- * that there is room again.
+ * A change of the state of the etcd servers. `full` without a message means
+ * that there is space again.
  */
 interface RedLogServerState {
   readonly kind: 'unavailable' | 'available' | 'full';
@@ -227,7 +227,10 @@ export function createAlarmRaiser(
  */
 const MAX_TEXT_LENGTH = 500;
 const MAX_STACK_LENGTH = 4000;
-/** Returns the beginning of a text that clients chose, safe to print. */
+/**
+ * Returns the beginning of a text that clients chose, without characters that
+ * are unsafe to print.
+ */
 export function shortenText(text: string, max = MAX_TEXT_LENGTH): string {
   return text.length <= max
     ? text
@@ -288,12 +291,12 @@ const HALT_REASONS: Readonly<Record<RedHalt['reason'], string>> = {
 export interface SiteAlarms {
   /** The clock of this machine was set by this many milliseconds. */
   onClockSet(byMs: number): void;
-  /** The site takes no more of the red log. */
+  /** The site accepts no further records of the red log. */
   onRedHalted(halt: RedHalt): void;
   onRedLogServer(state: RedLogServerState): void;
   /** Two nodes run as this site, or as `peer`. */
   onForked(problem: string, peer?: Origin): void;
-  /** The version in force is newer than the one that the site runs. */
+  /** The activated version is newer than the one that the site runs. */
   onOutdated(problem: string): void;
   /** The rights of a closed site to bounded fields are lost. */
   onRightsLost(origin: Origin, lost: readonly LostRight[]): void;

@@ -1,14 +1,17 @@
 /**
  * A first-in first-out list whose operations have a constant cost.
  *
- * It is a ring in one array, so that a list of about the same length makes no
- * garbage. New arrays and maps would be worse: an object that an old array
- * still references survives until the next full garbage collection.
+ * It is a ring buffer in one array, so a list whose length changes little
+ * allocates nothing. New arrays would be worse: objects that a discarded old
+ * array references survive until the next full garbage collection.
  */
 
 const MIN_LENGTH = 4;
 const MIN_FILTER_SIZE = 64;
-/** Arrays up to this length stay when the list has become short. */
+/**
+ * Arrays up to this length are not replaced by shorter ones when the list has
+ * become short.
+ */
 const MIN_SHRINK_LENGTH = 1024;
 
 /** A list that grows at its end and shrinks at its front. */
@@ -17,7 +20,7 @@ export class Fifo<T> {
   #items: (T | undefined)[] = [];
   #head = 0;
   #size = 0;
-  /** With this many elements `filter` looks at them again. */
+  /** The number of elements from which `filter` checks them again. */
   #filterFrom = MIN_FILTER_SIZE;
 
   constructor(items: Iterable<T> = []) {
@@ -51,7 +54,8 @@ export class Fifo<T> {
   push(item: T): void {
     if (this.#size === this.#items.length)
       this.#resize(Math.max(MIN_LENGTH, 2 * this.#size));
-    // Written out here and in `at`, which every operation calls many times.
+    // The index is computed here and in `at` without a helper function, because
+    // these run many times for each operation.
     this.#items[(this.#head + this.#size) & (this.#items.length - 1)] = item;
     this.#size += 1;
   }
@@ -135,8 +139,8 @@ export class Fifo<T> {
 }
 
 /**
- * Runs items one after the other. An item that adds others does not run them
- * inside itself, so no stack grows.
+ * Runs items one after the other. An item that is added while another one runs
+ * is run after it, so the call stack does not grow.
  */
 export class RunQueue<T> {
   readonly #ready = new Fifo<T>();
@@ -147,7 +151,7 @@ export class RunQueue<T> {
     this.#run = run;
   }
 
-  /** Runs it, or after the one that is running. */
+  /** Runs the item now, or after the items that are running or waiting. */
   add(item: T): void {
     this.#ready.push(item);
     if (this.#isRunning) return;

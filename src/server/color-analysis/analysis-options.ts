@@ -14,9 +14,10 @@ import type { Arbitraries } from './values/argument-generator.ts';
 /** Options of `analyzeColors`. */
 export interface ColorAnalysisOptions {
   /**
-   * Number of runs. They take from seconds to a minute or more. It depends on
-   * the number of writes, on how much a generator reads, and on the conditions
-   * of `snapshotInvariants`, which run after each operation. Default: 10 000
+   * Number of runs. They take from seconds to a minute or more. The time
+   * depends on the number of writes, on how much a generator reads, and on the
+   * conditions of `snapshotInvariants`, which run after each operation.
+   * Default: 10 000
    */
   readonly runs?: number;
   /** Seed of the first run. Each further run adds 1. Default: 1 */
@@ -35,7 +36,7 @@ export interface ColorAnalysisOptions {
    */
   readonly arbitraries?: Arbitraries;
   /**
-   * The users that operations are executed for, by turns, if generators read
+   * The users for whom operations are executed in turn, if generators read
    * `principal`. Default: `[{ id: 'ada' }, { id: 'bob' }]`
    */
   readonly principals?: readonly Principal[];
@@ -54,7 +55,7 @@ export const ANALYSIS_CALL =
   'analyzeColors(service, { runs: 10_000, seed: 1 })';
 
 export const ANALYSIS_OPTIONS = {
-  // Enough to try each pair of operations often.
+  // Enough runs to try each pair of operations often.
   runs: optional(integer(), 10_000),
   seed: optional(anyValue, 1),
   arbitraries: optional(

@@ -36,17 +36,17 @@ export interface InvariantViolation extends InvariantFailure {
 }
 
 /**
- * Stamps are those of a replica: the clock of a site does not know in which
- * order other sites apply operations.
+ * Stamps are created here as replicas do, not by a site's clock: a clock cannot
+ * determine in which order other sites apply operations.
  */
 const { sites, size } = Origins.create(['here', 'there']);
 
-/** The first site, and the second. */
+/** The origins of the first and the second site. */
 export const [HERE, THERE] = sites as readonly [Origin, Origin];
 
 /**
- * The distance between the times of two operations, so that others fit in
- * between.
+ * The distance between the times of two operations, so that times of other
+ * operations fit in between.
  */
 const STRIDE = 10;
 
@@ -109,22 +109,22 @@ export class AnalysisSite {
     for (const placed of applied) this.apply(placed);
   }
 
-  /** As `SearchContext.run`, on the state of this site. */
+  /** Calls `SearchContext.run` on the state of this site. */
   run(step: Step, isWatched = false, generated?: GeneratedArgs): StepResult {
     return this.#context.run(step, this.store, isWatched, generated);
   }
 
   /**
-   * Another site holds the rights to what these effects take, and this one has
-   * not seen them.
+   * Reserves the rights that these effects use up: another site has used them,
+   * and this one has not seen its operation yet.
    */
   reserve(effects: readonly Effect[]): void {
     this.#reserved = effects;
   }
 
   /**
-   * Returns whether rights are left to what these effects take. Without them,
-   * the operation would wait.
+   * Returns whether enough rights are left for these effects. Otherwise the
+   * operation would have to wait.
    */
   hasRightsFor(effects: readonly Effect[]): boolean {
     return (

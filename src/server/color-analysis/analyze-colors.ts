@@ -1,7 +1,7 @@
 /**
  * Analyzes which shadow operations of a service may be blue (RedBlue, OSDI
- * 2012, §5.3). A search that finds nothing proves nothing, so a verdict reports
- * how much was tried.
+ * 2012, §5.3). A search that finds no violation does not prove that there is
+ * none, so a verdict reports how much was tried.
  */
 import { Random, getMaxFirstSeed } from '../collections/random.ts';
 import {
@@ -75,8 +75,8 @@ export function analyzeColors(
 }
 
 /**
- * An analysis in parts. If a caller stops code that does not return, it has to
- * continue from there.
+ * An analysis that runs in parts. A caller may stop it because code of the
+ * service does not return, and then read its results so far.
  */
 export class ColorAnalysis {
   readonly #context: SearchContext;
@@ -109,8 +109,8 @@ export class ColorAnalysis {
   }
 
   /**
-   * Makes runs until none are left or `until`. Simplifies what was found
-   * until `endsShrinking`.
+   * Makes runs until none are left, or `until` returns true. Simplifies a
+   * violation that was found until `endsShrinking` returns true.
    */
   continueRuns(
     until: () => boolean = () => false,
@@ -151,15 +151,15 @@ export class ColorAnalysis {
   #run(seed: number, endsShrinking?: () => boolean): void {
     const { writes } = this.#context.service;
     const { length } = writes;
-    // First each operation beside itself, which breaks most often, then beside
-    // the next one, and so on.
+    // Try each operation beside itself first, which shows a violation most
+    // often, then beside the next one, and so on.
     const [here, there] = [
       writes[seed % length],
       writes[(seed + Math.floor(seed / length)) % length],
     ];
     const random = new Random(seed);
     if (here === undefined || there === undefined) {
-      // A service without writes.
+      // The service has no writes, so only reads can be run.
       this.#runRead(random, {
         triedSteps: [],
         pool: new ValuePool(),
@@ -195,8 +195,8 @@ export class ColorAnalysis {
   }
 
   /**
-   * A shadow operation that can only be red is not tried beside others. It must
-   * keep the state valid in which it was chosen.
+   * Runs an interleaving. A shadow operation that can only be red is not tried
+   * beside others. It only has to keep the state valid in which it was chosen.
    */
   #runInterleaving(
     interleaving: Interleaving,
@@ -242,7 +242,8 @@ export class ColorAnalysis {
     const kind =
       violation.kind === 'alone' ? 'localViolation' : 'concurrentViolation';
     if (trial[kind] !== undefined) return;
-    // Recorded before it is simplified: code that does not return may end that.
+    // Record the violation before it is simplified: the analysis may be stopped
+    // during that, because code does not return.
     trial[kind] = { violation, seed };
     trial[kind] = {
       violation: shrinkViolation(this.#context, violation, endsShrinking),
@@ -299,7 +300,8 @@ export class ColorAnalysis {
   }
 
   /**
-   * Records a choice, even if it is tried beside nothing: a verdict reports it.
+   * Records a choice, even if it is not tried beside another operation, so that
+   * it gets a verdict.
    */
   #noteChoice(operation: string, choice: Choice | undefined): void {
     if (choice === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * A service as it is analyzed: its generators run as at a site, without the
- * declared colors.
+ * The form of a service for the analysis: its generators run as at a site, but
+ * without the declared colors.
  */
 import type { OperationSpec } from '../../protocol/contract/contract.ts';
 import { type Color, type Effect, isRemoval } from '../records/effect.ts';
@@ -105,7 +105,7 @@ export function createAnalyzedService(service: Service): AnalyzedService {
 
 /**
  * Removes the colors of operations: a generator would fail if its shadow
- * operation has another one.
+ * operation has another color.
  */
 function withoutColors(
   operations: Service['contract']['operations'],

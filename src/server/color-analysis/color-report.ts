@@ -44,7 +44,7 @@ export interface Counterexample {
   readonly explanation: readonly string[];
   /** Operations that both sites have seen. */
   readonly past: readonly CalledOperation[];
-  /** The next operation at the first site. */
+  /** The operation at the first site after that past. */
   readonly here: CalledOperation;
   /** Concurrent operations at the second site. */
   readonly there: readonly CalledOperation[];
@@ -52,7 +52,10 @@ export interface Counterexample {
   readonly seed: number;
 }
 
-/** Verdict on one shadow operation, for one operation that chooses it. */
+/**
+ * Verdict on one shadow operation, for one operation whose generator chooses
+ * it.
+ */
 export interface ShadowVerdict {
   readonly name: string;
   /**
@@ -94,7 +97,7 @@ export interface ColorWarning {
   readonly table: string;
   /** Fields that the row had before the removal, and has lost. */
   readonly lostFields: readonly string[];
-  /** Describes the pair, the state of the row, and the ways out. */
+  /** Describes the pair, the state of the row, and the possible fixes. */
   readonly message: string;
   readonly times: number;
   /** Seed of a run that shows it. */
@@ -122,7 +125,7 @@ export interface ColorReport {
   readonly runs: number;
   readonly seed: number;
   readonly shadows: readonly ShadowVerdict[];
-  /** Changes that no invariant forbids, and that are probably not intended. */
+  /** Changes that violate no invariant, but are probably not intended. */
   readonly warnings: readonly ColorWarning[];
   readonly generators: readonly GeneratorFinding[];
   readonly table: ColorTable;
@@ -296,8 +299,9 @@ function createVerdict(
 }
 
 /**
- * Describes how often it was tried beside which others, and beside which never:
- * nothing is known about those.
+ * Describes how often the shadow operation was tried beside each other one.
+ * Names those beside which it was never tried, because nothing is known about
+ * these pairs.
  */
 function describePartners(
   { shadows }: AnalyzedService,
@@ -336,8 +340,8 @@ const toCalledOperation = ({
     : { operation, args };
 
 /**
- * Returns the writes that have run and never chose a shadow operation. They
- * have no verdict.
+ * Returns the writes that have run and never chose a shadow operation. Such
+ * writes have no verdict.
  */
 export function findUnchosenWrites(
   { writes }: AnalyzedService,
@@ -420,7 +424,10 @@ export function toColorWarning({
   };
 }
 
-/** Advises to make both red: only two red operations see each other. */
+/**
+ * Advises to make both red: only of two red operations has the later one always
+ * seen the earlier one.
+ */
 function getRedAdvice(writer: ChosenStep, remover: ChosenStep): string {
   if (writer.color === 'blue' && remover.color === 'blue') return 'both';
   return `'${writer.color === 'blue' ? writer.shadow : remover.shadow}'`;

@@ -1,9 +1,9 @@
 /**
  * Finds rows that come back: one site writes to a row while another one removes
- * it. A removal takes only what was written before it (RedBlue, OSDI 2012,
- * Figure 7), so the later write stays. That is intended if the write creates
- * the row again, for example a line of a cart. So a row counts only if it has
- * lost fields that the write does not set.
+ * it. A removal deletes only what was written before it (RedBlue, OSDI 2012,
+ * Figure 7), so a later write brings the row back. That is intended if the
+ * write creates the row anew, for example a line of a cart. So a row is
+ * reported only if it has lost fields that the write does not set.
  */
 import {
   type RowName,
@@ -35,7 +35,7 @@ export interface ChosenStep {
 export interface MetSites {
   readonly context: SearchContext;
   readonly common: readonly StampedShadow[];
-  /** Creates later stamps than all that both have seen. */
+  /** Creates stamps that are later than all that both sites have seen. */
   readonly stamps: StampGenerator;
   readonly here: ChosenStep;
   readonly there: readonly ChosenStep[];
@@ -54,7 +54,7 @@ export interface RestoredRow {
 export function findRestoredRow(sites: MetSites): RestoredRow | undefined {
   const { here, there, common, context } = sites;
   const both = [here, ...there];
-  // Most operations remove nothing.
+  // Return early, because most operations remove nothing.
   if (!both.some(({ effects }) => effects.some(isRemoval))) return undefined;
   const before = new AnalysisSite(context, common);
   for (const other of there) {
@@ -87,7 +87,7 @@ function findBetween(
   return undefined;
 }
 
-/** Whether it writes to the row and does not remove it. */
+/** Returns whether the operation writes to the row and does not remove it. */
 function writesRow(
   { effects }: { readonly effects: readonly Effect[] },
   row: RowName,
@@ -97,8 +97,8 @@ function writesRow(
 }
 
 /**
- * Whether the site that removed the row would create one with the same key
- * itself.
+ * Returns whether the site that removed the row also writes to it, and so
+ * creates a row with the same key itself.
  */
 function isMadeAnew(
   { here, there }: MetSites,
@@ -132,7 +132,8 @@ function findLostFields(
 }
 
 /**
- * Whether the same operation also writes to the row if the row does not exist.
+ * Returns whether the same operation writes to the row even if the row does not
+ * exist.
  */
 function writesWithoutRow(
   { context, common, stamps }: MetSites,

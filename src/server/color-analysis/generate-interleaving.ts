@@ -42,7 +42,7 @@ export interface GeneratedInterleaving extends TriedSteps {
   readonly operationsWithoutArgs: readonly string[];
 }
 
-/** The steps that were tried, and what they have left. */
+/** The steps that were tried, and the state after them. */
 export interface TriedSteps {
   /**
    * All steps that were run. Those that chose nothing are not in the
@@ -62,12 +62,15 @@ const MAX_LOCAL_TRIES = 8;
 const MAX_REMOTE_TRIES = 3;
 const MAX_REMOTE_STEPS = 3;
 
-/** How many effects of an operation are used to draw the next one. */
+/**
+ * The maximum number of effects of an operation whose values are used to draw
+ * later arguments.
+ */
 const MAX_NOTED_EFFECTS = 32;
 
 /**
- * A time in 2026, and how much later an operation may come: up to an hour, a
- * day, a month, a year.
+ * The start of the runs, a time in 2026. The next constant is how much later an
+ * operation may come: up to an hour, a day, a month, a year.
  */
 export const EPOCH_MS = 1_767_225_600_000;
 const STEP_DELAYS_MS = [
@@ -87,8 +90,8 @@ class InterleavingGenerator {
   readonly #pool = new ValuePool();
   readonly #site: AnalysisSite;
   /**
-   * If the initial state is valid, each state that operations reach is valid
-   * too, or a violation was found.
+   * Whether the initial state is valid. If so, every state that operations
+   * reach is valid too, unless a violation was found.
    */
   readonly #isInitiallyValid: boolean;
   readonly #stamps = new StampGenerator();
@@ -213,15 +216,15 @@ class InterleavingGenerator {
     return generated;
   }
 
-  /** Whether something was chosen that is allowed. */
+  /** Returns whether the step has chosen a shadow operation that is allowed. */
   #changes(generated: GeneratedStep | undefined): boolean {
     const choice = generated && getChoice(generated.result);
     return choice !== undefined && this.#site.hasRightsFor(choice.effects);
   }
 
   /**
-   * Whether it can be tried beside others: it changes something in a valid
-   * state.
+   * Returns whether the step can be tried beside others: it changes something
+   * in a valid state.
    */
   #isUsable(generated: GeneratedStep | undefined): boolean {
     return (

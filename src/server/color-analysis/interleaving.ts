@@ -7,12 +7,13 @@ import type { CorrectableError } from '../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../generator/generator-runner.ts';
 import type { Choice } from '../records/reply.ts';
 
-/** What it chose, if anything, or why it failed. */
+/** The choice of the step, if it made one, or the reason of its failure. */
 export interface StepResult {
   readonly outcome?: GeneratorOutcome;
   readonly failure?: CorrectableError;
   /**
-   * Whether something was missing that it takes. A run may not have created it.
+   * Whether data was missing that the operation needs. The run may not have
+   * created it.
    */
   readonly isMissingInput?: true;
   /** The thrown value, if it is not an error of this package. */
@@ -29,8 +30,8 @@ export function getChoice({ outcome }: StepResult): Choice | undefined {
 /** The principal for whom an operation is executed. */
 export class Caller {
   /**
-   * Whether the generator has read it. Only then does an explanation name the
-   * user.
+   * Whether the generator has read the principal. Only then does an explanation
+   * name the user.
    */
   wasRead = false;
   readonly #principal: Principal;
@@ -64,7 +65,7 @@ export interface Step extends OperationCall {
 /** An operation as its client calls it. */
 export interface OperationCall {
   readonly operation: string;
-  /** As a client sends them. */
+  /** The arguments, as a client sends them. */
   readonly args: unknown;
   /** Absent in steps written by hand, which have no principal. */
   readonly caller?: Caller;
@@ -79,8 +80,8 @@ export interface Interleaving {
   readonly here: Step;
   readonly there: readonly Step[];
   /**
-   * Where the time of `here` is among those of `there`: 0 is before all of
-   * them, 1 at the first one, 2 after it, and so on.
+   * The position of the time of `here` among those of `there`: 0 is before all
+   * of them, 1 at the first one, 2 after it, and so on.
    */
   readonly place: number;
 }

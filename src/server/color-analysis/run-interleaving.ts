@@ -1,7 +1,8 @@
 /**
- * Runs two sites that diverge and meet again (RedBlue, OSDI 2012, §5.3). Each
- * operation must leave a valid state valid in any order, and all orders must
- * lead to one state. The first site's operation sees only the common past.
+ * Runs two sites that diverge, and then see each other's operations (RedBlue,
+ * OSDI 2012, §5.3). Each operation must leave a valid state valid in any order,
+ * and all orders must lead to one state. The first site's operation sees only
+ * the common past.
  */
 import type { RowName, Effect } from '../records/effect.ts';
 import type { Origin } from '../records/origin.ts';
@@ -34,7 +35,7 @@ import type { Store } from '../state/store.ts';
 
 /** A row that differs at two sites which have seen the same operations. */
 interface Difference {
-  /** At the first site, which applied its own operation first. */
+  /** The row at the first site, which applied its own operation first. */
   readonly here: RowValue;
   readonly there: RowValue;
 }
@@ -60,10 +61,11 @@ type LocalViolation = ViolationWitness & {
 };
 
 /**
- * `beside`: it makes the state invalid at a site with later operations, which
- * its own site could not know. So it is not invariant-safe (RedBlue, OSDI 2012,
+ * `beside`: the choice makes the state invalid at a site that has applied
+ * concurrent operations. So it is not invariant-safe (RedBlue, OSDI 2012,
  * Definition 7). `differs`: it does not commute with the operations of the
- * other site. `takes` is whether these sites take by rights to bounded fields.
+ * other site. `takes` is whether these sites have used rights to bounded
+ * fields.
  */
 export type Violation =
   | LocalViolation
@@ -78,7 +80,7 @@ export type Violation =
       readonly difference: Difference;
     });
 
-/** Whether a simpler run still shows the same violation. */
+/** Returns whether a simpler run still shows the same violation. */
 export function isSameViolation(
   a: Violation,
   b: Violation | undefined,
@@ -152,7 +154,8 @@ class InterleavingRun {
   #isValid: boolean;
   #first: FirstSite | undefined;
   /**
-   * The operations of the second site beside the first one's, and their stamps.
+   * The second site's operations that are concurrent with that of the first
+   * site, with their stamps.
    */
   readonly #others: StampedShadow[] = [];
   readonly #otherSteps: ChosenStep[] = [];
@@ -349,7 +352,9 @@ class InterleavingRun {
       : undefined;
   }
 
-  /** Whether the sites have taken by rights since they diverged. */
+  /**
+   * Whether the sites have used rights to bounded fields since they diverged.
+   */
   get #hasTakenRights(): boolean {
     const apart = [
       ...(this.#first?.chosen.effects ?? []),
@@ -372,7 +377,7 @@ export function stampChoice(
   stamps: StampGenerator,
   site: Origin,
 ): StampedShadow {
-  // What can only be red is chosen as red.
+  // A choice that can only be red counts as red.
   const isRed =
     choice.color === 'red' ||
     judged.getDeclaredColor(choice.shadow, step.operation) === 'red';
@@ -398,8 +403,8 @@ function findLocalViolation(
 }
 
 /**
- * Returns whether two states are equal in full, with what they remember of
- * removed rows. Only then have the sites converged.
+ * Returns whether two states are equal, including what they remember of removed
+ * rows. Only then have the sites converged.
  */
 export function isSameState(a: Store, b: Store): boolean {
   return (

@@ -1,6 +1,6 @@
 /**
- * What all runs of one search share. It is created once, because that costs
- * more than a run.
+ * The objects that all runs of one search share. They are created once, because
+ * that costs more than a run.
  */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
@@ -41,7 +41,7 @@ import { tryEqualCopy } from '../../values/deep-copy.ts';
 import type { Effect } from '../records/effect.ts';
 import type { Ledger } from '../service/fields/ledger.ts';
 
-/** How the input of clients is drawn: see `ColorAnalysisOptions`. */
+/** Determines how the input of clients is drawn: see `ColorAnalysisOptions`. */
 interface SearchOptions {
   readonly arbitraries?: Arbitraries;
   readonly principals?: readonly Principal[];
@@ -180,8 +180,8 @@ class StateRef implements StateReader {
 }
 
 /**
- * Returns the first field of which less is left than these effects take. It
- * does not matter which site holds the rights.
+ * Returns the first bounded field of which less is left than these effects
+ * take, at all sites together.
  */
 export function findRightsShortfall(
   effects: readonly Effect[],

@@ -15,7 +15,8 @@ const MAX_RUNS = 2000;
 const SHORT_NAMES = ['a', 'b', 'c', 'd'] as const;
 
 /**
- * Leaves out and simplifies what the violation does not need, until `isOver`.
+ * Leaves out and simplifies the parts of a run that the violation does not
+ * need, until `isOver` returns true.
  */
 export function shrinkViolation(
   workshop: SearchContext,
@@ -90,7 +91,8 @@ function* listPlainer(interleaving: Interleaving): Generator<Interleaving> {
 
 /**
  * Yields runs in which one text or number is replaced everywhere by the same
- * short name or smaller number. No replacement is undone.
+ * short name or smaller number. A replacement is never undone by a later one,
+ * so this ends.
  */
 function* listWithReplacedScalars(
   interleaving: Interleaving,
@@ -110,8 +112,8 @@ function* listWithReplacedScalars(
 }
 
 /**
- * Yields runs with one step less in which another one needs less: without the
- * deposit, the withdrawal has to be smaller too.
+ * Yields runs with one step less, and with one number replaced by a smaller
+ * one. For example, without the deposit, the withdrawal has to be smaller too.
  */
 function* listShorterWithReplacedScalars(
   interleaving: Interleaving,

@@ -60,8 +60,9 @@ export interface TrialProblem {
  */
 const MAX_ERROR_KINDS = 5;
 /**
- * With fewer runs, the arguments may be the reason. One interleaving has up to
- * dozens of runs.
+ * The minimum number of runs of a generator before its failures are reported.
+ * With fewer runs, the drawn arguments may be the reason. One interleaving may
+ * run a generator dozens of times.
  */
 const MIN_SIGNIFICANT_RUNS = 100;
 const OTHER_ERRORS = { problem: 'it failed in other ways too' };
@@ -72,7 +73,7 @@ export class TrialStats {
   readonly #restoredRows = new Map<string, RestoredRows>();
   readonly #runs = new Map<string, number>();
   readonly #failures = new Map<string, number>();
-  /** The number of kinds for each operation. */
+  /** The number of kinds of errors for each operation. */
   readonly #kinds = new Map<string, number>();
   /** The invariant that the initial state breaks, if any. */
   readonly initialViolation: InvariantViolation | undefined;
@@ -105,7 +106,10 @@ export class TrialStats {
     return this.#runs.get(operation) ?? 0;
   }
 
-  /** Whether it failed in each of at least `MIN_SIGNIFICANT_RUNS` runs. */
+  /**
+   * Returns whether the generator failed in each of at least
+   * `MIN_SIGNIFICANT_RUNS` runs.
+   */
   hasAlwaysFailed(operation: string): boolean {
     const runs = this.getRunCount(operation);
     return (

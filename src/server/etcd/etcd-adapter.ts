@@ -1,4 +1,4 @@
-/** Executes the requests of the red log to etcd, at one server at a time. */
+/** Executes the requests of the red log to etcd, using one server at a time. */
 import type {
   EtcdEntry,
   EtcdKeyRange,
@@ -30,7 +30,7 @@ import type { Decoded, Encodable, Fields } from './protobuf.ts';
 export interface EtcdConnectionStatus {
   readonly endpoint: string;
   readonly isConnected: boolean;
-  /** Why it is not connected, if it is not. */
+  /** The reason if it is not connected. */
   readonly problem?: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface EtcdConnectionStatus {
  * between reports that only after seconds. So a write is repeated.
  */
 const REPEAT_WRITE_MS = 1000;
-/** The pause after every server was tried in vain. */
+/** The pause after all servers were tried without success. */
 const PAUSE_MS = 500;
 /** The default quota of etcd. Versions before 3.6 do not report theirs. */
 const DEFAULT_QUOTA_BYTES = 2 * 1024 ** 3;
@@ -215,7 +215,10 @@ export class EtcdAdapter {
     }
   }
 
-  /** If the key exists, it has this value: no other request writes it. */
+  /**
+   * Creates a key. If the key exists already, it has the same value, because no
+   * other request writes it.
+   */
   #create(request: Extract<EtcdRequest, { kind: 'etcd.create' }>): void {
     const { id, value } = request;
     const key = Buffer.from(request.key);
@@ -284,7 +287,7 @@ export class EtcdAdapter {
     if (events.length === 0) {
       if (created) return;
       // etcd drops requests for progress while the watch is behind, so this
-      // reply answers all earlier ones.
+      // reply answers all earlier requests.
       const ids = this.#progressIds;
       this.#progressIds = [];
       for (const asked of ids)

@@ -25,8 +25,8 @@ export interface EtcdServers extends EtcdSecrets {
   /** `http://host:port` or `https://host:port`. */
   readonly endpoints: readonly string[];
   /**
-   * Reads the secrets again before each connection: certificates and passwords
-   * are replaced on disk.
+   * Reads the secrets. Called before each connection, because certificates and
+   * passwords may be replaced on disk.
    */
   readSecrets?(): EtcdSecrets;
 }
@@ -47,7 +47,7 @@ export interface EtcdSecrets {
 }
 
 export interface CallError {
-  /** As in gRPC: `UNAVAILABLE`, `RESOURCE_EXHAUSTED`. */
+  /** The status code of gRPC, such as `UNAVAILABLE` or `RESOURCE_EXHAUSTED`. */
   readonly code: string;
   readonly message: string;
 }
@@ -64,7 +64,9 @@ export interface WatchListener {
 
 /** A running watch. After it is canceled or has ended, it calls no callback. */
 export interface Watch {
-  /** Asks how far the watch has come. The reply is one without events. */
+  /**
+   * Requests the progress of the watch. The reply is a message without events.
+   */
   askProgress(): void;
   cancel(): void;
 }
@@ -75,17 +77,19 @@ export interface Watch {
  */
 const MAX_RECEIVED_BYTES = 16 * 1024 * 1024;
 /**
- * A server that is up answers in one round trip. A login takes longer, since it
- * hashes a password.
+ * The timeout of opening a connection. A running server answers in one round
+ * trip. A login takes longer, because the server hashes the password.
  */
 const CONNECT_TIMEOUT_MS = 5000;
 /**
- * No pings: etcd disconnects clients that ping more often than every 5 s. A
- * silent server is noticed by asking for progress.
+ * The options of a channel. It sends no pings, because etcd disconnects clients
+ * that send one more often than every 5 s. Instead, requests for progress show
+ * that a server is silent.
  */
 const CHANNEL_OPTIONS = {
   'grpc.max_receive_message_length': MAX_RECEIVED_BYTES,
-  // A shared pool would keep sockets open for other channels.
+  // Use a separate pool of sockets: a shared pool would keep sockets open for
+  // other channels.
   'grpc.use_local_subchannel_pool': 1,
   'grpc.enable_http_proxy': 0,
   'grpc.enable_retries': 0,
@@ -256,9 +260,9 @@ export class EtcdChannel {
 }
 
 /**
- * The TLS handshake names the server, and that name must not be an IP address
- * (RFC 6066, §3): Node warns about one. The certificate is still checked
- * against the address.
+ * Returns the options that name the server in the TLS handshake. The name must
+ * not be an IP address (RFC 6066, §3), and Node warns about one. The
+ * certificate is still checked against the address.
  */
 function nameServer(host: string): {
   readonly options: ChannelOptions;
@@ -276,8 +280,8 @@ function nameServer(host: string): {
 /**
  * Passes each new socket to a callback, so that it can be destroyed. A closed
  * client waits for the server to close its side. A server that hangs never
- * does, and its sockets would add up. The package offers no other way to get
- * them.
+ * does, so its sockets would accumulate. The package offers no other way to get
+ * the sockets.
  */
 function observeSockets(
   credentials: ChannelCredentials,

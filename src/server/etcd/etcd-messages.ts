@@ -37,8 +37,8 @@ const put = define({ key: [1, 'bytes'], value: [2, 'bytes'] });
 const deleteRange = define({ key: [1, 'bytes'], rangeEnd: [2, 'bytes'] });
 
 /**
- * By default a comparison is `EQUAL` and of the `VERSION`, which is 0 if the
- * key does not exist.
+ * A comparison. By default, it tests whether the `VERSION` of the key is
+ * `EQUAL`. The version is 0 if the key does not exist.
  */
 const compare = define({ key: [3, 'bytes'], version: [4, 'integer'] });
 const action = define({ put: [2, put] });

@@ -8,12 +8,14 @@ import { CorrectableError } from '../../correctable/errors.ts';
 export type GrpcModule = typeof Grpc;
 
 /**
- * Not a literal, so that compilers and bundlers do not look for a package that
- * may be missing.
+ * The type is `string`, not a literal, so that compilers and bundlers do not
+ * look for a package that may be missing.
  */
 const PACKAGE: string = '@grpc/grpc-js';
 
-/** @throws CorrectableError `UNSUPPORTED` that says what to install */
+/**
+ * @throws CorrectableError `UNSUPPORTED` that names the package to install
+ */
 export async function loadGrpc(
   load: (name: string) => Promise<unknown> = (name) => import(name),
 ): Promise<GrpcModule> {

@@ -11,7 +11,7 @@ export type FieldType =
   | 'text'
   | MessageFormat
   | readonly [MessageFormat];
-/** By name: the number of a field, and the type of its value. */
+/** The number and the type of each field, by its name. */
 export type Fields = Readonly<Record<string, readonly [number, FieldType]>>;
 
 type FieldValue<T extends FieldType> = T extends 'integer'

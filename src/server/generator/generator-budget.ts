@@ -1,6 +1,6 @@
 /**
  * Limits one run of a generator: its steps, its effects and its time. The clock
- * and the guard come from outside, since this code is pure.
+ * is passed in, because this code must be pure.
  */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { ReadListener } from './table-readers.ts';
@@ -51,7 +51,7 @@ export const GENERATOR_LIMITS: GeneratorLimits = {
 /** Receives an error that the code named `caller` threw. */
 export type OnGeneratorError = (caller: string, thrown: unknown) => void;
 
-/** The limits' connections to the outside. */
+/** Functions of the caller that the limits use. */
 export interface GeneratorPorts {
   /**
    * Receives errors that a generator threw and its contract does not declare,
@@ -193,8 +193,8 @@ interface SizedOutcome {
 }
 
 /**
- * Estimated memory for an effect: an object of up to five fields. A red one may
- * name its key once more, where it creates a row.
+ * Estimated memory for an effect: an object of up to five fields. A red effect
+ * that creates a row may contain its key once more.
  */
 const EFFECT_BYTES = 12 * VALUE_BYTES;
 
@@ -243,8 +243,8 @@ export function checkOperationSize(
 }
 
 /**
- * Limits the parts that were read. Effects have a limit of bytes, and the
- * effects limit the rows that they create.
+ * Limits the number of parts that were read. The number of effects is limited
+ * by their bytes, and so is the number of rows that they create.
  */
 function checkReadParts({ names, ranges }: ReadSet, maxParts: number): void {
   const parts = Math.max(names.size, ranges.length);

@@ -19,7 +19,7 @@ export interface GeneratorInput {
   readonly serial: number;
   readonly plan: OperationPlan;
   readonly args: unknown;
-  /** In milliseconds since the epoch. */
+  /** When the operation was submitted, in milliseconds since the epoch. */
   readonly submittedAtMs: number;
   /** The seed of `random`: an unsigned 32-bit number. */
   readonly seed: number;
@@ -27,7 +27,7 @@ export interface GeneratorInput {
   readonly principal?: Principal | undefined;
 }
 
-/** What all runs on one state share. */
+/** The facts that all runs on one state share. */
 export interface RunnerContext {
   /**
    * Names the place where the generators run. Unique over all sites and

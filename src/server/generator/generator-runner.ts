@@ -68,7 +68,7 @@ export interface GeneratorOutcome {
    * The chosen shadow operation; `undefined` for a path that changes nothing.
    */
   readonly choice: Choice | undefined;
-  /** The reply, unless the chosen shadow operation makes it. */
+  /** The reply, unless the chosen shadow operation creates it. */
   readonly reply: Reply;
   /** The domain error that refuses the operation, instead of a reply. */
   readonly domainError?: CorrectableError;
@@ -365,8 +365,9 @@ export class GeneratorRunner {
   }
 
   /**
-   * Rejects a choice with another color than its shadow operation. Red may
-   * stand for blue, where a site has no rights.
+   * Rejects a choice with another color than its shadow operation. A red choice
+   * of a blue shadow operation is accepted, because a site without rights uses
+   * red.
    */
   #checkColor({ shadow, color }: Choice): void {
     if (color === 'red' || color === this.#service.colors[shadow]) return;
@@ -428,8 +429,8 @@ function escapeName(name: string): string {
 }
 
 /**
- * A state as the generators of one site read it. Of bounded fields, they see
- * what this site may take alone.
+ * A state as the generators of one site read it. For a bounded field, they read
+ * the amount that this site may take without other sites.
  */
 class RightsReader implements StateReader {
   readonly #state: StateReader;
@@ -480,8 +481,8 @@ class ScratchState implements StateReader, Scratchpad {
     Object.freeze(this);
   }
 
-  // All runs of all services share this scratchpad, so no generator may replace
-  // its methods.
+  // Freeze the methods: all runs of all services share this class, and
+  // generators can reach it.
   static {
     for (const method of [this.prototype.apply, this.prototype.discard])
       Object.freeze(method);

@@ -102,7 +102,10 @@ export function findWrittenNames(
   return names;
 }
 
-/** Returns whether a scan of the interval may differ after the effect. */
+/**
+ * Returns whether a scan of the interval may have another result after the
+ * effect.
+ */
 export function isSeenInRange(
   range: ReadRange,
   effect: Effect,
@@ -120,7 +123,7 @@ export function isSeenInRange(
 
 /**
  * Returns whether an effect adds a row to the interval or removes one from its
- * table. A changed value is a read of the field.
+ * table. Changed values are covered by the reads of the fields.
  */
 export function isRangeChanged(
   range: ReadRange,
@@ -138,9 +141,10 @@ export function isRangeChanged(
 }
 
 /**
- * Returns what was read, and what the effects depend on. A take or a transfer
- * depends on the pool of its bounded field. A write depends on its row if that
- * can be removed, since the write would create it again.
+ * Returns the reads to certify: what was read, and what the effects depend on.
+ * A take or a transfer depends on the pool of its bounded field. A write
+ * depends on the existence of its row if rows can be removed, because it would
+ * create a removed row again.
  */
 export function findCertifiedReads(
   {

@@ -20,11 +20,11 @@ export interface ReadListener {
   onRow(table: string, key: string): void;
   onRemoval(table: string, key: string): void;
   onRange(range: ReadRange): void;
-  /** A scan has visited one more row. */
+  /** Called when a scan has visited one more row. */
   onScanned(): void;
 }
 
-/** Ignores reads outside generators. */
+/** The listener for reads outside of generators, which ignores them. */
 export const NO_READ_LISTENER: ReadListener = {
   onField: () => {},
   onRow: () => {},
@@ -80,8 +80,8 @@ function createTableReader(
 }
 
 /**
- * Reads a scan up to its limit. It notes that interval, and the existence and
- * value of each row found.
+ * Reads a scan up to its limit. Notes the interval up to there, and the
+ * existence and the value of each row found.
  */
 function scanKeys(
   range: ReadRange,

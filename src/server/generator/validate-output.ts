@@ -1,5 +1,5 @@
 /**
- * Checks the output of a run for what logs and messages can carry
+ * Checks that logs and messages can carry the output of a run
  * (`protocol/codec/portable-values.ts`).
  */
 import {
@@ -16,8 +16,8 @@ import type { ReadSet } from './read-set.ts';
 import type { Choice, Reply } from '../records/reply.ts';
 
 /**
- * How many levels of data a path may name beyond the parts of effects and
- * arguments.
+ * How many levels of nesting a path in an error may name below the parts of
+ * effects and arguments.
  */
 const MAX_PATH_DEPTH = 1;
 
@@ -34,7 +34,8 @@ export function checkEffect(effect: Effect, at: number): void {
     isPortableScalar(field) &&
     isPortableScalar(action);
   if (!isScalar) checkValue(effect, 'effects', at, MAX_PATH_DEPTH);
-  // Only the type promises that the key is a string.
+  // Check the key at run time, because only its type guarantees that it is a
+  // string.
   if (typeof key === 'string') return;
   const kind = key === null ? 'null' : typeof key;
   const where = `effects.${at}.key`;

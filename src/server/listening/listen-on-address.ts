@@ -1,7 +1,7 @@
 /**
- * Listens on an address that may not be there yet. A process that is started at
- * boot may be faster than its network: its address is not assigned, or its own
- * name is not known to the name server.
+ * Listens on an address that may not exist yet. A process that is started at
+ * boot may run before the network is ready: its address may not be assigned
+ * yet, or the name server may not know its name yet.
  */
 import type { Server } from 'node:net';
 
@@ -9,7 +9,7 @@ import type { Server } from 'node:net';
 export interface ListenPlace {
   readonly host: string;
   readonly port: number;
-  /** Receives what it waits for, once. */
+  /** Called once with the reason if it has to wait. */
   readonly onWaiting?: ((message: string) => void) | undefined;
   /** How long to wait for the address, in milliseconds. Default: 30 000 */
   readonly maxWaitMs?: number | undefined;
@@ -19,7 +19,7 @@ const MAX_WAIT_MS = 30_000;
 const RETRY_INTERVAL_MS = 500;
 const MS_PER_S = 1000;
 
-/** Problems that may pass a little later, by the code of the system's error. */
+/** Temporary problems, by the code of the system's error. */
 const PASSING_PROBLEMS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine does not have the address yet',
   ENOTFOUND: 'its name is not known yet',
@@ -28,7 +28,7 @@ const PASSING_PROBLEMS: Readonly<Record<string, string>> = {
 
 /**
  * Listens on the address. Rejects with the system's error: at once, or after
- * `maxWaitMs` if the problem may pass.
+ * `maxWaitMs` if the problem may be temporary.
  */
 export async function listenOnAddress(
   server: Server,
@@ -58,7 +58,10 @@ export async function listenOnAddress(
   }
 }
 
-/** Leaves no listener behind: one server may be tried many times. */
+/**
+ * Tries to listen once. Removes its event listeners afterwards, because one
+ * server may be tried many times.
+ */
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const onListening = (): void => {

@@ -1,9 +1,10 @@
 /**
- * Sites that have been away for too long (docs/spec/cluster.md). What a site
- * lacks is kept for it within limits of time and of entries. Beyond these it is
- * left behind: nothing is kept for it until it sends a message, and then from
- * there on. A site leaves others behind only if a majority of the sites
- * remains. So a majority has everything that is not kept any more.
+ * Finds sites that were disconnected for too long (docs/spec/cluster.md). Log
+ * entries that a site lacks are kept for it within limits of time and of
+ * number. Beyond these, the site is *left behind*: no entries are kept for it
+ * until it sends a message, and from then on only new ones. A site leaves
+ * others behind only if a majority of the sites remains. So a majority has
+ * everything that is not kept any more.
  */
 import type { Origin, Origins } from '../records/origin.ts';
 
@@ -17,8 +18,8 @@ export interface AbsenceLimits {
 export interface LeavingOutcome {
   readonly left: readonly Origin[];
   /**
-   * Sites for which everything is kept, since this site may not leave them
-   * behind. It is empty unless this, or `isFull`, is new.
+   * Sites for which everything is kept, because they must not be left behind.
+   * Empty unless these sites, or `isFull`, have changed.
    */
   readonly cutOff: readonly Origin[];
 }
@@ -30,7 +31,7 @@ export class AbsentSites {
   readonly #heardAtMs = new Map<Origin, number>();
   readonly #leftBehind = new Set<Origin>();
   /**
-   * Sites that have been silent for a quarter of `keepForMs`, also if they lack
+   * Sites that have been silent for a quarter of `keepForMs`, even if they lack
    * nothing.
    */
   #quiet: readonly Origin[] = [];
@@ -56,7 +57,10 @@ export class AbsentSites {
     return this.#leftBehind.size > 0 || this.#isCutOff;
   }
 
-  /** Whether the maximum is kept for sites that may not be left behind. */
+  /**
+   * Whether the maximum of entries is kept for sites that must not be left
+   * behind.
+   */
   get isFull(): boolean {
     return this.#isFull;
   }
@@ -81,8 +85,8 @@ export class AbsentSites {
   }
 
   /**
-   * A message of a site was taken. Returns whether the site was left behind
-   * before.
+   * Called when a message of a site was accepted. Returns whether the site was
+   * left behind before.
    */
   noteHeard(site: Origin, nowMs: number): boolean {
     this.#heardAtMs.set(site, nowMs);
@@ -130,8 +134,8 @@ export class AbsentSites {
         isOver(site) ||
         (getSilentMs(site) > limits.keepForMs && getBacklog(site) > 0),
     );
-    // A site that lacks nothing, or has sent a message a little later, may be
-    // away too. It does not count as one that remains.
+    // A site that lacks nothing, or was heard only a little later, may be
+    // disconnected too. It does not count as a remaining site.
     const unheard = kept.filter(
       (site) => 2 * getSilentMs(site) > limits.keepForMs,
     );
@@ -146,8 +150,8 @@ export class AbsentSites {
   }
 
   /**
-   * Whether a majority of the sites remains without these. One of two sites is
-   * no majority, even if it is the leader.
+   * Returns whether a majority of the sites remains without these. One of two
+   * sites is no majority, even if it is the leader.
    */
   protected mayLeave(
     beyond: readonly Origin[],

@@ -21,38 +21,39 @@ import {
 import { createMessageSchema } from './message-schemas.ts';
 
 /**
- * Version of what sites send each other, over links too: envelopes, and the
- * requests beside them. Two sites use the older of their versions. From the
- * first release on, the version before is read as well, so that one site is
- * upgraded at a time.
+ * The version of the protocol between sites: of envelopes, and of the requests
+ * on links. Two sites use the older of their versions. From the first release
+ * on, the version before is read as well, so that one site is upgraded at a
+ * time.
  */
 export const ENVELOPE_VERSION = 4;
 
-/** The oldest version that is read and written. */
+/** The oldest version that this program can read and write. */
 export const OLDEST_ENVELOPE_VERSION = 4;
 
 /**
  * A message that does not fit into this many bytes is divided over several
- * envelopes, if it can be. So other messages can come between.
+ * envelopes, if it can be. So other messages can be sent in between.
  */
 export const MAX_ENVELOPE_PART_BYTES = 1 << 20;
 /**
  * Larger envelopes are refused. One operation may need more than
- * `MAX_ENVELOPE_PART_BYTES`, and none needs this.
+ * `MAX_ENVELOPE_PART_BYTES`, but never as much as this.
  */
 export const MAX_ENVELOPE_BYTES = 1 << 26;
 
 /**
  * The maximum of values in an envelope: each item of a list, and each name and
- * value of a map, is one. A byte that stands for an empty list takes about
- * fifty in memory. Envelopes with several operations have fewer values, since
- * they have fewer bytes.
+ * value of a map, is one. One encoded byte, such as that of an empty list, may
+ * take about fifty bytes in memory. Envelopes with several operations have
+ * fewer values, since they have fewer bytes.
  */
 export const MAX_ENVELOPE_VALUES = 1 << 21;
 
 /**
- * Values of the application may be as deep as on the wire, and are parts of
- * operations here.
+ * The depth at which decoding starts to count. It is negative, because values
+ * of the application may be nested as deep as in messages of clients, and are
+ * nested inside of operations here.
  */
 const ENVELOPE_DEPTH = -16;
 
@@ -91,7 +92,7 @@ export class EnvelopeCodec {
    * Encodes an envelope. If it is larger than `bytes` and its message has
    * parts, it becomes several envelopes.
    *
-   * @param version the version that its receiver reads
+   * @param version the version that the receiver reads
    * @throws RejectedMessageError `unreadable` if a part that cannot be divided
    * is larger than any envelope may be
    */
@@ -225,8 +226,8 @@ function readEnvelope(bytes: Uint8Array): unknown {
   const content = bytes.subarray(1);
   reader.openFrame(content);
   try {
-    // Each value takes a byte at least, so almost no envelope has to be
-    // counted.
+    // Each value takes at least a byte. So values are counted only in a large
+    // envelope.
     if (content.length > MAX_ENVELOPE_VALUES) checkValues();
     const value = reader.readValue(ENVELOPE_DEPTH);
     if (reader.getPosition() === content.length) return value;
@@ -276,7 +277,7 @@ function isEncodedEnvelope(value: unknown): value is EncodedEnvelope {
   return (fields[SENT_AT_INDEX - 1] as number) <= MAX_START;
 }
 
-/** The receiver checks whether there is such a site. */
+/** Reads an address. The message filter checks whether there is such a site. */
 function readAddress(site: number, partition: number): Address {
   return { site: site as Address['site'], partition };
 }

@@ -2,8 +2,8 @@
  * Messages between sites, and the envelope of a message. An envelope is
  * addressed by site and partition, not by machine. It contains all that a
  * receiver needs to know whether the message is meant for it, and whether its
- * sender still acts for the partition. That holds inside of one process too, so
- * that nothing can depend on being there.
+ * sender still acts for the partition. Replicas in one process use envelopes
+ * too, so that no code can depend on being in the same process.
  */
 import type { LogMessage } from '../log/red-log.ts';
 import {
@@ -19,8 +19,8 @@ import type {
 } from '../records/records.ts';
 
 /**
- * Answers a message whose term was below one that the receiver knows, with the
- * known term.
+ * The reply to a message whose term is lower than one that the receiver knows.
+ * It contains the known term.
  */
 export interface TermMessage {
   readonly kind: 'term.superseded';
@@ -28,8 +28,9 @@ export interface TermMessage {
 }
 
 /**
- * The first message of a start: it names its node and its ends of the streams.
- * Other messages of the start are taken only after this one was accepted.
+ * The first message of a node after a start. It names the node, and the ends of
+ * the streams that it has. Other messages of this start are accepted only after
+ * this one was accepted.
  */
 export interface HelloMessage {
   readonly kind: 'node.hello';
@@ -42,8 +43,8 @@ export interface HelloMessage {
    */
   readonly accepted: number;
   /**
-   * The end of its own stream, and of its copy of the red log if one site
-   * sequences it.
+   * The end of its own stream. The next field is the end of its copy of the red
+   * log, if a site leads the log.
    */
   readonly own: StreamPoint;
   readonly red?: StreamPoint | undefined;
@@ -58,16 +59,16 @@ export interface HelloMessage {
   /** Whether the receiver has to send its own hello. */
   readonly isRequest: boolean;
   /**
-   * The start of the receiver whose hello has come. A node that others do not
-   * reach at the address of its site has sent none.
+   * The start of the receiver whose hello has arrived. Absent if no hello has
+   * arrived: then the receiver may not be at the address of its site.
    */
   readonly heard?: number | undefined;
 }
 
 /**
  * Reports the ends of its stream and of the red log to a start that is not
- * accepted yet. The start itself finds out by that whether its directory is an
- * older one. This is also sent back to a node that is not at the address of its
+ * accepted yet. By this, the start itself finds out whether its directory is
+ * outdated. This is also sent back to a node that is not at the address of its
  * site.
  */
 export interface KnownMessage {
@@ -78,8 +79,8 @@ export interface KnownMessage {
 }
 
 /**
- * Reports that two nodes run as the sending site, and that the start with this
- * term stops. That start sends it too, before it stops.
+ * Reports that two nodes run as the sending site, and that the node with this
+ * term stops. That node also sends this message itself, before it stops.
  */
 export interface TwinMessage {
   readonly kind: 'node.twin';
@@ -88,8 +89,8 @@ export interface TwinMessage {
 }
 
 /**
- * Reports to a start that none of its messages are taken, because another node
- * of its site has gone on.
+ * Reports to a node that its messages are refused, because another node of its
+ * site continues.
  */
 export interface ForkMessage {
   readonly kind: 'node.fork';
@@ -98,8 +99,8 @@ export interface ForkMessage {
 }
 
 /**
- * Messages about the identity of sites. They are taken also of starts that were
- * not accepted yet.
+ * Messages about the identity of sites. They are accepted even from starts that
+ * were not accepted yet.
  */
 export type NodeMessage =
   | HelloMessage
@@ -109,8 +110,8 @@ export type NodeMessage =
 
 /**
  * Messages from which a node learns that it must stop. They are also sent back
- * on each connection that was dialed as its site, because the node that they
- * are meant for may not be at its address.
+ * on each connection that was dialed as its site, because the node that must
+ * stop may not be at the address of its site.
  */
 export const SENT_BACK: readonly string[] = [
   'node.fork',
@@ -138,7 +139,7 @@ export type SiteMessage =
 
 /**
  * Reports to a site that its origin was closed, so that it must stop, and how
- * much of its stream counts, if that is known.
+ * much of its stream is valid, if that is known.
  */
 export interface ClosedMessage {
   readonly kind: 'member.closed';
@@ -154,8 +155,8 @@ export interface Address {
 export interface Envelope extends EnvelopeHead {
   readonly to: Address;
   /**
-   * The epoch in which its sender sends, which is larger than at any earlier
-   * start of the same address.
+   * The epoch of the sender. It is larger than at any earlier start of the same
+   * address.
    */
   readonly term: number;
   /**
@@ -173,7 +174,7 @@ interface EnvelopeHead {
    * operation.
    */
   readonly deployment: string;
-  /** The rules that are in force at its sender. */
+  /** The rules that are active at its sender. */
   readonly rules: number;
   readonly from: Address;
 }
@@ -181,18 +182,18 @@ interface EnvelopeHead {
 export const ONLY_PARTITION = 0;
 
 export type MessageRejectionReason =
-  /** It is no envelope, or larger than one may be. */
+  /** It is no envelope, or larger than the maximum. */
   | 'unreadable'
-  /** It is written in a version that is not read here. */
+  /** It has a version that this program cannot read. */
   | 'version'
-  /** Its content is not what its kind has. */
+  /** Its content does not match its kind. */
   | 'content'
   | 'deployment'
   | 'rules'
-  /** It is for another site, or its sender is not known here. */
+  /** It is addressed to another site, or its sender is unknown here. */
   | 'address'
   /**
-   * It comes from an origin, is for one or names one that is not known here yet
+   * Its sender, its receiver, or an origin that it names is not known here yet,
    * or was closed.
    */
   | 'origin'
@@ -200,11 +201,11 @@ export type MessageRejectionReason =
   | 'term'
   /**
    * The start of its sender is not accepted: it has sent no `node.hello`, or
-   * another node has gone on.
+   * another node of its site continues.
    */
   | 'start';
 
-/** A message that is not taken. Its sender sends it again if it matters. */
+/** Reports a message that is refused. Its sender resends it if necessary. */
 export class RejectedMessageError extends Error {
   override readonly name = 'RejectedMessageError';
   readonly reason: MessageRejectionReason;
@@ -222,13 +223,15 @@ export class RejectedMessageError extends Error {
   }
 }
 
-/** Rules are in force at its sender that this program does not know. */
+/**
+ * Reports that rules are active at the sender that this program does not know.
+ */
 export class NewerRulesError extends RejectedMessageError {}
 
 /**
- * Returns what is wrong with an envelope of others: another deployment, or
- * rules that are not known here. Such messages may have other shapes too, so
- * this is checked before their content.
+ * Returns why an envelope cannot be read here: it has another deployment, or
+ * unknown rules. Such messages may have other shapes too, so this is checked
+ * before their content.
  *
  * @param newest the newest rules that are known
  */

@@ -1,13 +1,14 @@
 /**
- * The filter between a replica and all others. Messages that it sends get an
- * envelope here, and received ones are let through or refused. A refused
+ * The filter between a replica and all others. Messages that the replica sends
+ * get an envelope here. Received messages are passed on or refused. A refused
  * message is counted and reported, and has no other effect.
  *
- * The *term* of a replica is the epoch in which it sends, at first that of its
- * start. A replica that knows a later term takes nothing of an earlier one,
- * however long that was on its way. A start that has lost the number of the one
- * before may come below it. Then replicas that know the later term report that,
- * and the start goes on above it.
+ * The *term* of a replica is the epoch in its messages, initially that of its
+ * start. A replica that knows a later term of a sender refuses messages with an
+ * earlier one, so that delayed messages of an earlier start have no effect. A
+ * start that has lost the number of the start before may get a lower term. Then
+ * replicas that know the later term report it, and the start continues with a
+ * higher one.
  */
 import { createEpochAbove, MAX_START } from '../records/epoch.ts';
 import type { Origin, Origins } from '../records/origin.ts';
@@ -38,31 +39,31 @@ export interface MessageFilterOptions {
   readonly epoch: number;
   /** The newest rules that are known here. Default: those of this program */
   readonly newestRules?: number | undefined;
-  /** Returns the rules that are in force. Default: those of this program */
+  /** Returns the active rules. Default: those of this program */
   readonly getRules?: (() => number | undefined) | undefined;
   /**
-   * Called with each message that is not taken, except for late ones: every
-   * restart causes some.
+   * Called with each refused message, except for those of an earlier start,
+   * which every restart causes.
    */
   readonly onRejected?: ((rejection: RejectedMessageError) => void) | undefined;
   /**
-   * Called with a start of another site whose messages can be taken only once
-   * the start is accepted.
+   * Called with a start of another site that was not accepted yet, so that its
+   * messages are refused.
    */
   readonly onUnknownStart?: ((site: Origin, term: number) => void) | undefined;
   /**
-   * Called if a later start of this site is known. With a handler this start
-   * does not go on above it.
+   * Called if a later start of this site is known. If there is a handler, this
+   * start does not continue with a higher term.
    */
   readonly onSuperseded?: ((term: number, by: Origin) => void) | undefined;
-  /** Called if rules are in force that are not known here. */
+  /** Called if rules are active that are not known here. */
   readonly onNewerRules?: ((problem: string) => void) | undefined;
 }
 
 export class MessageFilter {
   readonly #options: MessageFilterOptions;
   #term: number;
-  /** By sender: the highest known term. */
+  /** The highest known term of each sender. */
   readonly #terms = new Map<Origin, number>();
   #responses: Envelope[] = [];
   readonly #rejections: Record<MessageRejectionReason, number> = {
@@ -127,8 +128,8 @@ export class MessageFilter {
   }
 
   /**
-   * Returns the message, if it is for this replica and may be taken.
-   * `takeResponses` returns the answers of the filter itself.
+   * Returns the message if it is for this replica and may be accepted.
+   * `takeResponses` then returns the replies of the filter itself.
    */
   open(
     envelope: Envelope,
@@ -149,12 +150,12 @@ export class MessageFilter {
   }
 
   /**
-   * Messages that were sent meanwhile are lost, as on any network. They are
-   * sent again if they matter.
+   * Continues with a higher term. Messages that were sent with the lower term
+   * are refused by their receivers, and are resent if necessary.
    */
   #raiseTerm(passed: number, from: Address): void {
     const term = createEpochAbove(passed, this.#term);
-    // No site would take any message above it.
+    // Stop here, because no site accepts a higher term.
     if (term > MAX_START)
       this.reject(
         createRejection(
@@ -172,10 +173,7 @@ export class MessageFilter {
       this.#terms.set(site, Math.max(term, this.#terms.get(site) ?? 0));
   }
 
-  /**
-   * Counts and reports a message that is not taken, even if it could not be
-   * read.
-   */
+  /** Counts and reports a refused message, even if it could not be read. */
   reject(rejection: RejectedMessageError): void {
     this.#rejections[rejection.reason] += 1;
     const { reason } = rejection;
@@ -185,7 +183,7 @@ export class MessageFilter {
       this.#options.onNewerRules?.(rejection.message);
   }
 
-  /** Takes the messages that have to be sent because of refused ones. */
+  /** Returns and removes the replies to refused messages. */
   takeResponses(): readonly Envelope[] {
     const answers = this.#responses;
     if (answers.length > 0) this.#responses = [];
@@ -194,13 +192,14 @@ export class MessageFilter {
 
   /**
    * Creates messages to sites that are being retired. Nothing else is sent to
-   * them, so that an idle site would not learn it.
+   * such a site, so it would not learn of its retirement otherwise.
    */
   createRetirementNotices(): Envelope[] {
     const { origins, ownSite } = this.#options;
     const isRetiring = (origin: Origin): boolean => {
       const { site, state } = origins.get(origin);
-      // A rebuilt site has another origin, and its old directory is gone.
+      // Do not notify a rebuilt site: it has another origin, and its old
+      // directory no longer exists.
       return (
         state === 'closing' &&
         origin !== ownSite.site &&
@@ -213,8 +212,8 @@ export class MessageFilter {
   }
 
   /**
-   * Whether a message of this term may be taken, if `known` is the highest
-   * known term of its sender.
+   * Returns whether a message of this term may be accepted, if `known` is the
+   * highest known term of its sender.
    */
   protected isCurrent(term: number, known: number): boolean {
     return term >= known;
@@ -234,8 +233,8 @@ export class MessageFilter {
     const rejection = findForeignReason(envelope, own, newestRules);
     if (rejection !== undefined) return rejection;
     if (to.site !== ownSite.site || to.partition !== ownSite.partition) {
-      // A sender may not know yet that this site was rebuilt, or it may know
-      // that before the old node does.
+      // The names may differ: a sender may not know yet that this site was
+      // rebuilt, or may know it before the old node does.
       const isOwnName =
         to.site >= origins.size ||
         origins.getName(to.site) === origins.getName(ownSite.site);
@@ -282,7 +281,7 @@ export class MessageFilter {
     }
     const { kind } = envelope.message;
     if (term <= known || isNodeMessage(envelope.message)) return undefined;
-    // Messages about this site itself do not depend on the state of their
+    // Accept messages about this site itself, whatever the state of their
     // sender.
     if (kind === 'term.superseded' || kind === 'member.closed')
       return undefined;
@@ -296,8 +295,8 @@ export class MessageFilter {
 }
 
 /**
- * A start that stops, since another one has gone on, reports that about itself,
- * however late it is.
+ * Returns whether the message is the report of a start that it stops because
+ * another one continues. Such a report is accepted even if its term is old.
  */
 function isLastWord({ term, message }: Envelope): boolean {
   return message.kind === 'node.twin' && message.term === term;

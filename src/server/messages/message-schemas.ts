@@ -33,13 +33,13 @@ import {
 import type { RecordSchema } from '../records/record-schemas.ts';
 
 /**
- * Keys of rows, names of clients and texts of failures, whose length clients
- * may choose. Only the envelope limits them (`MAX_ENVELOPE_BYTES`). If one site
- * took what another refuses, it would send that again for ever, and everything
- * behind it would wait.
+ * The maximum length of keys of rows, names of clients and texts of failures,
+ * which clients may choose. It is as large as an envelope
+ * (`MAX_ENVELOPE_BYTES`). If one site accepted a text that another refuses, it
+ * would resend that for ever, and all later entries would wait.
  */
 const MAX_TEXT = 1 << 26;
-/** The maximum of operations that one operation depends on. */
+/** The maximum number of operations on which one operation depends. */
 const MAX_DEPENDENCIES = 4096;
 
 /**
@@ -52,8 +52,8 @@ const longText = text(MAX_TEXT);
 const ordinalNumber = integerFrom(1);
 
 /**
- * `client/number`. Every update has one before it leaves its site, so that a
- * site which gets it twice knows it.
+ * The name of an operation: `client/number`. Every update gets a name before it
+ * is sent to other sites, so that a site which receives it twice recognizes it.
  */
 export const operationNameSchema: RecordSchema = (value, origins) =>
   longText(value, origins) ??
@@ -69,7 +69,7 @@ const effects = list(effect, MAX_OPERATION_PARTS);
 
 const replyFields = record({}, { value: anyValue, meta: anyObject });
 
-/** An undefined value is left out of the bytes, and restored here. */
+/** An undefined value is not encoded, so restore it here. */
 const reply: RecordSchema = (value, origins) => {
   const problem = replyFields(value, origins);
   if (problem === undefined && !Object.hasOwn(value as object, 'value'))
@@ -168,7 +168,9 @@ const serviceVersion = record({
   replies: list(word, MAX_PARTS),
 });
 
-/** The type of the table asks for a schema of each kind of record. */
+/**
+ * The schema of each kind of record. The type of the table requires all kinds.
+ */
 const RED_RECORD_SCHEMAS: Readonly<Record<RedRecord['kind'], RecordSchema>> = {
   operation: redOperation,
   close: record({

@@ -1,17 +1,19 @@
 /**
- * The handshake of one site with another. A site that returns with an older
- * directory, or runs twice on copies of one, would number its operations in
- * another way than before. So each start first sends what it has of the streams
- * (`node.hello`). Only sites that have the same there accept its messages.
+ * The handshake of one site with another. A node that starts on an outdated
+ * directory, or on a copy of one in use, would give its operations numbers that
+ * others have already. So after each start, a node first sends how much of the
+ * streams it has (`node.hello`). Only sites whose copies agree with that accept
+ * its messages.
  *
- * A hello may be late: a receiver may have more by then, from others. So the
- * start itself judges a receiver that has more, by what it has now. Different
- * entries at one place prove a fork, whichever site sees them.
+ * A hello may be late: the receiver may have got more of the stream from others
+ * by then. So the starting node itself compares a receiver that has more with
+ * its present state. Different entries at one position prove a fork, whichever
+ * site finds them.
  *
- * A copy of a directory may have all that the others have, and run beside the
- * node that it was made of. Only one of the two is at the address of the site.
- * So a later start is accepted only once it has heard this site at that
- * address. If the earlier node is there instead, it reports the copy.
+ * A copy of a directory may be up to date, and its node may run beside the
+ * original node. Only one of the two is at the address of the site. So a later
+ * start is accepted only once a message of this site has reached it at that
+ * address. If the earlier node gets the message instead, it reports the copy.
  */
 import { getStartNumber } from '../records/epoch.ts';
 import { RED, type Origin, type Origins } from '../records/origin.ts';
@@ -24,7 +26,10 @@ import type {
   TwinMessage,
 } from './envelope.ts';
 
-/** The streams of a site. That of the red order is its copy of the red log. */
+/**
+ * The streams that a site has. The stream of the red order is its copy of the
+ * red log.
+ */
 export interface KnownStreams {
   /**
    * Returns the synced end of the own stream, or of the red log. It is
@@ -61,11 +66,11 @@ export interface NodeHandshakeOptions {
   getAccepted(site: Origin): number;
   getDirectory(site: Origin): string | undefined;
   send(to: Origin, message: NodeMessage): void;
-  /** The start of a site with this term is accepted. */
+  /** Called when the start of a site with this term is accepted. */
   onAccepted(site: Origin, term: number, directory: string): void;
-  /** No more messages of this start of a site are taken. */
+  /** Called when messages of this start of a site are refused from now on. */
   onPeerForked(site: Origin, reason: string): void;
-  /** This node must not go on. */
+  /** Called when this node must stop. */
   onForked(reason: string): void;
 }
 
@@ -76,11 +81,11 @@ export class NodeHandshake {
    * forked.
    */
   readonly #askedAtMs = new Map<Origin, number>();
-  /** Starts of sites whose messages are not taken, and why. */
+  /** Starts of sites whose messages are refused, with the reason. */
   readonly #forked = new Map<Origin, ForkMessage[]>();
   /** Sites that have accepted this start. */
   readonly #confirmed = new Set<Origin>();
-  /** By site: the start that has sent the last hello. */
+  /** For each site, the start that has sent the last hello. */
   readonly #heard = new Map<Origin, number>();
 
   constructor(options: NodeHandshakeOptions) {
@@ -88,8 +93,8 @@ export class NodeHandshake {
   }
 
   /**
-   * Whether another site has accepted this start. Then its stream is known to
-   * continue what others have.
+   * Whether another site has accepted this start. Then its stream certainly
+   * continues the copies of the others.
    */
   get isConfirmed(): boolean {
     return this.#confirmed.size > 0;
@@ -125,8 +130,8 @@ export class NodeHandshake {
   }
 
   /**
-   * Whether the messages of a start are not taken. An earlier start may be the
-   * one that goes on.
+   * Returns whether the messages of a start are refused. An earlier start of
+   * the site may continue instead.
    */
   isForked(site: Origin, term: number): boolean {
     return this.#getFork(site, term) !== undefined;
@@ -147,8 +152,8 @@ export class NodeHandshake {
   }
 
   /**
-   * This start stops, since another node of its site goes on. Reports that to
-   * the other sites.
+   * Reports to the other sites that this start stops, because another node of
+   * its site continues.
    */
   reportOwnFork(reason: string): void {
     for (const site of this.#others)
@@ -156,8 +161,8 @@ export class NodeHandshake {
   }
 
   /**
-   * The stream of a site differs from the one known here: this site takes no
-   * more of the start that has sent it.
+   * Called if the stream of a site differs from the copy here. From now on,
+   * messages of the start that has sent it are refused.
    */
   noteFork(
     site: Origin,
@@ -193,8 +198,8 @@ export class NodeHandshake {
   }
 
   /**
-   * Whether a start is known to be at the address of its site, if this one can
-   * reach that.
+   * Returns whether a start is known to be at the address of its site, as far
+   * as this site can reach that address.
    */
   #isReached(from: Origin, term: number, { heard }: HelloMessage): boolean {
     const { refusesUnknownStarts, getTerm, getAccepted } = this.#options;
@@ -227,8 +232,7 @@ export class NodeHandshake {
       if (fork !== undefined) onForked(fork);
       return;
     }
-    // An earlier start has ended. A later one cannot have ended as long as this
-    // one goes on.
+    // An earlier start has ended. A later start proves that another node runs.
     if (getStartNumber(message.term) < getStartNumber(own)) return;
     this.#sendTwin(
       from,
@@ -237,7 +241,10 @@ export class NodeHandshake {
     );
   }
 
-  /** Only the start itself, and the accepted one, can report this. */
+  /**
+   * Handles a report of two nodes. Only the start that stops, and the accepted
+   * start, may send it.
+   */
   #onTwin(
     from: Origin,
     term: number,
@@ -252,7 +259,7 @@ export class NodeHandshake {
     this.#options.send(to, { kind: 'node.twin', term, reason });
   }
 
-  /** Returns why another node of this site has got further, if so. */
+  /** Returns the reason if another node of this site has a longer stream. */
   #findOwnFork(
     from: Origin,
     { known, red }: KnownMessage | HelloMessage,
@@ -282,8 +289,8 @@ export class NodeHandshake {
   }
 
   /**
-   * Returns why a start runs on a copy older than the last accepted start, if
-   * so. Each start has a higher number.
+   * Returns the reason if a start runs on a directory that is older than the
+   * last accepted start. Each start has a higher number.
    */
   #findUnknownStart(from: Origin, term: number): string | undefined {
     const accepted = this.#options.getAccepted(from);
@@ -294,7 +301,7 @@ export class NodeHandshake {
     return `its data directory does not know its start ${accepted}, which was accepted here`;
   }
 
-  /** Returns why a site is not the one that is known here, if so. */
+  /** Returns the reason if the stream of a site differs from the copy here. */
   #findFork(
     from: Origin,
     { directory, own, ownBefore, red, redBefore }: HelloMessage,
@@ -312,7 +319,10 @@ export class NodeHandshake {
     return undefined;
   }
 
-  /** Whether both sides know the digest at a place, and the digests differ. */
+  /**
+   * Returns whether both sides know the digest at a position, and the digests
+   * differ.
+   */
   #differs(origin: Origin, point: StreamPoint | undefined): boolean {
     if (point?.digest === undefined) return false;
     const here = this.#options.streams.getDigest(origin, point.length);
@@ -320,8 +330,8 @@ export class NodeHandshake {
   }
 
   /**
-   * Whether a site is known to have everything that is here of its stream, and
-   * of the red log if it is the leader.
+   * Returns whether a site certainly has everything of its stream that is here,
+   * and of the red log if it is the leader.
    */
   #isProven(
     from: Origin,

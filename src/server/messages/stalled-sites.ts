@@ -1,7 +1,7 @@
 /**
- * Sites that send messages, but confirm nothing of what they lack. The
- * connection is up then, so that no other alarm names the cause, such as a
- * message that does not arrive or a full disk.
+ * Finds sites that send messages, but confirm none of the entries that they
+ * lack. Their connection is open, so no other alarm reports the problem. Causes
+ * are a message that does not arrive, or a full disk.
  */
 import type { Origin } from '../records/origin.ts';
 
@@ -15,13 +15,13 @@ export interface PeerProgress {
   readonly confirmed: number;
   /** The number of entries that are kept because it lacks them. */
   readonly backlog: number;
-  /** When a message of it was last taken. */
+  /** When a message of the site was last accepted. */
   readonly heardAtMs: number | undefined;
 }
 
 interface KnownProgress {
   readonly confirmed: number;
-  /** When it last advanced, or lacked nothing. */
+  /** When the site last advanced, or lacked nothing. */
   readonly atMs: number;
   readonly isReported: boolean;
 }

@@ -1,8 +1,8 @@
 /**
- * Checks the content of a message of another site: whether this service has its
- * effects, and whether a clock can have made its stamps. Its schema is right by
- * then. Without this check it would end the site that applies it, and a record
- * of the red log would end every site.
+ * Checks the content of a message of another site: whether this service knows
+ * its effects, and whether a clock can have created its stamps. Its schema was
+ * checked before. Without this check, invalid content would stop the site that
+ * applies it, and an invalid record of the red log would stop every site.
  */
 import { MAX_STAMP } from '../records/clock.ts';
 import type { Effect } from '../records/effect.ts';
@@ -31,8 +31,8 @@ const WRITTEN_KINDS: ReadonlySet<Envelope['message']['kind']> = new Set([
 ]);
 
 /**
- * Whether the message leads to entries that have to be stored. Without room it
- * is not taken, and sent again later.
+ * Returns whether the message contains entries that have to be stored. If the
+ * disk is full, such a message is refused, and is resent later.
  */
 export function needsRoom(
   message: Envelope['message'],
@@ -50,7 +50,7 @@ interface ContentCheckOptions {
   readonly origins: Origins;
 }
 
-/** Returns why a message from a site is refused, if it is. */
+/** Returns the reason if a message from a site must be refused. */
 export function findContentRejection(
   message: SiteMessage,
   from: Origin,
@@ -71,8 +71,8 @@ export function findContentRejection(
 }
 
 /**
- * Describes what is wrong with a message from a site. Returns `undefined` if
- * nothing is.
+ * Describes the problem of a message from a site. Returns `undefined` if there
+ * is none.
  */
 function describeContentProblem(
   message: SiteMessage,
@@ -113,7 +113,8 @@ function findUnknownOrigin(
   return undefined;
 }
 
-// These are loops, since they run for every message.
+// These checks are loops, not array methods, because they run for every
+// message.
 function describeOperationsProblem(
   operations: readonly BlueOperation[],
   known: EffectChecker,
@@ -145,7 +146,8 @@ function describeBlueProblem(
   const problem =
     describeVectorProblem(vector) ??
     describeEffectsProblem(effects, false, known);
-  // The reply of a low watermark decides which removals are forgotten.
+  // Check the reply of a low watermark too: it determines which removals are
+  // forgotten.
   if (problem !== undefined || shadow !== '') return problem;
   return isVector(reply.value)
     ? describeVectorProblem(reply.value)
@@ -169,8 +171,8 @@ function describeRecordProblem(
 }
 
 /**
- * Describes what is wrong with one of these effects. Returns `undefined` if
- * nothing is.
+ * Describes the problem of one of these effects. Returns `undefined` if there
+ * is none.
  */
 export function describeEffectsProblem(
   effects: readonly Effect[],

@@ -24,14 +24,17 @@ interface PresenceChange {
 const NO_CHANGES: PresenceChange[] = [];
 
 /**
- * Whether a row exists: pending writes, insertions and removals of one row, in
- * order, each owned by an operation.
+ * Determines whether a row exists: the pending writes, insertions and removals
+ * of one row, in order, each owned by an operation.
  */
 class PendingPresence {
   readonly #removable: boolean;
-  /** In a table whose rows can be removed. */
+  /** The pending changes, in a table whose rows can be removed. */
   #changes: PresenceChange[] = NO_CHANGES;
-  /** If rows are never removed, the number of writers is enough. */
+  /**
+   * The number of pending writes. It suffices if rows of the table are never
+   * removed.
+   */
   #writes = 0;
 
   constructor(removable: boolean) {
@@ -48,7 +51,10 @@ class PendingPresence {
     else this.#changes.push({ owner, exists });
   }
 
-  /** Has to be called for each change of the owner, one after the other. */
+  /**
+   * Removes one change of the owner. Must be called once for each of its
+   * changes.
+   */
   remove(owner: number): void {
     if (!this.#removable) {
       this.#writes -= 1;
@@ -61,7 +67,10 @@ class PendingPresence {
       this.#changes = this.#changes.filter((change) => change.owner !== owner);
   }
 
-  /** Whether the row exists, given whether it does below. */
+  /**
+   * Returns whether the row exists, if `isBelow` returns whether it exists in
+   * the state below.
+   */
   applyTo(isBelow: () => boolean): boolean {
     if (!this.#removable) return this.#writes > 0 || isBelow();
     return this.#changes.at(-1)?.exists ?? isBelow();
@@ -74,8 +83,9 @@ interface PendingField {
 }
 
 /**
- * Rows come and go with operations, and few of their fields are written: lists
- * do, and are made and dropped cheaply.
+ * The pending effects on one row. They exist only while operations are in
+ * flight, and few fields are written. So arrays suffice, and are cheap to
+ * create.
  */
 interface PendingRow {
   readonly fields: PendingField[];
@@ -90,13 +100,13 @@ interface PendingTable {
 }
 
 /**
- * The state below an overlay. It notices whether that would have shown
- * something else.
+ * The state below an overlay. Notes whether the overlay would have returned
+ * another value.
  */
 export class UnderlyingState implements StateReader {
   /**
-   * Whether anything that was read since this was set to false has effects on
-   * top of it.
+   * Whether the overlay has effects on anything that was read since this was
+   * set to false.
    */
   wasCovered = false;
   readonly #base: StateReader;

@@ -1,6 +1,7 @@
 /**
- * Entries in order, in chunks of bounded length: a change costs a search and
- * one chunk, a scan what it yields.
+ * A sorted set, stored in chunks of bounded length. The cost of a change is a
+ * search and the copy of one chunk. The cost of a scan is proportional to the
+ * entries that it yields.
  */
 import {
   compareEntries,
@@ -20,7 +21,9 @@ export class SortedEntries {
   readonly #maxChunk: number;
   #size = 0;
 
-  /** @param maxChunk a chunk is split where it would be longer */
+  /**
+   * @param maxChunk a chunk that would be longer is split
+   */
   constructor(maxChunk = MAX_CHUNK_ENTRIES) {
     this.#maxChunk = maxChunk;
   }

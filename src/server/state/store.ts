@@ -37,8 +37,8 @@ export class Store implements StateReader, Section {
   }
 
   /**
-   * Whether the row exists by the red order alone, so that every later red
-   * operation finds it.
+   * Returns whether red operations alone ensure that the row exists, so that
+   * every later red operation finds it.
    */
   existsByRed(table: string, key: string): boolean {
     return this.#table(table).existsByRed(key);
@@ -52,14 +52,14 @@ export class Store implements StateReader, Section {
     return this.#table(effect.table).apply(effect, stamp);
   }
 
-  /** Removals that were applied, or found at the start. */
+  /** The number of removals that were applied, or found at the start. */
   get removalCount(): number {
     let removals = 0;
     for (const table of this.#tables.values()) removals += table.removalCount;
     return removals;
   }
 
-  /** Forgets the removals that every operation still to come has seen. */
+  /** Forgets the removals that every later operation has seen. */
   forgetRemovals(covered: Vector): void {
     for (const table of this.#tables.values()) table.forgetRemovals(covered);
   }
@@ -139,7 +139,7 @@ export class Store implements StateReader, Section {
 
 const SEPARATOR = '\u0000';
 
-/** Stands for a table in the names of parts: tables have names. */
+/** The table name of saved parts. It is empty, so no table can have it. */
 const PARTS = '';
 
 function formatSavedName(table: string, key: string): string {

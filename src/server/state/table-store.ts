@@ -35,18 +35,19 @@ import type { Vector } from '../records/vector.ts';
 
 interface Column {
   readonly name: string;
-  /** The index of its states in rows. */
+  /** The index of the field's states in rows. */
   readonly position: number;
   readonly kind: FieldKind;
   readonly options: FieldOptions;
-  /** The value that it has before the first write. */
+  /** The state of the field before its first write. */
   readonly initial: FieldState;
   readonly index: SortedEntries | undefined;
 }
 
 interface Row {
   /**
-   * By the positions of the fields. A field that was never written has none.
+   * The states of the fields, by the positions of the fields. A field that was
+   * never written has none.
    */
   readonly states: (FieldState | undefined)[];
   /**
@@ -54,9 +55,9 @@ interface Row {
    * rows can be removed.
    */
   writtenAt: OrderPosition | undefined;
-  /** Whether a red operation has written it since the last removal. */
+  /** Whether a red operation has written the row since its last removal. */
   isRed: boolean;
-  /** Whether its change is noted already, or it was never saved. */
+  /** Whether the row is noted as changed already, or was never saved. */
   isNoted: boolean;
 }
 
@@ -80,12 +81,12 @@ export class TableStore {
   readonly #removable: boolean;
   /** Whether blue operations can remove rows. */
   readonly #isRemovedByBlue: boolean;
-  /** By name, in the order of their positions. */
+  /** The columns by name, in the order of their positions. */
   readonly #columns: ReadonlyMap<string, Column>;
   readonly #rows = new Map<string, Row>();
   /**
-   * When rows were last removed. An earlier write that comes later belongs to
-   * the removed row.
+   * When rows were last removed. A write with an earlier stamp that arrives
+   * later belongs to the removed row.
    */
   readonly #removedAt = new Map<string, OrderPosition>();
   readonly #keys = new SortedEntries();
@@ -173,12 +174,12 @@ export class TableStore {
     return result;
   }
 
-  /** Removals that were applied, or found at the start. */
+  /** The number of removals that were applied, or found at the start. */
   get removalCount(): number {
     return this.#removals;
   }
 
-  /** Forgets the removals that every operation still to come has seen. */
+  /** Forgets the removals that every later operation has seen. */
   forgetRemovals(covered: Vector): void {
     for (const [key, { entry, version }] of this.#removedAt) {
       if (version > (covered[entry] ?? 0)) continue;
@@ -239,7 +240,7 @@ export class TableStore {
     ] satisfies StoredRow;
   }
 
-  /** Makes a row of what `save` gave. */
+  /** Creates a row from the result of `save`. */
   restore(key: string, saved: unknown): void {
     const [fields, writtenAt = null, isRed = false, removedAt = null] =
       saved as StoredRow;
@@ -278,8 +279,8 @@ export class TableStore {
   }
 
   /**
-   * Whether the effect belongs to a removed row. Red-only fields follow the red
-   * order instead.
+   * Returns whether the effect belongs to a removed row. For fields that only
+   * red operations write, the red order determines that instead.
    */
   #isRemoved(effect: Effect, stamp: Stamp): boolean {
     const removedAt = this.#removedAt.get(effect.key);
@@ -359,8 +360,8 @@ export class TableStore {
 }
 
 /**
- * The part of a stamp that is kept for long. What its operation had seen is
- * left out.
+ * Returns the part of a stamp that is kept for long. It leaves out what the
+ * operation had seen.
  */
 const toPosition = ({ time, site, entry, version }: Stamp): OrderPosition => ({
   time,
@@ -415,7 +416,7 @@ interface PartsHost {
   /** The fields that are saved in parts. */
   readonly fields: readonly string[];
   keys(): Iterable<string>;
-  /** None of a field that was never written. */
+  /** Returns the parts of a field, or none if the field was never written. */
   getParts(key: string, field: string): StateParts | undefined;
 }
 
@@ -448,7 +449,7 @@ class SavedParts {
     this.#host = host;
   }
 
-  /** A field has changed. */
+  /** Notes that a field has changed. */
   note(key: string, field: string, parts: StateParts): void {
     for (const number of parts.takeChanged())
       this.changes.add(formatSavedName(field, number, key));
@@ -465,7 +466,7 @@ class SavedParts {
     });
   }
 
-  /** The rows of the table are restored already. */
+  /** Restores the parts. The rows of the table must be restored already. */
   restore(rows: readonly SavedRow[]): void {
     if (this.#host.fields.length === 0) return;
     const parts = rows.map(([name, saved]) => ({ ...splitName(name), saved }));

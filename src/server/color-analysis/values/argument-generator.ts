@@ -57,7 +57,7 @@ const MAX_ARG_RETRIES = 20;
 type ContractOperations = ContractInfo;
 
 export interface GeneratedArgs {
-  /** As a client sends them. */
+  /** The arguments, as a client sends them. */
   readonly args: unknown;
   /**
    * The parsed arguments, for one run of the generator, which may change them.
@@ -69,7 +69,10 @@ export class ArgumentGenerator {
   readonly #contract: ContractOperations;
   readonly #arbitraries: Arbitraries;
   readonly #schemas = new Map<string, JsonSchema>();
-  /** Explanations by operation. Each run without arguments needs one. */
+  /**
+   * The explanation for each operation for which no arguments were found. Kept,
+   * because each run needs one.
+   */
   readonly #missing = new Map<string, string>();
 
   /**
@@ -114,7 +117,8 @@ export class ArgumentGenerator {
               value(createDrawContext(source.random, own)),
             );
       const taken = this.#tryParse(operation, args);
-      // The author's function may return the same object each time, changed.
+      // Copy the arguments: the author's function may change and return the
+      // same object each time.
       if (taken !== undefined)
         return { args: deepCopy(args), parsed: taken.parsed };
     }

@@ -5,7 +5,7 @@ import { isRecord } from '../../../correctable/validate.ts';
 import { isWellFormed } from '../../../protocol/codec/tagged-values.ts';
 import { freezeArgsCopy } from '../../../values/deep-freeze.ts';
 
-/** Two users, so that one of them meets what the other one owns. */
+/** Two users, so that operations of one user also affect data of the other. */
 const DEFAULT_PRINCIPALS: readonly Principal[] = freezeArgsCopy([
   { id: 'ada' },
   { id: 'bob' },

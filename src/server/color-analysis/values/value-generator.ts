@@ -6,20 +6,19 @@ import { defineProperty } from '../../../values/deep-copy.ts';
 import type { Random } from '../../collections/random.ts';
 import type { JsonSchema } from '../../../protocol/contract/json-schema.ts';
 
-/** The sizes from which a run is drawn. */
+/** The limits for the values and the length of a run. */
 export interface ValueScope {
   /** The number of names. */
   readonly names: number;
   /**
-   * Integers range from 0, or from the smallest allowed one, up to this much
-   * more.
+   * The size of the range of integers, which begins at 0 or at the smallest
+   * allowed integer.
    */
   readonly maxNumber: number;
   /** Maximum number of operations in the common past. */
   readonly past: number;
   /**
-   * Repeats few operations on few rows or names, so that what has a limit
-   * becomes full.
+   * Repeats few operations on few rows or names, so that limits are reached.
    */
   readonly isNarrow?: true;
 }
@@ -38,7 +37,8 @@ const NARROW_SCOPE: ValueScope = {
   isNarrow: true,
 };
 /**
- * Rounds of the other scopes between two narrow ones. Each scope comes twice.
+ * The number of rounds with other scopes between two narrow ones. Each scope is
+ * used twice.
  */
 const WIDE_ROUNDS = 2 * SCOPES.length;
 
@@ -58,7 +58,7 @@ export function getScope(round: number): ValueScope {
  * most often.
  */
 const MAX_VALUES_PER_NAME = 16;
-/** How deep values are noted. */
+/** The maximum depth to which values are noted. */
 const MAX_NOTED_DEPTH = 8;
 
 /** Texts and numbers by the names of the properties or fields that had them. */
@@ -93,8 +93,8 @@ export class ValuePool {
   }
 
   /**
-   * Whether a narrow run has many values of this name. For example, it has few
-   * groups with many members, or the reverse.
+   * Returns whether a narrow run uses many values of this name. For example, it
+   * may have few groups with many members, or the reverse.
    */
   hasMany(name: string, random: Random): boolean {
     const known = this.#hasMany.get(name) ?? random.chance(0.5);
@@ -110,8 +110,8 @@ export class ValuePool {
 class ValuesByName<T> {
   readonly #byName = new Map<string, T[]>();
   /**
-   * The values of all names, until another one comes. They are drawn more often
-   * than noted.
+   * A cache of the values of all names, dropped when another value is noted.
+   * Values are drawn more often than noted.
    */
   #all: readonly T[] | undefined;
 
@@ -129,7 +129,7 @@ class ValuesByName<T> {
   get(name: string | undefined): readonly T[] {
     if (name !== undefined) return this.#byName.get(name) ?? [];
     if (this.#all === undefined) {
-      // `flat` takes several times as long.
+      // Build the array in a loop, because `flat` takes several times as long.
       const all: T[] = [];
       for (const values of this.#byName.values())
         for (const value of values) all.push(value);
@@ -149,8 +149,9 @@ export interface ValueSource {
 const MAX_DEPTH = 4;
 const MAX_LIST_LENGTH = 3;
 /**
- * Larger limits are used only in scopes with numbers as large: they may create
- * very many effects.
+ * The range above which a limit of the schema counts as large. Large limits are
+ * used only in scopes with large numbers, because they may create very many
+ * effects.
  */
 const LARGE_RANGE = 50;
 const LARGE_SCOPE_FROM = 100;
@@ -164,7 +165,7 @@ const ODD_VALUES: readonly [unknown, ...unknown[]] = [
   undefined,
 ];
 
-/** Examples of formats that letters alone do not have. */
+/** Example values of formats that a string of letters does not match. */
 const FORMAT_EXAMPLES: Readonly<
   Record<string, readonly [string, ...string[]]>
 > = {
