@@ -1,6 +1,6 @@
 /**
- * Runs an author's own service in the simulator, with its faults, checkers and
- * oracle.
+ * Runs an application's service in the simulator, with its faults, its
+ * checkers, and its comparison with a plain model.
  */
 import type { Principal } from '../correctable/binding.ts';
 import type { Operation } from '../correctable/operation.ts';
@@ -63,7 +63,7 @@ export interface SimulateServiceOptions {
    */
   readonly draw: (draw: DrawContext) => Operation;
   /**
-   * The users of the clients, by turns, if generators read `principal`.
+   * The users of the clients, assigned in turn, if generators read `principal`.
    * Default: `[{ id: 'ada' }, { id: 'bob' }]`
    */
   readonly principals?: readonly Principal[];
@@ -73,8 +73,8 @@ export interface SimulateServiceOptions {
    *
    * More operations, more reads of generators, and conditions of
    * `snapshotInvariants`, which each site checks after each operation, take
-   * longer. A service of eight writes with one took more than two seconds a run
-   * on a busy machine.
+   * longer. A service with eight writes and one such condition took more than
+   * two seconds for each run on a busy machine.
    */
   readonly runs?: number | undefined;
   /** Seed of the first run. Each further run adds 1. Default: 1 */
@@ -85,21 +85,24 @@ export interface SimulateServiceOptions {
    */
   readonly profile?: Profile | undefined;
   /**
-   * Circumstances that replace drawn ones, as in the message of a
+   * Options of a run that replace drawn ones, as in the message of a
    * `ServiceCheckError`.
    */
   readonly overrides?: Partial<SimulationOptions> | undefined;
 }
 
-/** Outcomes of the calls of one operation, by the first answer of each. */
+/**
+ * How often the calls of one operation had each outcome, by the first answer of
+ * each call.
+ */
 export interface OperationCounts {
-  /** Answered with a change that its own site had committed. */
+  /** Calls answered with a blue change, which the site had committed alone. */
   readonly blue: number;
-  /** Answered with a change in the order of all sites. */
+  /** Calls answered with a red change, in the order of all sites. */
   readonly red: number;
-  /** Answered without a change, as reads are. */
+  /** Calls answered without a change, such as reads. */
   readonly unchanged: number;
-  /** Refused by an error of the domain, or unanswered at the end. */
+  /** Calls refused by a domain error, or unanswered at the end. */
   readonly failed: number;
 }
 
@@ -117,7 +120,7 @@ export interface ServiceReport {
 
 /**
  * Thrown if a service, or the backend below it, breaks a property. Its message
- * repeats the simplest such run.
+ * contains the code to repeat the simplest such run.
  */
 export class ServiceCheckError extends Error {
   override readonly name = 'ServiceCheckError';
@@ -218,8 +221,8 @@ export function simulateService(
       options.profile,
     );
   }
-  // Sites and model share state outside the tables, so a generator that uses
-  // such state differs only in another run.
+  // Repeat the run: sites and model share state outside of the tables, so a
+  // generator that uses such state has another result only in another run.
   const again = simulate(seed, profile, {
     scenario: { ...scenario, draw: draws.drawAgain },
     overrides: value,
@@ -234,8 +237,7 @@ export function simulateService(
       runs,
     );
   };
-  // Requests that only the second run makes, because it took another course,
-  // are drawn again.
+  // If the second run diverges, requests that only it makes are drawn anew.
   if (again.violation !== undefined && again.violation.checker !== 'draw')
     fail(again.violation.checker, again.violation.message);
   const difference = describeDifference(
@@ -341,7 +343,7 @@ function readSimulationOptions(
 }
 
 function checkOverride(name: string, value: unknown): void {
-  // A run draws every option, so these are all options.
+  // `drawOptions` draws every option, so its keys are the names of all options.
   const generated = drawOptions(0) as unknown as Readonly<
     Record<string, unknown>
   >;
@@ -356,14 +358,14 @@ function checkOverride(name: string, value: unknown): void {
   );
 }
 
-/** The operation that was drawn, and how much randomness the draw used. */
+/** A drawn operation, and how many random numbers the draw used. */
 interface RecordedDraw {
   readonly drawn: DrawnOperation;
   readonly count: number;
 }
 
 /**
- * The operations of one run. When the run is repeated they are the same,
+ * The operations of one run. When the run is repeated, these are used again,
  * whatever `draw` would return then.
  */
 class RepeatableDraws {

@@ -1,5 +1,6 @@
 /**
- * Checks bindings when the caller of a read, one client, or all of them leave.
+ * Checks bindings when the caller of a read cancels it, when a client closes,
+ * and when the binding closes.
  */
 import type { Binding } from '../../correctable/binding.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
@@ -16,8 +17,8 @@ import {
 import { ViewRecorder } from './view-recorder.ts';
 
 /**
- * An answer within this time need not read the signal, which costs more than a
- * fast read.
+ * A read that is answered within this time need not check its signal, because
+ * creating the signal costs more than a fast read.
  */
 const ABANDON_GRACE_MS = 100;
 /**
@@ -183,8 +184,8 @@ export async function endsOperationsOnClose(
 export async function closesForClients(context: TestContext): Promise<void> {
   const { read } = context.subject;
   await context.withClient(async (client, binding) => {
-    // Observed before closing, which may take longer than the timeout of the
-    // operation.
+    // Observe the failure before closing, because closing may take longer than
+    // the timeout of the operation.
     const ended = getFailure(client.invoke(read));
     await context.withTimeout(
       client.close(),
@@ -320,7 +321,7 @@ class WatchedSignal {
     options: boolean | AddEventListenerOptions | undefined,
   ): void {
     this.#listening.add(listener);
-    // The listener has a signal of its own. It is removed when that signal
+    // The listener was added with a `signal`, so it is removed when that signal
     // aborts.
     if (typeof options === 'object')
       options.signal?.addEventListener('abort', () => this.#release(listener), {

@@ -19,8 +19,8 @@ import { createMarks } from './histories.ts';
 /** The number of concurrent updates, each of its own object. */
 const CONCURRENT_WRITES = 20;
 /**
- * The number of objects that are read while they are updated, each from a later
- * turn of the event loop on.
+ * The number of objects that are read while they are updated. The update of
+ * each one begins one turn of the event loop later than that of the one before.
  */
 const ROUNDS = 4;
 /** The number of reads of an object that begin while it is updated. */
@@ -73,7 +73,7 @@ async function readDuringWrite(
     reads.push(
       getFailure(client.invoke(mark.read, { levels: [client.strongest] })),
     );
-  // One read is in flight before the update is.
+  // In these rounds, a read begins before the update.
   if (turns % 2 === 0) read();
   for (let n = 0; n < turns; n++) await waitForNextTurn();
   const update = context
@@ -101,7 +101,7 @@ export async function isolatesCancellation(
   context: TestContext,
 ): Promise<void> {
   await context.withClient(async (client, binding) => {
-    // Cancelled at once, and when it is in flight.
+    // Cancel at once, and one turn later, when the operation is in flight.
     for (const turns of [0, 1])
       await checkCancellationIsolation(context, client, binding, turns);
   });

@@ -22,8 +22,8 @@ import { createMark, createMarks } from './histories.ts';
  */
 const DELAYED_EFFECT_MS = 250;
 /**
- * The number of cancelled updates, each one turn of the event loop later than
- * the one before.
+ * The number of canceled updates. Each is canceled one turn of the event loop
+ * later than the one before.
  */
 const CANCELED_WRITES = 8;
 

@@ -295,8 +295,8 @@ export function isSingleObject([
 }
 
 /**
- * Returns the update with which the history of a new object begins, if the next
- * step is a read that shows whether it was executed.
+ * Returns the first update of the history of a new object, if the second step
+ * is a read that shows whether the update was executed.
  */
 export function createMark(
   subject: ConformanceSubject,
@@ -319,8 +319,9 @@ export function createMark(
 }
 
 /**
- * Returns as many marks as possible, each for its own object. Returns none if
- * histories begin otherwise, or if there is only one object.
+ * Returns as many marks as possible, each for its own object. A mark is an
+ * update and its expected result. Returns none if histories do not begin like
+ * this, or if there is only one object.
  */
 export function createMarks(
   subject: ConformanceSubject,

@@ -13,7 +13,7 @@ import {
 import { ViewRecorder } from './view-recorder.ts';
 
 /**
- * How often a read is tried, because a final view may overtake a preliminary
+ * The maximum number of reads, because a final view may overtake a preliminary
  * one.
  */
 const READ_ATTEMPTS = 20;
@@ -159,8 +159,8 @@ async function readOnce(
 }
 
 /**
- * After the failure no weaker view is delivered. If no stronger one is
- * possible, it is the last.
+ * After the failure, no weaker view is delivered. If no stronger level is left,
+ * the failure is the last event.
  */
 export async function deliversWeakerLevels(
   context: TestContext,

@@ -102,8 +102,8 @@ async function checkMonotonicReads(
 }
 
 /**
- * Checks that weaker levels that are behind a session give it no view, and that
- * they give views again once they have caught up.
+ * Checks that weaker levels deliver no view to a session while they are stale
+ * for it, and deliver views again once they have caught up.
  */
 export async function skipsStaleViews(
   context: TestContext,

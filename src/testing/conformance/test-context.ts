@@ -44,7 +44,7 @@ export interface OpenedBinding {
   readonly release?: (() => Promise<void>) | undefined;
 }
 
-/** A binding whose weaker levels are behind. */
+/** A binding whose weaker levels are stale. */
 export interface PausedBinding extends OpenedBinding {
   /** Lets the weaker levels catch up. Resolves once they may do so. */
   readonly resume: () => Promise<void>;
@@ -80,7 +80,7 @@ export interface ConformanceSubject {
    * several objects concurrently. It also runs equal steps in a row
    * concurrently. It uses each name once. If a history starts with a write and
    * a read with `expected`, that pair also runs for many objects at once. These
-   * runs use sessions, and clients that leave. If writes have `expected`, their
+   * runs use sessions, and clients that close. If writes have `expected`, their
    * preliminary views are checked too.
    *
    * Default: the portable operations that the binding supports: `put` and
@@ -125,8 +125,8 @@ export interface ConformanceSubject {
   readonly slowBinding?: (() => Promise<OpenedBinding>) | undefined;
   /**
    * Creates a binding like `createBinding`, if possible, whose weaker levels
-   * get no write until `resume` is called, like a replica that stopped to
-   * follow. Use it for bindings with sessions.
+   * get no write until `resume` is called, like a replica that has stopped
+   * replicating. Use it for bindings with sessions.
    */
   readonly pausedWeakLevel?: (() => Promise<PausedBinding>) | undefined;
   /**

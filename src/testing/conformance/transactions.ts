@@ -1,7 +1,7 @@
 /**
  * Checks `readVersions` and `commit`. A transaction depends on these two: with
  * a version that does not change, or a read of two states, it loses an update
- * in silence.
+ * without an error.
  */
 import type { Binding } from '../../correctable/binding.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
@@ -147,8 +147,8 @@ async function write(
 }
 
 /**
- * Retries after `CONFLICT`. A store may refuse a read or a commit with it, and
- * has written nothing then.
+ * Retries after `CONFLICT`. A store may refuse a read or a commit with that
+ * error, and has then written nothing.
  */
 async function retryConflicts<T>(submit: () => Promise<T>): Promise<T> {
   for (let refusals = 1; ; refusals++) {

@@ -65,8 +65,8 @@ export class ViewRecorder implements Sink {
   }
 
   /**
-   * Submits as a client does. If the submission throws, the operation fails. If
-   * it returns a promise, the operation ends with it.
+   * Submits an operation as a client does. If the submission throws, the
+   * operation fails. If it returns a promise, the operation ends with it.
    */
   static submit(
     binding: Binding,
@@ -167,8 +167,8 @@ export class ViewRecorder implements Sink {
         () =>
           `${requested}: a view at "${level}", which is none of ${this.#levels.join(', ')}`,
       );
-      // A stronger level than those requested answers for the strongest of
-      // them. A final view may be weaker.
+      // A view with a stronger level may replace that of the strongest
+      // requested level. A final view may have a weaker one.
       assertHolds(
         isFinal || this.requested.includes(level),
         () => `${requested}: a view at ${level}, which was not requested`,

@@ -24,13 +24,13 @@ import {
 } from './histories.ts';
 
 /**
- * The number of updates of an object. A store that shows another value does so
- * within these.
+ * The number of updates of an object. If a store returns wrong values, it does
+ * so within this number.
  */
 const WRITES = 3;
 /**
- * The number of updates before the second object is read. Then it must not show
- * values of the first.
+ * The number of updates of the first object before the second one is read,
+ * which must not show values of the first.
  */
 const WRITES_AHEAD = 2;
 
@@ -39,8 +39,8 @@ interface UnreadObject {
   readonly read: Operation;
   readonly writes: readonly Operation[];
   /**
-   * The values that the object has had, as far as the strongest level has
-   * shown.
+   * The values that the object has had, as far as views at the strongest level
+   * have shown them.
    */
   readonly knownValues: unknown[];
 }

@@ -1,6 +1,6 @@
 /**
  * Checks the updates of a binding: each is executed once, for all requested
- * levels, and for callers that leave.
+ * levels, and even if its caller cancels it.
  */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { getFailure } from './levels.ts';
@@ -176,8 +176,8 @@ export async function executesCanceledWrites(
 }
 
 /**
- * The fact by which a binding recognizes a repeated submission, with the
- * capability that it declares.
+ * The context fields by which a binding may recognize a repeated submission.
+ * Each has the name of the capability that the binding declares.
  */
 const CAPABILITIES = {
   operationId: 'isExactlyOnce',
@@ -256,7 +256,10 @@ async function checkRepeat(
   );
 }
 
-/** Every client counts from 1. */
+/**
+ * Checks that the operations of two clients are distinguished. Both count from
+ * 1.
+ */
 async function distinguishesClients(
   context: TestContext,
   binding: Binding,
