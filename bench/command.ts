@@ -1,4 +1,4 @@
-/** The command line of benchmarks: which one, how, and with which code the process ends. */
+/** The command line of benchmarks: it selects one with its options, and determines the exit code. */
 import { cac } from 'cac';
 import { EngineUnavailable } from '../engines/engine.ts';
 import { UsageError } from '../engines/usage-error.ts';
@@ -7,8 +7,8 @@ import type { Bench, Choice } from './harness/bench.ts';
 import { runBench } from './run-bench.ts';
 
 /**
- * Runs the one that the command line names. The process ends with 0, with 1 where a floor is missed or a benchmark cannot be
- * run, and with 2 where the command line asks for what there is not.
+ * Runs the benchmark that the command line names. The exit code is 0, or 1 if a floor is missed or the benchmark cannot
+ * run, or 2 if the command line is invalid.
  */
 export async function runCommand(benches: readonly Bench[]): Promise<void> {
   const cli = cac('npm run bench --');
@@ -35,7 +35,10 @@ export async function runCommand(benches: readonly Bench[]): Promise<void> {
 const CHOICES = ['binding', 'way', 'history', 'connections', 'beside'] as const satisfies readonly Choice[];
 const NAMES = ['json', 'quick', ...CHOICES];
 
-/** What there is not, for a person: who mistypes `--quick` would wait for a full run, which replaces results. */
+/**
+ * Returns a message about unknown arguments. With a misspelled `--quick`, the user would wait for a full run, which
+ * replaces results.
+ */
 function createUnreadObject([, ...others]: readonly string[], options: Options): string | undefined {
   if (others.length > 0) return `one benchmark at a time, not also ${others.map((name) => `"${name}"`).join(', ')}`;
   const { '--': remaining = [], ...named } = options;
@@ -49,7 +52,7 @@ function createUnreadObject([, ...others]: readonly string[], options: Options):
 
 /** Prints a problem that the user can fix without a stack, and others with it, without further properties. */
 function toExitCode(error: unknown): number {
-  // Ends by itself, once no engine is left.
+  // The process ends by itself once no engine is left.
   if (isInterrupted()) return 1;
   const isUsage = error instanceof UsageError;
   if (isUsage || error instanceof EngineUnavailable) {
@@ -57,7 +60,7 @@ function toExitCode(error: unknown): number {
     return isUsage ? 2 : 1;
   }
   console.error(error instanceof Error ? error.stack : error);
-  // It is unknown what is still open.
+  // Exit at once, because it is unknown what is still open.
   process.exit(1);
 }
 

@@ -53,7 +53,10 @@ function formatPage(all: Reports): string {
   return parts.join('\n\n');
 }
 
-/** Returns the first table of docs/performance.md with the figures of today: a cell that ends with `~ FILE: BAR`. */
+/**
+ * Returns the first table of docs/performance.md with the present figures, which are in the cells that end with `~
+ * FILE: BAR`.
+ */
 function fillHeadlines(text: string, all: Reports): string {
   return text.replaceAll(/\| [^|]*<!-- ~ ([\w-]+): ([\w-]+) --> \|/g, (_, name: string, bar: string) => {
     const found = all.get(name)?.bars.find((item) => item.name === bar);
@@ -61,7 +64,7 @@ function fillHeadlines(text: string, all: Reports): string {
   });
 }
 
-/** Replaces what stands between the marks. */
+/** Replaces the text between the marks. */
 function fill(text: string, content: string): string {
   const [before, remaining = ''] = text.split(BEGIN);
   const [, after] = remaining.split(END);
@@ -83,7 +86,9 @@ function readTerm({ bars, rows }: Report, term: string): number {
   return found;
 }
 
-/** Returns the value of `FILE: TERM / TERM - TERM`, from left to right, times `FACTOR *` if that stands before it. */
+/**
+ * Returns the value of `FILE: TERM / TERM - TERM`, from left to right, multiplied by FACTOR if `FACTOR *` precedes it.
+ */
 function evaluate(formula: string): number {
   const [, factor = '1', file = '', first = '', remaining = ''] =
     /^(?:(-?\d+) \* )?([\w-]+): ([^ [\]]+(?:\[[^\]]*\])?)(.*)$/.exec(formula) ?? [];
@@ -97,8 +102,8 @@ function evaluate(formula: string): number {
 }
 
 /**
- * Returns docs/papers.md with the figures of today. A cell that ends with a formula in a comment gets its value, and the cell
- * behind it the ratio to the cell before it, if that is a number.
+ * Returns docs/papers.md with the present figures. A cell that ends with a formula in a comment gets the value of the
+ * formula. The next cell gets the ratio of that value to the previous cell, if that has a number.
  */
 function fillPapers(text: string): string {
   return text.replaceAll(

@@ -1,7 +1,7 @@
 /**
- * Makes the bars of results again, from the samples that they have and by the rules of today: `npm run verify:results --
- * NAME…`. For where rules have changed: no sample is touched, and nothing is measured. What is not made of samples alone
- * stays as it was.
+ * Computes the bars of results again, from their samples and by the present rules: `npm run verify:results -- NAME…`.
+ * Use it when rules have changed. Samples are not changed, and nothing is measured. Bars that cannot be computed from
+ * samples alone stay unchanged.
  */
 import { reEvaluateGoals } from './re-evaluate.ts';
 import { provenance } from './harness/provenance.ts';

@@ -1,4 +1,7 @@
-/** Bars of today from the samples of a results file: what the benchmark would say of the same rounds. */
+/**
+ * Computes the bars of a results file from its samples by the present rules, as the benchmark would for the same
+ * rounds.
+ */
 import * as chase from './ads/goals.ts';
 import * as causal from './causal/goals.ts';
 import * as bandwidth from './cassandra/bandwidth-cells.ts';
@@ -55,7 +58,7 @@ function bandwidthBars(samples: readonly bandwidth.Sample[]): GoalResult[] {
 
 const isDivergence = ({ name }: GoalResult): boolean => name.startsWith('divergence-');
 
-/** Without those that are not made of samples alone. */
+/** The function that computes the bars of each result. Bars that need more than the samples are left out. */
 const AGAIN: Readonly<Record<string, (samples: never) => readonly GoalResult[]>> = {
   core: coreBars,
   cluster: cluster.computeGoalResults,
@@ -75,7 +78,7 @@ const AGAIN: Readonly<Record<string, (samples: never) => readonly GoalResult[]>>
   'cassandra-latency': latency.computeGoalResults,
   'cassandra-load': loadBars,
   'cassandra-bandwidth': bandwidthBars,
-  // What is stale is counted in the history, which is not kept.
+  // Without the stale views: they are counted in the history, which is not stored.
   'cassandra-divergence': (samples: readonly divergence.Sample[]) =>
     divergence.computeGoalResults(samples, []).filter(isDivergence),
   'zookeeper-bandwidth': (samples: never) => zookeeperBandwidth.computeGoalResults(samples),
@@ -87,7 +90,7 @@ function byName([name, of]: [string, unknown]): [string, ReadonlyMap<string, unk
   return [name, asMap(of)];
 }
 
-/** The bars that today's rules make of the samples of a results file; none where they are made of more than these. */
+/** Returns the bars of a results file by the present rules, or none if they need more than the samples. */
 export function reEvaluateGoals(file: string, samples: unknown): readonly GoalResult[] {
   return AGAIN[file]?.(samples as never) ?? [];
 }

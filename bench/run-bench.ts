@@ -8,13 +8,13 @@ import { provenance, type Provenance } from './harness/provenance.ts';
 import { savePlots } from './plots/save.ts';
 import { writeResult, type Report } from './harness/results.ts';
 
-/** What was asked for on the command line. */
+/** The options of the command line. */
 export interface Asked extends Omit<Settings, 'progress'> {
-  /** One JSON object on stdout rather than tables. */
+  /** Whether to print one JSON object instead of tables. */
   readonly json: boolean;
 }
 
-/** Gives the exit code: 1 where what has to hold does not. Writes no files where it was asked to be quick. */
+/** Runs a benchmark and returns the exit code: 1 if a floor is missed. Writes no files if the run is quick. */
 export async function runBench(bench: Bench, { json, ...settings }: Asked): Promise<0 | 1> {
   const progress = (text: string): void => void process.stderr.write(`${bench.name}: ${text}\n`);
   const from = provenance();

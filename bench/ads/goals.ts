@@ -1,4 +1,4 @@
-/** The goals of the benchmark, computed from what was measured. */
+/** Computes the goals of the benchmark from the measurements. */
 import { WAYS, type Way } from '../../demo/shared/speculation/application.ts';
 import type { Comparison } from '../../demo/shared/speculation/report.ts';
 import {
@@ -18,7 +18,10 @@ import { isColocated, isColocatedR3, isPaper, UNLOADED_WORKERS, type Measured } 
 
 const AIMS = { vsPossible: 0.9, colocated: 0.4, throughput: -0.06, wrongDeliveries: 0 } as const;
 
-/** Each bar is that of the worst setting that it is about. The paper's placement first, the friendlier ones beside it. */
+/**
+ * Returns the bars. Each has the value of its worst setting. The bars of the paper's placement come first, then those
+ * of friendlier placements.
+ */
 export function computeGoalResults(name: string, measured: readonly Measured[]): GoalResult[] {
   const { paper, elsewhere } = reductionBars(name, measured);
   const wrong = measured
@@ -34,7 +37,7 @@ export function computeGoalResults(name: string, measured: readonly Measured[]):
   ];
 }
 
-/** What speculation saves of the latency when no request queues. */
+/** Returns the share of the latency that speculation saves while no request queues. */
 export function reductionBars(
   name: string,
   measured: readonly Measured[],
@@ -49,7 +52,7 @@ export function reductionBars(
     settings.length === 0 ? [] : [least(settings.map(({ rounds }) => estimate(rounds.map(value), LOOKS)))];
   const aimed = (title: string, figures: readonly Estimate[], aim: number): GoalResult[] =>
     figures.map((figure) => atLeast(`${name}-${title}`, figure, { aim }, 'fraction'));
-  // Where it is the most: where no view was another than the final one, no speculation was in vain.
+  // The largest share of diverged views. If it is 0, no speculation was undone.
   const diverged = (title: string, settings: readonly Measured[]): GoalResult[] =>
     settings.length === 0 ? [] : [reported(`${name}-${title}`, largest(settings.map(divergenceOf)), 'fraction')];
   return {
@@ -58,7 +61,7 @@ export function reductionBars(
       ...diverged('divergence-unloaded-paper', paper),
       ...worst(paper, reduction).map((figure) => reported(`${name}-reduction-paper`, figure, 'fraction')),
     ],
-    // Beside the site that is asked, and of all places together, as before.
+    // Clients beside the site that they ask, and all places together, as in earlier results.
     elsewhere: [
       ...aimed('reduction-vs-possible', worst(unloaded, vsPossible), AIMS.vsPossible),
       ...diverged('divergence-unloaded', unloaded),
@@ -85,9 +88,9 @@ export function vsPossible({ latencyReduction, possibleReduction }: Comparison):
 }
 
 /**
- * What speculation changes in the throughput, at peaks that are known to be some: each at its own; where the one peaks
- * and where the other does, at the same load, of each workload too. Of the workload that loses most: where a peak of
- * another is not known, there may be one that loses more, and then that it is little says nothing.
+ * Returns how speculation changes the throughput at known peaks: each way at its own peak, and both at the same load
+ * where one of them peaks. The headline is the workload that loses most. While the peak of some workload is unknown, a
+ * small loss proves nothing, because that workload may lose more.
  */
 export function gainBars(measured: readonly Measured[]): GoalResult[] {
   const swept = comparedSweeps(measured);
@@ -101,14 +104,14 @@ export function gainBars(measured: readonly Measured[]): GoalResult[] {
     ...worstOf(swept, (item) => changes(peakOf(item, 'baseline', WORKERS_BEFORE))).map((figure) =>
       reported(`gain-up-to-${WORKERS_BEFORE}-workers`, figure, 'fraction'),
     ),
-    // The same peaks, reckoned as before.
+    // The same peaks, by the older definition.
     ...(known(swept, ...WAYS).length < swept.length ? [] : worstOf(swept, busyPeaks)).map((figure) =>
       reported('gain-of-peaks-by-busy-time', figure, 'fraction'),
     ),
   ];
 }
 
-/** What is held to a goal of it, of the workloads whose peaks are known: what more rounds may decide. */
+/** Returns the bars of `gainBars` that have a goal, for workloads with known peaks. More rounds may decide these. */
 export function knownGainBars(measured: readonly Measured[]): GoalResult[] {
   const swept = comparedSweeps(measured);
   const gain = (title: string, figures: readonly Estimate[]): GoalResult[] =>
@@ -143,7 +146,7 @@ function workloadOf([first]: Sweep): string {
   return first?.workload ?? '';
 }
 
-/** The sweeps whose peaks are known to be some. */
+/** Returns the sweeps with known peaks. */
 function known(swept: readonly Sweep[], ...ways: readonly Way[]): readonly Sweep[] {
   return swept.filter((item) => ways.every((way) => isBracketed(item, way)));
 }
@@ -157,12 +160,12 @@ function isOfAll({ name }: GoalResult, swept: readonly Sweep[]): boolean {
   return known(swept, ...ways).length === swept.length;
 }
 
-/** Among others that may be worse: it can miss its goal, but not reach it. */
+/** Changes a bar that other, unknown values may exceed: it can miss its goal, but not reach it. */
 function atBest(bar: GoalResult): GoalResult {
   return bar.verdict === 'missed' ? bar : { ...bar, verdict: 'undecided' };
 }
 
-/** Of how many peaks it is not known whether they are some, since the sweep ends there. */
+/** Returns how many peaks are unknown, because the throughput still rises at the end of the sweep. */
 function bracketBars(measured: readonly Measured[]): GoalResult[] {
   const peaks = peaksFound(measured);
   const open = peaks.filter(({ isBracketed }) => !isBracketed).length;
@@ -177,7 +180,7 @@ function busyPeaks(swept: Sweep): number[] {
   return ownPeaks(swept, 'opsPerSecByBusyTime');
 }
 
-/** The one at its peak against the other at its own, by round. */
+/** Compares each way at its own peak, by round. */
 function ownPeaks(swept: readonly Measured[], rate: 'opsPerSec' | 'opsPerSecByBusyTime'): number[] {
   const [plain, speculating] = WAYS.map((way) => peakOf(swept, way).atPeak) as [Comparison[], Comparison[]];
   return speculating.map(
@@ -185,7 +188,10 @@ function ownPeaks(swept: readonly Measured[], rate: 'opsPerSec' | 'opsPerSecByBu
   );
 }
 
-/** Latency at equal rates, by the share of the rate that both reach: of the workload that gains least. */
+/**
+ * Returns the latency at equal rates, for each share of the rate that both reach. Each bar has the workload that gains
+ * least.
+ */
 function offeredBars(measured: readonly Measured[]): GoalResult[] {
   const offers = measured.map(({ offered }) => offered).filter((offered) => offered.length > 0);
   const shares = [...new Set(offers.flat().map(({ share }) => share))].sort((item, other) => item - other);

@@ -1,6 +1,6 @@
 /**
  * Latency at equal offered load: requests begin at a fixed rate, and each latency counts from when its request should
- * have begun. In a closed loop a faster system gets more to do, and a stall keeps requests from being counted.
+ * have begun. In a closed loop, a faster system gets more requests, and requests that a stall delays are not counted.
  */
 import { carryOut, type HistoryLine } from '../../demo/shared/speculation/request.ts';
 import { count } from '../../demo/shared/speculation/report.ts';
@@ -9,7 +9,7 @@ import { WAYS, type Application, type Way } from '../../demo/shared/speculation/
 import { workloadOf, type Step, type Workload } from '../../demo/shared/speculation/workload.ts';
 import { openLoop } from '../load/loops.ts';
 
-/** What requests took until they were delivered, from when they should have begun. */
+/** Latencies of requests, from the time at which they should have begun until their delivery. */
 export interface Latency {
   readonly avgMs: number;
   readonly p50Ms: number;
@@ -18,7 +18,7 @@ export interface Latency {
 
 /** Both contenders at the same rate, in one round. */
 export interface OpenLoopResult extends Readonly<Record<Way, Latency>> {
-  /** Of the rate that the slower contender reaches at its peak. */
+  /** The rate, as a share of that which the slower contender reaches at its peak. */
   readonly share: number;
   readonly perSecond: number;
   readonly wrongDeliveries: number;
@@ -29,7 +29,7 @@ export interface OpenLoopOptions {
   readonly workload: Workload;
   readonly share: number;
   readonly perSecond: number;
-  /** How long each contender is asked. */
+  /** How long requests are sent to each contender. */
   readonly durationMs: number;
   readonly seed: number;
   /** Which contender begins. */
@@ -37,9 +37,9 @@ export interface OpenLoopOptions {
   readonly onLine: (line: Omit<HistoryLine, 'atMs'>) => void;
 }
 
-/** More than this are never under way: what cannot begin waits, and its wait counts. */
+/** The maximum number of requests in flight. A request that cannot begin waits, and its wait counts. */
 const WINDOW = 4096;
-/** Looks that often for requests that are due: to look all the time would take a processor from those who serve them. */
+/** How often the loop looks for requests that are due. A busy loop would take a processor from the servers. */
 const LOOK_EVERY_MS = 1;
 
 /** @throws the first failure of a request */

@@ -1,27 +1,27 @@
-/** Where a workload peaks: with speculation, without, and as it was looked for before. */
+/** Finds the load at which the throughput of a workload peaks, with speculation and without it. */
 import { WAYS, type Way } from '../../demo/shared/speculation/application.ts';
 import type { Workload } from '../../demo/shared/speculation/workload.ts';
 import { median } from '../harness/statistics.ts';
 import { isSwept, type Measured } from './settings.ts';
 
-/** The sweep used to end here, where the baseline often does more still. */
+/** The load at which earlier sweeps ended. The baseline often has a higher throughput beyond it. */
 export const WORKERS_BEFORE = 96;
 
-/** Of the settings of one workload the load where most is done, by the median of the rounds. */
+/** Returns the setting with the highest throughput among those of one workload, by the median of the rounds. */
 export function peakOf<Each extends Measured>(swept: readonly Each[], way: Way, maxWorkers = Infinity): Each {
   const [first, ...others] = swept.filter(({ workers }) => workers <= maxWorkers);
   if (first === undefined) throw new RangeError('no load was measured');
   return others.reduce((most, item) => (opsPerSec(item, way) > opsPerSec(most, way) ? item : most), first);
 }
 
-/** A peak, and whether it is known to be one: under the loads on both sides of it less was done. */
+/** A peak, and whether it is proven: the throughput is lower at the loads on both sides of it. */
 export interface Peak {
   readonly workload: Workload;
   readonly way: Way;
-  /** Requests under way at a time. */
+  /** Requests in flight at a time. */
   readonly workers: number;
   readonly opsPerSec: number;
-  /** False where the peak is at an end of the sweep: there may be more beyond it. */
+  /** False if the peak is at an end of the sweep, because the throughput may rise beyond it. */
   readonly isBracketed: boolean;
 }
 
@@ -36,7 +36,10 @@ export function peaksFound(measured: readonly Measured[]): Peak[] {
   });
 }
 
-/** Whether the peak of a workload is known to be one: less was done under fewer requests at a time, and under more. */
+/**
+ * Returns whether the peak of a workload is proven: the throughput is lower with fewer requests at a time, and with
+ * more.
+ */
 export function isBracketed(swept: readonly Measured[], way: Way): boolean {
   const peak = peakOf(swept, way);
   const less = swept.filter((item) => opsPerSec(item, way) < opsPerSec(peak, way));
@@ -61,13 +64,16 @@ export function formatOpenPeaks(measured: readonly Measured[]): string[] {
   );
 }
 
-/** Whether what is done there, with speculation or without, is known to be a peak. */
+/** Returns whether the setting is a proven peak, with speculation or without it. */
 export function isKnownPeak(setting: Measured, measured: readonly Measured[]): boolean {
   const swept = sweepsOf(measured).find((item) => item.includes(setting)) ?? [];
   return swept.length > 0 && WAYS.some((way) => peakOf(swept, way) === setting && isBracketed(swept, way));
 }
 
-/** The settings to compare longer: of each workload either's peak, and the one that counted before. */
+/**
+ * Returns the settings to compare for longer: the peaks of each workload with and without speculation, and the load
+ * that earlier results used.
+ */
 export function peaksOf<Each extends Measured>(measured: readonly Each[]): Each[] {
   const peaks = sweepsOf(measured).flatMap((swept) => [
     ...WAYS.map((way) => peakOf(swept, way)),

@@ -1,4 +1,4 @@
-/** The settings of one place, round by round, and as many rounds again of what is held to a goal and undecided. */
+/** The settings of one place, round by round, and again as many rounds for settings with an undecided goal. */
 import type { Comparison } from '../../demo/shared/speculation/report.ts';
 import { rotate } from '../harness/rotate.ts';
 import { runAdaptiveRounds } from '../harness/adaptive-rounds.ts';
@@ -17,19 +17,19 @@ export interface Measuring extends Measured {
 /** How long a setting is measured in one round. */
 interface Extent {
   readonly round: number;
-  /** As in `round 3 of 7`. */
+  /** The number of the round in messages, for example `round 3 of 7`. */
   readonly of: string;
   readonly seconds: number;
   readonly sliceMs?: number | undefined;
   readonly warmUpPairs: number;
 }
 
-/** Both contenders in one setting. */
+/** Measures both contenders in one setting. */
 export type Contest = (setting: Setting, extent: Extent) => Promise<Comparison>;
 
 /**
- * All settings in interleaved rounds, those without load in more of them where what speculation saves there is undecided; then
- * those where a workload peaks, in longer ones.
+ * Measures all settings in interleaved rounds. Settings without load get more rounds while it is undecided how much
+ * speculation saves there. Then the settings at peaks are measured in longer rounds.
  */
 export async function measureRounds(
   here: readonly Measuring[],
@@ -46,7 +46,8 @@ export async function measureRounds(
       setting.rounds.push(await contest(setting, { round, of, ...long, warmUpPairs }));
     }
   };
-  // What is decided at each place is decided of the worst of them. What bars are called does not matter here.
+  // Computes the bars of each place separately. If they are decided for each place, they are decided for the worst one.
+  // Their names do not matter here.
   const reductions = (): ReturnType<typeof knownGainBars> => Object.values(reductionBars('', here)).flat();
   await runAdaptiveRounds(measureAll, { rounds, looks, computeGoalResults: reductions });
 
@@ -60,7 +61,7 @@ export async function measureRounds(
   await runAdaptiveRounds(measurePeaks, { rounds: peak.rounds, looks, computeGoalResults: () => knownGainBars(here) });
 }
 
-/** A slice counts from when each worker has ended an operation: of many workers, that has warmed all up. */
+/** A slice counts from the time at which each worker has ended one operation, which warms up many workers. */
 function warmUpPairsOf({ workers }: Setting, pairs: number): number {
   return workers > WORKERS_BEFORE ? 0 : pairs;
 }

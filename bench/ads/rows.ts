@@ -1,4 +1,4 @@
-/** What was measured as rows of plain data. */
+/** Formats the measurements as rows of plain data. */
 import { WAYS } from '../../demo/shared/speculation/application.ts';
 import type { Comparison } from '../../demo/shared/speculation/report.ts';
 import { median, rounded } from '../harness/statistics.ts';

@@ -1,4 +1,4 @@
-/** Under which circumstances an application that chases references is measured. */
+/** The settings in which an application that follows references is measured. */
 import type { Placement } from '../../engines/wan.ts';
 import type { CassandraOptions, Site } from '../../demo/shared/options.ts';
 import type { Comparison } from '../../demo/shared/speculation/report.ts';
@@ -10,30 +10,33 @@ import type { OpenLoopResult } from './open-loop.ts';
 export interface Setting {
   /** Where the nodes or sites are. */
   readonly placement: Placement;
-  /** The site that the client stands beside; on RedBlue, strong reads are ordered in Ireland, or in California. */
+  /** The site beside which the client is. On RedBlue, strong reads are ordered in Ireland, or in California. */
   readonly client: Site;
-  /** On RedBlue, the site that the client asks where that is not its own. */
+  /** On RedBlue, the site that the client uses, if that is not its own. */
   readonly asks?: Site;
   /** How Cassandra is reached, where it is the store. */
   readonly cassandra?: CassandraOptions;
   readonly workload: Workload;
-  /** Requests under way at a time. */
+  /** Requests in flight at a time. */
   readonly workers: number;
 }
 
 /** A setting with its comparison in each round. */
 export interface Measured extends Setting {
   readonly rounds: readonly Comparison[];
-  /** The longer comparisons that decide about throughput: of the loads where its workload peaks, none elsewhere. */
+  /** The longer comparisons that decide about throughput. Empty unless its workload peaks at this load. */
   readonly atPeak: readonly Comparison[];
-  /** At equal rates, where the client stands as the paper's: of each workload's peak, none elsewhere. */
+  /**
+   * The comparisons at equal rates. Empty unless this is the peak of its workload, and the client is where the paper's
+   * client is.
+   */
   readonly offered: readonly OpenLoopResult[];
 }
 
-/** Few enough that no request queues: latencies are compared here. */
+/** The load at which latencies are compared. It is so low that no request queues. */
 export const UNLOADED_WORKERS = 4;
 
-/** Requests at a time, at most: the sweep ends where throughput has fallen with speculation and without. */
+/** Requests at a time. The sweep ends at the load where the throughput has fallen both with and without speculation. */
 const LOADS = [UNLOADED_WORKERS, 16, 48, 96, 192, 384, 768];
 const QUICK_LOADS = [UNLOADED_WORKERS, 64];
 
@@ -41,18 +44,18 @@ const QUICK_LOADS = [UNLOADED_WORKERS, 64];
 export interface Plan {
   readonly settings: readonly Setting[];
   readonly rounds: number;
-  /** How often the rounds are looked at, those at a peak too. */
+  /** How often the results are checked for a decision, also those at a peak. */
   readonly looks: 1 | typeof LOOKS;
   readonly secondsPerSetting: number;
   readonly peak: PeakPlan;
   readonly offers: OfferPlan;
-  /** What a cluster that has just been started carries out first, uncounted: under how many seconds of which workload. */
+  /** The warm-up of a cluster that was just started: a workload and its duration. */
   readonly warmUp: { readonly workload: Workload; readonly seconds: number };
   /** The share of the paper's data. */
   readonly scale: number;
 }
 
-/** How throughput is compared where a workload peaks. Requests take long there, and rounds differ by a tenth. */
+/** How throughput is compared where a workload peaks. Requests take long there, and rounds differ by 10 %. */
 export interface PeakPlan {
   readonly rounds: number;
   readonly seconds: number;
@@ -63,7 +66,7 @@ export interface PeakPlan {
 export interface OfferPlan {
   readonly shares: readonly number[];
   readonly rounds: number;
-  /** How long each contender is asked in a round. */
+  /** How long requests are sent to each contender in a round. */
   readonly seconds: number;
 }
 
@@ -81,13 +84,13 @@ export interface Scene {
   readonly way?: CassandraOptions['way'] | undefined;
 }
 
-/** The paper's data and all loads; or, quickly, little of both. */
+/** Returns the paper's data and all loads, or with `quick` few of both. */
 export function planOf(quick: boolean, { placement, way }: Scene): Plan {
   const { paper, others } = way === undefined ? redbluePlaces(placement) : cassandraPlaces(placement, way);
   const sweep = (workload: Workload, loads: readonly number[]): Setting[] =>
     loads.map((workers) => ({ ...paper, workload, workers }));
   const unloaded = others.flatMap((place) =>
-    // Beside RedBlue's site as before: there the bar is that of the worst workload.
+    // Clients beside their RedBlue site run all workloads, because the older bar has the worst workload.
     (way === undefined && !quick && isColocated(place) ? WORKLOADS : (['B'] as const)).map((workload): Setting => ({
       ...place,
       workload,
@@ -110,17 +113,17 @@ export function planOf(quick: boolean, { placement, way }: Scene): Plan {
   return { settings, rounds: 7, looks: LOOKS, ...full };
 }
 
-/** Where a client stands, and what it asks. */
+/** The position of a client, and the site that it uses. */
 export type Place = Pick<Setting, 'placement' | 'client' | 'asks' | 'cassandra'>;
 
 interface Places {
-  /** The paper's, measured under all workloads and loads: the client asks another place than its own. */
+  /** The paper's place, measured with all workloads and loads. Its client uses another site than its own. */
   readonly paper: Place;
   /** Measured without load: beside the coordinator, which is friendlier, and elsewhere. */
   readonly others: readonly Place[];
 }
 
-/** The node or site that the paper's client asks: the nearest, 20 ms away, or 83. */
+/** The node or site that the paper's client uses: the nearest one, at a round trip of 20 ms or 83 ms. */
 const COORDINATORS = { paper: 'frankfurt', twissandra: 'virginia' } as const satisfies Readonly<
   Record<Placement, Site>
 >;
@@ -144,7 +147,10 @@ function cassandraPlaces(placement: Placement, way: CassandraOptions['way']): Pl
   return { paper: place('ireland', 2), others: [place(coordinator, 2), place(coordinator, 3), place('ireland', 3)] };
 }
 
-/** Whether the client stands as the paper's does: in Ireland, asking elsewhere, of Cassandra two replicas. */
+/**
+ * Returns whether the client is like the paper's: in Ireland, using another site, and reading two replicas of
+ * Cassandra.
+ */
 export function isPaper({ client, asks, cassandra }: Place): boolean {
   if (cassandra === undefined) return asks !== undefined;
   return client === 'ireland' && cassandra.readQuorum === 2;
@@ -153,24 +159,24 @@ export function isPaper({ client, asks, cassandra }: Place): boolean {
 /** Whether the setting belongs to the sweep over all loads: the paper's place. */
 export const isSwept = isPaper;
 
-/** Whether the client stands beside the site that it asks, and waits for the nearest quorum only. */
+/** Returns whether the client is beside the site that it uses, and waits only for the nearest quorum. */
 export function isColocated({ placement, client, asks, cassandra }: Place): boolean {
   if (cassandra === undefined) return asks === undefined && client === COORDINATORS[placement];
   return client === cassandra.coordinator && cassandra.readQuorum === 2;
 }
 
-/** Whether the client stands beside its coordinator, which asks all three replicas. */
+/** Returns whether the client is beside its coordinator, which reads all three replicas. */
 export function isColocatedR3({ client, cassandra }: Place): boolean {
   return client === cassandra?.coordinator && cassandra.readQuorum === 3;
 }
 
-/** As in `frankfurt`, `ireland, asks frankfurt`, or `ireland, R = 2`. */
+/** Formats a place: `frankfurt`, `ireland, asks frankfurt`, or `ireland, R = 2`. */
 export function placeOf({ client, asks, cassandra }: Place): string {
   if (cassandra === undefined) return asks === undefined ? client : `${client}, asks ${asks}`;
   return `${client}, R = ${cassandra.readQuorum}`;
 }
 
-/** As in `B, client beside frankfurt, 4 at a time`. */
+/** Formats a setting: `B, client beside frankfurt, 4 at a time`. */
 export function labelOf(setting: Setting): string {
   return `${setting.workload}, client beside ${placeOf(setting)}, ${setting.workers} at a time`;
 }

@@ -1,6 +1,7 @@
 /**
- * What speculation is worth to an application that chases references, and what it costs (Correctables, OSDI 2016,
- * Figure 11): latency beside what perfect speculation would give, throughput where either peaks, and latency at equal rates.
+ * Measures the gain and the cost of speculation for an application that follows references (Correctables, OSDI 2016,
+ * Figure 11). It compares the latency with that of perfect speculation, the throughput at both peaks, and the latency
+ * at equal rates.
  */
 import { runAbComparison } from '../../demo/shared/speculation/ab-comparison.ts';
 import { WAYS } from '../../demo/shared/speculation/application.ts';
@@ -32,7 +33,7 @@ export interface SpeculationBench {
 
 const SEED = 1;
 
-/** A benchmark of an application; its figures and bars are named after it. */
+/** Creates the benchmark of an application. Its figures and bars have the name of the application. */
 export function createSpeculationBench({ name, about, placement, deploy }: SpeculationBench): Bench {
   const run = async (settings: Settings): Promise<Outcome> => {
     const way = storeOf(settings);
@@ -56,7 +57,10 @@ export function createSpeculationBench({ name, about, placement, deploy }: Specu
   return { name, about, takes: ['binding', 'way', 'history'], run };
 }
 
-/** The way to Cassandra; undefined where RedBlue is the store. @throws UsageError for what there is not */
+/**
+ * Returns the read strategy for Cassandra, or undefined if the store is RedBlue. @throws UsageError for an unknown
+ * strategy
+ */
 function storeOf(settings: Settings): ReadStrategy | undefined {
   const { binding = 'redblue' } = settings;
   if (binding === 'redblue') return undefined;
@@ -69,7 +73,7 @@ interface Output {
   readonly history: HistoryFile;
 }
 
-/** With each request in the file of the history, if there is to be one. */
+/** Measures, and writes each request to the history file if one was requested. */
 async function measureAndTell(plan: Plan, deploy: Deploy, settings: Settings): Promise<Measured[]> {
   const history = openHistory(settings.history);
   try {
@@ -96,7 +100,10 @@ async function measure(plan: Plan, deploy: Deploy, output: Output): Promise<Meas
   return measured.filter(({ rounds }) => rounds.length > 0);
 }
 
-/** All settings of a place in interleaved rounds, those where a workload peaks in longer ones, then at equal rates. */
+/**
+ * Measures all settings of a place in interleaved rounds, those at a peak in longer ones, and then both ways at equal
+ * rates.
+ */
 async function measureHere(
   deployment: Deployment,
   here: readonly Measuring[],
@@ -117,7 +124,7 @@ async function measureHere(
   for (const swept of sweepsOf(retained)) await runOffers(deployment, swept, plan, output);
 }
 
-/** Without the loads beyond the first one where throughput has fallen with speculation and without. */
+/** Drops the loads beyond the first one at which the throughput has fallen both with and without speculation. */
 async function untilFall(
   { application }: Deployment,
   here: readonly Measuring[],
@@ -139,7 +146,7 @@ async function untilFall(
   return here.filter((item) => !isSwept(item) || item.workers <= (ends.get(item.workload) ?? 0));
 }
 
-/** Both contenders at shares of the rate that the slower one reaches at its peak. */
+/** Measures both contenders at shares of the rate that the slower one reaches at its peak. */
 async function runOffers(
   { application }: Deployment,
   swept: readonly Measuring[],

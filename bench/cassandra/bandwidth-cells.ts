@@ -1,6 +1,7 @@
 /**
- * What is measured of the bytes per operation: the mixes of the paper, and one more that is driven until so many views
- * diverge as the paper reports (Correctables, OSDI 2016, §6.2.1): there most is sent twice.
+ * The settings in which bytes per operation are measured: the mixes of the paper, and one more mix whose contention is
+ * raised until as many views diverge as the paper reports (Correctables, OSDI 2016, §6.2.1). At that point most data is
+ * sent twice.
  */
 import { atLeast, limitTime, estimate, reported, type GoalResult, type Estimate } from '../harness/goals.ts';
 import { spread } from '../harness/statistics.ts';
@@ -9,49 +10,55 @@ import type { Mix } from './divergence.ts';
 import type { System } from './messages.ts';
 import { RECORDS } from './ycsb-table.ts';
 
-/** The last two: a request for each view, through the client of C1, and through that of the old definition. */
+/**
+ * The kinds of requests. The last two send a request for each view, through the client of C1 and through that of the
+ * older definition.
+ */
 export const KINDS = ['C1', 'CC2', 'C1 + C2', 'CC2 twice'] as const satisfies readonly System[];
 export type Kind = (typeof KINDS)[number];
 
-/** Under which load. */
+/** A load. */
 export interface Cell extends Mix {
-  /** Out of how many records: the fewer, the more is changed while it is read. */
+  /** The number of records. With fewer records, more of them are changed while they are read. */
   readonly records: number;
-  /** Requests of each client under way at a time. */
+  /** Requests of each client in flight at a time. */
   readonly inFlight: number;
-  /** Whether it was made to diverge. */
+  /** Whether the contention was raised until views diverge. */
   readonly driven: boolean;
 }
 
 const IN_FLIGHT = 48;
 
-/** The cell of a mix as the paper has it. */
+/** Returns the cell of a mix of the paper. */
 export function cellOf(mix: Mix): Cell {
   return { ...mix, records: RECORDS, inFlight: IN_FLIGHT, driven: false };
 }
 
-/** More than the paper's 27 % and 15 % would be no progress. */
+/** The goals. The paper reports an overhead of 27 % and 15 %, which must not be exceeded. */
 const AIMS = { A: 0.27, B: 0.15 } as const;
-/** With less, a mix in which views should diverge says nothing about what that costs. */
+/** The minimum share of diverged views. With fewer, the cost of divergence cannot be measured. */
 const DIVERGENCE_MIN = 0.05;
-/** What the paper's aim was made for. */
+/** The share of diverged views for which the paper reports its overhead. */
 export const DIVERGENCE_DRIVEN = 0.25;
 
 const DRIVEN = { workload: 'A', distribution: 'latest', driven: true } as const;
 
-/** How hard it is driven, step by step, up to where hardly anything is left to share. */
+/** The steps of rising contention, by ever fewer records. */
 export const DRIVES: readonly Cell[] = [1000, 300, 100, 50, 25, 12, 6].map((records) => ({
   ...DRIVEN,
   records,
   inFlight: IN_FLIGHT,
 }));
 
-/** The first step at which enough diverges; the last one where none does. @param measure the share that does */
+/**
+ * Returns the first step at which enough views diverge, or the last step if there is none. @param measure returns the
+ * share of diverged views
+ */
 export async function driven(measure: (cell: Cell) => Promise<number>, drives = DRIVES): Promise<Cell> {
   let last: Cell | undefined;
   for (const cell of drives) {
     last = cell;
-    // Clearly more: it is measured again, several times.
+    // Require 10 % more than the share, because the cell is measured again several times.
     if ((await measure(cell)) >= 1.1 * DIVERGENCE_DRIVEN) break;
   }
   if (last === undefined) throw new RangeError('no step to drive by');
@@ -67,7 +74,7 @@ export interface Sample extends Cell {
 
 export type Row = ReturnType<typeof rowOf>;
 
-/** What the rounds of one cell come to. */
+/** Returns the row for the rounds of one cell. */
 export function rowOf(cell: Cell, samples: readonly Sample[]) {
   const { workload, distribution, records, inFlight } = cell;
   const isIts = (sample: Sample): boolean =>
@@ -114,7 +121,7 @@ export function computeGoalResults(rows: readonly Row[]): GoalResult[] {
   const enough = atLeast('divergence-A-latest', a.divergence, { aim: DIVERGENCE_MIN }, 'fraction');
   const plenty = atLeast('divergence-A-driven', much.divergence, { aim: DIVERGENCE_DRIVEN }, 'fraction');
   return [
-    // The paper's aim under what it was made for, then as it was measured before.
+    // The paper's goal at its share of diverged views, then by the older definition.
     onlyWith(plenty, limitTime('bytes-overhead-A-driven', much.overhead, { aim: AIMS.A }, 'fraction')),
     plenty,
     onlyWith(enough, limitTime('bytes-overhead-A', a.overhead, { aim: AIMS.A }, 'fraction')),
@@ -128,7 +135,10 @@ export function computeGoalResults(rows: readonly Row[]): GoalResult[] {
   ];
 }
 
-/** Where hardly anything diverged, little was sent twice, and that it was little says nothing. */
+/**
+ * Returns the overhead only if enough views diverged. Otherwise little was sent twice, and a small overhead proves
+ * nothing.
+ */
 function onlyWith(divergence: GoalResult, overhead: GoalResult): GoalResult {
   return overhead.verdict === 'met' && divergence.verdict !== 'met' ? { ...overhead, verdict: 'undecided' } : overhead;
 }

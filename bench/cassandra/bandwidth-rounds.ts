@@ -1,4 +1,6 @@
-/** All kinds of requests in all cells, round by round, and as many again while what is held to a goal is undecided. */
+/**
+ * Measures all kinds of requests in all cells, round by round, and in again as many rounds while a goal is undecided.
+ */
 import { rotate } from '../harness/rotate.ts';
 import { runAdaptiveRounds, type Course } from '../harness/adaptive-rounds.ts';
 import { computeGoalResults, KINDS, rowOf, type Cell, type Sample } from './bandwidth-cells.ts';
@@ -6,7 +8,7 @@ import { computeGoalResults, KINDS, rowOf, type Cell, type Sample } from './band
 /** How many rounds. */
 export type Extent = Pick<Course<Sample>, 'rounds' | 'looks'>;
 
-/** How they are measured. */
+/** How the rounds are measured. */
 export interface Measuring extends Extent {
   readonly measure: (
     item: Omit<Sample, 'bytesPerOp' | 'divergence'>,
@@ -14,7 +16,7 @@ export interface Measuring extends Extent {
   readonly progress: (cell: Cell, text: string) => void;
 }
 
-/** Every round begins with another one. */
+/** Measures the rounds. Each round begins with another kind of request. */
 export function measureRounds(
   cells: readonly Cell[],
   { measure, progress, ...extent }: Measuring,

@@ -1,7 +1,8 @@
 /**
- * Bytes per operation between client and coordinator (Correctables, OSDI 2016, §6.2.1, Figure 8): requests and answers on the
- * socket, reads and updates of records of 1 kB, under the load that makes views diverge, and driven until a quarter does.
- * Baseline: C1, reads of one replica; and a request for each view, all through the same client.
+ * Bytes per operation between client and coordinator (Correctables, OSDI 2016, §6.2.1, Figure 8): requests and answers
+ * on the socket, reads and updates of records of 1 kB, under the load at which views diverge, and with contention
+ * raised until a quarter of the views diverges. Baseline: C1, reads of one replica; and a request for each view, all
+ * through the same client.
  */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { versionOfEngine, versionsOf } from '../harness/provenance.ts';
@@ -68,7 +69,7 @@ async function run(settings: Settings): Promise<Outcome> {
   };
 }
 
-/** Fewer records, until enough views diverge. */
+/** Reduces the number of records until enough views diverge. */
 function drivenOn(crew: ClientPool, times: Times, progress: Settings['progress']): Promise<Cell> {
   return driven(async (cell) => {
     const divergence = (await measure(crew, cell, 'CC2', { ...times, seed: 0 })).divergence ?? 0;
@@ -93,7 +94,7 @@ function labelOf({ workload, distribution, records, driven: isDriven }: Cell): s
   return `workload ${workload}, ${distribution}${isDriven ? `, ${records} records` : ''}`;
 }
 
-/** As plain columns: an estimate by its value, and between what it surely is. */
+/** Converts a row to plain columns: each estimate becomes its value and its interval. */
 function flat(row: Row): Record<string, unknown> {
   const columns = Object.entries(row).flatMap(([name, value]): [string, unknown][] =>
     typeof value !== 'object'

@@ -1,4 +1,7 @@
-/** Three client processes, one a region, each of which asks a remote replica (Correctables, OSDI 2016, §6.2.1). */
+/**
+ * Starts three client processes, one for each region, each of which uses a remote replica (Correctables, OSDI 2016,
+ * §6.2.1).
+ */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -21,7 +24,7 @@ import { OBJECT, objectKeyOf, OBJECTS, paperBinding } from './systems.ts';
 import type { ReadStrategy } from './read-strategy.ts';
 import { fillRecords, TABLE } from './ycsb-table.ts';
 
-/** Whom the client beside each site asks. */
+/** The coordinator of the client beside each site. */
 export const COORDINATORS: Readonly<Record<Site, Site>> = {
   ireland: 'frankfurt',
   frankfurt: 'virginia',
@@ -35,11 +38,11 @@ export interface ClientPoolOptions {
 }
 
 export interface ClientPool {
-  /** The same order for each client at the same time, but for the seed. */
+  /** Sends the same order to all clients at the same time. Only the seed differs. */
   load(order: Omit<LoadOrder, 'kind'>): Promise<ReadonlyMap<Site, LoadReport>>;
-  /** Carried out by the client that is reported on. */
+  /** Runs the order at the reported client. */
   takeTurns(order: Omit<TurnsOrder, 'kind'>): Promise<TurnsReport>;
-  /** Processor time of each node so far, in microseconds; null where the system does not tell. */
+  /** Processor time of each node so far, in microseconds; null if the system does not report it. */
   nodesUs(): Readonly<Partial<Record<Site, number | null>>>;
   close(): Promise<void>;
 }
@@ -47,7 +50,7 @@ export interface ClientPool {
 const OBJECT_TABLE =
   "CREATE TABLE correctables_values (key text PRIMARY KEY, value text) WITH speculative_retry = 'NONE'";
 
-/** Starts what is missing, fills the tables, and starts the clients. */
+/** Starts the engine and the gateways unless they run, fills the tables, and starts the clients. */
 export async function openClientPool(options: ClientPoolOptions, progress: Settings['progress']): Promise<ClientPool> {
   const { sites, way } = options;
   const tables = [TABLE, OBJECT_TABLE];
@@ -106,7 +109,7 @@ async function fillObjects(keyspace: Keyspace): Promise<void> {
 interface Place {
   readonly keyspace: Keyspace;
   readonly options: ClientPoolOptions;
-  /** Takes the gateways that were opened. */
+  /** The gateways that were opened. */
   readonly gateways: OpenedGateway[];
 }
 

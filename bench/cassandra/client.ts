@@ -1,4 +1,4 @@
-/** A client process of the benchmarks on Cassandra: carries out one order after the other. */
+/** A client process of the benchmarks on Cassandra: runs one order after the other. */
 import { seeded } from '../../demo/shared/random.ts';
 import { cpuUsedUs } from '../load/messages.ts';
 import { fieldValue, keyOf } from '../ycsb/rows.ts';
@@ -65,12 +65,12 @@ async function load(order: LoadOrder): Promise<LoadReport> {
     final: latencyOf(stats.finalMs),
     bytes: relay === undefined || bytesFrom === undefined ? null : relay.bytes - bytesFrom,
     cpuUs: cpuUsedUs() - cpuFrom,
-    // Values written during the warm-up are read afterwards.
+    // Keep the writes of the warm-up in the history, because their values are read later.
     history: [...before.history.filter(({ kind }) => kind === 'write'), ...stats.history],
   };
 }
 
-/** So many loops that each carry out one request after the other, until the time is over. */
+/** Runs concurrent loops, each of which executes one request after the other, until the time is over. */
 async function drive(system: OpenSystem, order: LoadOrder, durationMs: number): Promise<Tally> {
   const requests = parseRequests(order);
   const stats: Tally = { operations: 0, preliminaryMs: [], finalMs: [], history: [] };

@@ -1,6 +1,7 @@
 /**
- * How often preliminary views are others than the final ones (Correctables, OSDI 2016, §6.2.1, Figure 7): 1000 records, three
- * clients at work, updates at one replica. From the same history: finals that are stale, as that profile allows.
+ * Measures how often preliminary views differ from final ones (Correctables, OSDI 2016, §6.2.1, Figure 7): 1000
+ * records, three clients at work, updates at one replica. Also counts stale final views in the same history, which this
+ * consistency allows.
  */
 import { writeFileSync } from 'node:fs';
 import { estimate, reported, type GoalResult } from '../harness/goals.ts';
@@ -16,7 +17,7 @@ import { RECORDS } from './ycsb-table.ts';
 
 const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 const WORKLOADS = ['A', 'B'] as const satisfies readonly Workload[];
-/** Requests of each client under way at a time. */
+/** Requests of each client in flight at a time. */
 const IN_FLIGHT = 48;
 
 export const cassandraDivergence: Bench = {
@@ -102,7 +103,7 @@ function samplesOf({ workload, distribution }: Mix, samples: readonly Sample[]):
   return samples.filter((sample) => sample.workload === workload && sample.distribution === distribution);
 }
 
-/** The shares by the rounds; what is stale is counted in the whole history. */
+/** Computes the shares by the rounds. Stale views are counted in the whole history. */
 export function computeGoalResults(samples: readonly Sample[], history: readonly HistoryEvent[]): GoalResult[] {
   const { reads, staleFinals, stalePreliminaries } = count(history);
   const divergences = MIXES.map((mix) => {

@@ -1,9 +1,10 @@
 /**
- * What clients saw, and what can be counted from it: views that differ, and finals that are older than what had been
- * acknowledged before. Clocks are those of one machine: a client's write is before another's read if it says so.
+ * The history of what clients saw, and the counts that can be computed from it: views that differ, and final views that
+ * lack a write acknowledged before. All clients share the clock of one machine, so its times order the events of
+ * different clients.
  */
 
-/** A record's fields, each by the tag of its value; null for one that is not there. */
+/** The fields of a record, each as the tag of its value; null for a field without a value. */
 export type Tags = readonly (string | null)[];
 
 export interface WriteEvent {
@@ -14,7 +15,7 @@ export interface WriteEvent {
   readonly tag: string;
   /** Milliseconds of a clock that all clients share. */
   readonly beganMs: number;
-  /** When it was acknowledged. */
+  /** When the operation was acknowledged. */
   readonly endedMs: number;
 }
 
@@ -24,7 +25,7 @@ export interface ReadEvent {
   readonly key: string;
   readonly beganMs: number;
   readonly endedMs: number;
-  /** Absent where there was no preliminary view. */
+  /** Absent if there was no preliminary view. */
   readonly preliminary?: Tags | undefined;
   readonly final: Tags;
 }
@@ -35,15 +36,15 @@ export interface Counts {
   readonly reads: number;
   /** Reads with a preliminary view. */
   readonly preliminaries: number;
-  /** Those whose preliminary view was another than the final one. */
+  /** Reads whose preliminary view differed from the final one. */
   readonly diverged: number;
   /** Reads whose final view lacks a write that was acknowledged before the read began. */
   readonly staleFinals: number;
-  /** The same of preliminary views. */
+  /** The same count for preliminary views. */
   readonly stalePreliminaries: number;
 }
 
-/** Counts from a history, so that anyone can do it again from the file. */
+/** Computes the counts from a history. Anyone can repeat that from the history file. */
 export function count(history: readonly HistoryEvent[]): Counts {
   const isStale = staleness(history.filter((event) => event.kind === 'write'));
   const reads = history.filter((event) => event.kind === 'read');
@@ -61,15 +62,18 @@ function isSame(some: Tags, others: Tags): boolean {
   return some.length === others.length && some.every((tag, field) => tag === others[field]);
 }
 
-/** The writes of one field in the order of their acknowledgements, each with the latest beginning up to it. */
+/**
+ * The writes of one field in the order of their acknowledgements, each with the latest begin among the writes up to it.
+ */
 interface Timeline {
   readonly endedMs: number[];
   readonly latestBeganMs: number[];
 }
 
 /**
- * Tells whether a view of a read is stale: it has a value that was overwritten by a write which began after that value was
- * acknowledged, and which was itself acknowledged before the read began. Writes at the same time may come in any order.
+ * Returns a function that checks whether a view of a read is stale: it has a value that was overwritten by a write
+ * which began after that value was acknowledged, and which was itself acknowledged before the read began. Writes at the
+ * same time may come in any order.
  */
 function staleness(writes: readonly WriteEvent[]): (read: ReadEvent, view: Tags) => boolean {
   const timelines = new Map<string, Timeline>();
@@ -87,20 +91,21 @@ function staleness(writes: readonly WriteEvent[]): (read: ReadEvent, view: Tags)
       const timeline = timelines.get(`${key}/${field}`);
       const known = timeline === undefined ? -1 : lastBelow(timeline.endedMs, beganMs);
       if (timeline === undefined || known < 0) return false;
-      // A value that was not written in this history was there before it, unless its writer was never answered.
+      // A value that no acknowledged write of this history has written was there before it, unless its writer got no
+      // answer.
       const seenMs = endedMs.get(`${key}/${field}/${tag}`) ?? (isLoaded(tag) ? -Infinity : Infinity);
       return (timeline.latestBeganMs[known] as number) > seenMs;
     });
 }
 
-/** The tag of all values that were loaded before anything was measured. */
+/** The tag of all values that were loaded before the measurement. */
 export const LOADED = 'loaded';
 
 function isLoaded(tag: string | null): boolean {
   return tag === LOADED || tag === null;
 }
 
-/** The place of the last number below `limit` in ascending numbers; -1 for none. */
+/** Returns the index of the last number below `limit` in ascending numbers, or -1. */
 function lastBelow(ascending: readonly number[], limit: number): number {
   let [from, to] = [0, ascending.length];
   while (from < to) {

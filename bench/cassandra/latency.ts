@@ -15,10 +15,10 @@ import { nameOf, getReadStrategy } from './read-strategy.ts';
 const PLAIN = ['driver C1', 'driver C2', 'driver C3'] as const satisfies readonly System[];
 const INCREMENTAL = ['CC2', 'CC3'] as const satisfies readonly System[];
 const SYSTEMS = [...PLAIN, ...INCREMENTAL];
-/** As near as this, in parts of the round trip to the coordinator or of the baseline, whichever is longer. */
+/** The goal: at most this multiple of the round trip to the coordinator or of the baseline, whichever is longer. */
 const AIM = 1.05;
 const ROUND_TRIP_MS = 20;
-/** From IRL to FRK, and from there to the nearest other replica, and to the farthest. */
+/** The round trips: from Ireland to Frankfurt, from there to the nearest other replica, and to the farthest one. */
 const WAYS_MS = { 'driver C1': ROUND_TRIP_MS, 'driver C2': 40, 'driver C3': 110 } as const;
 
 export const cassandraLatency: Bench = {
@@ -58,9 +58,9 @@ interface Extent extends Pick<Course<TurnsReport>, 'rounds' | 'looks'> {
 }
 
 /**
- * Reads by turns, and as many again while a view beside a plain read is undecided.
+ * Takes rounds of reads of each system in turn, and again as many while the comparison with plain reads is undecided.
  *
- * @throws Error where reads lack preliminary views, or plain ones come sooner than the way takes
+ * @throws Error if reads lack preliminary views, or plain reads take less than the round trip
  */
 export function takeRounds(
   crew: Pick<ClientPool, 'takeTurns'>,
@@ -76,7 +76,7 @@ export function takeRounds(
   return runAdaptiveRounds(round, { ...course, computeGoalResults });
 }
 
-/** The mean of the preliminary views that came before the final ones says nothing where the others are late. */
+/** Checks that enough reads have a preliminary view. Otherwise the mean would cover only the fast ones. */
 function checkTurns(report: TurnsReport): void {
   for (const system of INCREMENTAL) {
     const reads = report[system] ?? [];

@@ -1,6 +1,6 @@
 /**
- * What preliminary views cost of the throughput of quorum reads: of the one client that the paper reports on, and of all
- * clients together, each where its own throughput peaks in the sweep.
+ * Computes how much throughput quorum reads lose by preliminary views: for the one client on which the paper reports,
+ * and for all clients together. Each is compared at the peak of its own throughput in the sweep.
  */
 import { limitTime, estimate, reported, type GoalResult, type Estimate, type Goals } from '../harness/goals.ts';
 import { median, pairedRatios, rounded } from '../harness/statistics.ts';
@@ -8,20 +8,23 @@ import { LOOKS } from '../harness/adaptive-rounds.ts';
 import type { Workload } from '../ycsb/workload.ts';
 import { REPORTED, type LoadReport, type System } from './messages.ts';
 
-/** One system under one load. */
+/** The measurement of one system under one load. */
 export interface Sample {
   readonly workload: Workload;
   readonly system: System;
-  /** Requests of each client under way at a time. */
+  /** Requests of each client in flight at a time. */
   readonly inFlight: number;
   readonly round: number;
-  /** Of the client that is reported on. */
+  /** The throughput of the reported client. */
   readonly opsPerSec: number;
-  /** Of all clients. */
+  /** The throughput of all clients. */
   readonly totalOpsPerSec: number;
   /** Processor time of the reported client. */
   readonly clientUsPerOp: number;
-  /** Of the node that it asks, and of all of them, for each operation of all clients; null if unknown. */
+  /**
+   * Processor time of its coordinator for each operation of all clients. The next field is that of all nodes. null if
+   * unknown.
+   */
   readonly coordinatorUsPerOp: number | null;
   readonly nodesUsPerOp: number | null;
   readonly preliminary: LoadReport['preliminary'];
@@ -29,17 +32,22 @@ export interface Sample {
 }
 
 export const CLIENTS = [REPORTED, 'all'] as const;
-/** Whose throughput. */
+/** The clients whose throughput is compared. */
 export type Clients = (typeof CLIENTS)[number];
 
-/** Of the one client, as the paper reports it: the headline. The sum of all stands beside it. */
+/**
+ * The goals. The headline is the throughput of the one client, as in the paper. The sum of all clients is reported too.
+ */
 const GOALS: Readonly<Record<Clients, Goals>> = { ireland: { floor: 0.12, aim: 0.06 }, all: { aim: 0.06 } };
 
 function opsOf(clients: Clients): (sample: Sample) => number {
   return clients === 'all' ? ({ totalOpsPerSec }) => totalOpsPerSec : ({ opsPerSec }) => opsPerSec;
 }
 
-/** The most that a system does, by the medians of the rounds, and with how many requests of each client under way. */
+/**
+ * Returns the highest throughput of a system, by the medians of the rounds, and the number of requests in flight at
+ * which it is reached.
+ */
 export function peakOf(
   sweep: readonly Sample[],
   system: System,
@@ -56,7 +64,7 @@ export function peakOf(
   return others.reduce((most, item) => (item.opsPerSec > most.opsPerSec ? item : most), first);
 }
 
-/** The loads at which systems are compared: where either peaks, for the one client and for all. */
+/** Returns the loads at which systems are compared: the peaks of both, for the one client and for all clients. */
 export function comparedAt(sweep: readonly Sample[]): number[] {
   const peaks = CLIENTS.flatMap((clients) =>
     (['C2', 'CC2'] as const).map((system) => peakOf(sweep, system, clients).inFlight),
@@ -73,7 +81,7 @@ export interface Measured {
 
 export type Drop = ReturnType<typeof dropOf>;
 
-/** What CC2 loses of the throughput of C2. */
+/** Returns the share of the throughput of C2 that CC2 loses. */
 export function dropOf({ workload, sweep, pairs }: Measured, clients: Clients) {
   const [c2, cc2] = [peakOf(sweep, 'C2', clients), peakOf(sweep, 'CC2', clients)];
   const there = pairs.filter(({ inFlight }) => inFlight === c2.inFlight);
@@ -121,7 +129,7 @@ export function dropOf({ workload, sweep, pairs }: Measured, clients: Clients) {
   };
 }
 
-/** How much longer the coordinator works for an operation, pair by pair; null if unknown. */
+/** Returns how much more processor time the coordinator needs for an operation, pair by pair; null if unknown. */
 function coordinatorTimeOf(pairs: readonly Sample[]): Estimate | null {
   const times = (system: System): number[] =>
     pairs.filter((sample) => sample.system === system).map(({ coordinatorUsPerOp }) => coordinatorUsPerOp ?? NaN);

@@ -1,13 +1,13 @@
 /**
- * Systems one after the other at the loads where they peak, in pairs, and as many again while what preliminary views cost of
- * the throughput is undecided.
+ * Measures systems one after the other at the loads where they peak, in pairs, and in again as many pairs while the
+ * loss of throughput is undecided.
  */
 import type { Settings } from '../harness/bench.ts';
 import { runAdaptiveRounds, type Course } from '../harness/adaptive-rounds.ts';
 import { computeGoalResults, CLIENTS, comparedAt, dropOf, type Measured, type Sample } from './load-drops.ts';
 import type { System } from './messages.ts';
 
-/** Those whose throughput is compared, in every round of pairs. */
+/** The systems whose throughput is compared in every round of pairs. */
 export const PAIR = ['C2', 'CC2', 'driver C2'] as const satisfies readonly System[];
 
 /** One system under one load, in one round. */
@@ -16,13 +16,13 @@ export type Cell = Pick<Sample, 'workload' | 'system' | 'inFlight' | 'round'>;
 /** How many rounds of pairs. */
 export type Extent = Pick<Course<Sample>, 'rounds' | 'looks'>;
 
-/** How they are measured. */
+/** How the pairs are measured. */
 export interface Comparing extends Extent {
   readonly measure: (cell: Cell) => Promise<Sample>;
   readonly progress: Settings['progress'];
 }
 
-/** The systems at the same loads, again and again, in another order each time. */
+/** Measures the systems at the same loads repeatedly, each time in another order. */
 export async function comparePairs(
   { workload, sweep }: Omit<Measured, 'pairs'>,
   { measure, progress, ...extent }: Comparing,

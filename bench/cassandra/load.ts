@@ -1,6 +1,6 @@
 /**
- * Latency against throughput (Correctables, OSDI 2016, §6.2.1, Figure 6): YCSB's workloads A, B and C, three clients that each
- * ask a remote replica, and what preliminary views cost of the throughput of quorum reads, and of processor time.
+ * Latency against throughput (Correctables, OSDI 2016, §6.2.1, Figure 6): YCSB's workloads A, B and C, three clients
+ * that each use a remote replica, and the throughput and processor time that preliminary views cost quorum reads.
  */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { median, rounded } from '../harness/statistics.ts';
@@ -44,7 +44,7 @@ interface Plan {
   readonly pairMs: number;
 }
 
-/** At most these: the sweep ends where throughput has fallen. */
+/** The loads of the sweep, which ends where the throughput has fallen. */
 const LOADS = [4, 16, 32, 64, 96, 128, 192, 256, 384, 512];
 const FULL: Plan = { loads: LOADS, rounds: 5, pairs: { rounds: 15 }, durationMs: 2_000, pairMs: 4_000 };
 const QUICK: Plan = { loads: [8, 64], rounds: 1, pairs: { rounds: 2, looks: 1 }, durationMs: 1_500, pairMs: 1_500 };
@@ -78,7 +78,7 @@ async function run(settings: Settings): Promise<Outcome> {
   return outcomeOf(nameOf('cassandra-load', way), plan.rounds, { sweeps, pairs });
 }
 
-/** The report of what was measured. */
+/** Creates the report of the measurements. */
 function outcomeOf(
   name: string,
   rounds: number,
@@ -117,7 +117,7 @@ async function measure(crew: ClientPool, cell: Cell, durationMs: number): Promis
   const perSec = (item: LoadReport): number => (1000 * item.operations) / item.elapsedMs;
   const [nodesTo, tookMs] = [crew.nodesUs(), performance.now() - from];
   const totalOpsPerSec = [...reports.values()].reduce((sum, item) => sum + perSec(item), 0);
-  /** The warm-up counts as long as it lasts, as if as much had been done in it as afterwards. */
+  /** The processor time includes the warm-up. So the count of operations is scaled to its duration, too. */
   const usPerOp = (site: Site): number | null => {
     const [before, after] = [nodesFrom[site] ?? null, nodesTo[site] ?? null];
     return before === null || after === null ? null : (after - before) / ((totalOpsPerSec * tookMs) / 1000);
@@ -140,7 +140,7 @@ interface Course {
   readonly progress: Settings['progress'];
 }
 
-/** How far the sweep goes: by one short look at each load. */
+/** Determines the end of the sweep by one short measurement at each load. */
 function loadsOf(crew: ClientPool, workload: Workload, { plan, progress }: Course): Promise<number[]> {
   return findPeakLoads(plan.loads, async (inFlight) => {
     progress(`workload ${workload}: how far to go, ${inFlight} requests a client`);
@@ -152,7 +152,7 @@ function loadsOf(crew: ClientPool, workload: Workload, { plan, progress }: Cours
   });
 }
 
-/** All loads and systems in every round, each round beginning with another one. */
+/** Measures all loads and systems in every round. Each round begins with another system. */
 async function sweep(crew: ClientPool, workload: Workload, { plan, progress }: Course): Promise<Sample[]> {
   const cells = plan.loads.flatMap((inFlight) => CURVES.map((system) => ({ workload, system, inFlight })));
   const samples: Sample[] = [];

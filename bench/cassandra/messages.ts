@@ -1,4 +1,4 @@
-/** What the benchmark and its client processes say to each other. */
+/** The messages between the benchmark and its client processes. */
 import type { Site } from '../../engines/wan.ts';
 import type { WorkloadOptions } from '../ycsb/workload.ts';
 import type { HistoryEvent } from './history.ts';
@@ -23,20 +23,20 @@ export const SYSTEMS = [
 ] as const;
 export type System = (typeof SYSTEMS)[number];
 
-/** The client that the paper reports on. */
+/** The client on which the paper reports. */
 export const REPORTED = 'ireland' satisfies Site;
 
-/** What a client process gets at its start. */
+/** The settings that a client process gets at its start. */
 export interface ClientSetup {
   readonly site: Site;
   readonly keyspace: string;
-  /** The coordinator, as it is reached from the client's site. */
+  /** The address of the coordinator for the client's site. */
   readonly contactPoint: string;
-  /** Whether reads of CC are one request to a coordinator with preliminary views, or two. */
+  /** Whether a read of CC is one request, to a coordinator with preliminary views. Otherwise it is two requests. */
   readonly oneRequest: boolean;
-  /** Websocket addresses of gateways beside the coordinator, by the number of replicas that a final read asks. */
+  /** Websocket addresses of gateways beside the coordinator, by the number of replicas of a final read. */
   readonly gateways?: Readonly<Record<2 | 3, string>> | undefined;
-  /** Whether to count the bytes on the way to the coordinator, and back. */
+  /** Whether to count the bytes to and from the coordinator. */
   readonly countBytes: boolean;
 }
 
@@ -44,16 +44,16 @@ export interface ClientSetup {
 export interface LoadOrder extends WorkloadOptions {
   readonly kind: 'load';
   readonly system: System;
-  /** Requests under way at a time. */
+  /** Requests in flight at a time. */
   readonly inFlight: number;
   readonly warmUpMs: number;
   readonly durationMs: number;
   readonly seed: number;
-  /** Whether to report what was seen. */
+  /** Whether to report the history of reads and writes. */
   readonly record: boolean;
 }
 
-/** Reads small objects one after the other, by turns through each system. */
+/** Reads small objects one after the other, through each system in turn. */
 export interface TurnsOrder {
   readonly kind: 'turns';
   readonly systems: readonly System[];
@@ -74,7 +74,7 @@ export interface LoadReport {
   readonly reads: number;
   /** How many of them had a preliminary view. */
   readonly preliminaries: number;
-  /** Of reads with a preliminary view. */
+  /** The latency of preliminary views. */
   readonly preliminary: Latency | null;
   readonly final: Latency | null;
   /** On the socket, both directions, without the warm-up; null if not counted. */

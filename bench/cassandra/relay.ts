@@ -2,9 +2,9 @@
 import { connect, createServer, type AddressInfo } from 'node:net';
 
 export interface Relay {
-  /** `host:port` to connect to instead. */
+  /** The address of the relay, `host:port`. */
   readonly address: string;
-  /** Bytes of both directions so far. */
+  /** The number of bytes in both directions so far. */
   readonly bytes: number;
   close(): Promise<void>;
 }

@@ -9,14 +9,14 @@ import { WebSocket } from 'ws';
 import type { ClientSetup, System } from './messages.ts';
 import { getFields, reads, SELECT, statements, update } from './ycsb-table.ts';
 
-/** The values of a record's fields, or a small object by itself. */
+/** The values of a record's fields, or one small object. */
 export type Value = readonly (string | null)[];
 
 /** Called with a preliminary view. */
 export type OnEarly = (value: Value) => void;
 
 export interface OpenSystem {
-  /** Reads a record; undefined where there is none. */
+  /** Reads a record; undefined if there is none. */
   read(key: string, onEarly: OnEarly): PromiseLike<Value | undefined>;
   readObject(key: string, onEarly: OnEarly): PromiseLike<Value | undefined>;
   update(key: string, field: number, value: string): PromiseLike<unknown>;
@@ -36,7 +36,7 @@ export function openSystem(system: System, setup: ClientSetup): OpenSystem {
   return system.startsWith('driver ') ? openDriver(system, setup) : openCorrectable(system, setup);
 }
 
-/** How many replicas a final read asks. */
+/** Returns how many replicas a final read uses. */
 function quorumOf(system: System): 1 | 2 | 3 {
   return Number(/\d/.exec(system)?.[0]) as 1 | 2 | 3;
 }

@@ -1,19 +1,19 @@
-/** Clients that are believed only where the views were there: of who has none, they would tell that these cost nothing. */
+/** A client pool that checks its reports. Without preliminary views, a report would show that these cost nothing. */
 import { checkViews } from '../harness/preconditions.ts';
 import type { Site } from '../../engines/wan.ts';
 import type { LoadOrder, LoadReport, System } from './messages.ts';
 
-/** Carries out a load, by the client beside each site. */
+/** The report of a load from the client beside each site. */
 interface Loaded {
   load(order: Omit<LoadOrder, 'kind'>): Promise<ReadonlyMap<Site, LoadReport>>;
 }
 
-/** Whether each of its reads has a preliminary view, by one request or by two. */
+/** Returns whether each read of the system has a preliminary view, by one request or by two. */
 function isIncremental(system: System): boolean {
   return system.startsWith('CC') || system === 'C1 + C2';
 }
 
-/** The same crew. The report of a load is an error where reads lack preliminary views. */
+/** Opens a client pool. If reads lack preliminary views, a load rejects in place of a report. */
 export function openValidatedClientPool<C extends Loaded>(crew: C): C {
   return {
     ...crew,

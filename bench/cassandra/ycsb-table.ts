@@ -1,4 +1,4 @@
-/** YCSB's table on Cassandra, as its own binding has it, and the operations on it. */
+/** YCSB's table on Cassandra, as in YCSB's own Cassandra binding, and the operations on it. */
 import { defineStatements, oneRow } from 'correctables/bindings/cassandra';
 import type { Operation } from 'correctables';
 import * as z from 'zod';
@@ -12,7 +12,7 @@ export const RECORDS = 1000;
 
 const COLUMNS = FIELD_NAMES.join(', ');
 
-/** The record by its key. Reads wait for late replicas, and ask no other ones. */
+/** The table of records by key. Reads wait for slow replicas, and do not use other ones instead. */
 export const TABLE =
   `CREATE TABLE usertable (y_id text PRIMARY KEY, ${FIELD_NAMES.map((name) => `${name} text`).join(', ')}) ` +
   "WITH speculative_retry = 'NONE'";
@@ -31,7 +31,7 @@ export const reads = defineStatements({
   },
 });
 
-/** One a field: YCSB writes one of them at a time. */
+/** One statement for each field, because YCSB writes one field at a time. */
 const updates = FIELD_NAMES.map((name, field) =>
   defineStatements({
     [name]: { access: 'write' as const, cql: updateCql(field), args: updateArgs, isIdempotent: true },
@@ -47,12 +47,12 @@ export function update(key: string, field: number, value: string): Operation<voi
   return build({ key, value });
 }
 
-/** The values of the fields in their order. */
+/** Returns the values of the fields in their order. */
 export function getFields(row: Readonly<Record<string, unknown>>): (string | null)[] {
   return FIELD_NAMES.map((name) => row[name] as string | null);
 }
 
-/** Which writes the values of a record come from. */
+/** Returns the tags of the writes that the values of a record come from. */
 export function tagsOf(fields: readonly (string | null)[] | undefined): Tags {
   return (fields ?? []).map((value) => (value === null ? null : tagOf(value)));
 }

@@ -1,6 +1,6 @@
 /**
- * What a causal store costs its Redis: the server's time of a put and of a read, beside `SET` and `GET` in the same rounds.
- * Two sites with all their background work, values of 100 bytes.
+ * Measures the load of a causal store on its Redis: the server's time of a put and of a read, beside `SET` and `GET` in
+ * the same rounds. Two sites with all their background work, values of 100 bytes.
  */
 import { Redis } from 'ioredis';
 import { createClient, type Client } from 'correctables';
@@ -29,13 +29,13 @@ const KEYS = 2_000;
 const MANY = 8;
 const GROUPS = 250;
 const IN_FLIGHT = 16;
-/** A read at `latest` would add calls at both sites. */
+/** Read only at `causal`: a read at `latest` would add calls at both sites. */
 const CAUSAL = { levels: ['causal'] } as const;
 const VALUE = 'v'.repeat(98); // 100 bytes as JSON.
 
 interface Contender {
   readonly name: string;
-  /** The command, or the call of the store, whose times count. */
+  /** The command or the call of the store that is measured. */
   readonly operation: string;
   readonly keyCount: number;
   run(index: number): PromiseLike<unknown>;
@@ -87,7 +87,7 @@ async function measure(
     for (let round = 0; round <= rounds; round += 1) {
       for (const contender of contenders) {
         const result = await measureRound(near, contender, callsPerRound);
-        // The first round fills the keys.
+        // Do not count the first round, which fills the keys.
         if (round > 0) times.set(contender.name, [...(times.get(contender.name) ?? []), result]);
       }
       settings.progress(`round ${round} of ${rounds}`);
@@ -111,7 +111,7 @@ async function runConcurrently(count: number, start: (index: number) => PromiseL
   await Promise.all(Array.from({ length: IN_FLIGHT }, lane));
 }
 
-/** Runs with both sites open, and with what is measured at the first one. */
+/** Runs `run` with both sites open, and with a connection to the first one. */
 async function withStore(
   server: RedisServerName,
   use: (near: Redis, contenders: readonly Contender[]) => Promise<void>,
@@ -139,7 +139,7 @@ async function withStore(
   }
 }
 
-/** Keys of one partition: the part in braces decides. */
+/** Returns keys of one partition, which the part in braces determines. */
 function toKeys(index: number): string[] {
   return Array.from({ length: MANY }, (_, at) => `{${index % GROUPS}}:${at}`);
 }

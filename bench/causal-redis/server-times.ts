@@ -1,6 +1,6 @@
 /**
- * How long a server executes calls, by its slow log. These are the times that `INFO commandstats` adds up, but for each
- * call and each script alone, so that polls and pauses of a busy machine do not hide in a mean.
+ * Measures how long a server executes calls, by its slow log. These are the times that `INFO commandstats` adds up, but
+ * for each call and each script alone, so that polls and pauses of a busy machine do not hide in a mean.
  */
 import type { Redis } from 'ioredis';
 
@@ -14,7 +14,7 @@ type LogItem = readonly [id: number, at: number, us: number, args: readonly stri
 
 const MAX_CALLS = 50_000;
 
-/** Makes the server note all calls. */
+/** Makes the server log all calls. */
 export async function logAllCalls(redis: Redis): Promise<void> {
   await redis.config('SET', 'slowlog-max-len', MAX_CALLS);
   await redis.config('SET', 'slowlog-log-slower-than', 0);

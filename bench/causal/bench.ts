@@ -1,6 +1,7 @@
 /**
- * The causal store beside CC-LO, the "latency-optimal" design (Didona and others, VLDB 2018): what a put costs as clients
- * become more, counted, and latency against throughput, by a queueing model with service times that are measured here.
+ * Compares the causal store with CC-LO, the "latency-optimal" design (Didona and others, VLDB 2018). It counts what a
+ * put costs with a growing number of clients. It computes latency against throughput by a queueing model, with service
+ * times that are measured here.
  */
 import { loadavg } from 'node:os';
 import { runAdaptiveRounds } from '../harness/adaptive-rounds.ts';
@@ -23,7 +24,7 @@ export const causal: Bench = {
   run,
 };
 
-/** What is the same in all runs. */
+/** The values that are the same in all runs. */
 interface Context extends Pick<Settings, 'quick' | 'progress'> {
   readonly times: ServiceTimes;
   getChooser(skew: number): RankChooser;
@@ -64,7 +65,7 @@ function checkSystems({ quick, progress }: Context): readonly Checked[] {
     [1, 3].map((sites) => {
       const runs = Array.from({ length: quick ? 1 : 10 }, (_, seed) => [
         runChecked({ system, siteCount: sites, seed }),
-        // Reads that take longer than CC-LO keeps their ids.
+        // Check reads that take longer than CC-LO keeps their ids.
         ...(system === 'cc-lo' ? [runChecked({ system, siteCount: sites, seed, delayMs: 200 })] : []),
       ]).flat();
       const count = (of: (result: (typeof runs)[number]) => number): number =>
@@ -96,7 +97,10 @@ function runCurve(context: Context, curve: Curve): readonly Row[] {
   );
 }
 
-/** CC-LO needs longer until as many ids are added as are dropped, the causal store until other sites answer. */
+/**
+ * The warm-up of each system. CC-LO needs time until as many ids are dropped as are added, and the causal store until
+ * other sites have answered.
+ */
 const WINDOWS_MS = { contrarian: [80, 50], 'cc-lo': [200, 60] } as const;
 const FEW_DURATION_MS = 300;
 
@@ -113,7 +117,7 @@ function createLoop({ times, quick, getChooser }: Context, { system, clients, se
     seed,
     times,
     warmUpMs,
-    // A few clients need longer for as many operations.
+    // With few clients, the same number of operations takes longer.
     durationMs: !quick && clients < 16 ? FEW_DURATION_MS : durationMs,
     siteCount: 1,
     clientsPerSite: clients,

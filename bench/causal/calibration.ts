@@ -9,7 +9,7 @@ import type { Execution } from './systems/queueing-network.ts';
 import { NOMINAL_TIMES, type Line, type ServiceTimes } from './systems/service-times.ts';
 import { DEFAULT_WORKLOAD, type RankChooser } from './systems/workload.ts';
 
-/** The slowest are those that the machine has interrupted, or the garbage collector. */
+/** The share of the slowest calls, which are dropped. The machine or the garbage collector has interrupted them. */
 const SLOWEST_SHARE = 0.01;
 const CONNECTIONS = 16;
 const MESSAGE_BYTES = 64;
@@ -61,7 +61,7 @@ function echo(client: Socket, count: number): Promise<void> {
   });
 }
 
-/** Half of what it takes to encode and to decode a message, by what it has in it. */
+/** Measures the codec: half of the time to encode and decode a message, by the content of the message. */
 function measureCodec(): ServiceTimes['codec'] {
   const packr = new Packr({ useRecords: true });
   const small = { clock: 1, key: '{00}0000' };
@@ -81,7 +81,7 @@ function measureCodec(): ServiceTimes['codec'] {
   return { perMessageUs, perNumberUs, perLetterUs };
 }
 
-/** Runs all systems, and fits what their partitions take for each kind of message. */
+/** Runs all systems, and fits the execution times of their partitions for each kind of message. */
 function measureExecution({ chooseRank, quick }: CalibrationOptions): ServiceTimes['execution'] {
   const byKind = new Map<string, Execution[]>();
   const collect = (system: SystemName, siteCount: number, clientsPerSite: number): void => {

@@ -1,4 +1,4 @@
-/** What curves of throughput and latency say: fits, peaks, and values in between. */
+/** Evaluates curves of throughput and latency: fits, peaks, and interpolated values. */
 
 export interface CurvePoint {
   readonly x: number;
@@ -46,7 +46,9 @@ export function interpolate(points: readonly CurvePoint[], x: number): number {
   return NaN;
 }
 
-/** Returns the lowest x from which on `of` is below `to`, at x values of both; NaN if it never is. */
+/**
+ * Returns the lowest x, among the x values of both curves, from which on `of` stays below `to`; NaN if there is none.
+ */
 export function findCrossing(of: readonly CurvePoint[], to: readonly CurvePoint[]): number {
   const end = Math.min(...[of, to].map((points) => Math.max(...points.map(({ x }) => x))));
   const start = Math.max(...[of, to].map((points) => points[0]?.x ?? NaN));

@@ -1,4 +1,4 @@
-/** What the causal store is held to beside CC-LO. */
+/** The goals of the causal store in comparison with CC-LO. */
 import { atLeast, estimate, limitTime, reported, type Estimate, type GoalResult } from '../harness/goals.ts';
 import { LOOKS } from '../harness/adaptive-rounds.ts';
 import { SYSTEMS, type SystemName } from './systems/closed-loop.ts';
@@ -8,13 +8,13 @@ import { createCurvePoints, findPeak, findRow, fitIds, selectRows, type Row, typ
 import { SIZES, SKEWS, VALUE_BYTES, WRITES } from './settings.ts';
 import { rounded } from '../harness/statistics.ts';
 
-/** One seed: what the puts cost, and what they take at half of CC-LO's peak. */
+/** The result for one seed: the cost of puts, and their latency at half of CC-LO's peak. */
 export interface Round {
   readonly costs: readonly { readonly system: SystemName; readonly few: PutCost; readonly many: PutCost }[];
   readonly atHalfPeak: readonly { readonly system: SystemName; readonly clients: number; readonly putMeanMs: number }[];
 }
 
-/** What the checker found. */
+/** The findings of the checker. */
 export interface Checked {
   readonly system: SystemName;
   readonly sites: number;
@@ -130,7 +130,7 @@ function computeLatencyGoals(rows: readonly Row[]): readonly GoalResult[] {
   ];
 }
 
-/** The workloads in which one parameter is another one. */
+/** Computes the goals of the workloads in which one parameter differs from the default. */
 function computeVariedGoals(rows: readonly Row[]): readonly GoalResult[] {
   const vsCclo = (where: Partial<Row>): number =>
     rounded(findPeak(rows, { system: CONTRARIAN, ...where }) / findPeak(rows, { system: CCLO, ...where }));
@@ -140,7 +140,7 @@ function computeVariedGoals(rows: readonly Row[]): readonly GoalResult[] {
   };
   const skewed = (system: SystemName): number =>
     rounded(findPeak(rows, { system, ...ONE_SITE }) / findPeak(rows, { system, figure: 'skew', skew: 0 }));
-  /** The default has no curve of its own there. */
+  /** The default workload has no separate curve in these figures. */
   const isVaried = (at: Partial<Row>): boolean => selectRows(rows, { system: CCLO, ...at }).length > 0;
   return [
     ...WRITES.filter((writes) => isVaried({ figure: 'writes', writes })).map((writes) =>

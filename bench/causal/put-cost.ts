@@ -1,11 +1,11 @@
-/** What the servers work for one put on this machine: the code of the partitions, and the messages. */
+/** Computes the server time of one put on this machine: that of the partitions' code, and that of the messages. */
 import { dropSlowest } from './calibration.ts';
 import { runClosedLoop, type LoopOptions } from './systems/closed-loop.ts';
 import { groupBy } from '../harness/group-by.ts';
 import type { Execution } from './systems/queueing-network.ts';
 
 export interface PutCost {
-  /** The code as it was measured in this run, and messages by their service times. */
+  /** The measured time of the code in this run, plus the service times of the messages. */
   readonly us: number;
   readonly messages: number;
   readonly bytes: number;

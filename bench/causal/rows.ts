@@ -1,4 +1,4 @@
-/** What is written of each closed loop, and what is read out of these rows. */
+/** The rows that are written for each closed loop, and functions that read them. */
 import { rounded } from '../harness/statistics.ts';
 import type { LoopResult, SystemName } from './systems/closed-loop.ts';
 import { fitLine, interpolate, type CurvePoint, type LineFit } from './curves.ts';
@@ -8,7 +8,7 @@ export interface Row {
   readonly figure: FigureName;
   readonly sites: number;
   readonly system: SystemName;
-  /** At each site. */
+  /** The number of clients at each site. */
   readonly clients: number;
   readonly writes: number;
   readonly partitionsPerRead: number;
@@ -20,7 +20,9 @@ export interface Row {
   readonly readP99Ms: number;
   readonly putMeanMs: number;
   readonly putP95Ms: number;
-  /** What servers work for one read, one put, and in the background for any operation. */
+  /**
+   * Server time of one read. The next fields are that of one put, and that of the background work for each operation.
+   */
   readonly usPerRead: number;
   readonly usPerPut: number;
   readonly usInBackground: number;
@@ -28,7 +30,7 @@ export interface Row {
   readonly messagesPerPut: number;
   readonly bytesPerRead: number;
   readonly bytesPerPut: number;
-  /** Of a readers check. */
+  /** The number of read ids in a readers check. */
   readonly ids: number;
   readonly distinctIds: number;
   readonly askedPartitions: number;
@@ -86,7 +88,7 @@ export function findPeak(rows: readonly Row[], wanted: RowKey): number {
   return Math.max(...selectRows(rows, wanted).map(({ perSecond }) => perSecond));
 }
 
-/** Returns a figure over the throughput. */
+/** Returns the points of a curve: a figure over the throughput. */
 export function createCurvePoints(
   rows: readonly Row[],
   wanted: RowKey,
@@ -95,7 +97,7 @@ export function createCurvePoints(
   return selectRows(rows, wanted).map((row) => ({ x: row.perSecond, y: row[figure] }));
 }
 
-/** Returns how many clients it takes for a throughput, as a whole number. */
+/** Returns how many clients are needed for a throughput, as an integer. */
 export function findClientsFor(rows: readonly Row[], wanted: RowKey, perSecond: number): number {
   return Math.max(1, Math.round(interpolate(createCurvePoints(rows, wanted, 'clients'), perSecond)));
 }

@@ -1,11 +1,14 @@
-/** Which workloads, systems and numbers of clients are run. */
+/** The workloads, systems and numbers of clients that are run. */
 import { SYSTEMS, type SystemName } from './systems/closed-loop.ts';
 import { DEFAULT_WORKLOAD, type Workload } from './systems/workload.ts';
 
 export const FIGURES = ['default', 'writes', 'skew', 'size', 'values'] as const;
 export type FigureName = (typeof FIGURES)[number];
 
-/** The paper's Table 1, except that a read there has at most 45 partitions to choose from, and here 32. */
+/**
+ * The values of the paper's Table 1, except for the number of partitions: the paper has up to 45, and this benchmark
+ * has 32.
+ */
 export const KEYS_OF_PARTITION = 1_000_000;
 export const WRITES = [0.01, 0.05, 0.1];
 export const SKEWS = [0, 0.8, 0.99];
@@ -27,7 +30,7 @@ export interface Curve {
 const PAPER_SYSTEMS = ['contrarian', 'cc-lo'] as const;
 const VARIED_CLIENTS = [1, 64, 256];
 
-/** Returns the curves of a full run. The default workload is a point of each other figure. */
+/** Returns the curves of a full run. The default workload provides one point of each other figure. */
 export function listCurves(quick: boolean): readonly Curve[] {
   if (quick) return [{ ...createCurve('default', {}), systems: SYSTEMS, clients: [1, 8, 64] }];
   const others = <T extends number>(values: readonly T[], usual: T): readonly T[] =>

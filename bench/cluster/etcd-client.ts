@@ -1,15 +1,15 @@
 /**
- * A client process of a bare etcd: `etcd-client.ts HOST:PORT`. Each operation writes a value under a key of its own, and ends
- * once it is acknowledged and a watch has delivered it. A site does no less for a red operation.
+ * A client process of a bare etcd: `etcd-client.ts HOST:PORT`. Each operation writes a value under a key of its own,
+ * and ends once it is acknowledged and a watch has delivered it. A site has to do the same for a red operation.
  */
 import * as grpc from '@grpc/grpc-js';
 import { runLoop, timeRun } from '../load/loops.ts';
 
-/** To the process, for one run. */
+/** The message to the process that starts a run. */
 export interface EtcdOrder {
   /** Size of each value. */
   readonly bytes: number;
-  /** One operation after the other in each loop of the window unless given. */
+  /** The rate of an open loop. Default: each loop of the window runs one operation after the other */
   readonly perSecond?: number | undefined;
   readonly window: number;
   readonly durationMs: number;
@@ -19,7 +19,7 @@ const PREFIX = '/bench/';
 const PREFIX_END = '/bench0';
 const [, , address] = process.argv as [string, string, string];
 const client = new grpc.Client(address, grpc.credentials.createInsecure());
-/** What waits for its event, by key. */
+/** The operations that wait for their event, by key. */
 const unseen = new Map<string, () => void>();
 let puts = 0;
 
@@ -65,7 +65,7 @@ function toBytes(bytes: Buffer): Buffer {
   return bytes;
 }
 
-/** A field of a message that is bytes, or another message. */
+/** Encodes a field of a message: bytes, or another message. */
 function part(field: number, content: Buffer | string): Buffer {
   const bytes = Buffer.from(content as string);
   const head: number[] = [(field << 3) | 2];
@@ -74,7 +74,7 @@ function part(field: number, content: Buffer | string): Buffer {
   return Buffer.concat([Buffer.from([...head, length]), bytes]);
 }
 
-/** The contents of all fields with this number that are bytes, or other messages. */
+/** Returns the contents of all fields with this number: bytes, or other messages. */
 function readParts(message: Buffer, field: number): Buffer[] {
   const parts: Buffer[] = [];
   for (let at = 0; at < message.length;) {

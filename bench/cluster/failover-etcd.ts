@@ -1,6 +1,6 @@
 /**
- * How long red writes are away after the leader of etcd is killed, if the red log is there, at clients of all sites; and
- * whether one that was acknowledged is lost, or applied twice.
+ * Measures how long clients of all sites cannot execute red writes after the leader of etcd is killed, if etcd has the
+ * red log. Also checks that no acknowledged write is lost or applied twice.
  */
 import { createClient, type Client } from 'correctables';
 import { redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
@@ -22,13 +22,13 @@ const FUNDS = 1_000_000;
 /** The election timeout of the servers is 1 s. */
 const AIM_SECONDS = 3;
 
-/** What one kill has led to. */
+/** The result of one kill. */
 export interface EtcdKillRow {
   /** The site of the server that was killed. */
   readonly leader: SiteName;
-  /** The longest time without an acknowledged red write, of the client that waited longest. */
+  /** The longest time that a client waited for an acknowledged red write. */
   readonly awaySeconds: number;
-  /** The same in as long a time before the kill. */
+  /** The same in a period of equal length before the kill. */
   readonly undisturbedSeconds: number;
   readonly writes: number;
   readonly lost: number;
@@ -65,7 +65,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   }
 }
 
-/** Judges the kills by the goals. */
+/** Compares the kills with the goals. */
 export function computeGoalResults(rows: readonly EtcdKillRow[]): GoalResult[] {
   const of = (figure: Exclude<keyof EtcdKillRow, 'leader'>): number[] => rows.map((row) => row[figure]);
   const sum = (figure: 'lost' | 'repeated' | 'unknown'): number => of(figure).reduce((all, value) => all + value, 0);
@@ -79,7 +79,7 @@ export function computeGoalResults(rows: readonly EtcdKillRow[]): GoalResult[] {
   ];
 }
 
-/** One kill, with a client at each site that writes one red operation after the other. */
+/** Measures one kill, while a client at each site executes one red write after the other. */
 async function measureKill({ nodes, etcd }: ClusterOnEtcd, kill: number): Promise<EtcdKillRow> {
   const clients = SITES.map((site) => new Withdrawer(`etcd:${kill}:${site}`, nodes[site].siteUrl));
   await Promise.all(clients.map((client) => client.begin()));
@@ -129,7 +129,7 @@ class Withdrawer {
     return this.#client.invokeStrong(load.withdraw({ account: this.#account, cents: 1 }));
   }
 
-  /** Reads what the account holds in the red order, and closes the client. */
+  /** Reads the balance of the account in the red order, and closes the client. */
   async end(): Promise<Record<'writes' | 'lost' | 'repeated' | 'unknown', number>> {
     const balance = await this.#client.invokeStrong(load.balance({ account: this.#account }));
     await this.#client.close();

@@ -1,7 +1,7 @@
 /**
- * How long blue writes are away after a site's process is killed, for its own clients, which move to another site, and for
- * those of other sites; how long the process takes until it serves again, with a million rows on its disk; and whether a
- * write that was acknowledged is lost, or applied twice.
+ * Measures how long clients cannot execute blue writes after the process of a site is killed: clients of this site,
+ * which move to another site, and clients of other sites. Also measures how long the process takes until it serves
+ * again with a million rows on its disk, and checks that no acknowledged write is lost or applied twice.
  */
 import { createClient, type Client } from 'correctables';
 import { redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
@@ -19,31 +19,31 @@ import { Writer, longestWaitSeconds } from './writer.ts';
 const FULL = { kills: 20, rows: 1_000_000 };
 const QUICK = { kills: 2, rows: 20_000 };
 
-/** Until all clients are connected and write. */
+/** The time until all clients are connected and write. */
 const CONNECT_MS = 500;
-/** How long clients write before a kill, and as long after it: the time before is what the time after is compared with. */
+/** How long clients write before a kill, and again after it. The two periods are compared. */
 const WINDOW_MS = 3000;
-/** Clients of the site that is killed, and of each other one. */
+/** The number of clients of the killed site. The next constant is that of each other site. */
 const VICTIMS = 2;
 const OTHERS = 1;
-/** Rows that one write makes, so that a million of them do not take a million writes. */
+/** The number of rows that one write creates, so that a million rows do not take a million writes. */
 const ROWS_PER_WRITE = 1000;
 const FILL_WINDOW = 4;
-/** How long what the sites have may take to be the same everywhere, once all of them run. */
+/** The time limit within which all sites must have the same data, once all of them run. */
 const CONVERGE_MS = 60_000;
 
-/** What one kill has led to. */
+/** The result of one kill. */
 export interface KillRow {
   readonly site: SiteName;
-  /** The longest time without an acknowledged write, of the client of that site that waited longest. */
+  /** The longest time that a client of that site waited for an acknowledged write. */
   readonly awaySeconds: number;
-  /** The same of the clients of other sites. */
+  /** The same for clients of other sites. */
   readonly elsewhereSeconds: number;
-  /** The same of those, in as long a time before the kill. */
+  /** The same for clients of other sites, in a period of equal length before the kill. */
   readonly undisturbedSeconds: number;
-  /** From the start of the process until it serves. */
+  /** The time from the start of the process until it serves. */
   readonly backSeconds: number;
-  /** Of a processor, for that. */
+  /** The processor time that this start takes. */
   readonly backProcessorSeconds: number;
   readonly lost: number;
   readonly repeated: number;
@@ -88,12 +88,12 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   }
 }
 
-/** Judges the kills by the goals. */
+/** Compares the kills with the goals. */
 export function computeGoalResults(rows: readonly KillRow[]): GoalResult[] {
   const of = (figure: Figure): number[] => rows.map((row) => row[figure]);
   const most = (figure: Figure): number => Math.max(...of(figure));
   const sum = (figure: Figure): number => of(figure).reduce((all, value) => all + value, 0);
-  // A client is away if it waits longer than any has without a kill.
+  // A client counts as interrupted if it waits longer than any client does without a kill.
   const usualSeconds = most('undisturbedSeconds');
   const beyondUsual = of('elsewhereSeconds').map((seconds) => Math.max(0, seconds - usualSeconds));
   return [
@@ -112,7 +112,7 @@ export function computeGoalResults(rows: readonly KillRow[]): GoalResult[] {
   ];
 }
 
-/** Writes so many rows, so that a start has a state to read. */
+/** Writes rows, so that a start has data to read. */
 async function fillRows({ nodes }: Cluster, count: number, progress: Settings['progress']): Promise<void> {
   const client = openClient([nodes[SITES[0]].siteUrl]);
   let next = 0;
@@ -135,7 +135,7 @@ async function fillRows({ nodes }: Cluster, count: number, progress: Settings['p
   }
 }
 
-/** One kill, with clients that write one operation after the other. */
+/** Measures one kill, while clients execute one write after the other. */
 async function measureKill({ nodes }: Cluster, victim: SiteName, kill: number): Promise<Measured> {
   const clients = SITES.flatMap((site) =>
     Array.from({ length: site === victim ? VICTIMS : OTHERS }, (_, n) => {
@@ -171,7 +171,7 @@ async function measureKill({ nodes }: Cluster, victim: SiteName, kill: number): 
   };
 }
 
-/** Compares what the accounts hold at each site, once all sites have the same, with what was acknowledged. */
+/** Waits until all sites have the same data, and compares the balances at each site with the acknowledged writes. */
 async function verify({ nodes }: Cluster, accounts: readonly Account[]): Promise<Totals> {
   const readers = SITES.map((site) => openClient([nodes[site].siteUrl]));
   const totals = { lost: 0, repeated: 0, unknown: 0 };
@@ -194,14 +194,14 @@ async function verify({ nodes }: Cluster, accounts: readonly Account[]): Promise
 
 type Totals = Pick<KillRow, 'lost' | 'repeated' | 'unknown'>;
 
-/** What a client has written to. */
+/** The account to which a client writes. */
 interface Account {
   readonly name: string;
   readonly acknowledged: number;
   readonly unknown: number;
 }
 
-/** A kill, before the accounts are compared. */
+/** The result of a kill before the accounts are compared. */
 type Measured = Omit<KillRow, keyof Totals> & { readonly accounts: readonly Account[] };
 
 function openClient(urls: readonly string[]): Client<RedBlueLevels> {

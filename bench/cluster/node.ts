@@ -1,4 +1,4 @@
-/** One site of a cluster in a process of its own: `node.ts CLUSTER_FILE SITE DATA_DIR`. */
+/** Runs one site of a cluster in this process: `node.ts CLUSTER_FILE SITE DATA_DIR`. */
 import { serveCluster } from 'correctables/server';
 import { service } from '../load/service.ts';
 
@@ -9,7 +9,7 @@ const server = await serveCluster({
   site,
   dataDir,
   checkColors: false,
-  // Links go down and up as sites are killed.
+  // Ignore alarms of links, which go down and up because sites are killed.
   onAlarm: ({ kind, message }) => void (kind.startsWith('link-') || console.error(message)),
 });
 process.send?.({ url: server.url, siteUrl: server.siteUrl });

@@ -50,7 +50,7 @@ export class Node {
     return this.#child?.pid ?? NaN;
   }
 
-  /** Ends once the site serves clients. */
+  /** Starts the process. Resolves once the site serves clients. */
   async start(): Promise<void> {
     const args = [this.#cluster, this.site, this.#dataDir];
     this.#child = startChild(new URL('node.ts', import.meta.url), args, serverFlags());
@@ -69,7 +69,7 @@ export class Node {
     if (this.#child !== undefined && this.#child.signalCode === null) await ended(this.#child);
   }
 
-  /** The sum of a metric over its labels. */
+  /** Returns the sum of a metric over its labels. */
   async readMetric(name: string): Promise<number> {
     const text = await (await fetch(new URL('/metrics', this.url))).text();
     const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`));
@@ -86,7 +86,7 @@ export interface Cluster {
 /**
  * Creates a deployment in a temporary directory and starts its sites.
  *
- * @param redLog what its cluster file says of the red log: the first site leads it unless given
+ * @param redLog the field `redLog` of its cluster file. Default: the first site leads the log
  */
 export async function startCluster(redLog: object = { engine: 'built-in', leader: SITES[0] }): Promise<Cluster> {
   const directory = await mkdtemp(join(tmpdir(), 'bench-cluster-'));
@@ -106,7 +106,7 @@ export async function startCluster(redLog: object = { engine: 'built-in', leader
     await rm(directory, { recursive: true, force: true });
   };
   try {
-    // All at once: a new deployment begins when its sites have heard of each other.
+    // Start all sites at once: a new deployment begins once its sites have reached each other.
     await Promise.all(SITES.map((site) => nodes[site].start()));
     return { nodes, stop };
   } catch (error) {
@@ -115,7 +115,7 @@ export async function startCluster(redLog: object = { engine: 'built-in', leader
   }
 }
 
-/** Three processes with their red log on an etcd of their own. `stop` ends both. */
+/** Three processes whose red log is on a separate etcd. `stop` ends both. */
 export interface ClusterOnEtcd extends Cluster {
   readonly etcd: EtcdCluster;
 }

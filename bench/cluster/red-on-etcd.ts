@@ -1,6 +1,7 @@
 /**
- * Red operations of sites whose log is on etcd: how many a second, and how long one takes at a tenth of that, beside what
- * etcd itself takes to store and deliver the same bytes, and the trip of a client to its site.
+ * Measures red operations of sites whose red log is on etcd: the throughput, and the latency at a tenth of it. Compares
+ * them with the time that etcd itself takes to store and deliver the same bytes, plus the round trip of a client to its
+ * site.
  */
 import type { EtcdCluster } from '../../engines/etcd/cluster.ts';
 import type { Settings } from '../harness/bench.ts';
@@ -17,14 +18,14 @@ const WINDOW = 64;
 const LOAD_SHARE = 0.1;
 const AIM = 1.3;
 
-/** What was measured in one round. */
+/** The measurements of one round. */
 export interface RedOnEtcdRow {
   readonly redPerSecond: number;
-  /** Medians at a tenth of that. */
+  /** Median latencies at a tenth of the throughput. */
   readonly redMs: number;
   readonly etcdMs: number;
   readonly tripMs: number;
-  /** The same with one operation after the other. */
+  /** The same latencies with one operation after the other. */
   readonly alone: Latencies;
 }
 
@@ -69,7 +70,7 @@ export async function measureRedOnEtcd({
   }
 }
 
-/** Judges the rounds by the goals. */
+/** Compares the rounds with the goals. */
 export function computeRedOnEtcdGoals(rows: readonly RedOnEtcdRow[]): GoalResult[] {
   return [
     limitTime('red-latency-vs-etcd', estimate(rows.map(ratioOf)), { aim: AIM }),
@@ -82,7 +83,7 @@ function ratioOf({ redMs, etcdMs, tripMs }: Latencies): number {
   return redMs / (etcdMs + tripMs);
 }
 
-/** The size of the last group in the log. */
+/** Returns the size of the last group in the log. */
 async function readGroupBytes(etcd: EtcdCluster): Promise<number> {
   const toBase64 = (text: string): string => Buffer.from(text).toString('base64');
   const range = { key: toBase64('/'), range_end: toBase64('0'), sort_order: 'DESCEND', sort_target: 'MOD', limit: 100 };

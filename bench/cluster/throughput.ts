@@ -1,6 +1,6 @@
 /**
- * One site of three, as a process of its own beside the others and with all of them in one process: what TLS, envelopes as
- * bytes and two more processes cost a client of one site. All keep their data on a disk.
+ * Compares one of three sites as a separate process with one of three sites in a single process. The difference is what
+ * TLS, encoded envelopes and two more processes cost a client. All sites keep their data on a disk.
  */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { answer, ask, ended, startChild } from '../harness/children.ts';
@@ -75,7 +75,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   };
 }
 
-/** The bars that the samples of a results file make: all but the bytes between sites. */
+/** Computes the bars from the samples of a results file: all except the bytes between sites. */
 export function computeGoalResults({
   redOnEtcd,
   ...samples
@@ -96,14 +96,15 @@ function goalsOf(samples: ReadonlyMap<Operation, Samples<Name>>): GoalResult[] {
     atLeast('blue-vs-embedded', ratio('blue'), { floor: 0.9 }),
     reported('red-vs-embedded', ratio('red')),
     reported('read-vs-embedded', ratio('read')),
-    // All processes share the cores of one machine. The site's own processor time is what a machine of its own would spend.
+    // All processes share the cores of one machine. The processor time of the site's own process is what it would need
+    // on a separate machine.
     reported('blue-per-processor-vs-embedded', perProcessor('blue')),
     reported('red-per-processor-vs-embedded', perProcessor('red')),
     reported('red-per-second', figureOf(red, 'opsPerSecond'), 'operations a second'),
   ];
 }
 
-/** The first site of a cluster, with clients that know only it. */
+/** Starts the first site of a cluster, with clients that know only this site. */
 async function startSite(bytesPerBlue: number[]): Promise<Contestant> {
   const { nodes, stop } = await startCluster();
   const node = nodes[SITES[0]];

@@ -43,7 +43,7 @@ export class Writer {
     this.#isStopped = true;
   }
 
-  /** The longest time without an acknowledged write between two moments. */
+  /** Returns the longest time without an acknowledged write between two moments. */
   longestGapMs(fromMs: number, untilMs: number): number {
     const times = this.#acknowledgedAtMs.filter((time) => time >= fromMs && time < untilMs);
     const ends = [...times, ...(untilMs === Infinity ? [] : [untilMs])];
@@ -51,7 +51,7 @@ export class Writer {
   }
 }
 
-/** The longest time without an acknowledged write, of the client that waited longest. */
+/** Returns the longest time that a client waited for an acknowledged write. */
 export function longestWaitSeconds(writers: readonly Writer[], fromMs: number, untilMs = Infinity): number {
   return rounded(Math.max(...writers.map((writer) => writer.longestGapMs(fromMs, untilMs))) / 1000);
 }

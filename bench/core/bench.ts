@@ -1,4 +1,4 @@
-/** What a Correctable costs beside a Promise and beside RxJS, through the published build. */
+/** Compares the cost of a Correctable with that of a Promise and of RxJS, using the published build. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -24,7 +24,7 @@ import {
   valuesOf,
 } from './contenders.ts';
 
-/** What each way is held to, as a multiple of a Promise that is waited for in the same way. */
+/** The goals of each way, as a multiple of a Promise that is awaited in the same way. */
 const GOALS: Readonly<Record<string, Goals>> = {
   callbacks: { floor: 2.5, aim: 1.5 },
   awaited: { floor: 4, aim: 2.5 },
@@ -42,9 +42,9 @@ const RXJS: Readonly<Record<string, readonly string[]>> = {
 };
 /** No slower than RxJS, and better in half the time. */
 const RXJS_GOALS: Goals = { floor: 1, aim: 0.5 };
-/** How often it is asked whether the rounds decide. */
+/** How often the results are checked for a decision. */
 const LOOKS = 3;
-/** Held by one pending result that callbacks wait for, or a program. */
+/** The goal for the memory of one pending result, for which callbacks or an `await` wait. */
 const PENDING_BYTES = 450;
 const PENDING = ['callbacks', 'awaited'] as const;
 
@@ -55,14 +55,15 @@ export const core: Bench = {
 };
 
 /**
- * With a thousand results on their way, V8 sometimes takes what one contender makes, a Promise or whichever it meets, for
- * long-lived and puts all of it with the old from then on: three times as slow until the next full collection.
+ * With a thousand results in flight, V8 sometimes decides that the objects of one contender are long-lived, and
+ * allocates them in the old generation from then on. That contender is then three times as slow until the next full
+ * garbage collection.
  */
 const EVEN_FLAGS = '--no-allocation-site-pretenuring';
 
 type Samples = ReadonlyMap<string, readonly number[]>;
 
-/** The systems under test, with so many operations. */
+/** Returns the systems under test. Each runs `operations` operations. */
 export function contendersOf(operations: number): readonly Contender[] {
   const strings = valuesOf('string');
   const objects = valuesOf('object');
@@ -127,13 +128,13 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   };
 }
 
-/** Of all that were measured. */
+/** Computes the goals of all measured contenders. */
 export function computeGoalResults(samples: Samples): GoalResult[] {
   const names = [...samples.keys()].filter((name) => name !== 'promise');
   return [...names.map((name) => barOf(name, ratiosOf(samples, name))), ...rxjsBarsOf(samples)];
 }
 
-/** Beside the cheapest RxJS of each round, where that was measured. */
+/** Compares with the cheapest RxJS variant of each round, if it was measured. */
 function rxjsBarsOf(samples: Samples): GoalResult[] {
   return Object.entries(RXJS).flatMap(([name, idioms]) => {
     const times = idioms.map((idiom) => samples.get(idiom) ?? []);
@@ -143,13 +144,13 @@ function rxjsBarsOf(samples: Samples): GoalResult[] {
   });
 }
 
-/** Beside a Promise that is waited for in the same way. */
+/** Compares with a Promise that is awaited in the same way. */
 function ratiosOf(samples: Samples, name: string): number[] {
   const baseline = name.startsWith('awaited') ? 'promise, awaited' : 'promise';
   return pairedRatios(samples.get(name) ?? [], samples.get(baseline) ?? []);
 }
 
-/** By contender. */
+/** Returns the bars of the memory of pending results, by contender. */
 export function pendingBars(bytes: ReadonlyMap<string, number>): GoalResult[] {
   return PENDING.map((name) =>
     limitTime(`pending-bytes-${name}`, bytes.get(name) ?? NaN, { aim: PENDING_BYTES }, 'bytes'),
@@ -164,7 +165,7 @@ export function barOf(contender: string, ratios: readonly number[]): GoalResult 
   return goals === undefined ? reported(name, figure) : limitTime(name, figure, goals);
 }
 
-/** Bytes held by one pending result of each way, the median of `times` processes. */
+/** Returns the bytes of one pending result of each way: the median of `times` processes. */
 async function pendingBytes(times: number): Promise<ReadonlyMap<string, number>> {
   const script = fileURLToPath(new URL('pending.ts', import.meta.url));
   const bytes = new Map<string, number>();

@@ -1,7 +1,7 @@
 /**
- * One asynchronous result, as a Promise, as a Correctable and as an RxJS subject: made, kept in a map by id among a
- * thousand others, and completed later, as a client of a store does it. (Without the map an optimiser may remove the
- * objects altogether.)
+ * The contenders: one asynchronous result as a Promise, as a Correctable, and as an RxJS subject. It is created, kept
+ * in a map by id among a thousand others, and completed later, as in a client of a store. Without the map, an optimizer
+ * could remove the objects.
  */
 import { correctable, createClient, type Binding, type Sink, type ViewDetails } from 'correctables';
 import { memory, type MemoryLevels } from 'correctables/bindings/memory';
@@ -12,25 +12,28 @@ export const OUTSTANDING = 1000;
 const LEVELS = ['weak', 'strong'] as const;
 type Level = (typeof LEVELS)[number];
 
-/** A way to wait for a result. `start` makes one, `finish` completes it with a preliminary and a final value. */
+/** A way to wait for a result. `start` creates a result. `finish` completes it with a preliminary and a final value. */
 export interface Way {
   start(id: number): void;
   finish(id: number, preliminary: unknown, final: unknown): void;
 }
 
-/** What callbacks do with a value, so that no optimiser drops the call, and it can be seen that all were made. */
+/** Callbacks count their calls here. So no optimizer drops a call, and the number of calls can be checked. */
 export const seen = { count: 0 };
 const see = (): void => {
   seen.count += 1;
 };
 
-/** As a program waits for a result: of a Promise an engine makes no other one for that, of what has a `then` it does. */
+/**
+ * Awaits a result as a program does. For a Promise, an engine creates no further promise. For another object with a
+ * `then`, it does.
+ */
 async function waited(result: PromiseLike<unknown>): Promise<void> {
   await result;
   see();
 }
 
-/** A Promise with what `attach` hangs on it. It sees one value only. */
+/** Creates the way that uses a Promise, to which `attach` adds callbacks. It delivers only one value. */
 function viaPromise(attach: (made: Promise<unknown>) => unknown): Way {
   const pending = new Map<number, (value: unknown) => void>();
   return {
@@ -45,7 +48,10 @@ function viaPromise(attach: (made: Promise<unknown>) => unknown): Way {
   };
 }
 
-/** A Correctable with what `attach` hangs on it. Both views are delivered, their values compared. */
+/**
+ * Creates the way that uses a Correctable, to which `attach` adds callbacks. Both views are delivered, and their values
+ * compared.
+ */
 function viaCorrectable(attach: (made: ReturnType<typeof pendingCorrectable>) => unknown): Way {
   const pending = new Map<number, Sink<unknown, Level>>();
   return {
@@ -65,7 +71,7 @@ function pendingCorrectable(keep: (sink: Sink<unknown, Level>) => void) {
   return correctable<unknown, typeof LEVELS>(LEVELS, (sink) => keep(sink));
 }
 
-/** One callback waits: the baseline of all that are not awaited. */
+/** A Promise with one callback: the baseline of all ways that do not use `await`. */
 export const promise = (): Way => viaPromise((made) => void made.then(see));
 export const promiseAwaited = (): Way => viaPromise(waited);
 export const callbacks = (): Way => viaCorrectable((made) => made.onUpdate(see).onFinal(see));
@@ -95,7 +101,10 @@ export function rxjs(): Way {
   };
 }
 
-/** `operations` results, one a step, a thousand on their way at any time; returns nanoseconds per operation. */
+/**
+ * Creates `operations` results, one in each step, with a thousand in flight at any time. Returns the nanoseconds per
+ * operation.
+ */
 export async function drive(way: Way, values: Values, operations: number): Promise<number> {
   const { preliminary, final } = values;
   for (let id = 0; id < OUTSTANDING; id += 1) way.start(id);
@@ -153,7 +162,10 @@ function viaObservable(attach: (made: Observable<unknown>) => void): Way {
   };
 }
 
-/** What `invokeMemory` does, as one writes it with RxJS: a read of a map gives both views, those of one tick by one timer. */
+/**
+ * Does the same as `invokeMemory` in the usual way of RxJS: a read of a map delivers both views, and one timer serves
+ * all reads of a tick.
+ */
 export async function invokeRxjs(operations: number): Promise<number> {
   const store = new Map([['key', valuesOf('string').final[0]]]);
   let due: Subscriber<unknown>[] = [];
@@ -206,7 +218,7 @@ export async function invokeMemory(kind: Kind, operations: number): Promise<numb
   return nanoseconds;
 }
 
-/** The same store, but each view has an object of its own. */
+/** Wraps the store so that each view has a separate object. */
 function copying(inner: Binding<MemoryLevels>): Binding<MemoryLevels> {
   return {
     name: inner.name,
@@ -218,7 +230,10 @@ function copying(inner: Binding<MemoryLevels>): Binding<MemoryLevels> {
   };
 }
 
-/** A class, whose methods are made once: closures would be made, and by the loader of this file named, for each call. */
+/**
+ * This is a class, so that its methods are created once. Closures would be created for each call, and the loader of
+ * this file would also name each of them.
+ */
 class CopyingSink<T, L extends string> implements Sink<T, L> {
   readonly #sink: Sink<T, L>;
 
@@ -249,12 +264,12 @@ export interface Values {
 }
 
 /**
- * What the two views of one result have as values: equal texts; equal objects that are not identical, as they come off a
- * wire; or one object, as a store in this process answers twice.
+ * The kinds of values of the two views of one result: equal strings; equal objects that are not identical, as after
+ * decoding; or the same object twice, as from a store in this process.
  */
 export type Kind = 'string' | 'object' | 'shared object';
 
-/** Pairs of values of 100 bytes. Those that are not identical are so that comparing them is work. */
+/** Pairs of values of 100 bytes. Values that are not identical have a content that takes time to compare. */
 export function valuesOf(kind: Kind): Values {
   const make = (n: number): unknown => {
     const text = `value ${n} `.padEnd(kind === 'string' ? 100 : 60, 'abcdefghij');

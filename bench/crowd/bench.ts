@@ -1,7 +1,7 @@
 /**
- * A site under a crowd: many connections, each with one operation in flight, as browsers do. Beside it a bare `ws` echo of
- * the same bytes and what a good engineer would write in a day. What counts is the processor time of the server for one
- * operation. `--beside DIR` measures a site of another checkout in the same rounds.
+ * Measures a site with many connections, each with one operation in flight, as with browsers. The baselines are a bare
+ * `ws` echo of the same bytes, and the simple server of `bench/load/baseline-server.ts`. The measure is the server's
+ * processor time for one operation. `--beside DIR` measures a site of another checkout in the same rounds.
  */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

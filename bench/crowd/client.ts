@@ -6,7 +6,7 @@ import { KEYS } from '../load/mix.ts';
 import { VerifiedWrites } from '../load/verify-writes.ts';
 import { openAsk, type Ask, type CrowdKind, type CrowdOperation } from './requests.ts';
 
-/** So much on each account that no withdrawal is ever refused. */
+/** The opening balance of each account: so high that no withdrawal is ever refused. */
 const OPENING_CENTS = 1_000_000_000;
 const OPERATIONS: Partial<Record<Workload, CrowdOperation>> = {
   deposit: 'deposit',
@@ -27,7 +27,7 @@ process.on('message', (order: ClientOrder | typeof WRITTEN) => {
 process.on('disconnect', () => process.exit());
 process.send?.({ ready: true });
 
-/** Runs one operation on a connection that has none in flight: there are as many loops as connections. */
+/** Runs one operation on a connection without an operation in flight. There are as many loops as connections. */
 async function run(name: CrowdOperation, n: number, cents: number): Promise<unknown> {
   if (name !== 'balance' && kind !== 'echo') written.book(n % KEYS, name === 'deposit' ? cents : -cents);
   const ask = idle.pop() as Ask;
@@ -40,7 +40,7 @@ function report(): Promise<unknown> {
   const value = (): never => {
     throw new Error('a crowd writes no values');
   };
-  // One after the other: a connection has one operation in flight.
+  // Run one after the other, because a connection has at most one operation in flight.
   let last: Promise<unknown> = Promise.resolve();
   return written.report({ value, balance: (n) => (last = last.then(() => run('balance', n, 0))) });
 }

@@ -1,6 +1,6 @@
 /**
- * Websocket connections of a load generator, as cheap as they can be: a bare TCP socket each, frames written by hand. What
- * a client of this package costs would slow down the servers that share the machine with it.
+ * Websocket connections of a load generator at the lowest possible cost: plain TCP sockets with hand-written frames. A
+ * client of this package would need processor time of the machine that it shares with the servers.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -12,7 +12,7 @@ const CLOSE = 8;
 
 /** One connection, with at most one request in flight. */
 export interface Connection {
-  /** Sends one message; resolves with the next one that comes. */
+  /** Sends one message; resolves with the next message that arrives. */
   ask(message: Uint8Array): Promise<Buffer>;
   /** Sends one message that has no answer. */
   send(message: Uint8Array): void;
@@ -70,7 +70,7 @@ function headBytesOf(frame: Buffer): number {
   return ((frame[1] as number) & 127) === 126 ? 4 : 2;
 }
 
-/** Where the first frame ends; infinite if that is not known yet. */
+/** Returns the end of the first frame; `Infinity` if it is not known yet. */
 function endOf(bytes: Buffer): number {
   if (bytes.length < 2) return Infinity;
   const short = (bytes[1] as number) & 127;
@@ -78,10 +78,10 @@ function endOf(bytes: Buffer): number {
   return bytes.length < 4 ? Infinity : 4 + bytes.readUInt16BE(2);
 }
 
-/** Any mask but one of zeros, for which a server would be spared the work. */
+/** The mask of frames. It is not zero, because a server could skip the unmasking then. */
 const MASK = [18, 52, 86, 120] as const;
 
-/** Clients mask what they send. */
+/** Encodes a frame. Clients must mask their frames. */
 function frameOf(opcode: number, payload: Uint8Array): Buffer {
   const { length } = payload;
   const at = length < 126 ? 6 : 8;

@@ -1,4 +1,4 @@
-/** What a site is held to under a crowd: processor time beside a bare echo and a day's work. */
+/** The goals of a site with many connections: its processor time in comparison with a bare echo and a simple server. */
 import { limitTime, reported, type GoalResult, type Estimate } from '../harness/goals.ts';
 import { figureOf, figureRatioOf, type Samples } from '../load/rounds.ts';
 
@@ -12,7 +12,7 @@ export type Name =
   | 'other site'
   | 'other site, durable';
 
-/** What is measured, by the name of the workload. */
+/** The operation of each workload. */
 export const OPERATIONS = { blue: 'deposit', read: 'read', red: 'withdraw' } as const;
 export type Operation = keyof typeof OPERATIONS;
 

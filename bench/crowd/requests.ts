@@ -1,4 +1,4 @@
-/** What a connection sends and what has to come back, for each kind of server. */
+/** The requests of a connection and the expected replies, for each kind of server. */
 import { unpack, Packr } from 'msgpackr';
 import type { BaselineReply } from '../load/baseline-protocol.ts';
 import type { Target } from '../load/messages.ts';
@@ -6,13 +6,13 @@ import { openConnection, type Connection } from './connections.ts';
 
 const codec = new Packr({ useRecords: false });
 
-/** What a crowd does: one blue update, one red update, or one read. */
+/** The operations of the clients: one blue update, one red update, or one read. */
 export type CrowdOperation = 'deposit' | 'withdraw' | 'balance';
 
 /** Runs one operation on one connection; at most one at a time. */
 export type Ask = (name: CrowdOperation, account: string, cents: number) => Promise<unknown>;
 
-/** The kinds of servers that a crowd can ask. */
+/** The kinds of servers that can be measured. */
 export type CrowdKind = Extract<Target['kind'], 'redblue' | 'day' | 'echo'>;
 
 export function openAsk(kind: CrowdKind, url: string, client: string): Promise<Ask> {
@@ -20,13 +20,13 @@ export function openAsk(kind: CrowdKind, url: string, client: string): Promise<A
   return kind === 'echo' ? openEcho(url) : openSite(url, client);
 }
 
-/** As many rows as the client of this package leaves without an `ack`. */
+/** After this many operations, the client of this package sends an `ack`. */
 const ACK_STEP = 64;
 
 /** The wire version of this package's client. */
 export const VERSION = 6;
 
-/** The levels that the client of this package asks for, as bits: `causal` of a read, `strong` of a red update. */
+/** The levels that the client of this package requests, as bits: `causal` of a read, `strong` of a red update. */
 const LEVELS = { deposit: 7, withdraw: 4, balance: 1 } as const;
 
 const TIMEOUT_MS = 30_000;
@@ -72,7 +72,7 @@ async function openDay(url: string): Promise<Ask> {
   };
 }
 
-/** The same bytes as to a site, and back. */
+/** Connects to a bare echo. Sends the same bytes as to a site, and gets them back. */
 async function openEcho(url: string): Promise<Ask> {
   const connection: Connection = await openConnection(url);
   let id = 0;

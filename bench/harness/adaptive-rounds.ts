@@ -1,26 +1,26 @@
-/** How many rounds: some, and as many again while a figure with a goal is undecided. */
+/** Determines the number of rounds: some, and again as many while a figure with a goal is undecided. */
 import { isUndecided, type GoalResult } from './goals.ts';
 
 /**
- * How often the rounds are looked at: after the first of them, and after as many again. Estimates state that number,
- * since two looks are wrong twice as often.
+ * How often the results are checked for a decision: after the first rounds, and after again as many. Estimates take
+ * this number into account, because two checks are wrong twice as often as one.
  */
 export const LOOKS = 2;
 
-/** How far to go. */
+/** When to stop, and how to decide. */
 export interface Course<R> {
-  /** Before the first look, and between any two. */
+  /** The number of rounds before each check. */
   readonly rounds: number;
-  /** At most so many times `rounds`; `LOOKS` unless given, and never more. */
+  /** The maximum number of checks. Default: `LOOKS`, which is also the maximum */
   readonly looks?: 1 | typeof LOOKS;
-  /** What is held to goals, as far as it is known. */
+  /** Computes the figures with goals from the rounds so far. */
   readonly computeGoalResults: (soFar: readonly R[]) => readonly GoalResult[];
 }
 
 /**
- * What each round came to.
+ * Runs the rounds and returns their results.
  *
- * @param run one round, counted from 0; `of`: as in `round 3 of 7`, for a person
+ * @param run runs one round, counted from 0; `of` is its number in messages, for example `round 3 of 7`
  */
 export async function runAdaptiveRounds<R>(
   run: (round: number, of: string) => Promise<R>,

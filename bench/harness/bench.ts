@@ -1,31 +1,31 @@
-/** What a benchmark is and what it reports. */
+/** The interface of a benchmark, and its report. */
 import type { GoalResult } from './goals.ts';
 
 export interface Outcome {
-  /** The name of the results file, where it is not the benchmark's. */
+  /** The name of the results file. Default: that of the benchmark */
   readonly name?: string;
   readonly rounds: number;
-  /** One row a contender or setting, as plain data. */
+  /** One row for each contender or setting, as plain data. */
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   readonly bars: readonly GoalResult[];
-  /** What was measured beside this package: engines and drivers with their versions. */
+  /** The versions of the other measured software: engines and drivers. */
   readonly versions?: Readonly<Record<string, string>>;
-  /** Those of Node that it was measured with. */
+  /** The flags of Node for the measured processes. */
   readonly flags?: readonly string[];
   /** Every sample taken, for `bench/results/`. */
   readonly samples: unknown;
 }
 
 export interface Settings {
-  /** Fewer and shorter rounds, for trying out. */
+  /** Whether to run fewer and shorter rounds, to try the benchmark. */
   readonly quick: boolean;
   readonly binding: string | undefined;
-  /** Which way to reach the store, where there are several. */
+  /** The read strategy, if there are several. */
   readonly way: number | undefined;
   readonly history: string | undefined;
-  /** How many connections a crowd has. */
+  /** The number of connections of `crowd`. */
   readonly connections: number | undefined;
-  /** Another checkout, measured in the same rounds. */
+  /** The directory of another checkout, which is measured in the same rounds. */
   readonly beside: string | undefined;
   /** Progress for a person, on stderr. */
   readonly progress: (text: string) => void;
@@ -37,7 +37,7 @@ export type Choice = 'binding' | 'way' | 'history' | 'connections' | 'beside';
 export interface Bench {
   readonly name: string;
   readonly about: string;
-  /** Which of the options that not all have it goes by; none unless given. */
+  /** The optional options that the benchmark accepts. Default: none */
   readonly takes?: readonly Choice[];
   run(settings: Settings): Promise<Outcome>;
 }

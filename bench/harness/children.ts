@@ -1,6 +1,6 @@
 /**
- * Processes that a benchmark measures, or measures from: each says by one message that it is ready, and answers each order
- * by one.
+ * Child processes of a benchmark: servers and clients. Each reports by one message that it is ready, and answers each
+ * order by one message.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ export function startChild(script: URL, args: readonly string[], flags: readonly
   return fork(fileURLToPath(script), args, { execArgv: [...flags, '--import', 'tsx'] });
 }
 
-/** Its next message. @throws Error where it ends before */
+/** Resolves with the next message of the process. @throws Error if the process ends first */
 export function answer<T>(child: ChildProcess): Promise<T> {
   return new Promise((resolve, reject) => {
     const onExit = (code: number | null): void => reject(new Error(`a benchmark process ended with ${code}`));
@@ -22,14 +22,14 @@ export function answer<T>(child: ChildProcess): Promise<T> {
   });
 }
 
-/** Its answer to an order. */
+/** Sends an order, and resolves with the answer. */
 export async function ask<T>(child: ChildProcess, order: object | string): Promise<T> {
   const answered = answer<T>(child);
   child.send(order);
   return answered;
 }
 
-/** Lets it go, and waits until it is gone. */
+/** Disconnects the process, and waits until it has ended. */
 export async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null) return;
   const exited = new Promise((resolve) => child.once('exit', resolve));

@@ -5,21 +5,21 @@ import { existsSync } from 'node:fs';
 import sparticuz from '@sparticuz/chromium';
 import { chromium, type Browser, type BrowserServer, type LaunchOptions } from 'playwright-core';
 
-/** Where the machine's own language is POSIX, Chromium would otherwise report one that `Intl` refuses. */
+/** If the language of the machine is POSIX, Chromium would otherwise report a language that `Intl` rejects. */
 const ENGLISH = { ...process.env, LANG: 'en_US.UTF-8', LANGUAGE: 'en_US' } as Record<string, string>;
 
-/** A browser, or why there is none. Close the browser when done. */
+/** A browser, or the reason why there is none. Close the browser when done. */
 export type ChromiumLaunch =
   | { readonly browser: Browser; readonly reason?: never }
   | { readonly browser?: never; readonly reason: string };
 
-/** Launches a browser. Never throws for a missing one: the reason is for the test report. */
+/** Launches a browser. Never throws for a missing browser: tests report the reason. */
 export async function launchChromium(): Promise<ChromiumLaunch> {
   const options = await howToLaunch();
   return await orReason(options, async () => ({ browser: await chromium.launch(options) }));
 }
 
-/** A browser for several processes, which connect to it; or why there is none. */
+/** A browser for several processes, which connect to it, or the reason why there is none. */
 export type ChromiumServer =
   | { readonly server: BrowserServer; readonly reason?: never }
   | { readonly server?: never; readonly reason: string };
@@ -43,7 +43,7 @@ async function howToLaunch(): Promise<LaunchOptions> {
   return { channel: 'chrome', env: ENGLISH };
 }
 
-/** A Chrome that is looked for may be missing; one whose place is known may not. */
+/** Returns the reason if Chrome is not installed. Rethrows the error of a browser whose path is known. */
 async function orReason<T>({ channel }: LaunchOptions, launch: () => Promise<T>): Promise<T | { reason: string }> {
   try {
     return await launch();

@@ -1,11 +1,13 @@
-/** How far a sweep over loads goes: a peak is one only where less is done beyond it. */
+/** Determines the end of a sweep over loads: a peak is proven only if the throughput is lower beyond it. */
 
-/** Less than this share of the most so far is a fall, and no noise. */
+/**
+ * If the throughput is below this share of the highest one so far, it has fallen. Smaller differences count as noise.
+ */
 const FALLEN = 0.97;
 
 /**
- * The loads up to the first one where throughput has fallen on all sides, that one included; all of them where it never
- * does.
+ * Returns the loads up to and including the first one at which the throughput of all sides has fallen, or all loads if
+ * it never does.
  *
  * @param loads rising
  * @param measure the throughput of each side under a load

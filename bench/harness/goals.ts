@@ -1,25 +1,27 @@
-/** Figures with goals, and what can be said of them: not by their middle, but by where they surely are. */
+/**
+ * Figures with goals, and their verdicts. A verdict depends on the confidence interval of a figure, not on its median.
+ */
 import { median, medianInterval, rounded, samplesMin } from './statistics.ts';
 
-/** What can be said of a figure with a goal, with 95 % confidence. */
+/** The verdict on a figure with a goal, with 95 % confidence. */
 export type Verdict =
-  /** It reaches the aim; where there is none, the floor. */
+  /** It reaches the aim, or the floor if there is no aim. */
   | 'met'
-  /** It keeps to the floor; whether it reaches the aim is not known, or it does not. */
+  /** It reaches the floor. It does not reach the aim, or that is unknown. */
   | 'held'
-  /** Not known: more rounds may tell. */
+  /** Unknown: more rounds may decide it. */
   | 'undecided'
-  /** It does not keep to the floor; where there is none, it does not reach the aim. Or nothing was measured. */
+  /** It does not reach the floor, or the aim if there is no floor. Or nothing was measured. */
   | 'missed';
 
-/** A figure that was measured: its median, and between what the true one is, with 95 % confidence. */
+/** A measured figure: its median, and the interval of the true median with 95 % confidence. */
 export interface Estimate {
   readonly value: number;
   readonly low: number;
   readonly high: number;
-  /** How often it was measured; null where it was counted, and is as sure as it is. */
+  /** The number of measurements; null if the figure was counted, and so is exact. */
   readonly samples: number | null;
-  /** How often it may be asked whether so many samples are enough: once unless given. */
+  /** How often the samples are checked for a decision. Default: 1 */
   readonly looks?: number;
 }
 
@@ -28,23 +30,23 @@ export interface GoalResult extends Omit<Estimate, 'looks'> {
   readonly name: string;
   /** `ratio`, `fraction`, `bytes`, `ms`… */
   readonly unit: string;
-  /** What has to hold; null where there is none. A floor that is missed ends the benchmark with exit code 1. */
+  /** The value that must be reached; null if there is none. If it is missed, the exit code of the benchmark is 1. */
   readonly floor: number | null;
-  /** What is worked for; null where there is none. */
+  /** The value to aim for; null if there is none. */
   readonly aim: number | null;
-  /** null where there is no goal. */
+  /** The verdict; null if there is no goal. */
   readonly verdict: Verdict | null;
 }
 
-/** What a figure is held to. */
+/** The goals of a figure. */
 export interface Goals {
   readonly floor?: number;
   readonly aim?: number;
 }
 
 /**
- * The median of the rounds, to four digits. `looks`: how often the result is checked for whether that is enough. Not a
- * number if one of the samples is none: a system that did nothing in a round has no median.
+ * The median of the rounds, to four digits. `looks`: how often the result is checked for whether that is enough.
+ * Returns `NaN` if one of the samples is `NaN`: a system that did nothing in a round has no median.
  */
 export function estimate(samples: readonly number[], looks = 1): Estimate {
   const taken = { samples: samples.length, looks };
@@ -53,12 +55,18 @@ export function estimate(samples: readonly number[], looks = 1): Estimate {
   return { value: rounded(median(samples)), low: rounded(low), high: rounded(high), ...taken };
 }
 
-/** The smallest of several, where all have to reach a goal: as low as any of them may be. */
+/**
+ * Returns the smallest of several estimates that all have to reach a goal. Its interval reaches down to the lowest
+ * bound of them.
+ */
 export function least(estimates: readonly Estimate[]): Estimate {
   return extreme(estimates, Math.min);
 }
 
-/** The largest of several, where none must exceed a goal: as high as any of them may be. */
+/**
+ * Returns the largest of several estimates of which none may exceed a goal. Its interval reaches up to the highest
+ * bound of them.
+ */
 export function largest(estimates: readonly Estimate[]): Estimate {
   return extreme(estimates, Math.max);
 }
@@ -93,12 +101,12 @@ export function reported(name: string, figure: Estimate | number, unit = 'ratio'
   return { name, value, low, high, samples, unit, floor: null, aim: null, verdict: null };
 }
 
-/** Whether more rounds could tell more. */
+/** Returns whether more rounds could decide the figure. */
 export function isUndecided({ verdict }: GoalResult): boolean {
   return verdict === 'undecided';
 }
 
-/** Whether what has to hold surely does not. */
+/** Returns whether the figure certainly misses its floor. */
 export function isBroken({ floor, verdict }: GoalResult): boolean {
   return floor !== null && verdict === 'missed';
 }
@@ -107,7 +115,7 @@ interface Measure {
   readonly unit: string;
   /** Whether the whole interval is on the right side of a goal. */
   reaches(goal: number): boolean;
-  /** Whether it is on the wrong one. */
+  /** Whether the whole interval is on the wrong side of a goal. */
   misses(goal: number): boolean;
 }
 
@@ -119,9 +127,9 @@ function barOf(name: string, figure: Estimate | number, goals: Goals, measure: M
 }
 
 function judged({ value, low, high, samples, looks }: Estimate, goals: Goals, measure: Measure): Verdict | null {
-  // The worst of nothing is infinite, on the right side of any goal.
+  // The largest or smallest of no values is infinite, which would reach any goal.
   if (![value, low, high].every(Number.isFinite)) return 'missed';
-  // Of fewer no interval is that sure, whatever their distribution: they decide nothing.
+  // Fewer samples never give an interval with this confidence, so they decide nothing.
   return samples === null || samples >= samplesMin(looks) ? createVerdict(goals, measure) : 'undecided';
 }
 

@@ -1,4 +1,4 @@
-/** Values by what they have in common, in the order in which each kind comes first. */
+/** Groups values by a key. Groups are in the order of their first values. */
 export function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): readonly (readonly [T, ...T[]])[] {
   const groups = new Map<string, [T, ...T[]]>();
   for (const value of values) {

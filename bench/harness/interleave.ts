@@ -1,6 +1,6 @@
 /**
  * Runs contenders against each other on a machine that is not quiet: all in every round, each round beginning with
- * another one, so that a slow spell hits everybody.
+ * another one, so that a slow period of the machine affects all contenders.
  */
 import { rotate } from './rotate.ts';
 
@@ -12,17 +12,19 @@ export interface Contender {
 
 export interface InterleaveOptions {
   readonly rounds: number;
-  /** Rounds that were run before by others of the same names, in so many starts: who is first goes on from there. */
+  /**
+   * The earlier starts and rounds of contenders with the same names. The order of the contenders continues from them.
+   */
   readonly before?: { readonly starts: number; readonly rounds: number };
   /** Rounds that are run and thrown away first. */
   readonly warmUps: number;
-  /** Goes on by as many rounds again, up to this many, until `isDecided` says that more would tell nothing. */
+  /** The maximum number of rounds. After each `rounds`, `isDecided` returns whether to stop. */
   readonly roundsMax?: number;
   readonly isDecided?: (samples: ReadonlyMap<string, readonly number[]>) => boolean;
   readonly progress: (text: string) => void;
 }
 
-/** Samples by contender's name, one a round, in the order of the rounds. */
+/** Runs the contenders. Returns the samples by the name of the contender, one for each round. */
 export async function interleave(
   contenders: readonly Contender[],
   {
@@ -34,7 +36,7 @@ export async function interleave(
     progress,
   }: InterleaveOptions,
 ): Promise<ReadonlyMap<string, number[]>> {
-  // In the other order in every other start, since otherwise everybody would always come after the same one.
+  // Reverse the order in every second start. Otherwise each contender would always run after the same other one.
   const ordered = before.starts % 2 === 0 ? contenders : contenders.toReversed();
   const samples = new Map(contenders.map(({ name }) => [name, [] as number[]]));
   for (let round = -warmUps; round < maxRounds; round += 1) {

@@ -1,14 +1,17 @@
 /**
- * What has to be there where it is measured: a preliminary view that never came took no time and no bytes, and without the
- * delays of a wide area everything is within them.
+ * Checks the preconditions of measurements. A preliminary view that never arrived takes no time and no bytes. And
+ * without the delays between sites, every latency would reach its goal.
  */
 
-/** With fewer, the report would cover only the fast ones: a preliminary view that the final overtakes is none. */
+/**
+ * The minimum share of operations with a preliminary view. With fewer, the report would cover only fast views, because
+ * a view that the final view overtakes is dropped.
+ */
 const VIEWS_MIN = 0.99;
-/** Timers may be early by a little; light is not. */
+/** The minimum delay, as a share of the configured one. Timers may fire slightly early. */
 const DELAY_MIN = 0.95;
 
-/** @param of how many operations should have had one @throws Error where fewer had a preliminary view */
+/** Checks preliminary views. @param of how many operations should have one @throws Error if too few have one */
 export function checkViews(description: string, { views, of }: { readonly views: number; readonly of: number }): void {
   if (of > 0 && views >= VIEWS_MIN * of) return;
   throw new Error(
@@ -16,7 +19,7 @@ export function checkViews(description: string, { views, of }: { readonly views:
   );
 }
 
-/** @param atLeastMs what the way to the answer takes by itself @throws Error where an answer came sooner */
+/** Checks a delay. @param atLeastMs the configured delay of the answer @throws Error if an answer arrived sooner */
 export function checkDelay(
   description: string,
   { ms, atLeastMs }: { readonly ms: number; readonly atLeastMs: number },

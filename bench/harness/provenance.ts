@@ -1,4 +1,4 @@
-/** Where a result comes from: what other people need to repeat it, or to see why their result differs. */
+/** The provenance of a result: the facts that others need to repeat it, or to find out why their result differs. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,18 +9,21 @@ import { versionIn } from '../../engines/maven.ts';
 
 const ENGINES = { cassandra: 'cassandra-all', zookeeper: 'zookeeper' } as const;
 
-/** Where benchmarks write. */
+/** The directories to which benchmarks write. */
 const WRITTEN = ['bench/results', 'docs/figures'];
 
-/** What changes how processes run, beside the command line. */
+/** The environment variables that change how processes run. */
 const SETTINGS = ['BENCH_SERVER_FLAGS', 'BENCH_CLIENT_FLAGS', 'NODE_OPTIONS'];
 
 export interface Provenance {
-  /** What gets it again, at this commit. */
+  /** The command that repeats the run, at this commit. */
   readonly command: string;
   /** When it was begun, in UTC. */
   readonly date: string;
-  /** `+` where files had been changed since, other than by benchmarks: what those write they do not read. */
+  /**
+   * The commit, with `+` if files were changed since. Files that benchmarks write do not count, because benchmarks do
+   * not read them.
+   */
   readonly commit: string;
   readonly machine: Readonly<Record<string, string | number>>;
   /** Of Node, engines and drivers. */
@@ -29,7 +32,7 @@ export interface Provenance {
   readonly flags: readonly string[];
 }
 
-/** What is to be known before anything is measured: the tree may be another one afterwards. */
+/** Returns the facts that must be read before the measurement, because files may be changed during it. */
 export function provenance(): Omit<Provenance, 'flags'> {
   const [cpu] = cpus();
   return {
@@ -51,7 +54,7 @@ function formatSetting(name: string): string[] {
   return value === undefined || value === '' ? [] : [`${name}=${quoted(value)}`];
 }
 
-/** As a shell takes it. */
+/** Quotes a word for a shell. */
 function quoted(word: string): string {
   return /^[\w./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
@@ -67,7 +70,10 @@ export function versionOfEngine(engine: keyof typeof ENGINES): Record<string, st
   return { [engine]: versionIn(pom, ENGINES[engine]) };
 }
 
-/** Not every package lets its `package.json` be required: it is looked for above the file that is imported. */
+/**
+ * Returns the version of a package. Not every package exports its `package.json`, so it is searched above the file that
+ * is imported.
+ */
 function versionOf(name: string): string {
   let folder = dirname(createRequire(import.meta.url).resolve(name));
   for (;;) {
@@ -87,7 +93,7 @@ function described(path: string): { readonly name?: string; readonly version?: s
   }
 }
 
-/** Of the tree in a folder. */
+/** Returns the commit of the working tree in a directory. */
 export function createCommit(cwd: string): string {
   const git = (...args: readonly string[]): string => execFileSync('git', args, { cwd, encoding: 'utf8' }).trim();
   try {

@@ -1,14 +1,14 @@
-/** The files of `bench/results`: what a full run of a benchmark measured, with the samples that its figures are made of. */
+/** The files of `bench/results`: the reports of full runs, with the samples from which their figures are computed. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { GoalResult } from './goals.ts';
 import type { Outcome } from './bench.ts';
 import type { Provenance } from './provenance.ts';
 
-/** What a run reports, and a results file holds. */
+/** The report of a run, and the content of a results file. */
 export interface Report extends Provenance {
   readonly bench: string;
   readonly rounds: number;
-  /** When and by which commit the bars were made again from the samples, if they were. */
+  /** The date and the commit at which the bars were computed again from the samples, if they were. */
   readonly judged?: Pick<Provenance, 'date' | 'commit'>;
   readonly rows: Outcome['rows'];
   readonly bars: readonly GoalResult[];
@@ -17,7 +17,7 @@ export interface Report extends Provenance {
 
 const FOLDER = new URL('../results/', import.meta.url);
 
-/** A line of a results file is broken up if it is longer and holds records. */
+/** The maximum length of a line that contains records. Longer lines are divided. */
 const LINE_MAX = 8_000;
 
 /** Returns the names of all results, sorted. */
@@ -52,7 +52,7 @@ export function formatLines(value: unknown, maxLine: number): string {
   return `{\n${fields.map(([key, field]) => `${JSON.stringify(key)}:${formatLines(field, maxLine)}`).join(',\n')}\n}`;
 }
 
-/** Returns whether an object stands somewhere below the value. */
+/** Returns whether the value contains an object at any depth. */
 function holdsRecords(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   return Object.values(value).some(

@@ -33,12 +33,12 @@ export function spread(values: readonly number[]): Spread {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
 }
 
-/** How likely the true median may be outside. */
+/** The allowed probability that the true median is outside of an interval. */
 const OUTSIDE = 0.05;
 
 /**
- * How many values it takes for an interval that sure: that all of them are on one side of the true median happens as often
- * as so many coins fall alike. Who may look several times needs more.
+ * Returns how many values are needed for such an interval. All values are on one side of the true median as rarely as
+ * that many tossed coins all show the same side. If the result is checked several times, more values are needed.
  */
 export function samplesMin(looks = 1): number {
   return Math.ceil(Math.log2((2 * looks) / OUTSIDE));
@@ -63,7 +63,7 @@ export function medianInterval(values: readonly number[], looks = 1): { readonly
   return { low: sorted[low] as number, high: sorted[length - 1 - low] as number };
 }
 
-/** The ratios of values taken in the same round: what a noisy machine does to both cancels out. */
+/** Returns the ratios of values from the same round. Disturbances of the machine that affect both cancel out. */
 export function pairedRatios(values: readonly number[], baseline: readonly number[]): number[] {
   return values.map((value, round) => value / (baseline[round] as number));
 }

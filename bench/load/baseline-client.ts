@@ -1,11 +1,11 @@
-/** The client of what a good engineer would write in a day: a promise a call, the calls of one turn in one frame. */
+/** The client of the simple baseline server: one promise for each call, and one frame for all calls of a turn. */
 import { Packr } from 'msgpackr';
 import { WebSocket } from 'ws';
 import type { BaselineReply, BaselineCall, BaselineOperationName } from './baseline-protocol.ts';
 
 const codec = new Packr({ useRecords: false });
 
-/** Asks for one operation. */
+/** Calls one operation. */
 export type CallBaseline = (name: BaselineOperationName, key: string, value?: string | number) => Promise<unknown>;
 
 interface Pending {

@@ -1,13 +1,13 @@
-/** The messages of what a good engineer would write in a day: frames of rows, in MessagePack. */
+/** The messages of the simple baseline server: frames of rows, in MessagePack. */
 
-/** At the end of its address. */
+/** The path of its address. */
 export const BASELINE_PATH = '/day';
 
-/** What may be asked for. */
+/** The names of its operations. */
 export type BaselineOperationName = 'set' | 'deposit' | 'withdraw' | 'balance';
 
-/** A call, from the client; frames have all of one turn. */
+/** A call of the client. A frame contains all calls of one turn. */
 export type BaselineCall = readonly [id: number, name: BaselineOperationName, key: string, value?: string | number];
 
-/** Its answer, or what is wrong with it. */
+/** The reply to a call: its result, or an error. */
 export type BaselineReply = readonly [id: number, result: unknown, error?: string];

@@ -1,7 +1,8 @@
 /**
- * What a good engineer would write in a day: `ws`, two maps, MessagePack, arguments checked by hand, and an append-only
- * log whose entries are written once a turn and synced together before they are answered. It has one place, one view, and
- * no memory of what it has answered: a client that loses its connection does not know what became of its updates.
+ * The simple baseline server, as an engineer could write it in a day: `ws`, two maps, MessagePack, arguments checked by
+ * hand, and an append-only log. Entries of one turn of the event loop are written and synced together before they are
+ * answered. It has one site, one view, and does not remember its replies: a client that loses its connection does not
+ * know the outcome of its updates.
  */
 import { open, type FileHandle } from 'node:fs/promises';
 import { Packr } from 'msgpackr';
@@ -10,16 +11,16 @@ import { BASELINE_PATH, type BaselineReply, type BaselineCall } from './baseline
 
 const codec = new Packr({ useRecords: false });
 
-/** Answers of one connection that wait until the entries before them are synced. */
+/** The replies of one connection that wait until the entries before them are synced. */
 interface Answers {
   readonly socket: Pick<WebSocket, 'send'>;
   readonly rows: readonly BaselineReply[];
 }
 
-/** Where entries are kept. */
+/** The file of the log. */
 type LogFile = Pick<FileHandle, 'datasync'> & { appendFile(entries: Uint8Array): Promise<unknown> };
 
-/** Entries that are synced together, and the answers that stand on them. */
+/** Syncs entries together, and then sends the replies that depend on them. */
 export class GroupCommit {
   readonly #file: LogFile | undefined;
   #entries: BaselineCall[] = [];
@@ -55,7 +56,7 @@ export class GroupCommit {
   }
 }
 
-/** The values and balances; gives what answers a call. `log`: where updates are entered. */
+/** Holds the values and balances. Returns a function that answers a call. `log` receives the updates. */
 export function answering(log: Pick<GroupCommit, 'add'>): (call: BaselineCall) => BaselineReply {
   const values = new Map<string, string>();
   const balances = new Map<string, number>();
@@ -86,7 +87,7 @@ export function answering(log: Pick<GroupCommit, 'add'>): (call: BaselineCall) =
   };
 }
 
-/** Serves on a free loopback port; keeps a log where there is a path for it. Gives the address. */
+/** Serves on a free loopback port; writes a log if `path` is set. Returns the address. */
 export async function serveBaseline(path: string | undefined): Promise<string> {
   const log = new GroupCommit(path === undefined ? undefined : await open(path, 'a'));
   const answerTo = answering(log);

@@ -1,20 +1,23 @@
-/** How operations are begun: one after the other in so many loops, or at a rate that does not care how they end. */
+/**
+ * Starts operations: in closed loops, one after the other in each, or in an open loop, at a rate that does not depend
+ * on their ends.
+ */
 import { Worker } from 'node:worker_threads';
 import { cpuUsedUs, type ClientOrder, type ClientReport } from './messages.ts';
 
 /** Begins the n-th operation. */
 export type Submit = (n: number) => PromiseLike<unknown>;
 
-/** What came of a run. */
+/** The result of a run. */
 export interface Driven {
   readonly operations: number;
   readonly latenciesMs: number[];
 }
 
-/** Every so many operations of a closed loop one latency is taken. */
+/** In a closed loop, the latency of one in this many operations is recorded. */
 const LATENCY_EVERY = 16;
 
-/** So many loops that each await one operation after the other. */
+/** Runs concurrent loops, each of which awaits one operation after the other. */
 export async function closedLoop(submit: Submit, window: number, durationMs: number): Promise<Driven> {
   let operations = 0;
   const latenciesMs: number[] = [];
@@ -36,20 +39,23 @@ export async function closedLoop(submit: Submit, window: number, durationMs: num
   return { operations, latenciesMs };
 }
 
-/** How an open loop runs; tests own the time. */
+/** The options of an open loop. Tests pass a clock. */
 export interface OpenLoop {
   readonly perSecond: number;
-  /** At most so many are under way: one that cannot begin counts as waiting from when it should have. */
+  /**
+   * The maximum number of operations in flight. The latency of an operation that has to wait still counts from its due
+   * time.
+   */
   readonly window: number;
   readonly durationMs: number;
-  /** Of which operations the latency is taken; of all unless given. */
+  /** Returns whether the latency of an operation is recorded. Default: always */
   readonly counts?: (n: number) => boolean;
   readonly now?: () => number;
-  /** Calls back in `waitMs` at the latest, after whatever has come in. */
+  /** Calls `run` within `waitMs`, after messages that have arrived were handled. */
   readonly soon?: (run: () => void, waitMs: number) => void;
 }
 
-/** Waits more exactly than a timer, without a processor: that may be what is measured. */
+/** A thread that waits more exactly than a timer. It does not busy-wait, because processor time may be measured. */
 const WAITER = `const { parentPort } = require('node:worker_threads');
 const cell = new Int32Array(new SharedArrayBuffer(4));
 parentPort.on('message', (waitMs) => parentPort.postMessage(Atomics.wait(cell, 0, 0, waitMs)));`;
@@ -65,8 +71,8 @@ function runSoon(run: () => void, waitMs: number): void {
 }
 
 /**
- * Begins operations at even distances. Each latency counts from when its operation should have begun, so that those which
- * a stall keeps from beginning are not left out of it ("coordinated omission").
+ * Starts operations at equal intervals. Each latency counts from the time at which its operation was due. So operations
+ * that a stall delays are not left out ("coordinated omission").
  */
 export function openLoop(submit: Submit, options: OpenLoop): Promise<Driven> {
   const { perSecond, window, durationMs, counts = () => true, now = () => performance.now(), soon = runSoon } = options;
@@ -82,7 +88,7 @@ export function openLoop(submit: Submit, options: OpenLoop): Promise<Driven> {
       if (++ended === total) resolve({ operations: total, latenciesMs });
     };
     const onFailure = (error: unknown): void => {
-      // Nothing begins any more.
+      // After a failure, start no further operations.
       begun = total;
       reject(error as Error);
     };
@@ -99,7 +105,7 @@ export function openLoop(submit: Submit, options: OpenLoop): Promise<Driven> {
   });
 }
 
-/** An open loop at a rate, or closed ones. */
+/** Runs an open loop if there is a rate, otherwise closed loops. */
 export function runLoop(
   submit: Submit,
   { perSecond, window, durationMs }: Pick<ClientOrder, 'perSecond' | 'window' | 'durationMs'>,

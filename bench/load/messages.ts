@@ -1,52 +1,53 @@
-/** What load benchmarks ask of their processes, and what those answer. */
+/** The messages between load benchmarks and their processes. */
 import type { Way } from '../transactions/messages.ts';
 
-/** Where operations go. */
+/** The target of the operations. */
 export type Target =
   /** The RedBlue backend behind the gateway. */
   | {
       readonly kind: 'redblue';
       readonly sites: 1 | 3;
       readonly durable: boolean;
-      /** Each site has a process of its own. */
+      /** Whether each site is a separate process. */
       readonly isCluster?: true;
       /** Another checkout of this repository whose server is started. Default: this one. */
       readonly checkout?: string | undefined;
     }
   /**
-   * The same gateway, service and log with replication and certification off. What comes in one turn shares a reading of
+   * The same gateway, service and log with replication and certification off. Operations of one turn share a reading of
    * the clock and a write, as at a site.
    */
   | { readonly kind: 'plain' }
-  /** What a good engineer would write in a day: `ws`, a `Map`, MessagePack, and a log that is written once a turn. */
+  /** The simple baseline server of `baseline-server.ts`. */
   | { readonly kind: 'day'; readonly durable: boolean }
-  /** A bare `ws` server that sends back what it gets. */
+  /** A bare `ws` server that sends back each message. */
   | { readonly kind: 'echo' }
-  /** Transfers between two accounts, started by `bench/transactions`. */
+  /** The server of `bench/transactions`, which executes transfers between two accounts. */
   | { readonly kind: 'transfer'; readonly way: Way }
-  /** redis-server, with its append-only file synced at every write, or without one. */
+  /** A Redis server. If `durable`, its append-only file is synced at every write, otherwise it has none. */
   | { readonly kind: 'redis'; readonly durable: boolean };
 
-/** What operations are sent. */
+/** The operations that are sent. */
 export type Workload = 'set' | 'deposit' | 'withdraw' | 'read' | 'mix' | 'transfer';
 
-/** To a client process, after a run: to ask the store what it holds of what was written. */
+/** A message to a client process after a run: read from the store what was written. */
 export const WRITTEN = 'written';
 
-/** To a client process: a closed loop, or an open one. */
+/** A message to a client process that starts a closed loop, or an open one. */
 export interface ClientOrder {
   readonly workload: Workload;
-  /** Operations under way at any time; in an open loop, at most. */
+  /** Operations in flight at any time. In an open loop, this is the maximum. */
   readonly window: number;
   readonly durationMs: number;
   /**
-   * Begins so many operations a second, whether those before have ended or not, and counts how long each takes from when
-   * it should have begun: a server that stalls is not spared those that wait meanwhile.
+   * The rate of an open loop: this many operations start each second, whether earlier ones have ended or not. Each
+   * latency counts from the time at which the operation was due, so operations that wait during a stall of the server
+   * count too.
    */
   readonly perSecond?: number | undefined;
 }
 
-/** From a client process, for one run. */
+/** The report of a client process about one run. */
 export interface ClientReport {
   readonly operations: number;
   readonly elapsedMs: number;

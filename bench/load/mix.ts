@@ -1,4 +1,4 @@
-/** Which operation comes n-th in a mix, and on which key: drawn from a seed, so that all contenders are asked the same. */
+/** Draws the n-th operation of a mix and its key from a seed, so that all contenders get the same operations. */
 import { seeded, wholeBetween } from '../../demo/shared/random.ts';
 import type { Submit } from './loops.ts';
 
@@ -8,19 +8,22 @@ export const KEYS = 1000;
 const KINDS = ['read', 'deposit', 'withdraw'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** Of a hundred operations, as in the shopping mix of RedBlue (OSDI 2012, Table 4): mostly reads. */
+/**
+ * The number of each kind among a hundred operations, as in the shopping mix of RedBlue (OSDI 2012, Table 4): mostly
+ * reads.
+ */
 export const SHARES: Readonly<Record<Kind, number>> = { read: 80, deposit: 15, withdraw: 5 };
 
-/** How to begin the n-th operation of a kind; its account is the n-th, counted round and round. */
+/** Functions that start the n-th operation of each kind. Its account is the n-th one, modulo the number of accounts. */
 export type Submits = Readonly<Record<Kind, Submit>>;
 
 const SEED = 1;
-/** More than a run begins: after so many the same operations come again. */
+/** The number of drawn operations, after which they repeat. It is more than a run starts. */
 const DRAWS = 2 ** 18;
 
 /**
- * Kind and key drawn independently of each other: every account is read and changed, and what changes it comes between
- * reads. Drawn beforehand, since drawing would take processor time of the clients that are measured.
+ * Returns the mix. Kind and key are drawn independently, so every account is both read and changed. They are drawn in
+ * advance, because drawing would take processor time of the measured clients.
  */
 export function mixOf(submits: Submits): Submit {
   const draws = drawn();
@@ -31,7 +34,7 @@ export function mixOf(submits: Submits): Submit {
   };
 }
 
-/** One number a draw: the kind's place times `KEYS`, and the key. */
+/** Draws the operations. Each is one number: the index of its kind times `KEYS`, plus its key. */
 function drawn(): Uint16Array {
   const random = seeded(SEED);
   return Uint16Array.from({ length: DRAWS }, () => {
@@ -40,7 +43,7 @@ function drawn(): Uint16Array {
   });
 }
 
-/** The kind of one operation of a hundred. */
+/** Returns the kind of the operation with this number among a hundred. */
 function kindAt(hundredth: number): Kind {
   if (hundredth < SHARES.read) return 'read';
   return hundredth < SHARES.read + SHARES.deposit ? 'deposit' : 'withdraw';

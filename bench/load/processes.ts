@@ -5,32 +5,32 @@ import { processorTimeUs } from './processor-time.ts';
 import { startRedis } from '../../engines/redis/single-server.ts';
 import { verifyWrites, type WrittenReport } from './verify-writes.ts';
 
-/** One run of one contender, of all its clients together. */
+/** The measurements of one run of one contender, for all its clients together. */
 export interface Measured {
   readonly opsPerSecond: number;
   readonly clientUsPerOp: number;
-  /** Null where the system does not tell. */
+  /** Processor time of the server for each operation. Null if the system does not report it. */
   readonly serverUsPerOp: number | null;
-  /** Processors that the server was busy with: 1 where one thread does all, and can do no more. */
+  /** The number of processors that the server used. A single-threaded server at its limit uses 1. */
   readonly serverCores: number | null;
-  /** Of the client that had to wait longest. */
+  /** The latencies of the client with the highest ones. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly p999Ms: number;
-  /** Which start of the processes it was, from 1. */
+  /** The number of the start of the processes, from 1. */
   readonly start?: number;
 }
 
-/** What the clients of a contender are to do. */
+/** The order for the clients of a contender. */
 export interface Order extends ClientOrder {
-  /** How many of its client processes take part, each with the whole window: 1 unless given. */
+  /** How many client processes run, each with the whole window. Default: 1 */
   readonly clients?: number;
 }
 
-/** One contender, alive: an idle one waits and uses no processor time. */
+/** The running processes of one contender. While idle, they use no processor time. */
 export interface Contestant {
   /**
-   * Warms up for a quarter of the time, then measures, then looks whether the store holds what was written.
+   * Warms up for a quarter of the time, then measures, then checks that the store contains what was written.
    *
    * @throws Error where it does not
    */
@@ -44,7 +44,7 @@ interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** A client process, as the contestant sees it. */
+/** A client process of a contender. */
 export interface LoadClient {
   ask<T>(order: ClientOrder | typeof WRITTEN): Promise<T>;
   ended(): Promise<void>;
@@ -63,7 +63,7 @@ export async function startContestant(target: Target, maxClients = 1): Promise<C
   return contestantOf(server, clients);
 }
 
-/** The server and its clients, ready. */
+/** Creates a contender from its server and its clients, which are ready. */
 export function contestantOf(server: Omit<RunningServer, 'url'>, clients: readonly LoadClient[]): Contestant {
   return {
     async run({ clients: count = 1, ...order }) {
@@ -85,7 +85,7 @@ export function contestantOf(server: Omit<RunningServer, 'url'>, clients: readon
   };
 }
 
-/** What the clients of one contender reported, together. */
+/** Merges the reports of the clients of one contender. */
 export function measuredOf(
   reports: readonly ClientReport[],
   { elapsedMs, serverUs }: { readonly elapsedMs: number; readonly serverUs: number | null },
@@ -104,7 +104,9 @@ export function measuredOf(
   };
 }
 
-/** Starts one of our own servers. @param script that of another checkout; the one beside this file by default */
+/**
+ * Starts a server of this benchmark. @param script the script of another checkout. Default: the one beside this file
+ */
 export async function startServer(
   target: Target,
   script: URL = new URL('server.ts', import.meta.url),
@@ -114,10 +116,10 @@ export async function startServer(
   return { url, pid: child.pid as number, stop: () => ended(child) };
 }
 
-/** What `correctables serve` gives the thread that it serves in (docs/operate/run-a-server.md, "Memory"). */
+/** The memory flags that `correctables serve` sets for its worker thread (docs/operate/run-a-server.md, "Memory"). */
 export const SERVER_FLAGS = '--max-semi-space-size=64';
 
-/** What our servers run with: others can be given, for profiles and experiments. */
+/** Returns the flags of the servers. An environment variable can replace them, for profiles and experiments. */
 export function serverFlags(): string[] {
   return removeLiterals(process.env['BENCH_SERVER_FLAGS'] ?? SERVER_FLAGS);
 }

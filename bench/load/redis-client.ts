@@ -1,4 +1,4 @@
-/** The client of Redis, at its best: the commands of one turn in one write, as the others send theirs. */
+/** The client of Redis in its fastest form: it sends the commands of one turn in one write, like the other clients. */
 import { Redis } from 'ioredis';
 
 export function connectRedis(url: string): Redis {

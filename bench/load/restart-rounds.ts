@@ -1,50 +1,50 @@
 /**
- * Measures contestants over several starts of all their processes: two processes of the same code can differ by a tenth
- * for as long as they live, and a machine from one minute to the next. Who runs first, and after whom, changes from start to
- * start: what one leaves behind, as a disk that still writes, befalls all.
+ * Measures contenders over several starts of all their processes. Two processes of the same code can differ by 10 % for
+ * as long as they live, and the speed of a machine changes from minute to minute. The order of the contenders changes
+ * in each start, so that effects on the next one, such as a busy disk, hit all alike.
  */
 import type { Target } from './messages.ts';
 import { startContestant, type Contestant, type Measured, type Order } from './processes.ts';
 import { measureRounds, type Samples } from './rounds.ts';
 
-/** One thing to measure, and whom. */
+/** A measurement, and its contenders. */
 export interface Plan<N extends string> extends Order {
   readonly names: readonly N[];
 }
 
 /** How much is measured. */
 export interface Extent {
-  /** How often everybody starts. */
+  /** The number of starts of all contenders. */
   readonly starts: number;
-  /** At most, where it is not decided by then; no more than `starts` unless given. */
+  /** The maximum number of starts, if the result is undecided. Default: `starts` */
   readonly startsMax?: number;
-  /** Of each plan, in each start. */
+  /** The number of rounds of each plan in each start. */
   readonly rounds: number;
-  /** How often each contestant runs first, since what compiles as it runs takes its time to get to its pace. */
+  /** The number of warm-up runs of each contender, because code that is compiled while it runs starts slowly. */
   readonly warmUps: number;
 }
 
 /**
- * As many as an interval of 95 % takes that may be looked at twice (2⁻⁷ is less than a half of 2.5 %, 2⁻⁶ is not), and as
- * many again.
+ * The number of starts that an interval of 95 % needs if it is checked twice (2⁻⁷ is less than half of 2.5 %, 2⁻⁶ is
+ * not), and twice that number.
  */
 export const STARTS = { starts: 7, startsMax: 14 } as const;
 
-/** Enough to see that all of it runs. */
+/** Enough to see that everything runs. */
 export const QUICK: Extent = { starts: 1, rounds: 3, warmUps: 1 };
 
-/** How everybody is measured. */
+/** How the contenders are measured. */
 export interface Starts<N extends string> extends Extent {
-  /** What each contestant runs first. */
+  /** The order for the warm-up of each contender. */
   readonly warmUp: Order;
-  /** Asked after `starts`, and each time after as many again: whether more would tell no more. */
+  /** Returns whether more starts would change no verdict. Called after each `starts`. */
   readonly isDecided?: (soFar: readonly Samples<N>[]) => boolean;
-  /** Starts one; in processes of its own unless given. */
+  /** Starts a contender. Default: in separate processes */
   readonly startOne?: typeof startContestant;
   readonly progress: (text: string) => void;
 }
 
-/** The samples of each plan, over all starts. */
+/** Returns the samples of each plan over all starts. */
 export async function measureStarts<N extends string>(
   targets: Readonly<Record<N, Target>>,
   plans: readonly Plan<N>[],
@@ -77,7 +77,8 @@ async function measureOnce<N extends string>(
 ): Promise<Samples<N>[]> {
   const contestants = new Map<N, Contestant>();
   try {
-    // As many for each, also where some are never asked: a site does a tenth more as long as it has one connection only.
+    // Start the same number of clients for each contender, even if some stay idle: a site with only one connection is
+    // 10 % faster.
     const clients = Math.max(...plans.map((plan) => plan.clients ?? 1));
     for (const name of new Set(plans.flatMap(({ names }) => names))) {
       contestants.set(name, await startOne(targets[name], clients));

@@ -5,18 +5,18 @@ import { estimate, type Estimate } from '../harness/goals.ts';
 import { LOOKS } from '../harness/adaptive-rounds.ts';
 import type { Contestant, Measured, Order } from './processes.ts';
 
-/** Each run begins with a part that does not count, and who lives in a start has run before. */
+/** The number of rounds that do not count. One suffices, because each run has its own warm-up. */
 const WARM_UPS = 1;
 
-/** How often, and what each time. */
+/** The number of rounds, and the order of each. */
 export interface Rounds extends Order {
   readonly rounds: number;
-  /** Starts of all processes before this one, each with as many rounds; none unless given. */
+  /** Starts of all processes before this one, each with as many rounds. Default: none */
   readonly startsBefore?: number;
   readonly progress: (text: string) => void;
 }
 
-/** What was measured, by contestant, one a round. */
+/** The measurements by contender, one for each round. */
 export type Samples<N extends string> = ReadonlyMap<N, readonly Measured[]>;
 
 /** Measures all contestants, interleaved. */
@@ -39,12 +39,12 @@ export async function measureRounds<N extends string>(
   return measured;
 }
 
-/** Operations a second of `of`, as a multiple of those of `to` in the same round: where it surely is. */
+/** Returns the throughput of `of` as a multiple of that of `to` in the same round, with its interval. */
 export function ratioOf<N extends string>(samples: Samples<N>, of: N, to: N): Estimate {
   return figureRatioOf(samples, { of, to }, 'opsPerSecond');
 }
 
-/** One figure of `of` as a multiple of that of `to` in the same round. */
+/** Returns a figure of `of` as a multiple of that of `to` in the same round. */
 export function figureRatioOf<N extends string>(
   samples: Samples<N>,
   { of, to }: { readonly of: N; readonly to: N },
@@ -55,12 +55,12 @@ export function figureRatioOf<N extends string>(
   return estimateOf(samples.get(of) ?? [], ratio);
 }
 
-/** One figure of one contender. */
+/** Returns a figure of one contender. */
 export function figureOf(list: readonly Measured[], figure: keyof Measured): Estimate {
   return estimateOf(list, (item) => item[figure] ?? NaN);
 }
 
-/** Rounds of one start are alike in what distinguishes the start: it counts once, by its median. */
+/** Rounds of one start are not independent, so each start counts once, by its median. */
 function estimateOf(list: readonly Measured[], valueOf: (item: Measured, round: number) => number): Estimate {
   const byStart = new Map<number, number[]>();
   for (const [round, element] of list.entries()) {
@@ -70,7 +70,7 @@ function estimateOf(list: readonly Measured[], valueOf: (item: Measured, round: 
   return estimate([...byStart.values()].map(median), LOOKS);
 }
 
-/** That ratio in each round. */
+/** Returns that ratio in each round. */
 export function ratiosOf<N extends string>(
   samples: ReadonlyMap<N, readonly Pick<Measured, 'opsPerSecond'>[]>,
   of: N,
@@ -80,13 +80,13 @@ export function ratiosOf<N extends string>(
   return pairedRatios(ops(of), ops(to));
 }
 
-/** The middle of one figure over the rounds. */
+/** Returns the median of a figure over the rounds. */
 export function middleOf(list: readonly Measured[], figure: keyof Measured): number | null {
   const values = list.flatMap((item) => item[figure] ?? []);
   return values.length === 0 ? null : rounded(spread(values).median);
 }
 
-/** One row of the report. */
+/** Returns one row of the report. */
 export function rowOf(list: readonly Measured[]): Record<string, number | null> {
   const ops = spread(list.map((item) => item.opsPerSecond));
   return {

@@ -17,7 +17,7 @@ const tell = (message: unknown): void => void process.send?.(message);
 const target = JSON.parse(process.argv[2] as string) as Target;
 tell({ url: await start() });
 
-// Ends in the ordinary way, so that a profile asked for on the command line is written.
+// Exit normally, so that Node writes a profile if its flags request one.
 process.on('disconnect', () => process.exit());
 
 async function start(): Promise<string> {
@@ -47,7 +47,7 @@ async function serveEcho(): Promise<string> {
   return `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-/** A data folder that is gone with the process. */
+/** Creates a data directory that is removed at the exit of the process. */
 async function freshFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-redblue-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));

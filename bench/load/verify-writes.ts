@@ -1,13 +1,13 @@
 /**
- * What a client has written, so that the store can be asked afterwards whether it holds it: a server that answers and keeps
- * nothing is fast.
+ * Records what a client has written, so that the store can be checked afterwards. A server that replies and stores
+ * nothing would be fast.
  */
 import { KEYS } from './mix.ts';
 
-/** So many values of each client: a prime, so that a key gets another one each time it is written. */
+/** The number of values of each client. It is a prime, so that each write of a key has another value. */
 const VALUES = 1009;
 
-/** How a store is asked what it holds; a contestant whose store has none of one kind was asked to write none. */
+/** Functions that read the store. If a store has no values or no balances, nothing of that kind was written. */
 export interface Reads {
   /** The value of the n-th key. */
   readonly value: (n: number) => PromiseLike<unknown>;
@@ -15,19 +15,19 @@ export interface Reads {
   readonly balance: (n: number) => PromiseLike<unknown>;
 }
 
-/** What a client wrote, and what it finds when it has ended. */
+/** The writes of a client, and what it reads from the store afterwards. */
 export interface WrittenReport {
-  /** By key that was written in its last run: the value written last there, and the one that the store holds. */
+  /** For each key written in its last run: the value that was written last, and the value in the store. */
   readonly values: readonly { readonly key: number; readonly written: string; readonly held: unknown }[];
-  /** By account: all that it has booked there since it began; none where it never booked anything. */
+  /** For each account: the sum of all bookings of this client. */
   readonly booked: readonly number[];
-  /** By account that it changed in its last run: what the store holds. */
+  /** For each account that it changed in its last run: the balance in the store. */
   readonly balances: readonly { readonly key: number; readonly held: unknown }[];
 }
 
 /**
- * Keeps count while operations begin: it costs a write to an array each. A client has one connection, whose operations take
- * effect in the order in which they were begun, and when a run has ended, all of them were answered.
+ * Records operations as they begin, which costs one write to an array for each. A client has one connection, whose
+ * operations take effect in the order in which they were begun, and when a run has ended, all of them were answered.
  */
 export class VerifiedWrites {
   readonly #values: readonly string[];
@@ -37,35 +37,38 @@ export class VerifiedWrites {
   #writes = 0;
   #hasBooked = false;
 
-  /** @param client tells its values from those of others: five characters at most */
+  /**
+   * @param client distinguishes its values from those of other clients: five characters at most
+   */
   constructor(client: string) {
-    // Sixteen bytes, of one piece: a string that is still to be put together would be so in the time that is measured.
+    // Each value has sixteen bytes. Flatten the strings now: V8 would otherwise join their parts during the
+    // measurement.
     this.#values = Array.from({ length: VALUES }, (_, n) =>
       Buffer.from(`${client.padStart(5, '0')}:${String(n).padStart(10, '0')}`).toString('latin1'),
     );
   }
 
-  /** A run begins. */
+  /** Called at the beginning of a run. */
   begin(): void {
     this.#lasts.fill(-1);
     this.#isChanged.fill(0);
   }
 
-  /** The value to write to a key. */
+  /** Returns the next value to write to a key. */
   value(key: number): string {
     const index = this.#writes++ % VALUES;
     this.#lasts[key] = index;
     return this.#values[index] as string;
   }
 
-  /** Something is booked on an account. */
+  /** Records a booking on an account. */
   book(key: number, cents: number): void {
     this.#booked[key] = (this.#booked[key] as number) + cents;
     this.#isChanged[key] = 1;
     this.#hasBooked = true;
   }
 
-  /** Asks the store what it holds of what was written in the last run. */
+  /** Reads from the store what was written in the last run. */
   async report(reads: Reads): Promise<WrittenReport> {
     const keys = Array.from({ length: KEYS }, (_, key) => key);
     return {
@@ -86,11 +89,11 @@ export class VerifiedWrites {
 }
 
 /**
- * Several clients write the same keys. It is unknown whose write came last, but it is the last one of one of them.
- * Accounts hold what all have booked.
+ * Several clients write the same keys. It is unknown which client wrote last, but the value must be the last one of
+ * some client. Balances must be the sums of all bookings.
  *
  * @param ran the clients of the last run @param idle those that only ran before
- * @throws Error where a store holds something else
+ * @throws Error if the store contains something else
  */
 export function verifyWrites(executed: readonly WrittenReport[], idle: readonly WrittenReport[] = []): void {
   const lasts = new Map<number, unknown[]>();

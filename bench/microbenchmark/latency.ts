@@ -1,7 +1,8 @@
 /**
- * What one operation takes by color, place and number of sites (RedBlue, OSDI 2012, §8.2.1, Figure 8). Users at all
- * five places ask the nearest site, each with one operation under way. A blue one should take the way there and back,
- * a red one the way to the leader and what a majority takes as well. Beside it the paper's token ring, simulated.
+ * Measures the latency of an operation by color, place and number of sites (RedBlue, OSDI 2012, §8.2.1, Figure 8).
+ * Users at all five places use the nearest site, each with one operation in flight. A blue operation should take the
+ * round trip to the site. A red operation should also take the trip to the leader, and the time until a majority has
+ * it. The baseline is a simulation of the paper's token ring.
  */
 import { nearestSite, roundTripMs, SITES, type Site } from '../../research/case-studies/sites.ts';
 import { seeded } from '../../demo/shared/random.ts';
@@ -21,20 +22,23 @@ import { simulateTokenRing } from './token-ring.ts';
 const SITES_MIN = 2;
 /** A red operation waits until a second site has the blue ones of its own site that it depends on: rule R8. */
 const BESIDE_BLUE = 'red beside blue';
-/** One after the other: who works, and what the latencies are called. */
+/** The phases, one after the other: which users are active, and the name of their latencies. */
 const PHASES: readonly (readonly { readonly color: Color; readonly series?: string }[])[] = [
   [{ color: 'blue', series: 'blue' }],
   [{ color: 'red', series: 'red' }],
   [{ color: 'red', series: BESIDE_BLUE }, { color: 'blue' }],
 ];
-/** Of each color at each place. */
+/** The number of users of each color at each place. */
 const USERS = 4;
-/** Between an answer and the next operation, at most: so few at a time that none waits for another. */
+/**
+ * The maximum pause between an answer and the next operation. So few operations are in flight that none waits for
+ * another.
+ */
 const THINK_MS_MAX = 40;
-/** Of each phase: until the code is compiled, and what was done in the one before is known everywhere. */
+/** The warm-up of each phase: until the code is compiled, and all sites have the operations of the phase before. */
 const WARM_UP_MS = 1000;
 
-/** What a site itself may take for an operation. */
+/** The time that a site itself may take for an operation. */
 const SITE_MS = 1;
 const BLUE_AIM = 1.15;
 const RED_AIM = 1.2;
@@ -70,16 +74,16 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
 }
 
 interface Extent extends Pick<Course<unknown>, 'rounds' | 'looks'> {
-  /** What users of a token ring would have waited. */
+  /** The simulated latencies of a token ring. */
   readonly ring: readonly Taken[];
   readonly progress: Settings['progress'];
 }
 
 /**
- * Every number of sites in every round, and as many rounds again while what is held to the trips is undecided.
+ * Measures every number of sites in every round, and in again as many rounds while a goal is undecided.
  *
- * @param measureOnce gives what operations take with so many sites
- * @throws Error where they are done sooner than their trips take
+ * @param measureOnce returns the latencies with a number of sites
+ * @throws Error if operations take less than their round trips
  */
 export function measureRounds(
   measureOnce: (sites: number, seed: number) => Promise<readonly Taken[]>,
@@ -98,7 +102,10 @@ export function measureRounds(
   return runAdaptiveRounds(measureAll, { ...course, computeGoalResults: (soFar) => computeGoalResults(soFar, ring) });
 }
 
-/** A red operation beside blue ones may depend on one that a second site has long had: it is held to its own trips. */
+/**
+ * Checks that operations take at least their round trips. A red operation beside blue ones may depend on one that a
+ * second site has had for long, so only its own trips count.
+ */
 function checkTrips(taken: readonly Taken[]): void {
   const settings = groupBy(taken, ({ sites, place, series }) => `${series} from ${place}, ${sites} sites`);
   for (const setting of settings) {
@@ -108,7 +115,7 @@ function checkTrips(taken: readonly Taken[]): void {
   }
 }
 
-/** Users at all places, phase by phase. */
+/** Runs users at all places, phase by phase. */
 async function measure(
   sites: number,
   { durationMs, seed }: { readonly durationMs: number; readonly seed: number },
@@ -143,14 +150,14 @@ async function measure(
   }
 }
 
-/** The same users, if the red order were the paper's. */
+/** Simulates the same users with the paper's red order. */
 function simulated(sites: number): readonly Taken[] {
   const users = { window: USERS, thinkMs: THINK_MS_MAX / 2, places: SITES };
   const waited = simulateTokenRing({ sites, ...users, serviceMs: SITE_MS, durationMs: RING_MS });
   return waited.map(({ place, ms }) => ({ sites, place, series: RING, ms }));
 }
 
-/** The round trips that an operation has to wait for. */
+/** Returns the round trips for which an operation has to wait. */
 export function tripsMs(color: Color, place: Site, sites: number): number {
   const site = nearestSite(place, sites);
   const awayMs = roundTripMs(place, site);
@@ -158,14 +165,14 @@ export function tripsMs(color: Color, place: Site, sites: number): number {
   const leader = SITES[0];
   const toOthers = SITES.slice(1, sites).map((item) => roundTripMs(leader, item));
   const majority = Math.floor(sites / 2) + 1;
-  // The leader has it first: of the others the nearest have to have it, too.
+  // The leader has the operation first, so the nearest of the other sites complete the majority.
   const majorityMs = toOthers.toSorted((a, b) => a - b)[majority - 2] as number;
   if (site === leader) return awayMs + majorityMs;
-  // Where two are a majority, a site that has what the leader sent knows so itself.
+  // If two sites are a majority, a site that receives the operation from the leader knows that it is committed.
   return awayMs + roundTripMs(site, leader) + (majority === 2 ? 0 : majorityMs);
 }
 
-/** The way from the site that is asked to the nearest other one, and back. */
+/** Returns the round trip from the user's site to the nearest other site. */
 export function secondSiteMs(place: Site, sites: number): number {
   const site = nearestSite(place, sites);
   const others = SITES.slice(0, sites).filter((item) => item !== site);
@@ -190,7 +197,7 @@ export function computeGoalResults(
   const settings = SITES.slice(SITES_MIN - 1).flatMap((_, at) =>
     SITES.map((place) => ({ sites: SITES_MIN + at, place })),
   );
-  /** Where it is the worst. */
+  /** The values of the place where they are worst. */
   const against = (series: string, siteMs = 0): Estimate =>
     largest(
       settings.map(({ sites, place }) => {
@@ -201,7 +208,7 @@ export function computeGoalResults(
         );
       }),
     );
-  /** Of all users together. */
+  /** The values of all users together. */
   const all = (taken: readonly Taken[], series: string): number =>
     mean(taken.filter((item) => item.series === series).map(({ ms }) => ms));
   const redMs = rounds.map((taken) => all(taken, 'red'));

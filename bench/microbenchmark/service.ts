@@ -1,6 +1,6 @@
 /**
  * RedBlue's microbenchmark (OSDI 2012, §8.2): each request changes one record, drawn at random, by one shadow
- * operation. The same is done blue and red, so that nothing but the color tells them apart.
+ * operation. The same change exists as a blue and as a red operation, which differ only in the color.
  */
 import { defineContract } from 'correctables/contract';
 import { blue, counter, defineService, red, register, table, type Service } from 'correctables/server';
@@ -10,7 +10,7 @@ const update = { access: 'write', args: z.object({ record: z.string() }), result
 
 export const microbenchmark = defineContract('microbenchmark', { touchBlue: update, touchRed: update });
 
-/** One text and four numbers, as the paper's. */
+/** One text and four numbers, as in the paper. */
 const fields = { text: register<string>(), a: counter(), b: counter(), c: counter(), d: counter() };
 
 interface Touched {

@@ -1,4 +1,4 @@
-/** The sites of the microbenchmark in a process of their own, and users at any of the paper's places. */
+/** Starts the sites of the microbenchmark in a separate process, and users at any of the paper's places. */
 import { createClient, type Client } from 'correctables';
 import { redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
 import { WebSocket } from 'ws';
@@ -10,14 +10,14 @@ import type { Submit } from '../load/loops.ts';
 import { SERVER_FLAGS } from '../load/processes.ts';
 import { microbenchmark } from './service.ts';
 
-/** Ten tables of a million: a record that was never changed takes no memory. */
+/** The number of records: ten tables of a million. A record that was never changed takes no memory. */
 const RECORDS = 10_000_000;
 
 export type Color = 'blue' | 'red';
 
-/** Sites that are up. */
+/** Running sites. */
 export interface Sites {
-  /** A client of the nearest site, as far from it as Table 3 says. */
+  /** Creates a client of the nearest site, with the distance of the paper's Table 3. */
   clientAt(place: Site): Promise<Client<RedBlueLevels>>;
   close(): Promise<void>;
 }
@@ -51,7 +51,7 @@ export async function startSites(sites: number): Promise<Sites> {
   };
 }
 
-/** Changes one record after the other, drawn from the seed, by an operation of the color that `colorOf` gives. */
+/** Changes one record after the other, drawn from the seed, by an operation of the color that `colorOf` returns. */
 export function toucher(client: Client<RedBlueLevels>, seed: number, colorOf: (draw: number) => Color): Submit {
   const random = seeded(seed);
   return () => {

@@ -1,7 +1,7 @@
 /**
- * Operations a second of two sites by the share of red ones (RedBlue, OSDI 2012, §8.2.2, Figure 9), from few under
- * way to many. Beside it the paper's token ring with nothing but red operations, simulated: its sites are as fast as
- * these were measured to be with blue ones.
+ * Measures the throughput of two sites by the share of red operations (RedBlue, OSDI 2012, §8.2.2, Figure 9), from few
+ * operations in flight to many. The baseline is a simulation of the paper's token ring with only red operations. Its
+ * sites are as fast as the measured ones are with blue operations.
  */
 import { SITES } from '../../research/case-studies/sites.ts';
 import { atLeast, estimate, reported, type GoalResult } from '../harness/goals.ts';
@@ -14,11 +14,11 @@ import { startSites, toucher } from './sites.ts';
 import { simulateTokenRing } from './token-ring.ts';
 
 const PLACED = SITES.slice(0, 2);
-/** By the share of operations that are red. */
+/** The workloads, with their shares of red operations. */
 const WORKLOADS = { 'all blue': 0, '30 % red': 0.3, 'all red': 1 } as const;
 type Workload = keyof typeof WORKLOADS;
 const NAMES = Object.keys(WORKLOADS) as readonly Workload[];
-/** Operations under way at each site. */
+/** Operations in flight at each site. */
 const WINDOWS = [16, 64, 256, 1024];
 const AIM = 2;
 
@@ -27,7 +27,7 @@ const RING_MS = 20_000;
 
 interface Sample {
   readonly workload: string;
-  /** At both sites together. */
+  /** Operations in flight at both sites together. */
   readonly underWay: number;
   readonly opsPerSecond: number;
   readonly meanMs: number;
@@ -59,7 +59,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   };
 }
 
-/** All workloads under all loads, each round beginning with another workload. */
+/** Measures all workloads under all loads. Each round begins with another workload. */
 async function measure(round: number, durationMs: number): Promise<readonly Sample[]> {
   const running = await startSites(PLACED.length);
   try {
@@ -90,7 +90,7 @@ async function measure(round: number, durationMs: number): Promise<readonly Samp
   }
 }
 
-/** Medians of the rounds. */
+/** Returns the medians of the rounds. */
 function rowsOf(samples: readonly Sample[]): readonly (Sample & Readonly<Record<string, unknown>>)[] {
   return NAMES.flatMap((workload) =>
     WINDOWS.map((window) => {
@@ -102,7 +102,9 @@ function rowsOf(samples: readonly Sample[]): readonly (Sample & Readonly<Record<
   );
 }
 
-/** @param opsPerSecond what both sites can do together */
+/**
+ * @param opsPerSecond the throughput of both sites together
+ */
 function simulated(opsPerSecond: number): readonly (Sample & Readonly<Record<string, unknown>>)[] {
   const sites = PLACED.length;
   const ring = { sites, places: PLACED, thinkMs: 0, serviceMs: (1000 * sites) / opsPerSecond, durationMs: RING_MS };

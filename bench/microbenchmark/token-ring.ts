@@ -1,6 +1,6 @@
 /**
- * The baseline of red operations, simulated: the paper's own order, a token that goes around the sites and stays at
- * each for up to a second (RedBlue, OSDI 2012, §6). A red operation waits until the site that was asked has the token.
+ * Simulates the baseline of red operations, the paper's own red order: a token that circulates among the sites and
+ * stays at each for up to a second (RedBlue, OSDI 2012, §6). A red operation waits until its site has the token.
  * Nothing here is measured: sites, users and the token are numbers in virtual time.
  */
 import { nearestSite, roundTripMs, SITES, type Site } from '../../research/case-studies/sites.ts';
@@ -9,14 +9,14 @@ const HOLD_MS = 1000;
 
 export interface TokenRing {
   readonly sites: number;
-  /** What a site takes for one operation: it executes them one by one. */
+  /** The time that a site takes for one operation. It executes them one after the other. */
   readonly serviceMs: number;
-  /** How many operations users of a place have under way at once. */
+  /** How many operations the users of a place have in flight at a time. */
   readonly window: number;
   readonly places: readonly Site[];
-  /** How long users look at an answer. */
+  /** How long users wait after an answer. */
   readonly thinkMs: number;
-  /** How much virtual time goes by. */
+  /** The duration in virtual time. */
   readonly durationMs: number;
 }
 
@@ -26,7 +26,10 @@ export interface Waited {
   readonly ms: number;
 }
 
-/** What each red operation took. Sites do not wait for each other but by the token, so each is followed by itself. */
+/**
+ * Returns the latency of each red operation. Sites affect each other only by the token, so each site is simulated
+ * separately.
+ */
 export function simulateTokenRing(ring: TokenRing): readonly Waited[] {
   const sites = SITES.slice(0, ring.sites);
   return sites.flatMap((site) => simulateSite(site, sites, ring));
@@ -35,7 +38,8 @@ export function simulateTokenRing(ring: TokenRing): readonly Waited[] {
 function simulateSite(site: Site, sites: readonly Site[], ring: TokenRing): readonly Waited[] {
   const { serviceMs, window, thinkMs, durationMs } = ring;
   const heldFrom = turnsOf(site, sites);
-  // Of each place, when its operations come to the site: in order, since all take the same way.
+  // For each place, the times at which its operations arrive at the site. They are in order, because all have the same
+  // delay.
   const queues = ring.places
     .filter((place) => nearestSite(place, sites.length) === site)
     .map((place) => {
@@ -60,7 +64,10 @@ function headOf({ arrivals, next }: { readonly arrivals: readonly number[]; read
   return arrivals[next] as number;
 }
 
-/** From a time on, when the site has the token: at once in its turn. It has been going around ever since. */
+/**
+ * Returns a function that computes when the site next has the token, from a given time on. The token circulates from
+ * time 0 on.
+ */
 function turnsOf(site: Site, sites: readonly Site[]): (ms: number) => number {
   const handOver = (at: number): number => roundTripMs(sites[at] as Site, sites[(at + 1) % sites.length] as Site) / 2;
   const begins = sites.map((_, at) => sites.slice(0, at).reduce((sum, __, n) => sum + HOLD_MS + handOver(n), 0));

@@ -1,4 +1,4 @@
-/** Which plots a result has, drawn from its file alone. */
+/** Lists the plots of each result. They are drawn only from its results file. */
 import type { Report } from '../harness/results.ts';
 import { drawCausal } from './causal.ts';
 import { drawPage } from './page.ts';
@@ -13,7 +13,7 @@ import { drawTransactions } from './transactions.ts';
 
 type Draw = (report: Report, name: string) => Drawn;
 
-/** By the name of the result. */
+/** The function that draws the plots of each result, by its name. */
 const DRAW: Readonly<Record<string, Draw>> = {
   tickets: drawTickets,
   'tickets-zookeeper': drawTickets,
@@ -46,7 +46,7 @@ const DRAW: Readonly<Record<string, Draw>> = {
   'failover-etcd': drawEtcdFailover,
 };
 
-/** Returns the plots of the result of that name: none for a result that no plot shows. */
+/** Returns the plots of the result of that name: or none if no plot shows this result. */
 export function drawResult(name: string, report: Report): Drawn {
   return DRAW[name]?.(report, name) ?? {};
 }

@@ -1,4 +1,7 @@
-/** Plots of the causal store beside CC-LO: what a put costs, and latency against throughput by the queueing model. */
+/**
+ * Plots that compare the causal store with CC-LO: the cost of a put, and latency against throughput by the queueing
+ * model.
+ */
 import type { Measured } from '../causal/goals.ts';
 import { SYSTEMS, type SystemName } from '../causal/systems/closed-loop.ts';
 import { fitIds, selectRows, type Row } from '../causal/rows.ts';

@@ -1,10 +1,10 @@
-/** A dot for each figure, with the interval that it is in: one row a setting. */
+/** Draws a dot for each figure, with its interval, in one row for each setting. */
 import * as Plot from '@observablehq/plot';
 import { BACK, BESIDE, BLUE, figure, INK, logAxis, logTicks, RED, short, type Figure, type Texts } from './svg.ts';
 
 /** A figure with its interval. */
 export interface Dot {
-  /** The row. Dots of one row have the same. */
+  /** The label of the row. Dots of one row have the same label. */
   readonly label: string;
   readonly value: number;
   readonly low?: number | undefined;
@@ -13,7 +13,7 @@ export interface Dot {
   readonly aim?: number | null | undefined;
   /** Default: blue. */
   readonly color?: string;
-  /** Where the number stands: above the dot if the row has others to its right. Default: beside the interval. */
+  /** The position of the number: above the dot if the row has other dots to its right. Default: beside the interval */
   readonly number?: 'above';
 }
 
@@ -26,7 +26,7 @@ export interface Intervals extends Texts {
   readonly scale?: 'log';
   /** A line to compare with. */
   readonly reference?: { readonly at: number; readonly label: string };
-  /** What the colors mean, if there is more than one. */
+  /** The meaning of the colors, if there are several. */
   readonly legend?: Readonly<Record<string, string>>;
   readonly dots: readonly Dot[];
 }
@@ -34,7 +34,7 @@ export interface Intervals extends Texts {
 const WIDTH = 760;
 const ROW_PX = 30;
 const LETTER_PX = 6.6;
-/** So much of the axis a number takes. */
+/** The share of the axis that a number covers. */
 const NUMBER_SHARE = 0.1;
 const ARROWS = { lower: '← lower is better', higher: 'higher is better →' } as const;
 
@@ -49,12 +49,12 @@ export function intervalsFigure({ axis, better, scale, reference, legend, dots, 
   const [least, most] = [Math.min(...ends), Math.max(...ends)];
   const domain = isLog ? ([least / 1.15, most * 1.15] as const) : ([Math.min(0, least), most] as const);
   const [from, to] = isLog ? domain.map(Math.log) : domain;
-  /** Where a value stands on the axis, from 0 to 1. */
+  /** Returns the position of a value on the axis, from 0 to 1. */
   const shareOf = (value: number): number =>
     ((isLog ? Math.log(value) : value) - (from ?? 0)) / ((to ?? 1) - (from ?? 0));
   const label = better === undefined ? axis : `${axis}   ${ARROWS[better]}`;
   const colorOf = ({ color = BLUE }: Dot): string => color;
-  /** Whether a goal or the line stands just beyond the interval, where the number would be. */
+  /** Returns whether a goal or the reference line is just beyond the interval, at the position of the number. */
   const isCrowded = ({ high: end, aim }: (typeof all)[number]): boolean =>
     [aim, reference?.at].some(
       (mark) => typeof mark === 'number' && mark > end && shareOf(mark) < shareOf(end) + NUMBER_SHARE,

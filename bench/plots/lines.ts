@@ -1,4 +1,4 @@
-/** Lines with their names at their ends, in one panel or in several. */
+/** Draws lines with their names at their ends, in one panel or in several. */
 import * as Plot from '@observablehq/plot';
 import { BACK, BESIDE, figure, logAxis, logTicks, RULE, type Figure, type Texts } from './svg.ts';
 
@@ -11,7 +11,7 @@ export interface Point {
   readonly panel?: string;
 }
 
-/** An axis: what it shows, and how. */
+/** An axis: its label and its scale. */
 interface Axis {
   readonly label: string;
   readonly type?: 'log' | 'point';
@@ -29,12 +29,12 @@ const WIDTH = 900;
 const PLOT_PX = 300;
 const INSET = 10;
 const LETTER_PX = 6.9;
-/** Names need so much height each. */
+/** The height of a name in pixels. */
 const NAME_PX = 16;
 
 /**
- * Draws lines through the points in their order. Names stand at the ends of the lines, or beside the last panel. A single
- * series has none.
+ * Draws lines through the points in their order. Names are at the ends of the lines, or beside the last panel. A single
+ * series has no name.
  */
 export function linesFigure({ colors, x, y, points, ...texts }: Lines): Figure {
   const panels = [...new Set(points.flatMap(({ panel }) => panel ?? []))];
@@ -85,7 +85,7 @@ function axisOf({ label, type }: Axis): Plot.ScaleOptions {
 
 type Span = readonly [low: number, high: number];
 
-/** The last point of each line in the last panel, with a height for its name: none covers another one. */
+/** Returns the last point of each line in the last panel, with a height for its name, so that names do not overlap. */
 function ends(
   points: readonly Point[],
   { last, span, isLog }: { readonly last: string | undefined; readonly span: Span; readonly isLog: boolean },

@@ -1,4 +1,4 @@
-/** When a product is on a page by each way of reading it. */
+/** Plots when a product is painted on a page, for each way of reading it. */
 import { WAY_NAMES, type Way } from '../react/ways.ts';
 import { unpackSamples, type PackedSamples } from '../react/goals.ts';
 import type { Report } from '../harness/results.ts';

@@ -1,4 +1,4 @@
-/** Plots of sites that are processes of their own: what that costs, and how long clients wait after a kill. */
+/** Plots of sites that are separate processes: their cost, and how long clients wait after a kill. */
 import type { Report } from '../harness/results.ts';
 import { median } from '../harness/statistics.ts';
 import { intervalsFigure, type Dot } from './intervals.ts';
@@ -32,7 +32,7 @@ export function drawCluster(report: Report): Drawn {
   return { cluster };
 }
 
-/** What is drawn of each kill, in seconds. */
+/** The figures of each kill that are drawn, in seconds. */
 type Wait = 'undisturbedSeconds' | 'elsewhereSeconds' | 'awaySeconds' | 'backSeconds';
 
 const COLORS: Readonly<Record<Wait, string>> = {

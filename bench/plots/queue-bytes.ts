@@ -11,7 +11,7 @@ export interface Row {
 }
 
 const OURS = 'claim tickets';
-/** The recipes as people know them. */
+/** The names of the recipes for readers. */
 const NAMES: Readonly<Record<string, string>> = {
   vanilla: 'standard recipe',
   'head pointer': 'head pointer',

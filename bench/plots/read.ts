@@ -1,4 +1,4 @@
-/** Figures out of a report, for plots and for the sentences above them. */
+/** Reads figures of a report, for plots and for the sentences above them. */
 import type { GoalResult } from '../harness/goals.ts';
 import type { Report } from '../harness/results.ts';
 import type { Dot } from './intervals.ts';

@@ -4,7 +4,7 @@ import { rowsOf, samplesOf } from './read.ts';
 import { BLUE, short, VIOLET, type Drawn } from './svg.ts';
 import { waitsFigure, type Sold } from './waits.ts';
 
-/** A sale of a results file: a line a purchase, in the order of `columns`. */
+/** A sale of a results file: one line for each purchase, with its values in the order of `columns`. */
 interface Sale {
   readonly placement: string;
   readonly stock: number | string;

@@ -23,7 +23,10 @@ export function drawAll(): Plots {
   return new Map(listResults().map((name) => [name, drawResult(name, readResult(name))]));
 }
 
-/** Returns the files in docs/figures that are not what their results draw, and writes or removes them if asked to. */
+/**
+ * Returns the files in docs/figures that differ from the plots of the results, and writes or removes them if
+ * `isWriting`.
+ */
 export function updatePlots(plots: Plots, isWriting: boolean): string[] {
   const drawn = new Map<string, string>(
     [...plots.values()].flatMap((figures) =>
@@ -41,7 +44,7 @@ export function updatePlots(plots: Plots, isWriting: boolean): string[] {
   });
 }
 
-/** Returns what the appendix shows: each plot with its finding and what to see, under the benchmark that measured it. */
+/** Returns the text of the appendix: each plot with its title and its description, under its benchmark. */
 export function formatPlots(plots: Plots): string {
   const parts = [...plots].flatMap(([name, figures]) => {
     const shown = Object.entries(figures).map(

@@ -23,7 +23,7 @@ interface Named {
   readonly color: string;
 }
 
-/** A panel for each place. */
+/** Draws a panel for each place. */
 function byPlace(texts: Texts, rows: readonly LatencyRow[], names: Readonly<Record<string, Named>>): Figure {
   const shown = Object.values(names);
   return linesFigure({
@@ -44,17 +44,17 @@ function byPlace(texts: Texts, rows: readonly LatencyRow[], names: Readonly<Reco
   });
 }
 
-/** The mean of the last place, Singapore, with all sites. */
+/** Returns the mean of the last place, Singapore, with all sites. */
 function farthestMs(rows: readonly LatencyRow[], series: string): string {
   const row = rows.find((item) => item.series === series && item.place === SITES.at(-1) && item.sites === SITES.length);
   return short(row?.meanMs ?? NaN);
 }
 
-/** What the paper's prototype does instead of asking a leader. */
+/** The label of the simulated token ring, which the paper's prototype has instead of a leader. */
 const TOKEN_RING = 'Token ring, simulated: sites order red operations in turn, as in the paper.';
 const NOTE = 'Mean latency by the number of sites. They are added in the order of the panels. Lower is better.';
 
-/** What the requests of a shop are called on its pages. */
+/** The names of a shop's requests on its pages. */
 const SHOPS = {
   tpcw: { title: 'TPC-W', blue: ['shoppingCart', 'fill the cart'], red: ['buyConfirm', 'buy'] },
   rubis: { title: 'RUBiS', blue: ['storeBid', 'bid'], red: ['storeBuyNow', 'buy now'] },

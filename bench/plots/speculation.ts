@@ -12,7 +12,7 @@ const COLORS = { [WAYS.baseline]: GREY, [WAYS.correctable]: BLUE };
 
 const WORKLOADS = 'Workload A: half writes; B: 5 % writes; C: reads only.';
 
-/** Few enough that none waits for another. */
+/** The load without queueing: so few requests that none waits for another. */
 const UNLOADED = 4;
 
 interface Round extends Readonly<Record<Way, { readonly avgMs: number }>> {
@@ -92,7 +92,7 @@ function drawLoad(what: string, report: Report): Figure {
     })),
   );
   const gains = rows.map((row) => ({ ...row, gain: 1 - (row.correctableMs ?? NaN) / (row.baselineMs ?? NaN) }));
-  // The largest load up to which speculation is no slower, whatever the workload.
+  // The largest load up to which speculation is not slower for any workload.
   const loads = [...new Set(rows.map(({ workers = 0 }) => workers))].toSorted((a, b) => a - b);
   const isFaster = (load: number): boolean =>
     gains.filter(({ workers }) => workers === load).every(({ gain }) => gain >= 0);

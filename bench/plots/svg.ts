@@ -3,8 +3,9 @@ import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom';
 
 /**
- * Each color, light and dark. Attributes have the light one itself, so that programs that know no style sheets show it too. The
- * style sheet replaces it for readers who prefer dark pages: a picture does not inherit the colors of its page.
+ * Each color in its light and its dark form. Attributes contain the light form itself, so that programs without style
+ * sheets show it too. The style sheet replaces it for readers who prefer dark pages: a picture does not inherit the
+ * colors of its page.
  */
 const COLORS = {
   back: { light: '#ffffff', dark: '#14171a' },
@@ -37,19 +38,19 @@ export const GREEN = COLORS.green.light;
 export const VIOLET = COLORS.violet.light;
 export const INK = COLORS.ink.light;
 export const RULE = COLORS.rule.light;
-/** Behind text that stands on lines. */
+/** The color behind text that overlaps lines. */
 export const BACK = COLORS.back.light;
 
-/** Captions of axes stand beside them: at the top they would meet the text above the plot. */
+/** Labels of axes are beside them: at the top they would overlap the text above the plot. */
 export const BESIDE = { labelAnchor: 'center', labelArrow: 'none' } as const;
 
-/** What a reader learns besides the marks. */
+/** The texts of a plot. */
 export interface Texts {
-  /** The finding, as a sentence with the figures that it is made of. */
+  /** The finding, as a sentence with its figures. */
   readonly title: string;
   /** What was measured, and how to read the marks. */
   readonly note: string;
-  /** What to see, for the appendix and for readers who do not see the plot. */
+  /** A description of the plot, for the appendix and for readers who cannot see it. */
   readonly see: string;
 }
 
@@ -69,7 +70,7 @@ const TITLE_LETTER_PX = 8.8;
 const NOTE_LETTER_PX = 6.8;
 const LINE_PX = 19;
 
-/** Draws a plot below its title and note. `options.marginTop` is the room below these. */
+/** Draws a plot below its title and note. `options.marginTop` is the space below these. */
 export function figure({ title, note, see }: Texts, options: Plot.PlotOptions & { readonly width: number }): Figure {
   const { document } = parseHTML('<html><body></body></html>');
   const room = options.width - 2 * EDGE_PX;
@@ -106,7 +107,9 @@ export function figure({ title, note, see }: Texts, options: Plot.PlotOptions & 
   return { title, see, svg: `${svg.outerHTML}\n` };
 }
 
-/** More dots than these, of one color and size, become one path: it takes a fifth of the bytes. */
+/**
+ * If there are more dots of one color and size than this, they are drawn as one path, which takes a fifth of the bytes.
+ */
 const DOTS_MAX = 200;
 
 function joinDots(group: Element): void {
@@ -134,7 +137,7 @@ function wrap(text: string, letters: number): string[] {
   return lines;
 }
 
-/** What of a decade gets a tick: more where the axis is short. */
+/** The ticks of each decade. A short axis gets more of them. */
 const STEPS = [1, 2, 5];
 const FINE_STEPS = [1, 1.5, 2, 3, 4, 5, 7];
 const FINEST_STEPS = [1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9];
@@ -152,7 +155,7 @@ export function logTicks(low: number, high: number): number[] {
 
 const formatTick = (tick: number): string => tick.toLocaleString('en', { maximumSignificantDigits: 3 });
 
-/** Returns a logarithmic axis with all its ticks named: Plot itself leaves some out. */
+/** Returns a logarithmic axis with labels at all its ticks. Plot itself leaves some out. */
 export function logAxis(axis: 'x' | 'y', ticks: readonly number[], label: string): Plot.Markish[] {
   const options = { label, labelAnchor: 'center', labelArrow: 'none', text: formatTick } as const;
   return axis === 'x'
@@ -163,7 +166,7 @@ export function logAxis(axis: 'x' | 'y', ticks: readonly number[], label: string
 /** The name of a site in a sentence: "Ireland" for `ireland`. */
 export const capitalize = (name: string): string => name.replace(/^./, (letter) => letter.toUpperCase());
 
-/** A figure in a sentence: three digits, without a tail of zeros. */
+/** Formats a figure for a sentence: three digits, without trailing zeros. */
 export function short(figure: number): string {
   return new Intl.NumberFormat('en', { maximumSignificantDigits: figure >= 10 ? 3 : 2 }).format(figure);
 }

@@ -4,7 +4,7 @@ import { intervalsFigure, type Dot } from './intervals.ts';
 import { barOf, dotsOf } from './read.ts';
 import { BLUE, GREY, short, VIOLET, type Drawn, type Figure } from './svg.ts';
 
-/** What the benchmark writes for each place of a client. */
+/** The row that the benchmark writes for each place of a client. */
 interface FirstView {
   readonly site: string;
   readonly awayMs: number;

@@ -1,15 +1,15 @@
-/** How long customers of a sale wait against the tickets that are left (Correctables, OSDI 2016, Figure 12). */
+/** Plots how long customers of a sale wait, against the number of tickets left (Correctables, OSDI 2016, Figure 12). */
 import * as Plot from '@observablehq/plot';
 import { averageWaits, type MeanWait } from '../../demo/tickets/average.ts';
 import { BACK, BESIDE, figure, logAxis, logTicks, ORANGE, RULE, type Figure, type Texts } from './svg.ts';
 
-/** What a purchase of a sale took. */
+/** The latency of a purchase. */
 export type Sold = Parameters<typeof averageWaits>[0][number][number];
 
-/** Ways to sell the same, one beside the other. */
+/** The waits of several ways to sell the same tickets. */
 export interface Waits extends Texts {
   readonly stock: number;
-  /** How many tickets are left there, and what begins. */
+  /** A mark at a number of tickets left, with its label. */
   readonly mark: { readonly at: number; readonly label: string };
   readonly ways: readonly {
     readonly name: string;
@@ -19,9 +19,9 @@ export interface Waits extends Texts {
 }
 
 const HEIGHT_PX = 340;
-/** So much of the width a name takes. */
+/** The share of the width that a name covers. */
 const NAME_SHARE = 0.4;
-/** Of a point: more cannot be seen, and make the file larger. */
+/** The number of digits of a point's coordinates. More digits are invisible, and make the file larger. */
 const DIGITS = 3;
 
 export function waitsFigure({ stock, mark, ways, ...texts }: Waits): Figure {
@@ -50,7 +50,7 @@ export function waitsFigure({ stock, mark, ways, ...texts }: Waits): Figure {
         }),
       ),
       ...shown.map(({ name, waits, color }) => {
-        // Above most dots of the first tickets.
+        // Place the names above most dots of the first tickets.
         const first = waits.filter(({ ticketsLeft }) => ticketsLeft > stock * (1 - NAME_SHARE)).map(({ ms }) => ms);
         const high = first.toSorted((a, b) => a - b)[Math.floor(0.9 * first.length)] ?? 1;
         return Plot.text([name], {

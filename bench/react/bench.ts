@@ -1,6 +1,7 @@
 /**
- * A product on a page by `useCorrectable`, by two queries of TanStack Query and by `use`, in a real browser, on three sites
- * with the delays of the Correctables paper: when the user sees something, and what it costs.
+ * Compares three ways to show a product on a page: `useCorrectable`, two queries of TanStack Query, and `use`. It
+ * measures in a real browser when the user sees a value, and what that costs. There are three sites with the delays of
+ * the Correctables paper.
  */
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
@@ -21,11 +22,11 @@ import { renderProducts, type RenderedProduct } from './render.ts';
 import type { Visit, Visited } from './page.ts';
 import { WAY_NAMES } from './ways.ts';
 
-/** Nothing listens there: the browser gets the page from the benchmark. */
+/** The origin of the page. No server listens there, because the benchmark itself answers the browser's requests. */
 const ORIGIN = 'http://127.0.0.1:1';
-/** From the user to the nearest site and back, in milliseconds. */
+/** The round trip from the user to the nearest site, in milliseconds. */
 const USER_MS = 20;
-/** Visits by each way in a round. In every other one, another client buys meanwhile. */
+/** Visits by each way in a round. In every second visit, another client buys the product meanwhile. */
 const FULL = { rounds: 7, visits: 32, pages: 20, warmUps: 4 };
 const QUICK = { rounds: 1, visits: 4, pages: 3, warmUps: 2 };
 
@@ -84,7 +85,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   }
 }
 
-/** Opens the page at an address of its own: nothing is loaded from it but its script. */
+/** Opens the page at its own origin. The browser loads only the script of the page. */
 async function openPage(browser: Browser, urls: Readonly<Record<string, string>>): Promise<Page> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL('page.ts', import.meta.url))],
@@ -109,7 +110,7 @@ interface Turn extends Omit<Visit, 'product'> {
   readonly turn: string;
 }
 
-/** Each visit is to a product of its own. */
+/** Visits a product. Each visit is to a different product. */
 async function visit(page: Page, { way, turn, isSold }: Turn): Promise<Sample> {
   const item: Visit = { way, product: `${WAY_NAMES.indexOf(way)} ${turn}`, isSold };
   const visited = await page.evaluate((value) => (globalThis as unknown as PageGlobals).visit(value), item);
@@ -126,7 +127,10 @@ async function hydratePages(page: Page, url: string, count: number): Promise<rea
   return requests;
 }
 
-/** Returns what `correctables/react` adds to a page with the library, and what its reads alone add: minified and compressed. */
+/**
+ * Returns the size that `correctables/react` adds to a page with the library, and the size that only its reads add,
+ * minified and compressed.
+ */
 async function measureReact(): Promise<Pick<Samples, 'reactBytes' | 'readsBytes'>> {
   const library = "export * from 'correctables';";
   const sizeOf = async (others: string): Promise<number> => {
@@ -149,10 +153,13 @@ async function measureReact(): Promise<Pick<Samples, 'reactBytes' | 'readsBytes'
   };
 }
 
-/** The share of visits with a sale that have to see both values: otherwise the times of final values are too short. */
+/**
+ * The minimum share of visits with a sale that paint both values. With fewer, the times of final values would be too
+ * short.
+ */
 const CORRECTED_MIN = 0.9;
 
-/** The delays have to be there, and final views that correct the preliminary ones. */
+/** Checks that the delays are in effect, and that final views correct preliminary ones. */
 function check(samples: readonly Sample[]): void {
   for (const way of ['useCorrectable', 'two queries'] as const) {
     const visits = samples.filter((item) => item.way === way);

@@ -1,4 +1,4 @@
-/** The same product on a page by each way of reading it. Each way counts how often its component renders. */
+/** Shows the same product by each way of reading it. Each way counts how often its component renders. */
 import { useQuery } from '@tanstack/react-query';
 import type { Client } from 'correctables';
 import type { RedBlueLevels } from 'correctables/bindings/redblue';
@@ -25,7 +25,7 @@ function show(product: Product | undefined): ReactNode {
   return createElement('p', null, product === undefined ? 'loading' : `${product.left} left`);
 }
 
-/** One read with all its views. The component suspends until the first. */
+/** One read with all its views. The component suspends until the first view. */
 function Correctable({ client, product }: ProductProps): ReactNode {
   renders.count += 1;
   const { value } = useCorrectable(shop.show({ product }), { client });
@@ -39,7 +39,7 @@ function WithoutSuspense({ client, product }: ProductProps): ReactNode {
   return show(value);
 }
 
-/** Two reads: what the nearest site has, and what is true everywhere. */
+/** Two reads: one at the nearest site, and one at the strongest level. */
 function TwoQueries({ client, product }: ProductProps): ReactNode {
   renders.count += 1;
   const operation = shop.show({ product });

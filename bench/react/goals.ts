@@ -1,25 +1,25 @@
-/** What the visits of a page show, and the goals of `correctables/react`. */
+/** Evaluates the visits of a page, and computes the goals of `correctables/react`. */
 import { estimate, limitTime, reported, type GoalResult } from '../harness/goals.ts';
 import { LOOKS } from '../harness/adaptive-rounds.ts';
 import { mean, median, rounded } from '../harness/statistics.ts';
 import type { Visit, Visited } from './page.ts';
 import { WAY_NAMES, type Way } from './ways.ts';
 
-/** One visit with what it showed. */
+/** One visit with its result. */
 export type Sample = Omit<Visit, 'product'> & Visited;
 
-/** All that a run has measured. */
+/** All measurements of a run. */
 export interface Samples {
   readonly rounds: readonly (readonly Sample[])[];
   /** Requests of each page that was hydrated with a final view. */
   readonly hydrationRequests: readonly number[];
-  /** What `correctables/react` adds to the library, minified and compressed. */
+  /** The size that `correctables/react` adds to the library, minified and compressed. */
   readonly reactBytes: number;
-  /** The part of it that a page needs if it only reads. */
+  /** The part of that size that a page needs if it only reads. */
   readonly readsBytes: number;
 }
 
-/** The samples in a results file: a visit is a row of figures, so that thousands of them stay short. */
+/** The samples in a results file: a visit is an array of figures, so that the file stays small. */
 export interface PackedSamples extends Omit<Samples, 'rounds'> {
   readonly columns: readonly string[];
   readonly rounds: readonly { readonly visits: readonly (readonly (number | boolean)[])[] }[];

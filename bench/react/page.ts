@@ -13,11 +13,11 @@ import type { Way } from './ways.ts';
 export interface Visit {
   readonly way: Way;
   readonly product: string;
-  /** Whether another client buys one meanwhile, so that the final view corrects the preliminary one. */
+  /** Whether another client buys the product meanwhile, so that the final view corrects the preliminary one. */
   readonly isSold: boolean;
 }
 
-/** What the user has seen, in milliseconds from the click, and what it has cost. */
+/** When the user saw each value, in milliseconds from the click, and what that cost. */
 export interface Visited {
   readonly firstPaintMs: number;
   readonly finalPaintMs: number;
@@ -101,7 +101,7 @@ function watchPaints(onPaint: (text: string) => void): () => void {
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const nextPaint = (): Promise<void> => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 
-/** A browser's clock has steps of a tenth of a millisecond. */
+/** Round to the resolution of a browser's clock, a tenth of a millisecond. */
 const round = (ms: number): number => Math.round(10 * ms) / 10;
 
 async function visit(item: Visit): Promise<Visited> {
@@ -152,7 +152,7 @@ async function hydrate(html: string, state: DehydratedState, product: string): P
   const content = createElement(WAYS.useCorrectable, { client, product });
   const root = hydrateRoot(page, createElement(Hydrate, { client, state }, content));
   for (let frame = 0; frame < 3; frame += 1) await nextPaint();
-  // A request would have been sent before this one.
+  // Wait for another read: a request of the page would have been sent before it.
   await client.invokeStrong(shop.show({ product }));
   root.unmount();
   page.remove();

@@ -14,7 +14,7 @@ export interface RenderedProduct {
   readonly state: DehydratedState;
 }
 
-/** Renders `count` pages, each with a client of its own, as a server does. */
+/** Renders `count` pages, each with a separate client, as a server does. */
 export async function renderProducts(url: string, count: number): Promise<readonly RenderedProduct[]> {
   const pages: RenderedProduct[] = [];
   for (let n = 0; n < count; n += 1) {

@@ -1,4 +1,4 @@
-/** The shop at each site. Each product begins with enough pieces that no sale needs a check. */
+/** The shop at each site. Each product has so much stock that a sale needs no check. */
 import { counter, defineService, red, table, type Service } from 'correctables/server';
 import { shop } from './contract.ts';
 

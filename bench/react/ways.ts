@@ -4,7 +4,7 @@ export const WAY_NAMES = [
   'useCorrectable, suspend: false',
   'two queries',
   'use',
-  /** The pointer was over the link for a while. */
+  /** The read is prefetched while the pointer is over the link. */
   'useCorrectable, prefetched',
 ] as const;
 

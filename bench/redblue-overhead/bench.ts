@@ -1,7 +1,7 @@
 /**
- * What replication and certification cost where there is nothing to replicate to (RedBlue, OSDI 2012, Table 5): one site,
- * beside the same gateway, service and log without them, with the same batching per turn and the same clock; and beside
- * what a good engineer would write in a day, for whom one place, one view and no retries will do.
+ * Measures the cost of replication and certification if there is no other site (RedBlue, OSDI 2012, Table 5). One site
+ * is compared with the same gateway, service and log without replication and certification, with the same batching and
+ * the same clock. It is also compared with the simple server of `bench/load/baseline-server.ts`.
  */
 import { isUndecided } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
@@ -13,7 +13,10 @@ import { computeGoalResults, NAMES_OF, WORKLOADS, type Name, type Workload } fro
 import { TARGETS } from './targets.ts';
 
 const WINDOW = 64;
-/** With three, the mix is still gaining from run to run: the code of red operations is compiled late, as few are red. */
+/**
+ * With only three warm-up runs, the mix still becomes faster from run to run: few operations are red, so their code is
+ * compiled late.
+ */
 const FULL: Extent = { ...STARTS, rounds: 2, warmUps: 8 };
 
 export const redblueOverhead: Bench = {

@@ -1,10 +1,10 @@
-/** What one site is held to beside what neither replicates nor certifies. */
+/** The goals of one site in comparison with a server that neither replicates nor certifies. */
 import { atLeast, reported, type GoalResult, type Estimate } from '../harness/goals.ts';
 import { figureRatioOf, ratioOf, type Samples } from '../load/rounds.ts';
 
 export type Name = 'one site' | 'the same parts' | "a day's work" | 'one site, durable' | "a day's work, durable";
 
-/** The first is what is held to goals; those after it show where the cost lies. */
+/** The workloads. Only the first has goals. The others show the causes of the cost. */
 export const WORKLOADS = ['mix', 'read', 'deposit', 'withdraw'] as const;
 export type Workload = (typeof WORKLOADS)[number];
 
@@ -22,12 +22,12 @@ export const NAMES_OF: Readonly<Record<Workload, readonly Name[]>> = {
 const AIM = 0.95;
 const FLOOR = 0.75;
 
-/** Whether there are goals for it. */
+/** Returns whether the workload has goals. */
 function isHeld(workload: Workload): boolean {
   return workload === 'mix';
 }
 
-/** By workload. */
+/** Computes the goals from the samples of each workload. */
 export function computeGoalResults(samples: ReadonlyMap<Workload, Samples<Name>>): GoalResult[] {
   return [...samples].flatMap(([workload, of]) => {
     const isAimed = isHeld(workload);

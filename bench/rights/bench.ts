@@ -1,6 +1,6 @@
 /**
- * Selling by rights (docs/spec/rights.md) beside selling from a queue in the red order: how many sales are final without a
- * trip between sites, and how much sooner; with demand at all sites, and at one alone.
+ * Compares sales by rights (docs/spec/rights.md) with sales from a queue in the red order: how many sales are final
+ * without a trip between sites, and how much sooner. There is demand at all sites, or only at one.
  */
 import { writeFileSync } from 'node:fs';
 import { verifySales } from '../../demo/tickets/verify/verify-sales.ts';
@@ -32,7 +32,7 @@ async function run({ quick, history, progress }: Settings): Promise<Outcome> {
   };
 }
 
-/** A sale with one line a purchase, comma-separated, so that thousands of them stay readable. */
+/** Formats a sale with one comma-separated line for each purchase, so that the file stays readable. */
 function sampleOf({ placement, stock, round, sale }: RoundSale): object {
   const columns = 'retailer,ticketsLeft,answer,finalMs';
   const purchases = sale.purchases.map(({ retailer, ticketsLeft, answer: reported, finalMs }) =>
@@ -42,7 +42,7 @@ function sampleOf({ placement, stock, round, sale }: RoundSale): object {
   return { placement, stock, round, ...verdict, columns, purchases };
 }
 
-/** One line an event of every sale, from which the counts can be computed again. */
+/** Writes one line for each event of every sale, from which the counts can be computed again. */
 function writeHistory(path: string, sales: readonly RoundSale[]): void {
   const lines = sales.flatMap(({ placement, stock, round, sale: { history } }) =>
     history.map((line) => JSON.stringify({ sale: `${placement} ${stock} ${round}`, ...line })),

@@ -1,16 +1,16 @@
-/** What the sales amount to: a row a placement and a way to sell, and the goals. */
+/** Summarizes the sales: a row for each placement and way to sell, and the goals. */
 import { verifySales } from '../../demo/tickets/verify/verify-sales.ts';
 import { atLeast, limitTime, estimate, reported, type GoalResult } from '../harness/goals.ts';
 import { median, rounded } from '../harness/statistics.ts';
 import { assertFinished } from '../tickets/assert-finished.ts';
 import type { Placement, RoundSale } from './sales.ts';
 
-/** No trip between two sites and back is shorter: Ireland to Frankfurt. */
+/** The shortest round trip between two sites: Ireland to Frankfurt. */
 const NEAREST_TRIP_MS = 20;
-/** The last tickets, about which sites agree. */
+/** The number of last tickets, for which sites have to agree. */
 const LAST_TICKETS = 20;
 
-/** One placement and way to sell over all its sales; of the faults, the worst sale counts. */
+/** One placement and way to sell over all its sales; for faults, the worst sale counts. */
 interface Row extends Readonly<Record<string, unknown>> {
   readonly placement: Placement;
   readonly stock: string;
@@ -45,7 +45,7 @@ export function rowOf(placement: Placement, stock: string, sales: readonly Round
   };
 }
 
-/** The goals: shares and ratios by their rounds, each fault by its worst single sale. */
+/** The goals: shares and ratios are computed by round, and each fault by its worst sale. */
 export function computeGoalResults(rows: readonly Row[], sales: readonly RoundSale[]): GoalResult[] {
   const shares = (placement: Placement): readonly number[] => salesOf(sales, placement, 'rights').map(localShare);
   const all = rows.filter(({ stock }) => stock === 'rights');
@@ -67,7 +67,7 @@ function salesOf(sales: readonly RoundSale[], placement: Placement, stock: strin
   return sales.filter((sale) => sale.placement === placement && sale.stock === stock);
 }
 
-/** How long finals took of those who got a ticket while more than so many were left. */
+/** Returns how long finals took for customers who got a ticket while more than `above` tickets were left. */
 function finalsOf({ sale }: RoundSale, above: number): number[] {
   return sale.purchases.flatMap(({ finalItem, finalMs, ticketsLeft = 0 }) =>
     typeof finalItem === 'string' && finalMs !== undefined && ticketsLeft > above ? [finalMs] : [],
@@ -78,13 +78,15 @@ function finalAbove(sale: RoundSale): number {
   return median(finalsOf(sale, LAST_TICKETS));
 }
 
-/** The share of tickets whose finals came before any answer of another site could have. */
+/** Returns the share of tickets whose finals arrived before an answer of another site could have arrived. */
 function localShare(sale: RoundSale): number {
   const finals = finalsOf(sale, -1);
   return finals.filter((ms) => ms < NEAREST_TRIP_MS).length / finals.length;
 }
 
-/** How many times longer finals took from the queue, above the last tickets, round by round. */
+/**
+ * Returns how many times longer finals took from the queue than by rights, round by round, without the last tickets.
+ */
 function speedups(placement: Placement, sales: readonly RoundSale[]): readonly number[] {
   const queue = salesOf(sales, placement, 'queue').toSorted((a, b) => a.round - b.round);
   const rights = salesOf(sales, placement, 'rights').toSorted((a, b) => a.round - b.round);

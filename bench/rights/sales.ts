@@ -1,11 +1,11 @@
-/** The sales of the benchmark: the same shop from a queue and by rights, in turns, on two stores that are both up. */
+/** The sales of the benchmark: the same shop from a queue and by rights, in turn, on two running stores. */
 import type { Options, Site } from '../../demo/tickets/options.ts';
 import { runSale, redistributePool, stockUp, type Sale } from '../../demo/tickets/sale.ts';
 import { openRedblue } from '../../demo/tickets/stores/redblue.ts';
 import type { SalesStore } from '../../demo/tickets/stores/store.ts';
 import { ticketNames } from '../../demo/tickets/ticket-names.ts';
 
-/** Where the sellers stand; the leader of the red order is in Ireland. */
+/** The sites of the sellers. The leader of the red order is in Ireland. */
 export const PLACEMENTS = {
   'one at each site': ['ireland', 'frankfurt', 'virginia'],
   'frankfurt twice': ['ireland', 'frankfurt', 'virginia', 'frankfurt'],
@@ -25,7 +25,7 @@ export interface RoundSale {
 const WARM_UP_TICKETS = 60;
 const STOCKS = ['queue', 'rights'] as const;
 
-/** Runs both ways in every round, each round beginning with the other one. */
+/** Runs both ways in every round, each round begins with the other way. */
 export async function runSales(
   placement: Placement,
   { tickets, rounds, progress }: { tickets: number; rounds: number; progress: (text: string) => void },

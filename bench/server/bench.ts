@@ -1,9 +1,9 @@
 /**
- * The whole server beside Redis: client processes on either side that await a Correctable here, a promise of ioredis with
- * auto-pipelining there; the same values of 16 bytes. In closed loops at several windows of operations under way, with one
- * client process and with several; and in open ones, at shares of the rate that both can follow, where latencies count
- * from when an operation should have begun. The sites run with the defaults of `correctables serve`, and once more as
- * docs/operate/run-a-server.md recommends where there are processors to spare.
+ * Compares the whole server with Redis. Client processes await a Correctable for the server, and a promise of ioredis
+ * with auto-pipelining for Redis, with the same values of 16 bytes. There are closed loops with several numbers of
+ * operations in flight, with one client process and with several. There are also open loops at shares of the rate that
+ * both can sustain, whose latencies count from the time at which an operation was due. The sites run with the defaults
+ * of `correctables serve`, and also as docs/operate/run-a-server.md recommends for machines with spare processors.
  */
 import { isUndecided } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
@@ -16,7 +16,10 @@ import { computeGoalResults } from './goals.ts';
 import { openPlansOf, samplesOf, type Measurement } from './measurement.ts';
 import { CLIENTS, NAMED, OPEN_WINDOW, PAIRED, PAIRS, RED, TARGETS, WINDOWS, type Name } from './targets.ts';
 
-/** Warmed up at the largest window: it takes some hundred thousand operations, and at window 1 a run is a thousand. */
+/**
+ * The warm-up uses the largest window: it takes about a hundred thousand operations, and a run at window 1 has a
+ * thousand.
+ */
 const FULL: Extent = { ...STARTS, rounds: 2, warmUps: 6 };
 export const server: Bench = {
   name: 'server',
@@ -39,7 +42,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     return measured(await measureStarts(TARGETS, plans, { ...extent, warmUp, isDecided, progress }));
   };
   const set = { workload: 'set', durationMs } as const;
-  // All that is held to a goal is of closed loops.
+  // Only closed loops have goals.
   const closed = await measure(
     [
       ...WINDOWS.map((window) => ({ ...set, window, names })),

@@ -1,10 +1,13 @@
-/** What the server is held to. */
+/** The goals of the server. */
 import { atLeast, reported, type GoalResult, type Estimate } from '../harness/goals.ts';
 import { figureOf, figureRatioOf, ratioOf, type Samples } from '../load/rounds.ts';
 import { samplesOf, type Measurement } from './measurement.ts';
 import { CLIENTS, NAMED, PAIRS, SHARES, WINDOWS, type Name, type Window } from './targets.ts';
 
-/** `closed`: of loops that wait for each answer; `open`: by pair, one for each share of its rate. */
+/**
+ * Computes the goals. `closed` has the samples of closed loops. `open` has those of open loops, by pair, one for each
+ * share of its rate.
+ */
 export function computeGoalResults(
   closed: readonly Measurement[],
   open: readonly (readonly Measurement[])[],

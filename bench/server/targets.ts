@@ -13,17 +13,17 @@ export type Name = keyof typeof TARGETS;
 export const WINDOWS = [1, 64, 1024] as const;
 export type Window = (typeof WINDOWS)[number];
 /**
- * In an open loop more than this are never under way: less than a connection takes, or the refusal that follows a stall
- * would end the run.
+ * The maximum number of operations in flight in an open loop. It is below the limit of a connection: otherwise a
+ * refusal after a stall would end the run.
  */
 export const OPEN_WINDOW = 8192;
-/** The window of the bars that name one. */
+/** The window of the bars whose names contain no window. */
 export const NAMED: Window = 64;
 
 /** The systems that are measured with red operations. */
 export const RED: readonly Name[] = ['ephemeral', 'three sites', 'durable'];
 
-/** What each pair is held to at each window: least that is acceptable, and the aim. */
+/** The goals of each pair at each window: the floor and the aim. */
 export const PAIRS = [
   {
     bar: 'ephemeral-blue-vs-ioredis',
@@ -42,7 +42,9 @@ export const PAIRS = [
 ] as const;
 export type Pair = (typeof PAIRS)[number];
 
-/** With several client processes it is the server that is measured, where there are processors for all of them. */
+/**
+ * The numbers of client processes. With several of them, the server is the bottleneck, if there are enough processors.
+ */
 export const CLIENTS = [2, 4] as const;
 /** The systems that are measured with several clients, and in open loops. */
 export const PAIRED: readonly Name[] = PAIRS.flatMap(({ of, to }) => [of, to]);

@@ -1,4 +1,4 @@
-/** Only a sale that went on until all was sold can show that nothing went wrong. */
+/** Checks that a sale has ended with all tickets sold. Otherwise the absence of faults proves nothing. */
 import type { Verdict } from '../../demo/tickets/verify/verify-sales.ts';
 
 /** Returns the verdict. @throws Error if tickets are left: a sale that sells nothing revokes nothing either */

@@ -1,7 +1,7 @@
 /**
- * Selling tickets (Correctables, OSDI 2016, §6.3.2, Figure 12): four retailers sell one stock, with incremental views and
- * without; all beside one site as in the paper, and spread over three, where the paper's trust in a threshold alone is
- * measured too. What is promised, kept and revoked is found in the history of each sale.
+ * Selling tickets (Correctables, OSDI 2016, §6.3.2, Figure 12): four retailers sell one stock, with incremental views
+ * and without; all beside one site as in the paper, and spread over three sites. There, the paper's rule, which uses
+ * only a fixed threshold, is measured too. Promises that were kept or revoked are counted in the history of each sale.
  */
 import { writeFileSync } from 'node:fs';
 import { SHARED } from '../../demo/tickets/stores/store.ts';
@@ -15,7 +15,9 @@ import { runSales, type Placement, type RoundSale, type Setting } from './sales.
 const THRESHOLDS = [0, 20] as const;
 const SPREAD_THRESHOLD = 20;
 
-/** What the store has for comparison, by placement: its own recipe, and retailers of one site who share a binding. */
+/**
+ * The comparisons that the store offers, by placement: its own recipe, and retailers of one site that share a binding.
+ */
 const VANILLA = { threshold: null, recipe: 'vanilla' } as const;
 const SHARING = { threshold: 20, recipe: SHARED } as const;
 const NOTHING = { paper: [], spread: [], 'spread, fixed': [] } as const;
@@ -34,7 +36,7 @@ export const tickets: Bench = {
 
 async function run({ quick, binding = 'redblue', history, progress }: Settings): Promise<Outcome> {
   if (!isBinding(binding)) throw new RangeError(`--binding: one of ${BINDINGS.join(', ')}, not "${binding}"`);
-  // ZooKeeper's own recipe lists the whole queue for each ticket: with twice as many it takes minutes a sale.
+  // ZooKeeper's own recipe lists the whole queue for each ticket. With twice as many tickets, a sale takes minutes.
   const stocks = quick ? [200] : binding === 'zookeeper' ? [500] : [500, 1000];
   const rounds = quick ? 2 : 6;
   const settingsOf = (placement: Placement, thresholds: readonly number[]): Setting[] => {
@@ -63,7 +65,7 @@ function isBinding(name: string): name is Options['binding'] {
   return (BINDINGS as readonly string[]).includes(name);
 }
 
-/** A sale with one line a purchase, comma-separated, so that thousands of them stay readable. */
+/** Formats a sale with one comma-separated line for each purchase, so that the file stays readable. */
 function sampleOf({ placement, stock, threshold, recipe, round, sale }: RoundSale): object {
   const columns = 'ticketsLeft,answer,answeredMs,finalMs';
   const purchases = sale.purchases.map(({ ticketsLeft, answer: reported, early, answeredMs, finalMs }) => {
@@ -74,7 +76,7 @@ function sampleOf({ placement, stock, threshold, recipe, round, sale }: RoundSal
   return { placement, stock, threshold, recipe, round, ...verdict, columns, purchases };
 }
 
-/** One line an event of every sale, from which the counts can be computed again. */
+/** Writes one line for each event of every sale, from which the counts can be computed again. */
 function writeHistory(path: string, sales: readonly RoundSale[]): void {
   const lines = sales.flatMap(({ placement, stock, threshold, recipe, round, sale: { history } }) => {
     const sale = `${placement} ${stock} ${[recipe ?? [], threshold ?? 'strong'].flat().join(' ')} ${round}`;

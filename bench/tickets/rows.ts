@@ -1,11 +1,11 @@
-/** What the sales amount to: a row a setting, and the goals. */
+/** Summarizes the sales: a row for each setting, and the goals. */
 import { verifySales, type Verdict } from '../../demo/tickets/verify/verify-sales.ts';
 import { atLeast, limitTime, estimate, least, reported, type GoalResult, type Estimate } from '../harness/goals.ts';
 import { median, rounded } from '../harness/statistics.ts';
 import { assertFinished } from './assert-finished.ts';
 import type { Placement, RoundSale, Setting } from './sales.ts';
 
-/** What is aimed at: ZooKeeper's agreement takes longer, and retailers of one process know of each other's sales. */
+/** The goals. ZooKeeper's agreement takes longer, and retailers in one process know each other's sales. */
 export const AIMS = {
   redblue: { revokedAt20: 0, revokedAt0: 6, faults: 0, speedup: 4 },
   zookeeper: { revokedAt20: 0, revokedAt0: 2, faults: 0, speedup: 10 },
@@ -13,19 +13,19 @@ export const AIMS = {
 
 export type Aims = (typeof AIMS)[keyof typeof AIMS];
 
-/** One setting over all its sales. Latencies are medians of the rounds; of the faults, the worst sale counts. */
+/** One setting over all its sales. Latencies are medians of the rounds; for faults, the worst sale counts. */
 export interface Row extends Readonly<Record<string, unknown>> {
   readonly placement: Placement;
   readonly tickets: number;
   readonly contender: string;
   readonly threshold: number | null;
-  /** Otherwise connected, or by another recipe. */
+  /** The recipe, if retailers are connected in another way or use another recipe. */
   readonly recipe: string | null;
   readonly sales: number;
   readonly soldMin: number;
   readonly confirmedEarlyMin: number;
   readonly confirmedEarlyMedian: number;
-  /** Customers above the threshold who had to wait all the same. */
+  /** The number of customers above the threshold who had to wait nevertheless. */
   readonly heldBackMedian: number;
   readonly revokedMax: number;
   readonly contradictedMax: number;
@@ -36,7 +36,7 @@ export interface Row extends Readonly<Record<string, unknown>> {
   readonly promisedBeyondStockMax: number;
   readonly duplicatesMax: number;
   readonly lostMax: number;
-  /** Purchases begun above the threshold, or all that got a ticket where there is none. */
+  /** Purchases begun above the threshold, or of all that got a ticket if there is no threshold. */
   readonly purchaseAboveP50Ms: number | null;
   readonly purchaseBelowP50Ms: number | null;
   readonly finalP50Ms: number | null;
@@ -55,7 +55,7 @@ type Fault =
   | 'duplicates'
   | 'lost';
 
-/** One setting over all its sales: medians of the rounds, and the worst sale of each fault. */
+/** One setting over all its sales: medians of the rounds, and the worst sale for each fault. */
 export function rowOf(setting: Setting, sales: readonly RoundSale[]): Row {
   const { placement, stock, threshold } = setting;
   const mine = salesOf(sales, setting);
@@ -102,12 +102,12 @@ function createVerdict({ sale, threshold }: RoundSale): Verdict {
   return verifySales(sale.history, { threshold: threshold ?? 0 });
 }
 
-/** The median wait of purchases begun above the threshold; of all that got a ticket where there is none. */
+/** The median wait of purchases begun above the threshold; of all that got a ticket if there is no threshold. */
 function aboveP50({ latencyMs }: Verdict, threshold: number | null): number | null {
   return (threshold === null ? latencyMs.purchase : latencyMs.purchaseAbove).p50;
 }
 
-/** How many times shorter customers above the threshold waited than those of the baseline in the same round. */
+/** Returns how many times longer customers of the baseline waited than those above the threshold in the same round. */
 function speedupOf(item: RoundSale, sales: readonly RoundSale[]): number {
   const { placement, stock } = item;
   const baseline = salesOf(sales, { placement, stock, threshold: null }).find(({ round }) => round === item.round);
@@ -129,7 +129,7 @@ function estimateOf({ speedup: value, speedupLow: low, speedupHigh: high, sales 
   return value === null || low === null || high === null ? [] : [{ value, low, high, samples: sales }];
 }
 
-/** The goals, computed from the rows: each fault by its worst single sale. */
+/** The goals, computed from the rows: each fault by its worst sale. */
 export function computeGoalResults(rows: readonly Row[], aims: Aims = AIMS.redblue): GoalResult[] {
   const at = (placement: Placement, threshold: number, isOwn = true): readonly Row[] =>
     rows.filter((row) => row.placement === placement && row.threshold === threshold && (row.recipe === null) === isOwn);
@@ -154,10 +154,11 @@ export function computeGoalResults(rows: readonly Row[], aims: Aims = AIMS.redbl
     atLeast('purchase-speedup', slowest(at('paper', 20)), { aim: aims.speedup }),
     reported('purchase-speedup-spread', slowest(spread)),
     reported('early-spread', rounded(early), 'fraction'),
-    // Customers with one yes too many, and then a no. The revoked count separately: they got a no for any reason.
+    // Customers who got a yes although all tickets were promised already. Revoked promises are counted separately,
+    // because they can have other reasons.
     reported('promised-beyond-stock', worst('promisedBeyondStockMax', rows), 'customers'),
     ...(fixed.length === 0 ? [] : [reported('revoked-spread-fixed', worst('revokedMax', fixed), 'customers')]),
-    // As it was measured before each retailer had a binding of its own.
+    // The older definition: retailers share a binding.
     ...(shared.length === 0
       ? []
       : [

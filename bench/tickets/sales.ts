@@ -5,9 +5,9 @@ import { storeOf } from '../../demo/tickets/stores/open.ts';
 import { rotate } from '../harness/rotate.ts';
 
 /**
- * Where the four retailers stand; the leader of the order is in Ireland. `paper`: as in the paper, which trusts its
- * threshold alone. `spread`: at all three sites, and more must be left than others may have sold. `spread, fixed`: at all
- * three sites with the paper's trust.
+ * The sites of the four retailers. The leader of the order is in Ireland. `paper`: as in the paper, with a fixed
+ * threshold only. `spread`: at all three sites, and more tickets must be left than other retailers may have sold.
+ * `spread, fixed`: at all three sites with a fixed threshold only.
  */
 export const PLACEMENTS = {
   paper: { client: ['frankfurt', 'frankfurt', 'frankfurt', 'frankfurt'], isFixed: true },
@@ -24,7 +24,10 @@ export interface Setting {
   readonly placement: Placement;
   readonly stock: number;
   readonly threshold: number | null;
-  /** By other means that the store has for comparison: strong views only, or the same views otherwise connected. */
+  /**
+   * A comparison that the store offers: another recipe with strong views only, or the same views with another
+   * connection.
+   */
   readonly recipe?: string;
 }
 
@@ -37,13 +40,13 @@ export interface RoundSale extends Setting {
 export interface SalesOptions {
   readonly binding: Options['binding'];
   readonly placement: Placement;
-  /** Of this placement. */
+  /** The settings of this placement. */
   readonly settings: readonly Setting[];
   readonly rounds: number;
   readonly progress: (text: string) => void;
 }
 
-/** Runs every setting in every round, each round beginning with another one. */
+/** Runs every setting in every round, each round begins with another setting. */
 export async function runSales(options: SalesOptions): Promise<readonly RoundSale[]> {
   const { binding, placement, settings, rounds, progress } = options;
   const { client, isFixed } = PLACEMENTS[placement];

@@ -1,6 +1,6 @@
 /**
- * What a transaction costs beside a hand-written operation that does the same, and how much sooner its result is shown
- * than it is committed.
+ * Compares the cost of a transaction with that of a hand-written operation with the same effect. Also measures how much
+ * sooner its result is shown than it is committed.
  */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { versionsOf } from '../harness/provenance.ts';

@@ -1,4 +1,4 @@
-/** A client process that makes transfers, as many at once as it is told. */
+/** A client process that makes transfers, with as many in flight as the order specifies. */
 import { createClient } from 'correctables';
 import { redblue } from 'correctables/bindings/redblue';
 import { keyValue } from 'correctables/contract';
@@ -12,7 +12,7 @@ import type { Way } from './messages.ts';
 import { bank } from './service.ts';
 import { transferOne } from './transfer.ts';
 
-/** So much on each account that no transfer is ever refused. */
+/** The opening balance of each account: so high that no transfer is ever refused. */
 const OPENING_CENTS = 1_000_000_000;
 
 interface Bank {

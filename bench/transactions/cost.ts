@@ -1,4 +1,4 @@
-/** Transfers at one site by each way, interleaved, with as many in flight as saturate it. */
+/** Measures transfers at one site by each way, interleaved, with enough in flight to saturate the site. */
 import { answer, ask, ended, startChild } from '../harness/children.ts';
 import type { Target } from '../load/messages.ts';
 import { contestantOf, serverFlags, type Contestant } from '../load/processes.ts';

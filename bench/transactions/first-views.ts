@@ -1,4 +1,6 @@
-/** When a transaction shows its result first, and when it is committed, at three sites with the paper's delays. */
+/**
+ * Measures when a transaction first shows its result, and when it is committed, at three sites with the paper's delays.
+ */
 import { createClient, type Client } from 'correctables';
 import { redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
 import { keyValue } from 'correctables/contract';
@@ -17,7 +19,7 @@ import { computeFirstViewGoals } from './goals.ts';
 import { STANDS, tripsMs, type FirstView, type Stand } from './stands.ts';
 import { transferOne } from './transfer.ts';
 
-/** At each stand, with accounts of their own. */
+/** The number of users at each stand. Each has separate accounts. */
 const USERS = 4;
 const THINK_MS_MAX = 40;
 const WARM_UP_MS = 1_000;
@@ -80,7 +82,9 @@ interface Work {
   readonly durationMs: number;
 }
 
-/** @throws Error if there are no first views, or if the final ones come sooner than the delays allow */
+/**
+ * @throws Error if there are no first views, or if final views arrive sooner than the delays allow
+ */
 async function measureStand(stand: Stand, { client, name, until, durationMs }: Work): Promise<FirstView> {
   const firsts: number[] = [];
   const finals: number[] = [];

@@ -1,4 +1,4 @@
-/** What transactions are held to. */
+/** The goals of transactions. */
 import { LOOKS } from '../harness/adaptive-rounds.ts';
 import { estimate, limitTime, reported, type Estimate, type GoalResult } from '../harness/goals.ts';
 import { figureRatioOf, ratioOf, type Samples } from '../load/rounds.ts';
@@ -8,7 +8,7 @@ import type { Way } from './messages.ts';
 const COST_AIM = 1.3;
 const FIRST_VIEW_AIM = 0.4;
 
-/** What a run measures. */
+/** The measurements of a run. */
 export interface Measured {
   readonly costs: Samples<Way>;
   readonly views: readonly (readonly FirstView[])[];

@@ -1,4 +1,4 @@
-/** What the processes of this benchmark agree on. */
+/** The definitions that the processes of this benchmark share. */
 
 /**
  * How a transfer is made: by `transaction`, by one hand-written red operation, or by that operation after a request for

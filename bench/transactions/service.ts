@@ -8,7 +8,7 @@ const cents = z.int().positive();
 
 export const bank = defineContract('bank', {
   open: { access: 'write', args: z.object({ accounts: z.array(account), cents }), result: z.null() },
-  /** Returns what is left, or null if that is too little. */
+  /** Returns the remaining balance, or null if it is too low. */
   transfer: { access: 'write', args: z.object({ from: account, to: account, cents }), result: z.int().nullable() },
   balances: { access: 'read', args: z.object({ accounts: z.array(account) }), result: z.array(z.int()) },
 });

@@ -1,12 +1,12 @@
-/** Where the clients of first views stand, and what is measured of each. */
+/** The stands: the positions of the clients of `first-views.ts`, and their measurements. */
 import { roundTripMs, SITES, type Site } from '../../engines/wan.ts';
 
 const LEADER = SITES[0];
 
-/** Where a client stands: beside a site, or at some distance from it. */
+/** The position of a client: beside a site, or at some distance from it. */
 export interface Stand {
   readonly site: Site;
-  /** The way from the client to the site and back. */
+  /** The round trip between the client and the site. */
   readonly awayMs: number;
 }
 
@@ -25,8 +25,8 @@ export interface FirstView extends Stand {
 }
 
 /**
- * Returns what the trips alone take: two to the site, of which the second is the commit. That one also waits for the
- * leader, or at the leader for a second site.
+ * Returns the minimum time of a transaction: two round trips to the site, of which the second is the commit. The commit
+ * also waits for the leader, or at the leader for a second site.
  */
 export function tripsMs({ site, awayMs }: Stand): { readonly firstMs: number; readonly finalMs: number } {
   const others = SITES.filter((item) => item !== LEADER).map((item) => roundTripMs('paper', LEADER, item));

@@ -3,7 +3,7 @@ import type { Client, Correctable } from 'correctables';
 import type { RedBlueLevels } from 'correctables/bindings/redblue';
 import { transaction } from 'correctables/transactions';
 
-/** Moves one cent, and returns what is left. */
+/** Moves one cent, and returns the remaining balance. */
 export function transferOne(
   store: Client<RedBlueLevels>,
   from: string,

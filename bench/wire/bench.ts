@@ -1,7 +1,7 @@
 /**
- * The wire: the memory binding through the gateway, a Correctable awaited at the client, beside a bare `ws` server that
- * sends back as many bytes each way as the gateway's client sends and gets, with one view or with both. Server and client
- * of every contender are processes of their own.
+ * Measures the wire: the memory binding through the gateway, with a Correctable that the client awaits. The baseline is
+ * a bare `ws` server, with as many bytes in each direction as the gateway's client sends and receives, with one view or
+ * with both. Server and client of every contender are separate processes.
  */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { versionsOf } from '../harness/provenance.ts';

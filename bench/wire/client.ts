@@ -1,4 +1,4 @@
-/** A client process of the benchmark: so many loops that each await one operation after the other. */
+/** A client process of the benchmark: it runs concurrent loops, each of which awaits one operation after the other. */
 import { createClient } from 'correctables';
 import { remote } from 'correctables/bindings/remote';
 import { put } from 'correctables/operations';
@@ -21,12 +21,12 @@ const VALUE = '0123456789abcdef';
 
 type Submit = (n: number) => PromiseLike<unknown>;
 
-/** Of the present run. */
+/** The bytes per operation in the present run. */
 let carried: BytesPerOp | undefined;
 
 const tell = (message: unknown): void => void process.send?.(message);
 
-/** Operations whose views are counted, beside those that are timed. */
+/** The number of operations whose views are counted. They are not timed. */
 const COUNTED = 100;
 
 const [, , mode, url] = process.argv as [string, string, Mode, string];
@@ -38,7 +38,7 @@ process.on('message', (order: ClientOrder) => {
 });
 process.on('disconnect', () => process.exit());
 
-/** One put a call: a Correctable, awaited for its final view. */
+/** Each call is a `put`, whose Correctable is awaited for its final view. */
 async function openGateway(): Promise<Submit> {
   const binding = remote({ url, levels: ['weak', 'strong'], WebSocket: CountedSocket });
   await binding.ready;

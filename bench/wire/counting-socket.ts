@@ -1,11 +1,11 @@
-/** A websocket that counts what its frames carry: the same for all contenders. */
+/** A websocket that counts the bytes in its frames. All contenders use it. */
 import { WebSocket } from 'ws';
 import type { ClientOptions } from 'ws';
 
 /** Bytes of this process so far, without headers of frames. */
 export const counted: { sent: number; received: number } = { sent: 0, received: 0 };
 
-/** Counts. */
+/** The websocket that counts. */
 export class CountedSocket extends WebSocket {
   constructor(url: string | URL, protocols?: string | string[] | ClientOptions, options?: ClientOptions) {
     if (typeof protocols === 'object' && !Array.isArray(protocols)) super(url, protocols);

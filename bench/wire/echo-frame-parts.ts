@@ -1,9 +1,9 @@
-/** Two parts in one frame: in one there is what comes back, and what does not; in that, rows and what fills them up. */
+/** Encodes two parts in one frame: a part that the echo sends back, and a part that it does not. */
 
-/** What it takes to say where the first part ends. */
+/** The bytes of the length of the first part. */
 export const LENGTH_BYTES = 4;
 
-/** A frame of two parts. */
+/** Joins two parts to a frame. */
 export function joined(first: Uint8Array, second: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(LENGTH_BYTES + first.length + second.length);
   frame.writeUInt32LE(first.length);
@@ -12,7 +12,7 @@ export function joined(first: Uint8Array, second: Uint8Array): Buffer {
   return frame;
 }
 
-/** Its first part, without a copy. */
+/** Returns the first part of a frame, without a copy. */
 export function firstOf(frame: Buffer): Buffer {
   return frame.subarray(LENGTH_BYTES, LENGTH_BYTES + frame.readUInt32LE());
 }

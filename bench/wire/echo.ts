@@ -1,17 +1,20 @@
-/** The client of the bare echo: the rows that this package would send, one promise each, without anything else. */
+/**
+ * The client of the bare echo: it sends the rows that this package would send, with one promise for each, and does
+ * nothing else.
+ */
 import { Packr } from 'msgpackr';
 import type { WebSocket } from 'ws';
 import { CountedSocket } from './counting-socket.ts';
 import { firstOf, joined, LENGTH_BYTES } from './echo-frame-parts.ts';
 import type { BytesPerOp } from './messages.ts';
 
-/** The frames are those of this package's default codec, written and read by a fast MessagePack library. */
+/** The codec of the frames: the format of this package's default codec, by a fast MessagePack library. */
 const codec = new Packr({ useRecords: false });
 
 /** Sends a submission's fields and waits for the row to come back. */
 export type SendRow = (fields: readonly unknown[]) => Promise<unknown>;
 
-/** Connects; `bytes` returns what an operation is to take, if that is known. */
+/** Connects to the echo. `bytes` returns the size that an operation should have, if that is known. */
 export async function openEcho(url: string, bytes: () => BytesPerOp | undefined): Promise<SendRow> {
   const socket = new CountedSocket(url, { perMessageDeflate: false });
   await new Promise((resolve, reject) => {
@@ -31,8 +34,8 @@ export async function openEcho(url: string, bytes: () => BytesPerOp | undefined)
 }
 
 /**
- * The rows of one tick in one frame: numbers that come back, and keys that do not, each part filled up to the size
- * that so many operations are to take.
+ * Encodes the rows of one tick in one frame: numbers that are sent back, and keys that are not. Each part is padded to
+ * the size that this many operations should have.
  */
 function equalTo(
   socket: WebSocket,
@@ -49,14 +52,17 @@ function equalTo(
   };
   return (fields) => {
     const number = ++id;
-    // The key alone: with all arguments a frame would be too large already where much of it comes back.
+    // Send only the key: with all arguments, the frame would be too large already if most of it is sent back.
     remaining.push(fields[4]);
     if (back.push([number, 1]) === 1) setImmediate(flush);
     return new Promise((resolve) => pending.set(number, resolve));
   };
 }
 
-/** `back`: one row an operation, which comes back; `rest` does not. `bytes`: what each is to take, where that is asked for. */
+/**
+ * Encodes a frame. `back` has one row for each operation, and is sent back. `rest` is not. `bytes` is the size of each
+ * operation, if it is specified.
+ */
 export function equalFrame(
   { back, rest: remaining }: { readonly back: readonly unknown[]; readonly rest: readonly unknown[] },
   { sent, received }: BytesPerOp = { sent: 0, received: 0 },
@@ -66,7 +72,7 @@ export function equalFrame(
   return joined(returned, filled(remaining, left));
 }
 
-/** The rows, and what fills them up to about so many bytes. */
+/** Encodes the rows, padded to about this many bytes. */
 function filled(rows: readonly unknown[], bytes: number): Buffer {
   const alone = codec.pack(rows);
   const filling = FILLING.subarray(0, Math.max(0, Math.round(bytes) - alone.length - LENGTH_BYTES));

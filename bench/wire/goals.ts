@@ -1,4 +1,4 @@
-/** What the wire is held to. */
+/** The goals of the wire. */
 import { limitTime, estimate, isUndecided, reported, type GoalResult, type Estimate } from '../harness/goals.ts';
 import { median, pairedRatios, rounded } from '../harness/statistics.ts';
 import { LOOKS } from '../harness/adaptive-rounds.ts';
@@ -7,15 +7,18 @@ import type { Measured } from './processes.ts';
 
 export const MODES: readonly Mode[] = ['gateway', 'gateway-views', 'echo-equal', 'echo-equal-views'];
 export const WINDOWS = [1, 64, 1024] as const;
-/** The window that the aims are about. */
+/** The window of the aims. */
 export const AIMED = 64;
-/** Of the processor time of both processes, beside an echo of as many bytes each way. */
+/** The aim for the processor time of both processes, as a multiple of that of an echo with the same number of bytes. */
 const TIME_AIM = 2;
-/** So much more or less than the gateway an echo of as many bytes may carry, either way, or it is none. */
+/**
+ * The maximum difference in bytes between the gateway and the echo, in either direction. With a larger one, they cannot
+ * be compared.
+ */
 const BYTES_OFF_MAX = 0.05;
 const VALIDATION_SHARE_MAX = 0.05;
 
-/** By contender, one a round. */
+/** The samples by contender, one for each round. */
 export type Samples = ReadonlyMap<Mode, readonly Measured[]>;
 
 /** The pairs of systems that are compared, by the requested views. */
@@ -24,7 +27,10 @@ export const PAIRS = [
   { name: 'both-views', views: 'both views', of: 'gateway-views', to: 'echo-equal-views' },
 ] as const;
 
-/** By window; `validationShare`: of the server's busy time, null where it was not sampled: then there is no bar of it. */
+/**
+ * Computes the goals from the samples of each window. `validationShare` is a share of the server's busy time. If it is
+ * null, it was not sampled, and there is no bar for it.
+ */
 export function computeGoalResults(
   samples: ReadonlyMap<number, Samples>,
   validationShare: number | null,
@@ -53,7 +59,7 @@ export function computeGoalResults(
   ];
 }
 
-/** Whether more rounds would tell no more of what is held to a goal. */
+/** Returns whether more rounds would change no verdict on a goal. */
 export function isDecided(samples: Samples): boolean {
   return !timeBarsOf(samples).some(isUndecided);
 }
@@ -64,7 +70,10 @@ function timeBarsOf(samples: Samples): GoalResult[] {
   );
 }
 
-/** How far the bytes of an operation are from those of the gateway: the larger share of both ways, by medians. */
+/**
+ * Returns how much the bytes of an operation differ from those of the gateway: the larger difference of both
+ * directions, by medians.
+ */
 function bytesOff(samples: Samples, of: Mode, to: Mode): number {
   const middle = (mode: Mode, figure: keyof Measured): number =>
     median((samples.get(mode) ?? []).map((item) => item[figure]));

@@ -1,31 +1,37 @@
-/** What the benchmark asks of its processes, and what they answer. */
+/** The messages between the benchmark and its processes. */
 
 /**
- * How a contender travels: `gateway` is this package; the others are a bare `ws` server that sends back as many bytes
+ * The kinds of contenders: `gateway` is this package; the others are a bare `ws` server that sends back as many bytes
  * as the gateway's client sends and gets, with one view or with both.
  */
 export type Mode = 'gateway' | 'gateway-views' | 'echo-equal' | 'echo-equal-views';
 
-/** What an operation takes on the wire, in bytes of frames without their headers. */
+/** The size of an operation on the wire, in bytes of frames without their headers. */
 export interface BytesPerOp {
   readonly sent: number;
   readonly received: number;
 }
 
-/** A run of a client process; `bytes`: what an operation is to take, where the contender carries as much as another one. */
+/**
+ * A run of a client process. `bytes` is the size that an operation should have, if the contender must match another
+ * one.
+ */
 export interface Run {
   readonly window: number;
   readonly durationMs: number;
   readonly bytes?: BytesPerOp | undefined;
 }
 
-/** To a client process; `views`: whether operations have a preliminary view, of the contender that asks for both. */
+/** A message to a client process. `views` requests a count of preliminary views. */
 export type ClientOrder = { readonly run: Run } | 'views';
 
-/** To a server process: `cpu` asks for the time used so far, `profile` for a profile until the next one. */
+/**
+ * A message to a server process: `cpu` requests the processor time so far, and `profile` a profile until the next
+ * message.
+ */
 export type ServerOrder = 'cpu' | 'profile' | 'profiled';
 
-/** From a client process, for one run. */
+/** The report of a client process about one run. */
 export interface ClientReport {
   readonly operations: number;
   readonly elapsedMs: number;
@@ -34,13 +40,13 @@ export interface ClientReport {
   readonly bytes: BytesPerOp;
 }
 
-/** From a client process, of operations that were not timed: how many had a preliminary view. */
+/** The report of a client process about operations that were not timed: how many had a preliminary view. */
 export interface ViewsReport {
   readonly views: number;
   readonly of: number;
 }
 
-/** Share of the server's busy time, by what it was spent on; null where no sample says it. */
+/** The shares of the server's busy time, by its use; null if there are no samples. */
 export interface ProfileReport {
   readonly validationShare: number | null;
   readonly gcShare: number | null;

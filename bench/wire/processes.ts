@@ -3,21 +3,21 @@ import { answer, ask, startChild } from '../harness/children.ts';
 import { checkViews } from '../harness/preconditions.ts';
 import type { BytesPerOp, ClientReport, Mode, ProfileReport, ViewsReport } from './messages.ts';
 
-/** One contender, alive: an idle one waits and uses no processor time. */
+/** The running processes of one contender. While idle, they use no processor time. */
 export interface Pair {
-  /** Warms up for a quarter of the time, then measures; `bytes`: what an operation is to take. */
+  /** Warms up for a quarter of the time, then measures; `bytes` is the size that an operation should have. */
   run(window: number, durationMs: number, bytes?: BytesPerOp): Promise<Measured>;
   /** Runs under the profiler, whose own cost is why the figures of that run are thrown away. */
   profile(window: number, durationMs: number): Promise<ProfileReport>;
   stop(): void;
 }
 
-/** What one run gave. */
+/** The measurements of one run. */
 export interface Measured {
   readonly opsPerSecond: number;
   readonly clientUsPerOp: number;
   readonly serverUsPerOp: number;
-  /** Of both processes. */
+  /** Processor time of both processes for each operation. */
   readonly usPerOp: number;
   readonly bytesSentPerOp: number;
   readonly bytesReceivedPerOp: number;
@@ -50,15 +50,18 @@ export async function startPair(mode: Mode): Promise<Pair> {
   };
 }
 
-/** What is known of a run beside what its client says. */
+/** The facts about a run that its client does not report. */
 export interface Beside {
   /** Processor time that the server took meanwhile. */
   readonly serverUs: number;
-  /** Of operations afterwards; where both views are asked for. */
+  /** The views of operations after the run, if both views are requested. */
   readonly views?: ViewsReport | undefined;
 }
 
-/** Of one run. @throws Error where operations lack preliminary views: without, they and their echo would be cheaper */
+/**
+ * Computes the measurements of one run. @throws Error if operations lack preliminary views, because they and their echo
+ * would then be cheaper
+ */
 export function measuredOf(
   { operations, elapsedMs, cpuUs, bytes }: ClientReport,
   { serverUs, views }: Beside,

@@ -1,4 +1,4 @@
-/** Where a server process spends its time: a sampling profile, read by function. */
+/** Finds out where a server process spends its time, by a sampling profile of its functions. */
 import { Session } from 'node:inspector/promises';
 import type { Profiler } from 'node:inspector';
 import type { ProfileReport } from './messages.ts';
@@ -29,7 +29,7 @@ export async function startProfile(): Promise<RunningProfile> {
   };
 }
 
-/** By the samples of a profile; a short one can have none where little time is spent. */
+/** Computes the shares from the samples of a profile. A short profile may have no samples of a function. */
 export function sharesOf({ nodes }: Pick<Profiler.Profile, 'nodes'>): ProfileReport {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   let busy = 0;

@@ -1,10 +1,10 @@
-/** All contenders under one window of operations. */
+/** Measures all contenders with one number of operations in flight. */
 import { interleave } from '../harness/interleave.ts';
 import { AIMED, isDecided, MODES, PAIRS, type Samples } from './goals.ts';
 import type { BytesPerOp, Mode } from './messages.ts';
 import type { Measured, Pair } from './processes.ts';
 
-/** The samples of all contenders; the equal echoes carry what their gateways have just taken. */
+/** Returns the samples of all contenders. Each echo sends as many bytes as its gateway has just used. */
 export async function measureWindow(
   pairs: ReadonlyMap<Mode, Pair>,
   window: number,

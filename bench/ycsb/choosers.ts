@@ -1,6 +1,6 @@
 /**
- * Which records YCSB (Cooper and others, *Benchmarking cloud serving systems with YCSB*, SoCC 2010) asks for, by its two
- * skewed distributions, with its default settings.
+ * Chooses the records of requests like YCSB (Cooper and others, *Benchmarking cloud serving systems with YCSB*, SoCC
+ * 2010), by its two skewed distributions, with its default settings.
  */
 import { zipfian, type Random } from '../../demo/shared/random.ts';
 import { fnvHash64 } from './fnv.ts';
@@ -11,12 +11,15 @@ export type Distribution = (typeof DISTRIBUTIONS)[number];
 /** Draws the number of a record. */
 export type Chooser = (random: Random) => number;
 
-/** `ScrambledZipfianGenerator` draws from so many ranks however few the records are, which flattens the skew… */
+/**
+ * The number of ranks from which YCSB's `ScrambledZipfianGenerator` draws, however few the records are. This flattens
+ * the skew.
+ */
 export const SCRAMBLED_RANKS = 10_000_000_000;
-/** …and knows their sum by heart. */
+/** The zeta value of these ranks, a constant in YCSB. */
 export const SCRAMBLED_ZETA = 26.469_028_201_783_02;
 
-/** Popular records anywhere among all: `requestdistribution=zipfian`. */
+/** Chooses popular records that are spread over all records: `requestdistribution=zipfian`. */
 export function scrambledZipfian(records: number): Chooser {
   const rank = zipfian(SCRAMBLED_RANKS, SCRAMBLED_ZETA);
   const count = BigInt(records);
@@ -24,8 +27,8 @@ export function scrambledZipfian(records: number): Chooser {
 }
 
 /**
- * The younger a record, the more popular: `requestdistribution=latest`. The standard workloads A, B and C insert nothing,
- * so that the youngest one stays the same.
+ * Chooses newer records more often: `requestdistribution=latest`. The standard workloads A, B and C insert nothing, so
+ * the newest record stays the same.
  */
 export function latest(records: number): Chooser {
   const rank = zipfian(records);

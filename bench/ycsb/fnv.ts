@@ -4,7 +4,10 @@ const OFFSET_BASIS = 0xcbf29ce484222325n;
 const PRIME = 1_099_511_628_211n;
 const OCTETS = 8;
 
-/** FNV-1a over the eight octets of a whole number, the lowest first, without the sign: `Utils.hash` of YCSB. */
+/**
+ * Returns the FNV-1a hash of the eight octets of an integer, the lowest first, without the sign, like `Utils.hash` of
+ * YCSB.
+ */
 export function fnvHash64(value: number): bigint {
   let remaining = BigInt(value);
   let hash = OFFSET_BASIS;

@@ -17,7 +17,7 @@ export type Request =
   | { readonly kind: 'read'; readonly record: number }
   | { readonly kind: 'write'; readonly record: number; readonly field: number };
 
-/** Makes a sequence for each seed: the same for the same seed. */
+/** Returns the endless sequence of requests. Equal seeds lead to equal sequences. */
 export function parseRequests({ workload, distribution, records }: WorkloadOptions): (seed: number) => () => Request {
   const choose = chooserOf(distribution, records);
   return (seed) => {

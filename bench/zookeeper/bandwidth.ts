@@ -1,6 +1,6 @@
 /**
- * Bytes per dequeue (Correctables, OSDI 2016, §6.2.2, Figure 10), by the length of the queue and the number of those who
- * take from it at once: ZooKeeper's own recipe, the paper's head pointer, and claim tickets, its "future work".
+ * Bytes per dequeue (Correctables, OSDI 2016, §6.2.2, Figure 10), by the length of the queue and the number of
+ * concurrent consumers: ZooKeeper's own recipe, the paper's head pointer, and claim tickets, its "future work".
  */
 import { useEnsemble } from '../../engines/zookeeper/engine.ts';
 import { limitTime, estimate, largest, type Estimate } from '../harness/goals.ts';
@@ -11,7 +11,7 @@ import { rotate } from '../harness/rotate.ts';
 import { LOOKS, runAdaptiveRounds, type Course } from '../harness/adaptive-rounds.ts';
 import { OURS, RECIPES, type Recipe, type Taker } from './recipes.ts';
 
-/** Largest by smallest mean: flat within 10 %. */
+/** The goal for the largest mean divided by the smallest: constant within 10 %. */
 const AIM = 1.1;
 /** Dequeues of each consumer that are not counted. */
 const WARM_UPS = 4;
@@ -22,7 +22,7 @@ export const zookeeperBandwidth: Bench = {
   run,
 };
 
-/** One situation. */
+/** One setting. */
 export interface Cell {
   readonly recipe: Recipe;
   readonly length: number;
@@ -35,7 +35,7 @@ interface Row extends Readonly<Record<string, unknown>> {
   readonly length: number;
   readonly consumers: number;
   readonly bytes: number;
-  /** Of each round. */
+  /** The value of each round. */
   readonly samples: readonly number[];
 }
 
@@ -71,7 +71,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     }
     const measure = async (cell: Cell): Promise<number> => {
       const takers = (consumers.get(getRootPath(cell)) ?? []).slice(0, cell.consumers);
-      // A steady state: so many at once are nothing new to anybody.
+      // Reach a steady state first, in which each consumer has seen this number of concurrent consumers.
       const warmUps = takers.length * WARM_UPS;
       await bytesPerTake(takers, warmUps);
       await producers.get(getRootPath(cell))?.put(warmUps);
@@ -95,7 +95,10 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
 
 type Extent = Pick<Course<unknown>, 'rounds' | 'looks'>;
 
-/** All cells, each round beginning with another one, and as many rounds again while it is undecided whether ours is flat. */
+/**
+ * Measures all cells. Each round begins with another one. There are again as many rounds while it is undecided whether
+ * the bytes of claim tickets are constant.
+ */
 export async function measureRounds(
   cells: readonly Cell[],
   measure: (cell: Cell) => Promise<number>,
@@ -122,13 +125,13 @@ export async function measureRounds(
   );
 }
 
-/** Everybody takes one, so that what is done once has been done; the queue is filled up again. */
+/** Lets each consumer take an item, so that one-time work is done. Then refills the queue. */
 async function refill(takers: readonly Taker[], producer: Taker): Promise<void> {
   await Promise.all(takers.map((taker) => taker.take()));
   await producer.put(takers.length);
 }
 
-/** Takes so many items, shared out, and returns the bytes of one on average. */
+/** Takes items, divided among the consumers, and returns the mean bytes of one. */
 async function bytesPerTake(takers: readonly Taker[], takes: number): Promise<number> {
   const sum = (): number => takers.reduce((bytes, taker) => bytes + taker.bytes(), 0);
   const before = sum();
@@ -145,7 +148,7 @@ async function bytesPerTake(takers: readonly Taker[], takes: number): Promise<nu
   return (sum() - before) / takes;
 }
 
-/** Waits until nothing is cleaned up any more: what a dequeue causes afterwards is part of what it costs. */
+/** Waits until all cleanup has ended, because the cleanup after a dequeue counts as a part of its cost. */
 async function settled(sum: () => number): Promise<void> {
   for (let last = -1; sum() !== last;) {
     last = sum();
@@ -175,9 +178,9 @@ export function computeGoalResults(rows: readonly Row[]): Outcome['bars'] {
 }
 
 /**
- * Largest by smallest mean among rows that agree in `same`; the worst such group. Bytes are counted, but how many it takes is
- * chance where several take at once: any two rows are compared round by round, and the pair that differs most says how sure
- * it is.
+ * Returns the largest mean divided by the smallest, for rows that agree in `same`, in the worst such group. Bytes are
+ * counted exactly, but concurrent consumers make their number random. So any two rows are compared round by round, and
+ * the interval is that of the pair that differs most.
  */
 function flatness(rows: readonly Row[], same: 'length' | 'consumers'): Estimate {
   const groups = [...new Set(rows.map((row) => row[same]))].map((value) => rows.filter((row) => row[same] === value));

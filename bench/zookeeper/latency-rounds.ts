@@ -1,6 +1,6 @@
 /**
- * All placements, round by round, and as many again while it is undecided whether a preliminary view takes a round trip, where
- * that is the worst.
+ * Measures all placements, round by round, and in again as many rounds while it is undecided whether a preliminary view
+ * takes one round trip at the worst placement.
  */
 import { limitTime, estimate, largest, type GoalResult } from '../harness/goals.ts';
 import type { Settings } from '../harness/bench.ts';
@@ -19,7 +19,7 @@ export interface Round {
   readonly bytes: number;
 }
 
-/** On top of the round trip: 15 % and a millisecond. */
+/** The goal: the round trip plus 15 % and a millisecond. */
 const AIM = 1.15;
 const ALLOWANCE_MS = 1;
 
@@ -31,15 +31,15 @@ export interface Extent extends Pick<Course<Round>, 'rounds' | 'looks'> {
 
 /** Times so many enqueues of each kind at one placement. */
 export interface Timed {
-  /** What the way to its server and back takes by itself. */
+  /** The configured round trip to its server. */
   readonly awayMs: number;
   measure(operations: number): Promise<Round>;
 }
 
 /**
- * The rounds of each placement; every round begins with another one.
+ * Measures the rounds of each placement. Every round begins with another placement.
  *
- * @throws Error where enqueues lack preliminary views, or a server answers sooner than the way takes
+ * @throws Error if enqueues lack preliminary views, or a server answers sooner than its round trip
  */
 export async function measureRounds(
   placements: readonly Timed[],
@@ -66,12 +66,15 @@ export async function measureRounds(
   return byPlacement(rounds);
 }
 
-/** How long a preliminary view takes, beyond what is allowed, as a multiple of the round trip. */
+/**
+ * Returns how long a preliminary view takes as a multiple of the round trip, after the allowed millisecond is
+ * subtracted.
+ */
 export function preliminaryVsRoundTrip({ preliminaryMs, roundTripMs }: Round): number {
   return (preliminaryMs - ALLOWANCE_MS) / Math.max(roundTripMs, 1);
 }
 
-/** By placement: the worst of them counts. */
+/** Computes the goals from the rounds of each placement. The worst placement counts. */
 export function computeGoalResults(byPlacement: readonly (readonly Round[])[]): GoalResult[] {
   const item = byPlacement.map((rounds) => estimate(rounds.map(preliminaryVsRoundTrip), LOOKS));
   return [limitTime('prelim-vs-rtt', largest(item), { aim: AIM })];

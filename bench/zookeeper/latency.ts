@@ -1,6 +1,6 @@
 /**
- * Latency gaps of enqueues (Correctables, OSDI 2016, §6.2.2, Figure 9): a client in Ireland, four placements of the server
- * that it is connected to and of the leader. Baseline: a plain create.
+ * Measures the latencies of enqueues (Correctables, OSDI 2016, §6.2.2, Figure 9): a client in Ireland, four placements
+ * of the server that it is connected to and of the leader. Baseline: a plain create.
  */
 import { createClient, type Client } from 'correctables';
 import { zookeeper, type ZooKeeperBinding, type ZooKeeperLevels } from 'correctables/bindings/zookeeper';
@@ -21,7 +21,7 @@ import {
 import { SessionPair } from './session-pair.ts';
 
 const CLIENT: Site = 'ireland';
-/** What the paper's elements hold: an identifier of up to 20 bytes. */
+/** The content of an item, as in the paper: an identifier of up to 20 bytes. */
 const ITEM = 'ticket-0000000001';
 
 interface Placement {
@@ -100,7 +100,7 @@ class Contender {
     const times = { roundTripMs: 0, plainMs: 0, preliminaryMs: 0, finalMs: 0 };
     const sums = { ...times, preliminaryViews: 0, measurePlainData: 0, bytes: 0 };
     for (let n = 0; n < operations; n += 1) {
-      // The smallest question to the same server through the same proxy.
+      // The smallest request to the same server through the same proxy.
       sums.roundTripMs += await timed(() => this.#plain.reader.exists('/'));
       const plainBefore = this.#plain.bytes;
       sums.plainMs += await timed(() =>

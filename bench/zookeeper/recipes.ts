@@ -1,11 +1,11 @@
-/** Ways to take from a queue on ZooKeeper, to be compared by what they send. */
+/** Ways to take items from a queue on ZooKeeper, whose sent bytes are compared. */
 import { createClient, type AnyClient } from 'correctables';
 import { isZooKeeperError, zookeeper } from 'correctables/bindings/zookeeper';
 import { dequeue, enqueue } from 'correctables/operations';
 import { vanillaQueue } from '../../demo/tickets/stores/vanilla-queue.ts';
 import { SessionPair } from './session-pair.ts';
 
-/** One consumer, or a producer, with two sessions of its own. */
+/** One consumer, or a producer, with its own two sessions. */
 export interface Taker {
   put(count: number): Promise<void>;
   /** Takes one item. */
@@ -24,7 +24,7 @@ export interface Recipe {
 export const OURS = 'claim tickets';
 const ITEM = 'ticket-0000000001';
 const QUEUE = 'queue';
-/** Items put at a time. */
+/** The maximum number of items that are added concurrently. */
 const PUTS_MAX = 500;
 
 export const RECIPES: readonly Recipe[] = [
@@ -55,8 +55,8 @@ function clientTaker(client: AnyClient, bytes: () => number): Taker {
 }
 
 /**
- * Constant in the length, as the paper's client: a node holds the number of the first item. A take moves the pointer
- * on, if no other client has done so meanwhile.
+ * The paper's client, whose cost does not depend on the length of the queue. A node contains the number of the first
+ * item. A take increments it, unless another client has done so meanwhile.
  */
 class HeadPointer implements Taker {
   readonly #sessions: SessionPair;
@@ -111,7 +111,7 @@ class HeadPointer implements Taker {
 }
 
 async function inPortions(count: number, put: () => PromiseLike<unknown>): Promise<void> {
-  // The first alone: it makes what the others need.
+  // Add the first item alone, because it creates the nodes that the others need.
   if (count > 0) await put();
   for (let done = 1; done < count; done += PUTS_MAX) {
     await Promise.all(Array.from({ length: Math.min(PUTS_MAX, count - done) }, () => put()));

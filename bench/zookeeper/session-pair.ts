@@ -1,6 +1,6 @@
 /**
- * Sessions for a baseline, as many as stand behind a binding of ours: one for reads, one for updates, both at the same
- * server. What it costs to keep two alive, and what it spares not to read behind an update, both have.
+ * The sessions of a baseline. It has as many as the ZooKeeper binding: one for reads and one for updates, both at the
+ * same server. So the cost of two sessions, and the gain from not reading behind an update, are the same for both.
  */
 import { ZooKeeper } from 'correctables/bindings/zookeeper';
 
@@ -33,7 +33,7 @@ export class SessionPair {
     return this.reader.sync.bind(this.reader);
   }
 
-  /** Payload bytes of both so far. */
+  /** The payload bytes of both sessions so far. */
   get bytes(): number {
     const [reads, updates] = [this.reader.bytes, this.writer.bytes];
     return reads.sent + reads.received + updates.sent + updates.received;

@@ -1,4 +1,4 @@
-/** What clients and partitions of CC-LO send to a partition. Each message carries a Lamport clock. */
+/** The messages that clients and partitions of CC-LO send to a partition. Each message carries a Lamport clock. */
 import type { ServerPlace } from './queueing-network.ts';
 import type { Placed } from './store-client.ts';
 
@@ -28,7 +28,7 @@ export interface CcloCalls {
     };
     readonly reply: Clocked & { readonly stamp: number };
   };
-  /** The dependency check and the readers check. */
+  /** Does the dependency check and the readers check in one message. */
   readonly check: {
     readonly request: Clocked & { readonly dependencies: readonly Dependency[] };
     readonly reply: Clocked & { readonly readers: readonly number[] };

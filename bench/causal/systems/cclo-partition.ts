@@ -2,13 +2,14 @@
  * One partition of CC-LO, the "latency-optimal" design that the paper compares Contrarian with (section 3; COPS-SNOW, Lu
  * and others, OSDI 2016): reads take one round, and each put pays for that.
  *
- * A put asks the partitions of all that it depends on for the reads that have missed some of it (the readers check). The new
- * version stays hidden from these reads. As in the paper's version, ids are dropped after 500 ms, and an answer has one id a
- * client, the one of its last read.
+ * A put asks the partitions of all its dependencies for the reads that have missed one of them (the readers check). The
+ * new version stays hidden from these reads. As in the paper's version, ids are dropped after 500 ms, and an answer has
+ * one id for each client, that of its last read.
  *
- * It differs in one point. There, a reader gets the newest version before the logical time at which it has read elsewhere.
- * That time is of another server, whose clock may be far behind, so the reader may miss what it has already depended on.
- * Here, the version itself has the reads that it is hidden from. The ids that are sent are the same.
+ * It differs from the paper in one point. There, a reader from which a version is hidden gets the newest version before
+ * the logical time of its other read. That time comes from another server, whose clock may be far behind. So the reader
+ * may miss a version on which it depends already. Here, each version has the ids of the reads from which it is hidden.
+ * The ids that are sent are the same.
  */
 import type { Stamp } from '../../../src/causal/stamps.ts';
 import { findPartition } from '../../../src/causal/partition-of-key.ts';
@@ -24,16 +25,16 @@ import { comparePlaces, INITIAL, type Placed, type ReadersCheck } from './store-
 
 export const KEEP_READ_IDS_US = 500_000;
 
-/** Read ids by client: the highest of each. */
+/** The highest read id of each client. */
 export type ReadIds = Map<number, number>;
 
 interface StoredVersion extends SentVersion {
-  /** Never changed once the version is there. */
+  /** The reads from which the version is hidden. Never changed after the version was installed. */
   readonly hiddenFrom: ReadIds;
   readonly installedAt: Stamp;
 }
 
-/** A read that has passed here. */
+/** A read that this partition has served. */
 interface Reading {
   readonly readId: number;
   readonly seen: Placed;
@@ -41,11 +42,11 @@ interface Reading {
 }
 
 interface Chain {
-  /** Newest first. */
+  /** The versions of the key, newest first. */
   versions: StoredVersion[];
   /** The last read of each client that has seen the newest version. */
   current: Map<number, Reading> | undefined;
-  /** The last read of each client that has seen an older one. */
+  /** The last read of each client that has seen an older version. */
   old: Map<number, Reading> | undefined;
 }
 
@@ -68,10 +69,10 @@ const NOTHING: Placed = { stamp: 0, site: 0 };
 export class CcloPartition {
   readonly #options: CcloPartitionOptions;
   readonly #chains = new Map<string, Chain>();
-  /** The stamps of all writes that are here, by their site. */
+  /** The stamps of all installed writes, by their site. */
   readonly #installed: readonly Set<number>[];
   readonly #waiting = new Map<string, (() => void)[]>();
-  /** Above what keys have from the beginning. */
+  /** The clock starts at the stamp of the initial versions. */
   #clock = INITIAL.stamp;
 
   constructor(options: CcloPartitionOptions) {
@@ -87,13 +88,13 @@ export class CcloPartition {
     else this.#replicate(request as CcloCalls['replicate']['request']);
   }
 
-  /** Puts in what the keys of a request have from the beginning. */
+  /** Installs the initial versions of the keys of a request. */
   prepare(request: object): void {
     const { key, keys } = request as { readonly key?: string; readonly keys?: readonly string[] };
     for (const name of keys ?? (key === undefined ? [] : [key])) this.#getChain(name);
   }
 
-  /** Whether an id takes the place of another one of the same client. */
+  /** Returns whether an id replaces another id of the same client. */
   protected isNewer(readId: number, known: number): boolean {
     return readId > known;
   }
@@ -123,7 +124,8 @@ export class CcloPartition {
     const { site, partition, siteCount, port, onReadersCheck } = this.#options;
     this.#checkAll(dependencies, (hiddenFrom, check) => {
       onReadersCheck?.(check);
-      // Above the clocks of all that have answered, and so above the reads that they have served.
+      // Advance the clock beyond those of all partitions that have answered, and so beyond the reads that they have
+      // served.
       this.#clock += 1;
       const version = { stamp: this.#clock, site, value };
       this.#install(key, version, hiddenFrom);
@@ -135,7 +137,7 @@ export class CcloPartition {
     });
   }
 
-  /** At each other site, a write waits for what it depends on, and checks the readers there. */
+  /** Replicates a write. At each other site, it waits for its dependencies, and does the readers check there. */
   #replicate({ key, version, dependencies }: CcloCalls['replicate']['request']): void {
     this.#checkAll(dependencies, (hiddenFrom) => this.#install(key, version, hiddenFrom));
   }
@@ -262,7 +264,7 @@ export class CcloPartition {
   }
 }
 
-/** Readers of the version that was the newest have seen an old one now. */
+/** Called when a newer version is installed: readers of the former newest version have now seen an old one. */
 function moveReaders(chain: Chain, oldest: Stamp): void {
   if (chain.current === undefined) return;
   chain.old ??= new Map();
@@ -270,7 +272,7 @@ function moveReaders(chain: Chain, oldest: Stamp): void {
   chain.current = undefined;
 }
 
-/** Drops versions that no read can need: all reads that the newer one was hidden from are forgotten. */
+/** Drops versions that no read can need: all reads from which a newer version was hidden are forgotten. */
 function trim(chain: Chain, oldest: Stamp): void {
   const last = chain.versions.findIndex(({ installedAt }) => installedAt < oldest);
   if (last >= 0) chain.versions.length = last + 1;

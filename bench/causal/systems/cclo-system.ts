@@ -9,7 +9,7 @@ export class CcloSystem implements System {
   readonly #options: SystemOptions;
   readonly #sites: readonly (readonly CcloPartition[])[];
   #clients = 0;
-  /** No read of CC-LO waits. */
+  /** Always 0, because no read of CC-LO waits. */
   readonly blockedReads = 0;
 
   constructor(
@@ -79,7 +79,7 @@ interface ClientOptions {
 class CcloClient implements StoreClient {
   readonly #system: CcloSystem;
   readonly #options: ClientOptions;
-  /** What the next put depends on: the last put, and what was read since. */
+  /** The dependencies of the next put: the last put, and the versions that were read since. */
   #dependencies = new Map<string, Dependency>();
   #reads = 0;
   #clock = 0;

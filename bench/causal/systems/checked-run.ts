@@ -1,4 +1,4 @@
-/** Runs a system with few keys and delays that vary, and asks the checker of the causal store about each read. */
+/** Runs a system with few keys and delays that vary, and checks each read with the checker of the causal store. */
 import { Random } from '../../../src/server/collections/random.ts';
 import { FrontierChecker, SessionFrontier } from '../../../src/testing/simulator/checkers/frontier-checker.ts';
 import { Timeline } from '../../../src/testing/simulator/timeline.ts';
@@ -17,17 +17,17 @@ export interface CheckedRunOptions {
   readonly seed: number;
   /** Default: 2,000. */
   readonly operations?: number;
-  /** Mean of a message within a site. Default: 1. */
+  /** Mean delay of a message within a site. Default: 1 */
   readonly delayMs?: number;
-  /** In the place of CC-LO's partitions, for planted faults. */
+  /** Creates the partitions of CC-LO. Tests replace them by partitions with injected faults. */
   readonly createPartition?: (options: CcloPartitionOptions) => CcloPartition;
 }
 
 export interface CheckedRunResult {
   readonly reads: number;
-  /** What the checker found in reads that took less than the time that ids are kept. */
+  /** The findings of the checker in reads that took less than the time that ids are kept. */
   readonly faults: readonly string[];
-  /** The same in longer reads: CC-LO has forgotten them. */
+  /** The findings in longer reads, whose ids CC-LO has forgotten. */
   readonly lateFaults: readonly string[];
 }
 

@@ -12,14 +12,14 @@ export const SYSTEMS = ['contrarian', 'contrarian-one-round', 'cc-lo'] as const;
 export type SystemName = (typeof SYSTEMS)[number];
 
 export const PARTITIONS = 32;
-/** As far apart as Virginia and Oregon, about. */
+/** The one-way delay between sites: about that between Virginia and Oregon. */
 export const REMOTE_DELAY_MS = 35;
 export const LOCAL_DELAY_MS = 0.05;
-/** The stabilization of the paper, which is its pull here too. */
+/** The interval of the paper's stabilization, which is also that of pulls here. */
 const MAINTAIN_EVERY_MS = 5;
 const RETRY_MS = 1;
 const CLOCK_OFFSET_US = 500;
-/** Any time. */
+/** An arbitrary start time. */
 const STARTED_AT = 1_800_000_000_000_000;
 
 export interface LoopOptions {
@@ -50,17 +50,17 @@ export interface LoopResult {
   readonly puts: number;
   readonly read: Latency;
   readonly put: Latency;
-  /** What servers did for one operation of the purpose; in the background: for any operation. */
+  /** The work of servers for one operation of each purpose. Background work is divided by all operations. */
   readonly costs: Readonly<Record<Purpose, Account>>;
   /** The busiest server's share of its time. */
   readonly utilization: number;
-  /** Means of a readers check. */
+  /** The mean counts of a readers check. */
   readonly check: ReadersCheck;
   readonly blockedReads: number;
   readonly longReads: number;
 }
 
-/** Both systems have messages of the same name. */
+/** Returns the name of a kind of message with its system, because both systems have messages of the same name. */
 export function nameExecution(system: SystemName, kind: string): string {
   return `${system === 'cc-lo' ? 'cc-lo' : 'contrarian'} ${kind}`;
 }
@@ -107,7 +107,7 @@ class ClosedLoop {
       for (let client = 0; client < clientsPerSite; client += 1) {
         const random = new Random(this.#random.bits());
         const store = this.#system.createClient(site);
-        // Not all at once.
+        // Start the clients at different times.
         this.#timeline.schedule(random.fraction(), () => this.#loop(store, () => drawOperation(random)));
       }
     this.#timeline.run(warmUpMs);

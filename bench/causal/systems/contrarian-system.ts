@@ -19,11 +19,13 @@ import type { Purpose } from './queueing-network.ts';
 import { INITIAL, type Placed, type StoreClient, type System, type SystemOptions } from './store-client.ts';
 
 export interface ContrarianOptions extends SystemOptions {
-  /** One round with `gateway`, the two rounds of the paper with `coordinator`. */
+  /**
+   * The source of a snapshot's own stamp: `gateway` for reads of one round, `coordinator` for the paper's two rounds.
+   */
   readonly source: SnapshotSource;
-  /** How far the clock of a server is ahead. */
+  /** Returns how far the clock of a server is ahead. */
   readonly getClockOffset: (address: PartitionAddress) => Stamp;
-  /** Runs an operation again that was refused. */
+  /** Repeats an operation that was refused. */
   readonly retry: (run: () => void) => void;
 }
 
@@ -121,7 +123,7 @@ export class ContrarianSystem implements System {
   }
 }
 
-/** Each key has a value from the beginning, which is put in when it is needed. */
+/** Installs the initial value of each key when it is needed. */
 function loadInitial({ state: { chains } }: Partition, request: object, initial: Version): void {
   const { key, keys, entries } = request as {
     readonly key?: string;

@@ -1,12 +1,13 @@
 /**
- * How large a message is. It is counted, not encoded, so that no codec decides the comparison: a number or an id takes 8
- * bytes, as in the paper, a text one byte a letter, and names of fields and frames take none.
+ * Computes the size of a message. The message is not encoded, so that the comparison does not depend on a codec. A
+ * number or an id takes 8 bytes, as in the paper, and a text one byte for each letter. Names of fields and frames take
+ * no bytes.
  */
 
 export interface MessageSize {
   readonly numbers: number;
   readonly letters: number;
-  /** Ids of reads: a part of the numbers. */
+  /** The number of read ids. They are included in `numbers`. */
   readonly ids: number;
 }
 

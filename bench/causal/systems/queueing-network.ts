@@ -1,9 +1,10 @@
 /**
- * A queueing model in virtual time. Each partition is a server that works on one message after the other, in the order in
- * which they arrive, for as long as its service time says. Links have a delay and no limit. Clients take no time.
+ * A queueing model in virtual time. Each partition is a server that processes one message after the other, in the order
+ * of their arrival, for the service time of the message. Links have a delay and no limit. Clients take no time.
  *
- * The code of the partitions really runs, so that messages, bytes and ids are counted rather than assumed. What it takes on
- * this machine is measured beside, and is not what virtual time goes by: so a run is the same again.
+ * The code of the partitions really runs, so that messages, bytes and ids are counted rather than assumed. The time
+ * that the code takes on this machine is measured separately. It has no effect on virtual time, so a repeated run has
+ * the same result.
  */
 import type { Stamp } from '../../../src/causal/stamps.ts';
 import { MICROSECONDS_PER_MS } from '../../../src/causal/stamps.ts';
@@ -11,7 +12,7 @@ import type { Timeline } from '../../../src/testing/simulator/timeline.ts';
 import { countBytes, measureMessage, type MessageSize } from './message-size.ts';
 import { computeExecutionUs, computeMessageUs, type ServiceTimes } from './service-times.ts';
 
-/** Why a message is sent. What a server sends on goes to the same account. */
+/** The purposes of messages. A message that a server sends because of another one has the same purpose. */
 export const PURPOSES = ['read', 'put', 'background'] as const;
 export type Purpose = (typeof PURPOSES)[number];
 
@@ -33,27 +34,27 @@ export interface Call<Reply extends object> {
   readonly request: object;
   /** Runs at the server. It may reply at once, later, or never. */
   readonly execute: (reply: (value: Reply) => void) => void;
-  /** Runs before, and is not part of what is measured. */
+  /** Runs before `execute`, and is not measured. */
   readonly prepare?: (() => void) | undefined;
   readonly onReply: (reply: Reply) => void;
 }
 
-/** What servers did. Ends of messages at clients are not counted. */
+/** The work of servers. The work of clients for messages is not counted. */
 export interface Account {
   messages: number;
   bytes: number;
-  /** By the service times. */
+  /** The time by the service times of the model. */
   serviceUs: number;
-  /** The part of it that messages take. */
+  /** The part of `serviceUs` for messages. */
   messageUs: number;
 }
 
-/** One execution, for the service times. */
+/** One measured execution, from which service times are fitted. */
 export interface Execution {
   readonly kind: string;
   readonly purpose: Purpose;
   readonly ids: number;
-  /** What it took on this machine. */
+  /** The time that it took on this machine. */
   readonly us: number;
 }
 
@@ -88,7 +89,7 @@ interface Server {
   busyMs: number;
 }
 
-/** What a server does now. */
+/** The present work of a server. */
 interface Work {
   readonly startMs: number;
   readonly purpose: Purpose;
@@ -106,13 +107,13 @@ export class QueueingNetwork {
     this.accounts = { read: createAccount(), put: createAccount(), background: createAccount() };
   }
 
-  /** The physical time at the server that works now, otherwise at the clients. */
+  /** The physical time at the working server, or at the clients if no server is working. */
   get now(): Stamp {
     const ms = this.#work?.startMs ?? this.#options.timeline.nowMs;
     return this.#options.startedAt + Math.round(ms * MICROSECONDS_PER_MS);
   }
 
-  /** How long the busiest server has worked. */
+  /** The busy time of the busiest server. */
   get longestBusyMs(): number {
     return Math.max(0, ...[...this.#servers.values()].map(({ busyMs }) => busyMs));
   }
@@ -153,7 +154,7 @@ export class QueueingNetwork {
   #serve({ kind: message, purpose, size, prepare, deliver }: SizedMessage, server: Server): void {
     const { timeline, times, nameExecution, onExecution } = this.#options;
     const kind = nameExecution(message);
-    // Messages that came before have run, so that running it now keeps their order.
+    // Earlier messages have been executed already, so executing this one now keeps the order.
     const startMs = Math.max(timeline.nowMs, server.freeAtMs);
     const work: Work = { startMs, purpose, outgoing: [] };
     this.#work = work;

@@ -1,4 +1,4 @@
-/** How long a server works for one message: what the queueing model goes by. All times in microseconds. */
+/** The service times of the queueing model: how long a server works for one message. All times are in microseconds. */
 import type { MessageSize } from './message-size.ts';
 
 export interface Line {
@@ -7,15 +7,15 @@ export interface Line {
 }
 
 export interface ServiceTimes {
-  /** One end of a message: a call of the kernel, and what Node does around it. */
+  /** The time for one end of a message: a system call, and the work of Node around it. */
   readonly socketUs: number;
-  /** One end: encoding or decoding. */
+  /** The time for encoding or decoding a message. */
   readonly codec: { readonly perMessageUs: number; readonly perNumberUs: number; readonly perLetterUs: number };
-  /** What the partition does with a message of each kind, by the ids of reads in it and in what it sends. */
+  /** The execution time of each kind of message, as a function of the number of read ids in it and in its replies. */
   readonly execution: Readonly<Record<string, Line>>;
 }
 
-/** For tests, and for the runs that the real times are measured in. */
+/** Service times for tests, and for the runs in which the real times are measured. */
 export const NOMINAL_TIMES: ServiceTimes = {
   socketUs: 8,
   codec: { perMessageUs: 1, perNumberUs: 0.02, perLetterUs: 0.001 },
@@ -24,7 +24,7 @@ export const NOMINAL_TIMES: ServiceTimes = {
 
 const NOMINAL_EXECUTION: Line = { baseUs: 2, perIdUs: 0.1 };
 
-/** Returns what one end of a message takes: the server that sends it, and the one that receives it. */
+/** Returns the time of one end of a message. The sender and the receiver each need it. */
 export function computeMessageUs({ socketUs, codec }: ServiceTimes, { numbers, letters }: MessageSize): number {
   return socketUs + codec.perMessageUs + codec.perNumberUs * numbers + codec.perLetterUs * letters;
 }

@@ -1,4 +1,4 @@
-/** What both systems offer to the clients of a benchmark. */
+/** The interface of both systems for the clients of a benchmark. */
 import type { ReadVersion } from '../../../src/testing/simulator/checkers/frontier-checker.ts';
 import type { QueueingNetwork } from './queueing-network.ts';
 
@@ -13,9 +13,9 @@ export interface StoreClient {
   put(key: string, value: string, onEnd: (place: Placed) => void): void;
 }
 
-/** What a put collected before it became visible. */
+/** The read ids that a put collected before it became visible. */
 export interface ReadersCheck {
-  /** With an id once for each answer that has it. */
+  /** The number of ids, in which an id counts once for each answer that contains it. */
   readonly all: number;
   readonly distinct: number;
   readonly partitions: number;
@@ -25,20 +25,20 @@ export interface SystemOptions {
   readonly network: QueueingNetwork;
   readonly siteCount: number;
   readonly partitionCount: number;
-  /** What a key has that was never written; without it, such a key is absent. */
+  /** The value of a key that was never written. Default: such a key is absent */
   readonly initialValue?: string | undefined;
   readonly onReadersCheck?: ((check: ReadersCheck) => void) | undefined;
 }
 
 export interface System {
   createClient(site: number): StoreClient;
-  /** Runs in the background, at each site. */
+  /** Runs the background work of each site. */
   maintain(): void;
   /** Reads that a server or a gateway refused, so that they had to wait. */
   readonly blockedReads: number;
 }
 
-/** The place of what a key has that was never written. */
+/** The stamp and the site of the initial version of a key. */
 export const INITIAL: Placed = { stamp: 0, site: 0 };
 
 export function comparePlaces(a: Placed, b: Placed): number {

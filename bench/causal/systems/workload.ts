@@ -1,11 +1,11 @@
-/** The paper's workload: which keys are read and written (section 5.1, Table 1). */
+/** The paper's workload: determines which keys are read and written (section 5.1, Table 1). */
 import { findPartition } from '../../../src/causal/partition-of-key.ts';
 import type { Random } from '../../../src/server/collections/random.ts';
 
 export interface Workload {
   /** w: the share of puts among puts and read keys. */
   readonly writes: number;
-  /** p: keys of a read, each of another partition. */
+  /** p: the number of keys of a read, each in another partition. */
   readonly partitionsPerRead: number;
   /** b: bytes of a value. */
   readonly valueBytes: number;
@@ -20,7 +20,7 @@ export type Operation =
   | { readonly kind: 'read'; readonly keys: readonly string[] }
   | { readonly kind: 'put'; readonly key: string };
 
-/** Draws ranks from 0; the lower, the more popular. */
+/** Draws a rank, counted from 0. Lower ranks are more popular. */
 export type RankChooser = (random: Random) => number;
 
 /** Returns a chooser among `count` ranks, of which rank r has a weight of 1 / (r + 1) ** skew. */
@@ -74,7 +74,7 @@ export function createOperations(
   { partitionCount, chooseRank }: { readonly partitionCount: number; readonly chooseRank: RankChooser },
 ): (random: Random) => Operation {
   const names = new KeyNames(partitionCount);
-  // A read of p keys counts as p reads.
+  // A read of p keys counts as p reads in the share of writes.
   const putChance = (writes * partitionsPerRead) / (1 - writes + writes * partitionsPerRead);
   return (random) => {
     const drawKey = (partition: number): string => names.nameKey(partition, chooseRank(random));
