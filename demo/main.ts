@@ -1,4 +1,4 @@
-/** `npm run demo`: a start page with all demos, until interrupted; `npm run demo -- NAME`: one of them by itself. */
+/** `npm run demo`: a start page with all demos, until interrupted; `npm run demo -- NAME`: one of them alone. */
 import { UsageError } from '../engines/usage-error.ts';
 import { explainPort } from './port-taken.ts';
 import { demos } from './launcher/demos.ts';
@@ -9,7 +9,7 @@ import { waitForSignal } from './wait-for-signal.ts';
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
-/** The demos that are programs of their own, by name: they read what follows it. */
+/** The demos that are separate programs, by name. They read the arguments after the name. */
 const PROGRAMS: ReadonlyMap<string, () => Promise<unknown>> = new Map([
   ['ads', () => import('./ad-server/cli.ts')],
   ['bank', () => import('./bank/cli.ts')],

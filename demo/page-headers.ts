@@ -1,10 +1,10 @@
-/** What every answer of a demo's server says to the browser: run and load what comes from here, and nothing else. */
+/** The headers of every answer of a demo's server: the browser may run and load only what comes from this server. */
 import type { RequestListener, ServerResponse } from 'node:http';
 
 /** The style sheet that Observable Plot puts into each of its charts: it is the same every time. */
 const PLOT_STYLE = "'sha256-jSYQUrW7J0b3jPqhZP9C2Xh1PyJKHKXd4s0fpGGKrww='";
 
-/** Pictures come as data, too; the sites listen at the page's own address. */
+/** The policy also allows pictures as data URLs. The sites listen at the page's own address. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -22,12 +22,12 @@ const HEADERS: Readonly<Record<string, string>> = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Sets them; to be called before the head of the answer is written. */
+/** Sets the headers. Call it before the head of the answer is written. */
 export function setPageHeaders(response: ServerResponse): void {
   for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
 }
 
-/** The same listener, its answers with these headers. */
+/** Returns a listener that adds these headers to its answers. */
 export function withPageHeaders(listener: RequestListener): RequestListener {
   return (request, response) => {
     setPageHeaders(response);

@@ -1,6 +1,9 @@
-/** Saying what to do when a program cannot have its port. */
+/** Explains what to do if a program cannot listen on its port. */
 
-/** The failure in words that name the flags to change, where it is a port that is taken or forbidden; else as it is. */
+/**
+ * Returns an error that names the flags to change, if the port is taken or forbidden. Otherwise returns the failure
+ * unchanged.
+ */
 export function explainPort(failure: unknown, port: number, flags: string): unknown {
   const code = failure instanceof Error && 'code' in failure ? failure.code : undefined;
   const change = `choose another with ${flags} (0: any free one)`;

@@ -1,7 +1,7 @@
 /**
- * Serving ads (Correctables, OSDI 2016, Listing 4): the ads that the preliminary references name are fetched while the
- * final references are on their way, so that the latency of strong consistency is hidden, and what is delivered is what
- * the final ones name all the same. The same code runs in a Node service and in a web page.
+ * Serving ads (Correctables, OSDI 2016, Listing 4): the ads of the preliminary references are fetched while the final
+ * references are in flight. This hides the latency of strong consistency. The delivered ads are always those of the
+ * final references. The same code runs in a Node service and in a web page.
  */
 import type { AnyClient, Correctable, Levels } from 'correctables';
 import { watched } from '../shared/speculation/watch-views.ts';
@@ -13,7 +13,7 @@ import { localize, type LocalAd } from './localize.ts';
 export interface AdServerOptions {
   readonly store: AnyClient;
   readonly content: ContentSource;
-  /** Of the user, as in `en-IE`. */
+  /** The locale of the user, for example `en-IE`. */
   readonly locale: string;
 }
 
@@ -32,7 +32,7 @@ export class AdServer {
       .onFinal((ads) => watch.delivered(ads.map(({ id }) => id)));
   }
 
-  /** The same without speculation: waits for the final references before it fetches anything. */
+  /** Does the same without speculation: waits for the final references before it fetches ads. */
   async fetchAdsStrongly(uid: string, watch: Watch): Promise<LocalAd[]> {
     const { store } = this.#options;
     const refs = await watched(store.invokeStrong(adContract.getPersonalizedAdsRefs({ uid })), watch);

@@ -1,4 +1,7 @@
-/** The ad server as an application that is measured and shown: users by number, fetches both ways, changed minds. */
+/**
+ * The ad server as an `Application` for benchmarks and pages: users have numbers, ads are fetched with and without
+ * speculation, and references can be changed.
+ */
 import type { AnyClient } from 'correctables';
 import type { Application } from '../shared/speculation/application.ts';
 import { AdServer } from './ad-server.ts';
@@ -11,7 +14,7 @@ export interface AdApplicationOptions {
   readonly store: AnyClient;
   readonly content: ContentSource;
   readonly data: AdData;
-  /** Of the users, as in `en-IE`. */
+  /** The locale of the users, for example `en-IE`. */
   readonly locale: string;
 }
 

@@ -1,4 +1,4 @@
-/** `npm run demo:ads`: the page, or a contest without it. */
+/** `npm run demo:ads`: the page, or a comparison without a page. */
 import { runDemo } from '../shared/speculation/cli.ts';
 import { deployAds } from './deploy.ts';
 import { startAdPage } from './page-server.ts';

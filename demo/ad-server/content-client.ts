@@ -1,14 +1,17 @@
-/** Creatives for a server: over connections that stay, as many as a service next door needs. */
+/** Fetches creatives for a server, over persistent connections. */
 import { Agent } from 'node:http';
 import axios from 'axios';
 import { contentOver, type ContentSource } from './creative.ts';
 
-/** The content service is next door, and never sends anybody elsewhere. */
+/** The content service is local, and never redirects. */
 const HTTP = { proxy: false, maxRedirects: 0, timeout: 10_000 } as const;
-/** With one connection for each of thousands of requests, some wait for longer than their time to be accepted. */
+/**
+ * The maximum number of connections. With one connection for each of thousands of requests, some would time out before
+ * they are accepted.
+ */
 export const CONNECTIONS_MAX = 256;
 
-/** A source with connections of its own. */
+/** A content source with its own connections. */
 export interface ContentClient {
   readonly content: ContentSource;
   close(): void;

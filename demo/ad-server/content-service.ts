@@ -1,4 +1,4 @@
-/** Texts and media of the ads, by creative, over HTTP: a small service with a delay of its own. */
+/** Texts and media of the ads, by creative, over HTTP: a small service with a configurable delay. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Creative } from './creative.ts';
@@ -13,11 +13,11 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 /**
  * Answers `GET /?creatives=creative-1,creative-2` with a JSON array of creatives.
  *
- * @param delayMs how long the service takes, beside the time of the network
+ * @param delayMs how long the service takes, without the time of the network
  */
 export function contentListener(delayMs: number): RequestListener {
   return (request, response) => {
-    // Of the target only the query is read: the whole need not be an address, as `//` is none.
+    // Read only the query of the target: the whole target may not be a valid URL, for example `//`.
     const query = (request.url ?? '').replace(/^[^?]*/, '');
     const names = new URLSearchParams(query).get('creatives')?.split(',') ?? [];
     const fits = names.length > 0 && names.length <= CREATIVES_PER_REQUEST_MAX && !names.includes('');
@@ -30,7 +30,7 @@ export function contentListener(delayMs: number): RequestListener {
       response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
       response.end(JSON.stringify(names.map(creativeOf)));
     }, delayMs);
-    // A canceled prefetch needs no more of the server.
+    // Stop the timer of a request that was canceled.
     response.once('close', () => clearTimeout(timer));
   };
 }
@@ -44,7 +44,7 @@ export interface ContentService {
 /** Starts the service on a free port of the loopback interface. */
 export async function startContentService(delayMs: number): Promise<ContentService> {
   const server = createServer(contentListener(delayMs));
-  // Idle connections are for the client to close: one that is closed here may have a request on its way.
+  // Only clients close idle connections: on a connection that the server closes, a request may be in flight.
   server.keepAliveTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -66,7 +66,7 @@ function creativeOf(name: string): Creative {
   return { name, texts: LANGUAGES, media: mediaOf(number) };
 }
 
-/** A small picture that differs from its neighbors. */
+/** Returns a small picture. Pictures with adjacent numbers differ. */
 function mediaOf(number: number): string {
   const hue = (number * 137) % 360;
   const [x, y, r] = [12 + ((number * 7) % 40), 10 + ((number * 11) % 28), 8 + (number % 13)];

@@ -1,6 +1,6 @@
 /**
- * What the ad server asks of its store (Correctables, OSDI 2016, §4.2): a user's profile names ads, an ad names what to
- * show. A page imports this file, never the service.
+ * The operations of the ad server's store (Correctables, OSDI 2016, §4.2): a user's profile refers to ads, and an ad
+ * refers to its content. A page imports this file, never the service.
  */
 import { defineContract, operation } from 'correctables/contract';
 import * as z from 'zod';
@@ -12,7 +12,7 @@ const adSchema = z.object({
   id,
   brand: z.string(),
   priceCents: z.number().int(),
-  /** What the content service knows its text and media by. */
+  /** The key of its text and media at the content service. */
   creative: id,
 });
 
@@ -24,11 +24,11 @@ export interface Ad {
   readonly creative: string;
 }
 
-/** How many rows `putProfiles` and `putAds` take at a time. */
+/** The maximum number of rows in one `putProfiles` or `putAds`. */
 export const BATCH_MAX = 500;
 
 export const adContract = defineContract('ad-server', {
-  /** The references of the ads chosen for a user; none for an unknown user. */
+  /** The references of the ads chosen for a user; an empty array for an unknown user. */
   getPersonalizedAdsRefs: operation({
     access: 'read',
     args: z.object({ uid: id }),
@@ -36,7 +36,7 @@ export const adContract = defineContract('ad-server', {
     key: ({ uid }) => uid,
   }),
   getAd: operation({ access: 'read', args: z.object({ id }), result: adSchema.nullable(), key: (ad) => ad.id }),
-  /** Many ads in one read, in the order of `ids`; null for one that is not there. */
+  /** Many ads in one read, in the order of `ids`; null for a missing ad. */
   getAds: operation({ access: 'read', args: z.object({ ids: references }), result: z.array(adSchema.nullable()) }),
   putProfiles: operation({
     access: 'write',

@@ -1,7 +1,10 @@
-/** Getting creatives from the content service: in batches, a bounded number at a time, and no longer than wanted. */
+/**
+ * Fetches creatives from the content service: in batches, with a limited number of concurrent requests, until they are
+ * canceled.
+ */
 import type { AxiosInstance } from 'axios';
 
-/** What is shown of an ad. */
+/** The text and the media of an ad. */
 export interface Creative {
   readonly name: string;
   /** By language. */
@@ -10,16 +13,18 @@ export interface Creative {
   readonly media: string;
 }
 
-/** Gets creatives by name, in the order of the names. */
+/** Fetches creatives by name, in the order of the names. */
 export type ContentSource = (names: readonly string[], signal: AbortSignal | undefined) => Promise<Creative[]>;
 
-/** Names in one request. */
+/** The maximum number of names in one request. */
 export const CREATIVES_PER_REQUEST_MAX = 20;
-/** Requests at a time: browsers allow six to one host, and a page may serve two at once. */
+/**
+ * The maximum number of concurrent requests. Browsers allow six to one host, and a page may serve two users at a time.
+ */
 const REQUESTS_MAX = 3;
 
 /**
- * Gets creatives over HTTP.
+ * Creates a source that fetches creatives over HTTP.
  *
  * @param http an instance of axios whose `baseURL` is that of the content service
  */

@@ -14,9 +14,9 @@ const BRANDS = ['Aster', 'Birch & Co', 'Calm Tea', 'Dune Shoes', 'Ember Stoves',
 export interface AdData {
   readonly profiles: number;
   readonly ads: number;
-  /** The references of a user, by number. */
+  /** Returns the references of a user, by the user's number. */
   refsOf(user: number): string[];
-  /** References as a changed mind would have them. */
+  /** Draws new references, for a change of a profile. */
   newRefs(random: Random): string[];
   ad(index: number): Ad;
 }
@@ -26,7 +26,7 @@ export const uidOf = (user: number): string => `user-${user}`;
 /** The reference of an ad, by number. */
 export const adIdOf = (index: number): string => `ad-${index}`;
 
-/** Data of `scale` times the paper's size. Equal seeds give equal data, whatever the order in which it is asked for. */
+/** Creates data of `scale` times the paper's size. Equal seeds lead to equal data, in whatever order it is read. */
 export function adData({ scale, seed }: { readonly scale: number; readonly seed: number }): AdData {
   const profiles = Math.max(1, Math.round(PAPER_SIZES.profiles * scale));
   const ads = Math.max(REFERENCES_MAX, Math.round(PAPER_SIZES.ads * scale));

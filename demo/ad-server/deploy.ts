@@ -6,7 +6,7 @@ import { openContent } from './content-client.ts';
 import { startContentService } from './content-service.ts';
 import { adData } from './data.ts';
 
-/** What the content service takes for itself: it stands beside the client. */
+/** The delay of the content service, which is beside the client. */
 export const CONTENT_DELAY_MS = 1;
 
 const STORES = {

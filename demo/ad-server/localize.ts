@@ -1,4 +1,4 @@
-/** Post-processing: an ad in the language and the currency format of its viewer. */
+/** Post-processes ads: formats an ad in the language and the currency format of its viewer. */
 import type { Ad } from './contract.ts';
 import type { Creative } from './creative.ts';
 
@@ -10,25 +10,27 @@ export interface LocalAd {
   readonly media: string;
 }
 
-/** Formats are expensive to make and free to use again. */
+/** A cache of number formats, because they are expensive to create. */
 const formats = new Map<string, Intl.NumberFormat>();
 
 /**
- * The first of a browser's languages that `Intl` can read, else `en`. Where the machine's language is POSIX, Chromium
- * reports `en-US@posix`.
+ * Returns the first of a browser's languages that `Intl` accepts, otherwise `en`. If the language of the machine is
+ * POSIX, Chromium reports `en-US@posix`, which `Intl` rejects.
  */
 export function readableLocale(languages: readonly string[]): string {
   for (const language of languages) {
     try {
       return new Intl.Locale(language.replace(/[@.].*/, '')).toString();
     } catch {
-      // Not a language tag: the next one may be.
+      // This is not a valid language tag, so try the next one.
     }
   }
   return 'en';
 }
 
-/** @param locale as in `en-IE` */
+/**
+ * @param locale for example `en-IE`
+ */
 export function localize(ad: Ad, creative: Creative, locale: string): LocalAd {
   let format = formats.get(locale);
   if (format === undefined) {

@@ -1,4 +1,4 @@
-/** The ad server's page with what it stands on: the sites, the data, and the content service. */
+/** Serves the ad server's page, with its sites, its data, and its content service. */
 import { startPageDemo } from '../shared/page/start.ts';
 import type { StartPage } from '../shared/speculation/cli.ts';
 import { contentListener } from './content-service.ts';

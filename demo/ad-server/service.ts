@@ -1,7 +1,8 @@
 /**
- * The ad server's service for the RedBlue backend. References and ads are registers, so changing them is blue: it commits
- * at the nearest site, final at `causal`. A read has a causal view at once, and a strong one after a round trip through the
- * red order: what the site has by then. A change that was made elsewhere meanwhile may still be on its way.
+ * The ad server's service for the RedBlue backend. References and ads are registers, so changing them is blue: it
+ * commits at the nearest site, final at `causal`. A read has a causal view at once, and a strong view after a round
+ * trip through the red order. The strong view shows what the site has at that time. A change that was made at another
+ * site meanwhile may not have arrived yet.
  */
 import { blue, defineService, register, table } from 'correctables/server';
 import { adContract, type Ad } from './contract.ts';

@@ -12,12 +12,12 @@ export function toKey(account: Account): string {
   return `account:${account}`;
 }
 
-/** The account that is `steps` places after another one, in turn. */
+/** Returns the account that is `steps` places after another one, cyclically. */
 export function getNextAccount(account: Account, steps: number): Account {
   return ACCOUNTS[(ACCOUNTS.indexOf(account) + steps) % ACCOUNTS.length] as Account;
 }
 
-/** The account with the highest balance, the first of them if several have it. */
+/** Returns the account with the highest balance, or the first of several such accounts. */
 export function findRichest(balances: Balances): Account {
   return ACCOUNTS.reduce((best, account) => ((balances[account] ?? 0) > (balances[best] ?? 0) ? account : best));
 }

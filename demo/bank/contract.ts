@@ -1,6 +1,6 @@
 /**
- * The bank of RedBlue (OSDI 2012, Figure 2) as its customers see it. A page can import this file: it has names and
- * schemas, nothing of how the bank works. Amounts are cents.
+ * The bank of RedBlue (OSDI 2012, Figure 2) as its customers see it. A page can import this file: it contains names and
+ * schemas, not the implementation. Amounts are cents.
  */
 import { defineContract } from 'correctables/contract';
 import * as z from 'zod';

@@ -19,24 +19,24 @@ import { readBalances, readTotal, type BankClient } from './transfer.ts';
 const DUELS = 5;
 
 interface Latencies {
-  /** From the call to the first early view. */
+  /** The time from the call to the first early view. */
   readonly tentativeMs: Percentiles;
-  /** From the call to the confirmed result. */
+  /** The time from the call to the confirmed result. */
   readonly strongMs: Percentiles;
 }
 
 export interface Figures extends Latencies {
   readonly transfers: number;
   readonly committed: number;
-  /** There was not enough money. */
+  /** Transfers that were refused because there was not enough money. */
   readonly refused: number;
-  /** Given up, because others kept changing the accounts. */
+  /** Transfers that were given up, because other transfers changed the accounts at each attempt. */
   readonly conflicts: number;
-  /** Without an answer: they may have been made. */
+  /** Transfers without an answer, which may have been made. */
   readonly unknown: number;
-  /** Refused or given up after an early view had shown them. */
+  /** Transfers that were refused or given up after an early view had shown them. */
   readonly takenBack: number;
-  /** Committed with other balances than the first early view had. */
+  /** Transfers that were committed with other balances than in the first early view. */
   readonly corrected: number;
   readonly tellers: Readonly<Record<TellerSite, Latencies>>;
   readonly total: Total;
@@ -97,7 +97,7 @@ async function readTotals(auditor: BankClient, signal: AbortSignal): Promise<num
     try {
       totals.push(await readTotal(auditor));
     } catch (error) {
-      // The tellers kept changing the accounts: the next read may find a calmer moment.
+      // The tellers changed the accounts at each attempt. The next read may succeed.
       if (!isCorrectableError(error, 'CONFLICT')) throw error;
     }
   }

@@ -6,7 +6,7 @@ import { DELAYS, type Delays } from './sites.ts';
 export interface Options {
   readonly headless: boolean;
   readonly json: boolean;
-  /** Play the figures of the paper instead. */
+  /** Whether to play the figures of the paper instead. */
   readonly figures: boolean;
   /** How many transfers each teller makes. */
   readonly transfers: number;

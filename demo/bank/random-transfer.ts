@@ -1,9 +1,9 @@
-/** Transfers as customers of a small bank ask for them. */
+/** Draws random transfers of the customers of a small bank. */
 import { seeded, wholeBetween, type Random } from '../shared/random.ts';
 import { ACCOUNTS, getNextAccount, type Account } from './accounts.ts';
 import type { Transfer } from './transfer.ts';
 
-/** Large enough for an account to run empty now and then. */
+/** The maximum amount. It is so large that an account sometimes has too little money. */
 const EUROS_MAX = 60;
 
 /** Returns a function that draws the next transfer. */

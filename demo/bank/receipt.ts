@@ -1,4 +1,4 @@
-/** What a teller knows of one transfer: its early view, and what came of it. */
+/** The receipt of one transfer: its early view, and its outcome. */
 import { isCorrectableError } from 'correctables';
 import { ACCOUNTS, type Balances } from './accounts.ts';
 import { NotEnough, transfer, type BankClient, type Transfer } from './transfer.ts';
@@ -26,7 +26,7 @@ export interface Receipt {
   readonly refusal?: Refusal & { readonly ms: number };
 }
 
-/** `early` has shown a result that is not certain yet; `taken back` had shown one that did not come true. */
+/** `early`: a result is shown that is not certain yet. `taken back`: a result was shown that did not come true. */
 export type Status = 'sent' | 'early' | 'confirmed' | 'refused' | 'taken back' | 'unknown';
 
 export function getStatus({ early, confirmed, refusal }: Receipt): Status {

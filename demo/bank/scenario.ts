@@ -9,7 +9,7 @@ const ACCOUNT = 'joint';
 
 type BankClient = Client<RedBlueLevels>;
 
-/** What both see in the end, in cents, and the answers that they got. */
+/** The results of the scenario, in cents. */
 export interface Ending {
   /** The balance at each site after a deposit by Alice, and interest accrued by Bob at the same time (Figure 5). */
   readonly early: readonly number[];
@@ -21,7 +21,7 @@ export interface Ending {
 
 /**
  * Plays the first half of the example without shadow operations, as in Figure 3: each site repeats the original
- * operations, its own first. Interest then depends on the order, so the sites differ for good. Returns both balances.
+ * operations, its own first. Interest then depends on the order, so the sites stay different. Returns both balances.
  */
 export async function playOriginals(): Promise<number[]> {
   const [europe, states] = [
@@ -82,7 +82,7 @@ function balances(deployment: Bank): Promise<number[]> {
   return Promise.all(clientsOf(deployment).map((client) => client.invokeStrong(bank.balance({ account: ACCOUNT }))));
 }
 
-/** Waits until both sites show this balance: a blue operation is answered before the other site has it. */
+/** Waits until both sites show this balance: a blue operation is answered before the other site has received it. */
 async function allHear(deployment: Bank, cents: number): Promise<void> {
   while ((await balances(deployment)).some((balance) => balance !== cents));
 }

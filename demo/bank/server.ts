@@ -1,8 +1,8 @@
 /**
  * The bank in one process: three sites behind one port, with the page for them.
  *
- * It runs twice, with money of its own: with measured delays, which are too short for an eye, and with slow ones. The
- * page reaches both at its own address.
+ * It runs twice, with separate accounts: once with measured delays, which are too short to watch, and once with slow
+ * ones. The page reaches both at its own address.
  */
 import type { RequestListener } from 'node:http';
 import { createClient } from 'correctables';

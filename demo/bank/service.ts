@@ -2,8 +2,8 @@
  * The bank's implementation (RedBlue, OSDI 2012, Figure 4): each operation is a generator, which decides at one site,
  * and a shadow operation, which changes all of them.
  *
- * Interest shows why. If every site computed it, it would not commute with deposits (Figure 3). Here the generator
- * computes it once, and what is replicated is an amount to add.
+ * Interest shows why generators are needed. If every site computed the interest, it would not commute with deposits
+ * (Figure 3). Here the generator computes it once, and the shadow operation adds that amount.
  */
 import { blue, counter, defineService, shadow, table, type Service } from 'correctables/server';
 import { bank } from './contract.ts';
@@ -17,8 +17,8 @@ interface Booking {
 }
 
 /**
- * The bank, with its withdrawals labeled right, `red`, or wrong. All effects commute, so that every label converges;
- * but only a red withdrawal is checked against the others, and so keeps the balance from going below zero (§5.3).
+ * Creates the bank. The correct label of its withdrawals is `red`. All effects commute, so the sites converge with both
+ * labels. But only a red withdrawal is checked against other withdrawals, which prevents a negative balance (§5.3).
  */
 export function bankService(withdrawals: 'red' | 'blue' = 'red'): Service {
   return defineService(bank, {
@@ -35,7 +35,7 @@ export function bankService(withdrawals: 'red' | 'blue' = 'red'): Service {
     generators: {
       deposit: (args, { shadow }) => shadow.deposit(args, null),
       withdraw: (args, { tables, shadow }) => {
-        // The paper's withdrawFail': nothing changes, so there is nothing to replicate.
+        // The paper's withdrawFail': it changes nothing, so nothing is replicated.
         if (tables.accounts.row(args.account).balance < args.cents) return { paid: false };
         return shadow.withdrawAck(args, { paid: true });
       },

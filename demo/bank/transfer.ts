@@ -1,4 +1,4 @@
-/** What the bank does with its store: each of these functions is one transaction, on any store that has them. */
+/** The transactions of the bank: each function is one transaction, on any store that supports them. */
 import type { Client, Correctable } from 'correctables';
 import type { RedBlueLevels } from 'correctables/bindings/redblue';
 import { getMany } from 'correctables/operations';
@@ -13,7 +13,7 @@ export interface Transfer {
   readonly euros: number;
 }
 
-/** Thrown by a transfer of more than there is. It is reported only if the balance is certain. */
+/** Thrown by a transfer of more money than the account has. The caller gets it only if the balance is certain. */
 export class NotEnough extends Error {
   readonly account: Account;
   readonly balance: number;
@@ -49,7 +49,7 @@ export async function readTotal(bank: BankClient): Promise<number> {
   );
 }
 
-/** Reads the balances that the site of the client has, which may lag behind. */
+/** Reads the balances at the site of the client, which may be stale. */
 export async function readBalances(bank: BankClient): Promise<Balances> {
   const balances = await bank.invokeWeak(getMany<number>(ACCOUNTS.map(toKey)));
   return Object.fromEntries(ACCOUNTS.map((account, at) => [account, balances[at] ?? 0]));

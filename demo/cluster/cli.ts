@@ -19,7 +19,8 @@ try {
   console.error(`demo:cluster: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
 }
-// Everything is closed. Without this, Node 20 sometimes never ends: it waits, at full load, for a request that is lost.
+// Exit explicitly, because everything is closed. Otherwise Node 20 under full load sometimes waits for ever for a lost
+// request.
 process.stdout.write('', () => process.exit());
 
 async function sell(options: Options): Promise<void> {

@@ -1,4 +1,4 @@
-/** The files that nodes start from: a key, and for each node the addresses of the sites as it reaches them. */
+/** Writes the files with which nodes start: a key, and for each node the addresses at which it reaches the sites. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { SITES, type Site } from '../../engines/wan.ts';
 import { CLI } from '../shared/serve-process.ts';
 import type { Network } from './network.ts';
 
-/** Where a node listens on the loopback interface. */
+/** The ports of a node on the loopback interface. */
 export interface NodePorts {
   /** For clients. */
   readonly client: number;
@@ -20,10 +20,10 @@ export interface NodePorts {
 /** The field `redLog` of a site's `cluster.json`. */
 export type RedLogAt = (site: Site) => object;
 
-/** A site that orders red operations. */
+/** Selects the built-in red log, in which a site orders red operations. */
 export const builtInRedLog: RedLogAt = () => ({ engine: 'built-in', leader: 'ireland' });
 
-/** Where the nodes of a cluster listen, and what orders red operations. */
+/** The addresses of the nodes of a cluster, and the engine of the red log. */
 export interface ClusterAddresses {
   readonly ports: Readonly<Record<Site, NodePorts>>;
   readonly network: Network;
@@ -45,7 +45,7 @@ export function nodeFiles(directory: string, site: Site): NodeFiles {
   };
 }
 
-/** Writes the files of the nodes; makes the key unless there is one. */
+/** Writes the files of the nodes; creates the key if it is missing. */
 export async function writeClusterFiles(
   directory: string,
   { ports, network, redLog }: ClusterAddresses,

@@ -1,4 +1,4 @@
-/** One site of the cluster: its process, and what has become of it. */
+/** One site of the cluster: its process and its state. */
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { createClient, type AnyClient } from 'correctables';
 import { peek } from 'correctables/operations';
@@ -13,9 +13,9 @@ import type { SiteState } from './status.ts';
 
 export interface ClusterSiteOptions {
   readonly name: Site;
-  /** What follows `correctables serve`. */
+  /** The arguments after `correctables serve`. */
   readonly args: readonly string[];
-  /** Where its clients find it. */
+  /** Its address for clients. */
   readonly url: string;
   /** The file for its log. */
   readonly logFile: string;
@@ -39,7 +39,7 @@ export class ClusterSite {
     this.name = options.name;
     this.#options = options;
     this.#log = createWriteStream(options.logFile, { flags: 'a' });
-    // Without room for a log the sites go on.
+    // Ignore errors of the log file: sites continue if the disk is full.
     this.#log.on('error', () => {});
   }
 
@@ -47,12 +47,12 @@ export class ClusterSite {
     return this.#state;
   }
 
-  /** How its process has ended, if this demo has not killed it. */
+  /** How its process has ended; absent if this demo has killed it. */
   get failure(): string | undefined {
     return this.#failure;
   }
 
-  /** Whether it may lack something that was decided while it was away. */
+  /** Whether it may lack operations that were ordered while it was stopped. */
   get isCatchingUp(): boolean {
     return this.#catchingUp !== undefined;
   }
@@ -104,7 +104,7 @@ export class ClusterSite {
     this.noteAway();
   }
 
-  /** It was away, and is back: it catches up until it has answered a strong read. */
+  /** Called when it runs again. It counts as catching up until it has answered a strong read. */
   noteAway(): void {
     if (this.#state !== 'running') return;
     this.#stopCatchingUp();
@@ -128,7 +128,7 @@ export class ClusterSite {
     this.#catchingUp = undefined;
   }
 
-  /** A strong read returns at a site only when the site has all that was decided before. */
+  /** A site answers a strong read only when it has all operations that were ordered before. */
   async #waitForStrongRead(signal: AbortSignal): Promise<void> {
     const { binding } = connectToSites(ticketShop, { urls: [[this.name, this.#options.url]], WebSocket });
     const client: AnyClient = createClient(binding, { timeoutMs: READ_TIMEOUT_MS });

@@ -1,4 +1,7 @@
-/** Three sites as processes on this machine, with the delays of the papers between them, and what can happen to them. */
+/**
+ * Runs three sites as processes on this machine, with the delays of the papers between them. Sites can be killed,
+ * frozen and cut off.
+ */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -16,14 +19,14 @@ export interface ClusterOptions {
   readonly service: string;
   /** What orders red operations. Default: one of the sites. */
   readonly redLog?: RedLogAt | undefined;
-  /** The directory for all files, kept afterwards; a temporary one, removed afterwards, unless given. */
+  /** The directory for all files, which is kept afterwards. Default: a temporary one, which is removed */
   readonly keep?: string | undefined;
 }
 
 type Ports = Readonly<Record<Site, NodePorts>>;
 type Sites = Readonly<Record<Site, ClusterSite>>;
 
-/** Requests that a site takes at a time: few enough for a rush of customers to be too many. */
+/** The limit of operations in flight at a site. It is so low that a rush of customers exceeds it. */
 const LIMITS = 'maxInFlight=100';
 
 export class Cluster {
@@ -42,12 +45,12 @@ export class Cluster {
   /**
    * Starts the sites; resolves when all listen.
    *
-   * @throws Error with what a node has said, if it does not start
+   * @throws Error with the output of a node that does not start
    */
   static async start({ wan, service, keep, redLog = builtInRedLog }: ClusterOptions): Promise<Cluster> {
     const directory = keep === undefined ? await mkdtemp(join(tmpdir(), 'correctables-cluster-')) : resolve(keep);
     const guard = new Guard(keep === undefined ? directory : undefined);
-    // All at once: the nodes do not listen yet, so a later search would find their ports free.
+    // Find all ports at once: the nodes do not listen yet, so a later search could return the same ports.
     const numbers = await freePorts(2 * SITES.length + WAY_COUNT);
     const ports = record((_, n): NodePorts => ({ client: numbers[2 * n] ?? 0, cluster: numbers[2 * n + 1] ?? 0 }));
     const network = await Network.open(
@@ -82,12 +85,12 @@ export class Cluster {
     });
   }
 
-  /** Where clients on this machine find the node of a site. */
+  /** Returns the port for clients at the node of a site. */
   clientPort(site: Site): number {
     return this.#ports[site].client;
   }
 
-  /** Does something to a site; what has been done already is not done again. */
+  /** Applies an action to a site. Does nothing if the site is in that state already. */
   async act(name: Site, action: Action): Promise<void> {
     const site = this.#sites[name];
     switch (action) {
@@ -114,10 +117,12 @@ export class Cluster {
     await this.#guard.close();
   }
 
-  /** @param started gets the sites, which may have started although one fails */
+  /**
+   * @param started receives the sites, some of which may have started although another one fails
+   */
   async #startAll(started: ClusterSite[]): Promise<void> {
     started.push(...SITES.map((name) => this.#sites[name]));
-    // At the first start each waits for the others: those that are left would wait for ever for one that has failed.
+    // At the first start, each site waits for the others. If one fails, end the others, which would wait for ever.
     await Promise.all(
       started.map(async (site) => {
         await site.start();

@@ -1,4 +1,4 @@
-/** What befalls the sites during a sale: one is killed and started again, another stands still for a while. */
+/** Injects faults during a sale: one site is killed and started again, and another one is frozen for a while. */
 import { waitUntil } from '../../engines/process.ts';
 import type { EtcdCluster } from '../../engines/etcd/cluster.ts';
 import type { Site } from '../../engines/wan.ts';
@@ -11,15 +11,18 @@ export interface FaultOptions {
   readonly freeze: Site;
   /** The etcd servers of the red log, if it is on etcd. Their leader is killed together with the site. */
   readonly etcd?: EtcdCluster | undefined;
-  /** How much of the stock is sold: from 0 to 1, and 1 once the sale is over. */
+  /** Returns the share of the stock that is sold: from 0 to 1, and 1 once the sale is over. */
   readonly soldShare: () => number;
   /** Gets lines for a person. */
   readonly progress: (text: string) => void;
-  /** Ends it early: nothing is done to a site from then on. */
+  /** Ends the injection early: no further faults are injected. */
   readonly signal: AbortSignal;
 }
 
-/** How long sites took to come back, from the start of the process or its going on to all that was decided meanwhile. */
+/**
+ * How long sites took to recover: from the restart or the thaw of the process until the site has all operations that
+ * were ordered meanwhile.
+ */
 export interface FaultReport {
   /** The site of the server of etcd that was killed. */
   readonly killedEtcdLeader?: Site | undefined;
@@ -27,16 +30,16 @@ export interface FaultReport {
   readonly frozen: { readonly site: Site; readonly backAfterMs: number };
 }
 
-/** When so much is sold. */
+/** The share of sold tickets at which the site is killed. */
 const KILL_AT = 0.2;
 const FREEZE_AT = 0.6;
 const AWAY_MS = 4_000;
 const BACK_MAX_MS = 60_000;
 
 /**
- * Kills and freezes, in this order, and waits each time until the site is back.
+ * Kills and freezes, in this order, and waits each time until the site has recovered.
  *
- * @throws Error if a site does not come back, or if `signal` aborts
+ * @throws Error if a site does not recover, or if `signal` aborts
  */
 export async function injectFaults(cluster: Cluster, options: FaultOptions): Promise<FaultReport> {
   const { kill, freeze, etcd, soldShare, progress, signal } = options;

@@ -1,7 +1,7 @@
-/** What a sale at the sites of a cluster amounted to, by its history alone. */
+/** Computes the figures of a sale at the sites of a cluster from its history alone. */
 import { verifySales, type Verdict } from '../tickets/verify/verify-sales.ts';
 
-/** A retailer that went on at another site. */
+/** A move of a retailer to another site. */
 export interface Move {
   readonly retailer: number;
   readonly from: string;
@@ -9,16 +9,16 @@ export interface Move {
   readonly atMs: number;
 }
 
-/** What one site did. */
+/** The figures of one site. */
 export interface SiteFigures {
   /** Customers who came to it. */
   readonly customers: number;
-  /** Customers who got their last answer there, by what it was. */
+  /** Customers who got their last answer there, by that answer. */
   readonly confirmed: number;
   readonly revoked: number;
   /** Tickets handed out there. */
   readonly sold: number;
-  /** Retailers who left it, and who came from another site. */
+  /** Retailers who moved away from it. The next field counts those who moved to it. */
   readonly movedAway: number;
   readonly movedHere: number;
 }
@@ -26,7 +26,7 @@ export interface SiteFigures {
 export interface SaleFigures extends Verdict {
   /** Tickets handed out. */
   readonly sold: number;
-  /** How often a retailer went on at another site. */
+  /** How often a retailer moved to another site. */
   readonly moves: number;
   /** Customers who came to one site and were served at another. */
   readonly customersMoved: number;
@@ -35,7 +35,7 @@ export interface SaleFigures extends Verdict {
   readonly ok: boolean;
 }
 
-/** A line of a history, as far as it is read here. */
+/** The fields of a line of a history that are read here. */
 interface Line {
   readonly kind?: unknown;
   readonly operation?: unknown;

@@ -1,7 +1,7 @@
 /**
- * Ends what a demo has started, however the demo itself ends: `node guard.mjs [DIRECTORY]`. It reads lines from the demo,
- * `+ PID` for a process that was started and `- PID` for one that has ended. When its input closes, it kills the others and
- * removes the directory.
+ * Ends the processes that a demo has started, however the demo itself ends: `node guard.mjs [DIRECTORY]`. It reads
+ * lines from the demo, `+ PID` for a process that was started and `- PID` for one that has ended. When its input
+ * closes, it kills the others and removes the directory.
  */
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -18,7 +18,7 @@ for (const pid of pids) {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // The process has ended already.
   }
 }
 const [, , directory] = process.argv;

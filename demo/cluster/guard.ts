@@ -1,4 +1,7 @@
-/** Starts the process that ends the nodes of a demo, should the demo end without doing so, as by `kill -9`. */
+/**
+ * Starts the guard: a process that ends the nodes of a demo if the demo itself ends without doing so, for example by
+ * `kill -9`.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -8,12 +11,14 @@ const SCRIPT = fileURLToPath(new URL('guard.mjs', import.meta.url));
 export class Guard {
   readonly #child: ChildProcess;
 
-  /** @param directory removed when the demo has ended; none unless given */
+  /**
+   * @param directory removed when the demo has ended. Default: none
+   */
   constructor(directory?: string) {
     const args = [SCRIPT, ...(directory === undefined ? [] : [directory])];
-    // In a group of its own, so that Ctrl-C does not end it before the nodes.
+    // Start it in its own process group, so that Ctrl-C does not end it before the nodes.
     this.#child = spawn(process.execPath, args, { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
-    // One that has been killed guards nothing; the demo goes on all the same.
+    // If the guard itself was killed, the demo continues without it.
     this.#child.on('error', () => {});
     this.#child.stdin?.on('error', () => {});
   }

@@ -1,4 +1,4 @@
-/** A sale at three sites through the death of one and the standstill of another. */
+/** Runs a sale at three sites, while one site is killed and another one is frozen. */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { createClient } from 'correctables';
@@ -24,20 +24,20 @@ import { waysFrom } from './ways.ts';
 const SERVICE = fileURLToPath(new URL('service.ts', import.meta.url));
 const EVENT = 'concert';
 const RETAILERS_PER_SITE = 2;
-/** So slow that the faults come in the middle of the sale. */
+/** The pause of retailers. It is so long that the faults occur in the middle of the sale. */
 const PACE_MS = 100;
-/** Longer than a site is away: a purchase under way meanwhile ends after all. */
+/** The timeout of a purchase. It is longer than a site is stopped, so that a purchase in flight still ends. */
 const PURCHASE_TIMEOUT_MS = 60_000;
 const RECOVERY_PAUSE_MS = 250;
 
 export interface Figures extends SaleFigures, FaultReport {
-  /** Tickets left in the end, by what each site says. */
+  /** Tickets left at the end, as each site reports them. */
   readonly left: Readonly<Record<string, number>>;
 }
 
 interface Retailer {
   readonly shop: Shop;
-  /** The site that it is at. */
+  /** Returns the site to which the retailer is connected. */
   readonly at: () => string;
 }
 
@@ -83,7 +83,7 @@ export async function sellThroughFaults(
 interface Running {
   readonly cluster: Cluster;
   readonly etcd: EtcdCluster | undefined;
-  /** Of its server. */
+  /** The address of its server. */
   readonly url: string;
   readonly retailers: readonly Retailer[];
   readonly progress: (text: string) => void;
@@ -124,7 +124,7 @@ async function sell(options: Setting, { cluster, etcd, url, retailers, progress,
   progress('sold out');
   const report = await faults;
   if (options.history !== undefined) await writeFile(options.history, `${history.join('\n')}\n`);
-  // What is judged is what can be read, line by line, by anybody.
+  // Compute the figures from the lines of the history, which anyone can check.
   const figures = figuresOf(
     history.map((line): unknown => JSON.parse(line)),
     threshold,
@@ -145,7 +145,7 @@ function trackSites(retailers: readonly Retailer[], note: (line: SaleEvent) => v
   };
 }
 
-/** Tickets left by what one site says after all that was decided before. */
+/** Returns the tickets left at one site, after all operations that were ordered before. */
 async function leftAt(url: string, site: Site): Promise<number> {
   const { binding } = connectToSites(ticketShop, { urls: waysFrom(url, site).slice(0, 1), WebSocket });
   const shop: Shop = createClient(binding, { timeoutMs: PURCHASE_TIMEOUT_MS });

@@ -1,4 +1,4 @@
-/** The wide area between the sites: a delayed route for each direction, which a person can cut. */
+/** The network between the sites: a delayed route for each direction, which a visitor can cut. */
 import type { Server } from 'node:net';
 import { openRoute } from '../../engines/delay-proxy.ts';
 import { roundTripMs, SITES, type Site, type WanPreset } from '../../engines/wan.ts';
@@ -18,9 +18,9 @@ export class Network {
   #ways: readonly Way[] = [];
 
   /**
-   * Opens the ways.
+   * Opens the routes.
    *
-   * @param ports free ones, as many as there are ways
+   * @param ports free ports, one for each route
    * @param portOf where the node of a site listens for other nodes
    */
   static async open(
@@ -32,7 +32,7 @@ export class Network {
     const ways = WAYS.map(async ({ from, to }, n): Promise<Way> => {
       const port = ports[n] as number;
       const delayMs = roundTripMs(wan, from, to) / 2;
-      // What is under way while a site is cut off is held back, and arrives afterwards.
+      // Data in flight while a site is cut off is held back, and arrives afterwards.
       const oneWayMs = (): number => (network.isCut(from) || network.isCut(to) ? Infinity : delayMs);
       return { from, to, port, route: await openRoute({ listenPort: port, targetPort: portOf[to], oneWayMs }) };
     });
@@ -51,7 +51,7 @@ export class Network {
     return this.#cutSites.has(site);
   }
 
-  /** Cuts the ways between a site and the others, or connects them again. */
+  /** Cuts the routes between a site and the others, or connects them again. */
   setCut(site: Site, isCut: boolean): void {
     if (isCut) this.#cutSites.add(site);
     else this.#cutSites.delete(site);

@@ -15,7 +15,7 @@ export interface Options {
   /** The site that is frozen during a headless sale. */
   readonly freeze: Site;
   readonly wan: WanPreset;
-  /** What orders red operations. */
+  /** The engine that orders red operations. */
   readonly engine: (typeof ENGINES)[number];
   readonly keep: string | undefined;
   readonly history: string | undefined;

@@ -7,16 +7,16 @@ import { Cluster } from './cluster.ts';
 import { buildClusterPage } from './page/build.ts';
 import { startClusterServer, type ClusterServer } from './server.ts';
 
-/** Customers of the page trust the threshold, which its reader moves: sites sell as fast as they can. */
+/** The service without a throttle: the page decides by the threshold that its visitor sets. */
 const SERVICE = fileURLToPath(new URL('../tickets/service.ts', import.meta.url));
 
 export interface ClusterPageOptions {
-  /** Where to listen, on the loopback interface; 0 for any free port. */
+  /** The port on the loopback interface; 0 for any free port. */
   readonly port: number;
   readonly wan: WanPreset;
-  /** What orders red operations. Default: one of the sites. */
+  /** The engine that orders red operations. Default: one of the sites */
   readonly redLog?: RedLogAt | undefined;
-  /** The directory for all files, kept afterwards; a temporary one unless given. */
+  /** The directory for all files, which is kept afterwards. Default: a temporary one */
   readonly keep?: string | undefined;
 }
 

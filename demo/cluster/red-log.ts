@@ -1,4 +1,4 @@
-/** What orders the red operations of the demo: one of its sites, or etcd, which is started for it. */
+/** Opens the red log of the demo: one of its sites, or etcd, which is started for it. */
 import type { EtcdCluster } from '../../engines/etcd/cluster.ts';
 import { useEtcd } from '../../engines/etcd/engine.ts';
 import type { WanPreset } from '../../engines/wan.ts';

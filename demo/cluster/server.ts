@@ -1,6 +1,6 @@
 /**
- * The cluster at one address: the shop's page, what has become of the sites and what can be done to them, and ways for
- * clients to the sites, `/FROM/TO`, with the delay between the two places.
+ * The cluster at one address: the shop's page, the state of the sites and actions on them, and routes for clients to
+ * the sites, `/FROM/TO`, with the delay between the two places.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
@@ -16,7 +16,7 @@ import { ACTIONS } from './status.ts';
 export interface ClusterServerOptions {
   readonly cluster: Cluster;
   readonly wan: WanPreset;
-  /** Where to listen, on the loopback interface; 0 for any free port. */
+  /** The port on the loopback interface; 0 for any free port. */
   readonly port: number;
   readonly page?: RequestListener;
 }
@@ -29,7 +29,7 @@ export interface ClusterServer {
 /**
  * Starts it.
  *
- * @throws the system's error when the port cannot be had
+ * @throws the system's error if the server cannot listen on the port
  */
 export async function startClusterServer({ cluster, wan, port, page }: ClusterServerOptions): Promise<ClusterServer> {
   const answer = withPageHeaders((request, response) => {
@@ -83,7 +83,7 @@ async function answerCluster(
       error: `POST /cluster/SITE/ACTION: sites ${SITES.join(', ')}; actions ${ACTIONS.join(', ')}`,
     });
   }
-  // A node takes a while to start: the page sees it in the state.
+  // Do not wait: a node takes a while to start, and the page shows its state.
   void cluster.act(site, wanted);
   answer(202, { sites: cluster.status });
 }
@@ -92,7 +92,7 @@ function parsePath({ url = '/' }: IncomingMessage): string[] {
   return (url.split('?', 1)[0] as string).split('/');
 }
 
-/** The head of a request as it came, but for its path. */
+/** Formats the head of a request as it was received, but with another path. */
 function formatRequest({ method, rawHeaders }: IncomingMessage, path: string): Buffer {
   const lines = [`${method} ${path} HTTP/1.1`];
   for (let at = 0; at < rawHeaders.length; at += 2) lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);

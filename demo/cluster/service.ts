@@ -1,4 +1,4 @@
-/** The ticket shop as each node serves it, at a pace that lets early views be safe without trusting the threshold alone. */
+/** The ticket shop's service with a throttle. It makes early views safe by a bound, not only by a fixed threshold. */
 import { serviceAt } from '../tickets/service.ts';
 import { THROTTLE } from '../tickets/throttle.ts';
 

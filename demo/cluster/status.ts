@@ -1,4 +1,4 @@
-/** A site as an onlooker sees it; for the page, too. */
+/** The state of a site, for the server and the page. */
 import type { Site } from '../../engines/wan.ts';
 
 /** - `ended`: the process has ended, and this demo has not killed it. */
@@ -7,14 +7,14 @@ export type SiteState = 'starting' | 'running' | 'frozen' | 'killed' | 'ended';
 export interface SiteStatus {
   readonly name: Site;
   readonly state: SiteState;
-  /** Whether the other sites cannot be reached from it, nor it from them. */
+  /** Whether its links to the other sites are cut, in both directions. */
   readonly isCut: boolean;
-  /** Whether it may lack something that was decided while it was away. */
+  /** Whether it may lack operations that were ordered while it was stopped. */
   readonly isCatchingUp: boolean;
-  /** How its process has ended, if this demo has not killed it. */
+  /** How its process has ended; absent if this demo has killed it. */
   readonly failure?: string | undefined;
 }
 
-/** What can be done to a site. */
+/** The actions on a site. */
 export const ACTIONS = ['kill', 'start', 'freeze', 'continue', 'cut', 'reconnect'] as const;
 export type Action = (typeof ACTIONS)[number];

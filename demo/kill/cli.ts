@@ -1,4 +1,4 @@
-/** `npm run demo:kill`: what was acknowledged is there after `kill -9`, once. */
+/** `npm run demo:kill`: shows that acknowledged operations survive `kill -9`, and take effect once. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { cac } from 'cac';
 import { figuresOf, parseHistory } from './history.ts';

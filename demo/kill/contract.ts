@@ -1,13 +1,13 @@
-/** A ledger in which each operation counts itself, so that one can see afterwards how often it took effect. */
+/** A ledger in which each operation counts its own executions, so that their number can be read afterwards. */
 import { defineContract } from 'correctables/contract';
 import * as z from 'zod';
 
 const operation = z.string().min(1);
 
 export const ledger = defineContract('ledger', {
-  /** Blue: commits at the nearest site. */
+  /** A blue operation: it commits at the nearest site. */
   note: { access: 'write', args: z.object({ operation }), result: z.null() },
-  /** Red: takes its place in the order of all sites. */
+  /** A red operation: it has a place in the order of all sites. */
   book: { access: 'write', args: z.object({ operation }), result: z.null() },
   /** How often each of these operations has taken effect. */
   times: { access: 'read', args: z.object({ operations: z.array(operation) }), result: z.array(z.int()) },

@@ -1,13 +1,13 @@
-/** What happened to every operation, as seen from outside: anyone can recompute the figures from it. */
+/** The history of all operations, as clients saw them. Anyone can compute the figures again from it. */
 
 /** One line. */
 export interface HistoryLine {
   readonly operation: string;
-  /** Sent by a client; acknowledged to it; looked for at a site after the last restart. */
+  /** `sent` by a client, `acknowledged` to it, or `found`: looked for at a site after the last restart. */
   readonly kind: 'sent' | 'acknowledged' | 'found';
-  /** How often the operation had taken effect, of `found`. */
+  /** How often the operation had taken effect. Only for `found`. */
   readonly times?: number;
-  /** Where it was looked for, of `found`. */
+  /** The site at which it was looked for. Only for `found`. */
   readonly site?: string;
   /** Milliseconds since the start. */
   readonly atMs: number;
@@ -22,7 +22,7 @@ export interface Figures {
   readonly repeated: number;
 }
 
-/** Counts by the history alone. */
+/** Computes the figures from the history alone. */
 export function figuresOf(history: Iterable<HistoryLine>): Figures {
   const acknowledged = new Set<string>();
   const found = new Map<string, number[]>();

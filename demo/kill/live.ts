@@ -1,4 +1,4 @@
-/** A server under load that a visitor may kill at any moment, and what became of its latest operations. */
+/** Runs a server under load that a visitor may kill at any moment, and checks its latest operations afterwards. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,9 +10,9 @@ import { getLookEnd, lookFor } from './look-for.ts';
 import { SHOWN_SPANS, SPAN_MS, type Kill, type KillState } from './page/state.ts';
 import { startServer } from './start-server.ts';
 
-/** Between two operations of a worker: the demo runs beside other work on a laptop. */
+/** The pause between two operations of a worker, so that the demo does not load a laptop. */
 const PAUSE_MS = 100;
-/** So many of the latest acknowledged operations are looked for after a kill. */
+/** The maximum number of latest acknowledged operations that are checked after a kill. */
 const LOOKED_FOR_MAX = 500;
 
 type MutableKill = { -readonly [K in keyof Kill]: Kill[K] };
@@ -61,8 +61,8 @@ export class LiveLoad {
   }
 
   /**
-   * Kills the server, starts it again on its data, and looks for what it had acknowledged. One kill at a time. If the
-   * server has not come back from the latest one, it is only started again.
+   * Kills the server, starts it again on its data, and looks for the operations that it had acknowledged. There is one
+   * kill at a time. If the server has not recovered from the latest one, it is only started again.
    */
   kill(): void {
     this.#killing ??= this.#killAndLook().finally(() => (this.#killing = undefined));
@@ -105,7 +105,7 @@ export class LiveLoad {
     this.#watch(server);
   }
 
-  /** A user may have killed the server from a terminal. */
+  /** Handles an end of the server that this demo did not cause: a user may have killed it from a terminal. */
   #watch(server: ServeProcess): void {
     void server.ended.then(() => {
       if (!this.#isClosed && server === this.#server) this.kill();

@@ -1,4 +1,4 @@
-/** Clients beside every site that keep operations under way, whatever becomes of the server meanwhile. */
+/** Clients of every site that always have operations in flight, even while the server is down. */
 import { createClient, type Client } from 'correctables';
 import { exponentialBackoff, redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
 import { WebSocket } from 'ws';
@@ -6,11 +6,11 @@ import { pause } from '../tickets/pause.ts';
 import { ledger } from './contract.ts';
 import type { HistoryLine } from './history.ts';
 
-/** Operations that one client has under way. */
+/** The number of operations that one client has in flight. */
 const WINDOW = 16;
-/** One operation in so many is red. */
+/** One in this many operations is red. */
 const RED_EVERY = 8;
-/** Longer than any restart: the clients wait for the server to come back. */
+/** The timeout of an operation. It is longer than any restart, because clients wait for the server. */
 const TIMEOUT_MS = 120_000;
 const RECONNECT = exponentialBackoff({ initialDelayMs: 20, maxDelayMs: 100 });
 
@@ -20,15 +20,15 @@ export function clientOf(url: string, timeoutMs = TIMEOUT_MS): Client<RedBlueLev
 }
 
 export interface LoadOptions {
-  /** Of each worker, between two operations. Default: 0. */
+  /** The pause of each worker between two operations. Default: 0 */
   readonly pauseMs?: number;
-  /** For each operation. Default: 120 000. */
+  /** The timeout of each operation. Default: 120 000 */
   readonly timeoutMs?: number;
-  /** Whether a worker goes on after an operation that failed. Default: false, the worker fails. */
+  /** Whether a worker continues after a failed operation. Default: false, the worker fails. */
   readonly isEndless?: boolean;
 }
 
-/** Load from one client a site. */
+/** The load of one client for each site. */
 export class Load {
   acknowledged = 0;
   readonly #clients: readonly Client<RedBlueLevels>[];
@@ -51,23 +51,23 @@ export class Load {
     }
   }
 
-  /** Waits until so many operations are acknowledged. */
+  /** Waits until this many operations are acknowledged. */
   async until(count: number): Promise<void> {
     while (this.acknowledged < count) {
       const more = new Promise<void>((resolve) => (this.#onAcknowledged = resolve));
-      // A worker that fails is an answer too.
+      // Stop waiting if a worker fails.
       await Promise.race([more, ...this.#workers]);
     }
   }
 
-  /** Lets what is under way end. */
+  /** Stops, and waits for operations in flight. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await Promise.all(this.#workers);
     await Promise.all(this.#clients.map((client) => client.close()));
   }
 
-  /** Ends at once: what is in flight fails, as the server may not come back. */
+  /** Stops at once. Operations in flight fail, because the server may not recover. */
   async abandon(): Promise<void> {
     this.#isStopped = true;
     const ended = Promise.allSettled(this.#workers);

@@ -4,11 +4,11 @@ import type { RedBlueLevels } from 'correctables/bindings/redblue';
 import { pause } from '../tickets/pause.ts';
 import { ledger } from './contract.ts';
 
-/** After a restart blue operations still travel between the sites: for so long they may be missing. */
+/** How long blue operations may be missing at a site after a restart, because they still travel between the sites. */
 const TRAVEL_MAX_MS = 20_000;
 const LOOK_AGAIN_MS = 100;
 
-/** When a look that begins now is over. */
+/** Returns the time limit of a search that begins now. */
 export const getLookEnd = (): number => performance.now() + TRAVEL_MAX_MS;
 
 /** Returns how often each operation has taken effect: 0 for one that is still missing at `endMs`. */

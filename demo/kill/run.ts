@@ -1,4 +1,4 @@
-/** Kills the server again and again under load, and looks afterwards for every operation that was sent. */
+/** Kills the server repeatedly under load, and afterwards looks for every operation that was sent. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,26 +8,26 @@ import { clientOf, Load } from './load.ts';
 import { getLookEnd, lookFor } from './look-for.ts';
 import { startServer } from './start-server.ts';
 
-/** What came of it. */
+/** The report of a run. */
 export interface KillReport extends Figures {
   readonly kills: number;
-  /** From each start of the process to the first answer that it gave. */
+  /** The times from each start of the process to its first answer. */
   readonly recoveriesMs: readonly number[];
 }
 
 export interface KillOptions {
   readonly kills: number;
-  /** Operations to be acknowledged between two kills, at least. */
+  /** The minimum number of acknowledged operations between two kills. */
   readonly perKill: number;
-  /** Where the data goes; a temporary folder, removed afterwards, unless given. */
+  /** The directory of the data. Default: a temporary one, which is removed */
   readonly data: string | undefined;
 }
 
-/** The moment of a kill is drawn from so much time, so that it meets writes at any stage. */
+/** The moment of a kill is drawn from this range, so that it interrupts writes at any stage. */
 const KILL_SPREAD_MS = 50;
 const LOOK_BATCH = 500;
 
-/** Runs it; `say` gets a line now and then. */
+/** Runs the kills. `say` receives lines about the progress. */
 export async function killAndRestart(
   { kills, perKill, data }: KillOptions,
   say: (line: string) => void,

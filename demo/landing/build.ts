@@ -4,7 +4,10 @@ import { bundleFile } from '../page-cache/small-page.ts';
 import { readCode } from './code.ts';
 import { landingHtml, type LandingParts } from './html.ts';
 
-/** Returns the script and the style sheet, and a function that renders the page: its links change while the server runs. */
+/**
+ * Returns the script and the style sheet, and a function that renders the page, because its links change while the
+ * server runs.
+ */
 export async function buildLanding(): Promise<{
   readonly assets: PageFiles;
   readonly html: (parts: Omit<LandingParts, 'code'>) => string;

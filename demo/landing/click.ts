@@ -1,4 +1,4 @@
-/** One click: opens the page one way, on a store of its own, and records each step with its time. */
+/** One click: opens the page in one way, on a separate store, and records each step with its time. */
 import { isCorrectableError } from 'correctables';
 import type { Scenario } from './scenario.ts';
 import { openStore } from './store.ts';
@@ -21,15 +21,17 @@ export type Step = { readonly atMs: number } & (
 export interface Click {
   readonly way: WayName;
   readonly scenario: Scenario;
-  /** By `performance.now()`. */
+  /** The start time, by `performance.now()`. */
   readonly beganAt: number;
   readonly steps: readonly Step[];
 }
 
 export interface RunningClick extends Click {
-  /** Presses Buy. Without effect before buying is allowed, and the second time. */
+  /** Presses Buy. Has no effect before buying is allowed, and at the second time. */
   press(): void;
-  /** Resolves when no more will change: the page is complete, and a customer who has pressed Buy has the answer. */
+  /**
+   * Resolves when nothing changes any more: the page is complete, and a customer who has pressed Buy has the answer.
+   */
   readonly settled: Promise<void>;
   /** Closes the store. */
   close(): Promise<void>;
@@ -42,7 +44,10 @@ export interface ClickOptions {
   readonly onStep: (click: RunningClick) => void;
 }
 
-/** Opens the store of a click. Call the result to begin the click: so the three ways can begin at the same moment. */
+/**
+ * Opens the store of a click. Returns a function that begins the click, so that the three ways can begin at the same
+ * moment.
+ */
 export async function prepareClick(way: WayName, options: ClickOptions): Promise<() => RunningClick> {
   const { scenario, buysAtOnce, onStep } = options;
   const shop = await openStore(scenario);
@@ -79,7 +84,7 @@ export async function prepareClick(way: WayName, options: ClickOptions): Promise
       await shop.close();
       await settled;
     };
-    // The store answers later: each step finds the click complete.
+    // The object is complete before the first step, because the store answers later.
     const click: RunningClick = { way, scenario, beganAt, steps, press, settled, close };
     return click;
   };
@@ -87,7 +92,7 @@ export async function prepareClick(way: WayName, options: ClickOptions): Promise
 
 type StepWithoutTime = Step extends infer S ? (S extends Step ? Omit<S, 'atMs'> : never) : never;
 
-/** The price that the page shows after these steps. */
+/** Returns the price that the page shows after these steps. */
 export function shownPrice(steps: readonly Step[]): number | undefined {
   return steps.findLast((step) => step.kind === 'shown')?.goods.offer.price;
 }

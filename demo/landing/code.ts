@@ -1,4 +1,4 @@
-/** The code panes: the source of the three ways as it runs. Lines that other ways lack are marked. */
+/** Creates the code panes: the source of the three ways, with a mark at lines that other ways lack. */
 import { readFile } from 'node:fs/promises';
 import { WAY_NAMES, type WayName } from './ways/ways.ts';
 
@@ -37,7 +37,7 @@ function differs(text: string, all: readonly (readonly [WayName, readonly string
 const TOKEN = /('[^']*')|\b(export|const|async|await|if|null)\b|([&<>])/g;
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** A line as HTML, with strings and keywords in colors of their own. */
+/** Formats a line as HTML, with colored strings and keywords. */
 export function toHtml(line: string): string {
   return line.replaceAll(TOKEN, (token, string?: string, keyword?: string) => {
     if (string !== undefined) return `<i class="string">${token}</i>`;

@@ -1,12 +1,12 @@
-/** What a click took, and whether the customer got what the page showed. */
+/** Measures a click: its times, and whether the customer got what the page showed. */
 import type { Click, Step } from './click.ts';
 import { truePrice } from './scenario.ts';
 import type { Answer } from './ways/shop.ts';
 
 export interface Measures {
-  /** Until the whole page was shown. */
+  /** The time until the whole page was shown. */
   readonly usableMs: number | undefined;
-  /** Until it was shown as the shop's own server has it; undefined if that has not happened. */
+  /** The time until the page showed the values of the shop's own server; undefined if that has not happened. */
   readonly confirmedMs: number | undefined;
   /** Whether a customer can see if the page is confirmed. */
   readonly isMarked: boolean;
@@ -17,7 +17,7 @@ export interface Measures {
   readonly boughtAtWrongPrice: boolean;
   readonly answer: Answer | undefined;
   readonly takenBack: boolean;
-  /** Why no more has come. */
+  /** Why no further answer arrived. */
   readonly failure: string | undefined;
 }
 
@@ -46,7 +46,7 @@ function find<K extends Step['kind']>(steps: readonly Step[], kind: K): Extract<
   return steps.find((step): step is Extract<Step, { kind: K }> => step.kind === kind);
 }
 
-/** The value in the middle; of two, their mean. */
+/** Returns the median. With an even number of values, this is the mean of the two middle ones. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;

@@ -3,9 +3,9 @@
 export interface Scenario {
   /** The round trip to the shop's own server, in milliseconds. */
   readonly distanceMs: number;
-  /** Whether the price has changed, and the copy close by still has the old one. */
+  /** Whether the price has changed, and the nearby copy still has the old price. */
   readonly isStale: boolean;
-  /** Whether one is left, which another customer takes at the same moment. */
+  /** Whether only one item is left, which another customer takes at the same moment. */
   readonly isLastOne: boolean;
   /** Whether the shop's own server cannot be reached. */
   readonly isCut: boolean;
@@ -14,14 +14,14 @@ export interface Scenario {
 export const OLD_PRICE = 20;
 export const NEW_PRICE = 18;
 
-/** The price that counts. */
+/** Returns the true price, which is that of the shop's own server. */
 export function truePrice({ isStale }: Pick<Scenario, 'isStale'>): number {
   return isStale ? NEW_PRICE : OLD_PRICE;
 }
 
 /**
- * Returns whether click number `n` of `clicks`, counted from 0, meets a stale copy. They are spread evenly from the second
- * click to the last one: visitors see one soon, and the page of a finished run shows one.
+ * Returns whether click number `n` of `clicks`, counted from 0, meets a stale copy. Such clicks are spread evenly from
+ * the second click to the last one. So visitors see one soon, and a finished run ends with one.
  */
 export function isStaleClick(n: number, share: number, clicks: number): boolean {
   const count = Math.round(clicks * share);

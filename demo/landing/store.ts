@@ -1,13 +1,13 @@
-/** The shop's store for one click: a server far away and a copy close by, both in this page. */
+/** The shop's store for one click: a distant server and a nearby copy, both simulated in this page. */
 import { createClient } from 'correctables';
 import { memory, memoryStore } from 'correctables/bindings/memory';
 import { dequeue, enqueue, put } from 'correctables/operations';
 import { NEW_PRICE, OLD_PRICE, type Scenario } from './scenario.ts';
 import { OFFER, STOCK, type Offer, type Shop } from './ways/shop.ts';
 
-/** The round trip to the copy close by, in milliseconds. */
+/** The round trip to the nearby copy, in milliseconds. */
 const NEAR_MS = 4;
-/** Longer than any click: the copy receives no change meanwhile. */
+/** The replication lag. It is longer than any click, so that the copy receives no change meanwhile. */
 const LAG_MS = 600_000;
 /** A read that no server answers fails after this time, in milliseconds. */
 export const TIMEOUT_MS = 1_500;
@@ -29,7 +29,7 @@ export async function openStore({ distanceMs, isStale, isLastOne, isCut }: Scena
   const shop = createClient(memory({ store, delaysMs: { weak: NEAR_MS, strong }, lagMs: LAG_MS }), {
     timeoutMs: isCut ? TIMEOUT_MS : Infinity,
   });
-  // The copy of `shop` was made above: these changes reach it too late.
+  // Make these changes after the copy of `shop` was created, so that it does not have them.
   if (isStale) await office.invoke(put(OFFER, offer(NEW_PRICE)));
   if (isLastOne) await office.invoke(dequeue(STOCK));
   await office.close();

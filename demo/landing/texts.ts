@@ -2,7 +2,7 @@
 import { median, type Measures } from './measures.ts';
 import { WAYS, WAY_NAMES, type WayName } from './ways/ways.ts';
 
-/** One click, each way. */
+/** The measures of one click in each way. */
 export type Round = Readonly<Record<WayName, Measures>>;
 
 const digits = (ms: number): string => ms.toFixed(0);
@@ -13,7 +13,7 @@ const medianUsable = (rounds: readonly Round[], way: WayName): string => {
   return times.length === 0 ? 'never' : digits(median(times));
 };
 
-/** What all clicks at one distance amount to. */
+/** Summarizes all clicks at one distance. */
 export function summarize(rounds: readonly Round[], distanceMs: number): { headline: string; others: string } {
   const clicks = rounds.length === 1 ? '1 click' : `${rounds.length} clicks`;
   const wrong = (way: WayName): number => count(rounds, way, ({ boughtAtWrongPrice }) => boughtAtWrongPrice);
@@ -26,13 +26,13 @@ export function summarize(rounds: readonly Round[], distanceMs: number): { headl
   };
 }
 
-/** How many of the clicks on one way bought at a wrong price. */
+/** Counts the clicks of one way that bought at a wrong price. */
 export function tally(rounds: readonly Round[], way: WayName): { readonly text: string; readonly isWrong: boolean } {
   const wrong = count(rounds, way, ({ boughtAtWrongPrice }) => boughtAtWrongPrice);
   return { text: `${wrong} of ${rounds.length}`, isWrong: wrong > 0 };
 }
 
-/** What happened on one way, in half a sentence. */
+/** Describes the result of one way, as a part of a sentence. */
 export function describe({ usableMs, confirmedMs, correctedMs, isMarked, ...measures }: Measures): string {
   const { answer, boughtAtWrongPrice, pressed, failure } = measures;
   const parts = [usableMs === undefined ? 'showed nothing' : `usable after ${digits(usableMs)} ms`];
@@ -49,7 +49,7 @@ export function describe({ usableMs, confirmedMs, correctedMs, isMarked, ...meas
   return parts.join(', ');
 }
 
-/** One sentence for a click, for people who cannot see the panes. */
+/** Describes a click in one sentence, for people who cannot see the panes. */
 export function describeRound(round: Round): string {
   return `${WAY_NAMES.map((way) => `${WAYS[way].title}: ${describe(round[way])}`).join('. ')}.`;
 }

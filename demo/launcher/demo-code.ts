@@ -1,4 +1,4 @@
-/** The code of a demo beside its page: the lines that run, read from their files. */
+/** Shows the code of a demo on its page, read from its source files. */
 import { readFile } from 'node:fs/promises';
 import { toHtml } from '../landing/code.ts';
 
@@ -12,7 +12,7 @@ export interface ShownCode {
   readonly name: string;
 }
 
-/** @throws Error if a file no longer has the function */
+/** Formats the functions as HTML. @throws Error if a file no longer has the function */
 export async function formatCode(all: readonly ShownCode[]): Promise<string> {
   const panes = all.map(async ({ title, file, name }) => {
     const lines = findFunction(await readFile(new URL(file, ROOT), 'utf8'), name);
@@ -24,7 +24,7 @@ export async function formatCode(all: readonly ShownCode[]): Promise<string> {
   return `<section class="demo-code" aria-labelledby="demo-code-title"><h2 id="demo-code-title">The code that runs above</h2><div>${shown}</div></section>`;
 }
 
-/** From the line with its name to the brace that ends it, without indentation. */
+/** Returns a function's source, from the line with its name to its closing brace, without indentation. */
 export function findFunction(source: string, name: string): readonly string[] {
   const lines = source.split('\n');
   const start = lines.findIndex((line) => new RegExp(`^ *(export )?(async )?(function )?${name}(: )?\\(`).test(line));

@@ -15,7 +15,9 @@ export class DemoRegistry {
     return this.#running.has(demo.name);
   }
 
-  /** Where the demo is; starts it if it is not running. One that could not be started may be tried again. */
+  /**
+   * Returns the address of the demo, and starts it if it is not running. If the start fails, a later call tries again.
+   */
   async open(demo: Demo): Promise<string> {
     if (this.#closed) throw new Error('The demos are being closed.');
     let running = this.#running.get(demo.name);
@@ -27,7 +29,7 @@ export class DemoRegistry {
     return (await running).url;
   }
 
-  /** Closes what is running, also what is being started. */
+  /** Closes all running demos, including those that are being started. */
   async close(): Promise<void> {
     this.#closed = true;
     const started = await Promise.allSettled(this.#running.values());

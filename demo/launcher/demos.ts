@@ -10,19 +10,19 @@ export interface RunningDemo {
 }
 
 export interface Demo {
-  /** Part of its address on the start page. */
+  /** Its name, a part of its address on the start page. */
   readonly name: string;
   readonly title: string;
   readonly about: string;
-  /** Where the idea comes from. */
+  /** The paper with the idea. */
   readonly paper: string;
   /** The page of the documentation that explains it, as a path of a checkout. */
   readonly docs?: string;
   /** The file to read first, as a path of a checkout. */
   readonly source?: string;
-  /** The functions that run in its page, with early answers and without. */
+  /** The functions whose code its page shows: those with early answers and those without. */
   readonly code?: readonly ShownCode[];
-  /** What the landing demo breaks, and this demo shows in full. */
+  /** The faults of the landing demo that this demo shows in detail. */
   readonly breaks?: readonly Break[];
   /** Starts it on any free port of the loopback interface. */
   start(): Promise<RunningDemo>;

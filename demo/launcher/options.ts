@@ -6,7 +6,7 @@ const PORT_DEFAULT = 7400;
 const PORT_MAX = 65_535;
 
 /**
- * Where the start page goes: `--port`, else the variable `PORT`, else 7400.
+ * Reads the port of the start page: `--port`, otherwise the variable `PORT`, otherwise 7400.
  *
  * @returns the port, or `undefined` when help was asked for and has been printed
  * @throws UsageError naming the flag or variable at fault

@@ -1,4 +1,7 @@
-/** What the launcher adds to the pages: the cards of the start page, links on the page of each demo, and error pages. */
+/**
+ * Creates the parts that the launcher adds to pages: the cards of the start page, links on the page of each demo, and
+ * error pages.
+ */
 import type { Demo } from './demos.ts';
 
 /** The demos, as the start page offers them after the landing demo. */
@@ -38,7 +41,7 @@ export function withDemoLinks(html: string, links: string, code = ''): string {
     .replace('</main>', () => `</main>${code}`);
 }
 
-/** The address of a demo on the start page's server. */
+/** Returns the address of a demo on the start page's server. */
 export function addressOf({ name }: Demo): string {
   return `/${encodeURIComponent(name)}/`;
 }
@@ -59,7 +62,7 @@ export function failurePage(demo: Demo, failure: unknown): string {
   );
 }
 
-/** The page for an address that leads nowhere. */
+/** The page for an unknown address. */
 export function nowherePage(): string {
   return page('Not here', '\n    <main><h1>There is nothing here</h1><p><a href="/">To the demos</a></p></main>');
 }

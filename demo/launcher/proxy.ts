@@ -1,12 +1,12 @@
-/** Forwards what a browser sends for `/NAME/…` to the demo of that name, which listens on a port of its own. */
+/** Forwards a browser's requests for `/NAME/…` to the demo of that name, which listens on its own port. */
 import { request as sendRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 export interface Target {
-  /** Where the demo listens, on the loopback interface. */
+  /** The port of the demo on the loopback interface. */
   readonly port: number;
-  /** The path as the demo knows it. */
+  /** The path at the demo, without its name. */
   readonly path: string;
   /** Changes a page of HTML before it is passed on. */
   readonly editPage: (html: string) => Promise<string>;

@@ -1,6 +1,6 @@
 /**
- * Serves the start page on the loopback interface, and every demo below a path of its own: an open page finds its demo again
- * after a restart, which starts it when it connects.
+ * Serves the start page on the loopback interface, and every demo below its own path. So after a restart of the
+ * launcher, an open page reconnects to its demo at the same path, which starts the demo.
  */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -20,7 +20,7 @@ import { forwardRequest, forwardUpgrade } from './proxy.ts';
 const HOST = '127.0.0.1';
 
 export interface LauncherOptions {
-  /** Where to listen, on the loopback interface; 0 for any free port. */
+  /** The port on the loopback interface; 0 for any free port. */
   readonly port: number;
   readonly demos: readonly Demo[];
 }
@@ -34,7 +34,7 @@ export interface RunningLauncher {
 /**
  * Starts the launcher. A demo is started when it is first opened.
  *
- * @throws the system's error when the port cannot be had
+ * @throws the system's error if the server cannot listen on the port
  */
 export async function startLauncher({ port, demos }: LauncherOptions): Promise<RunningLauncher> {
   const registry = new DemoRegistry(demos);
@@ -110,9 +110,9 @@ async function upgrade(registry: DemoRegistry, request: IncomingMessage, socket:
 
 interface Found {
   readonly demo: Demo | undefined;
-  /** The path without the demo's name, as the demo knows it; with the query if there is a demo. */
+  /** The path at the demo, without its name, with the query if there is a demo. */
   readonly path: string;
-  /** Whether the slash is missing that relative links need. */
+  /** Whether the trailing slash is missing, which relative links need. */
   readonly isBare: boolean;
 }
 

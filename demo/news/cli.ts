@@ -26,7 +26,7 @@ async function read(options: Options): Promise<void> {
 
 async function open({ port, delays, hasRedis }: Options): Promise<void> {
   if (hasRedis) console.log('Starting a Redis Cluster at each site …');
-  // An interrupted start ends the process, and the servers end with it.
+  // Let an interruption during the start end the process. The servers end with it.
   const ignoreInterrupts = whenInterrupted(() => Promise.resolve());
   const news = await startNews({ port, delays, hasRedis }).catch((error: unknown) => {
     throw explainPort(error, port, '--port N or PORT=N');

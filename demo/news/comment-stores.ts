@@ -1,20 +1,20 @@
-/** The two stores of comments, with the same sites and delays. There are two ways to make them. */
+/** The two stores of comments, with the same sites and delays. They can be in this process or on Redis. */
 import type { Binding } from 'correctables';
 import { createCausalStore, type CausalLevels } from 'correctables/bindings/causal';
 import { PlainCopies, type CopyLevels } from './plain-copies.ts';
 import { getRoundTripsMs, LINE, SITES, type Delays, type Site } from './sites.ts';
 
 export interface CommentStores {
-  /** Keeps causal order. */
+  /** Returns the binding of a site of the store with causal order. */
   causal(site: Site): Binding<CausalLevels>;
-  /** Does not. */
+  /** Returns the binding of a site of the store without causal order. */
   copies(site: Site): Binding<CopyLevels>;
   cutLine(): Promise<void>;
   repairLine(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Both stores in this process. */
+/** Opens both stores in this process. */
 export function openEmbeddedStores(delays: Delays): CommentStores {
   const causal = createCausalStore({ sites: SITES, latency: getRoundTripsMs(delays) });
   const copies = new PlainCopies(delays);

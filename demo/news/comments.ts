@@ -1,27 +1,28 @@
-/** The comments on a story: where they are stored, and how a thread is made of them. */
+/** The comments on a story: where they are stored, and how they are arranged to a thread. */
 import { SITES, type Site } from './sites.ts';
 
 export interface Comment {
   readonly id: string;
   readonly author: string;
   readonly text: string;
-  /** By the clock of the author's device, in milliseconds since the epoch. */
+  /** The time of writing by the clock of the author's device, in milliseconds since the epoch. */
   readonly writtenAt: number;
   /** The comment that it answers. */
   readonly answerTo?: string | undefined;
 }
 
-/** What was read under one key. */
+/** The comments that were read from one key. */
 export type Batch = readonly Comment[] | undefined;
 
 /**
- * Writers at once. Each has a key of its own at each site, so no two of them overwrite each other: the last writer of a key
- * wins.
+ * The maximum number of concurrent writers. Each has a separate key at each site, because the last write of a key wins.
  */
 export const WRITERS = 24;
-/** Each writer leaves no more comments at a site, far more than a page shows. */
+/** The maximum number of comments of a writer at a site, far more than a page shows. */
 export const MAX_OF_WRITER = 50;
-/** Conversations that a page shows, so that no question is dropped before its answers are out of sight. */
+/**
+ * The number of conversations that a page shows. It is so low that no question is dropped while its answers are shown.
+ */
 export const MAX_SHOWN = 6;
 
 export function toKey(site: Site, writer: number): string {
@@ -40,7 +41,7 @@ export interface Conversation {
   readonly answers: readonly Comment[];
 }
 
-/** Makes a thread of what was read, newest conversation first. */
+/** Arranges the comments to a thread, newest conversation first. */
 export function arrangeThread(batches: readonly Batch[]): readonly Conversation[] {
   const comments = batches.flatMap((batch) => batch ?? []).toSorted(compareAge);
   const questions = new Map(comments.filter(isQuestion).map((comment) => [comment.id, comment]));
@@ -52,7 +53,7 @@ export function arrangeThread(batches: readonly Batch[]): readonly Conversation[
   return conversations.toSorted((a, b) => getStart(b) - getStart(a));
 }
 
-/** How many answers are shown without their question. */
+/** Returns how many answers are shown without their question. */
 export function countOrphans(thread: readonly Conversation[]): number {
   return thread.reduce((count, { question, answers }) => count + (question === undefined ? answers.length : 0), 0);
 }
@@ -76,13 +77,13 @@ export interface ThreadFaults {
   readonly missing: number;
 }
 
-/** What is wrong with a thread for a reader who has written the comments with these ids. */
+/** Finds the faults of a thread for a reader who has written the comments with these ids. */
 export function findFaults(thread: readonly Conversation[], ownIds: readonly string[]): ThreadFaults {
   const ids = listIds(thread);
   return { orphans: countOrphans(thread.slice(0, MAX_SHOWN)), missing: ownIds.filter((id) => !ids.has(id)).length };
 }
 
-/** How many comments of another thread are not in this one. */
+/** Returns how many comments of another thread are missing in this one. */
 export function countHeld(thread: readonly Conversation[], other: readonly Conversation[]): number {
   const ids = listIds(thread);
   return [...listIds(other)].filter((id) => !ids.has(id)).length;

@@ -1,11 +1,14 @@
-/** What the news reader asks of its store (Correctables, OSDI 2016, §4.4). A page imports this file, never the service. */
+/**
+ * The operations of the news reader's store (Correctables, OSDI 2016, §4.4). A page imports this file, never the
+ * service.
+ */
 import { defineContract } from 'correctables/contract';
 import * as z from 'zod';
 
 const storySchema = z.object({ id: z.string(), headline: z.string(), place: z.string() });
 export type Story = z.infer<typeof storySchema>;
 
-/** Headlines on the front page, newest first. */
+/** The number of headlines on the front page. */
 export const MAX_HEADLINES = 5;
 
 export const news = defineContract('news', {

@@ -1,4 +1,7 @@
-/** Ann asks in Dublin. Bob reads in Oregon, and answers as soon as he sees her question. */
+/**
+ * Plays a conversation: Ann asks a question in Dublin. Bob reads in Oregon, and answers as soon as he sees the
+ * question.
+ */
 import type { CommentRoom } from './comment-room.ts';
 import type { Comment } from './comments.ts';
 
@@ -26,7 +29,7 @@ export function writeScript(number: number, id: string, nowMs: number): Script {
   };
 }
 
-/** Ends when both comments are written at their own sites. */
+/** Plays the conversation. Resolves when both comments are written at their own sites. */
 export async function converse(ann: CommentRoom, bob: CommentRoom, { question, answer }: Script): Promise<void> {
   await ann.post(question);
   while (!hasQuestion(await bob.readThread(), question)) await pause(LOOK_EVERY_MS);

@@ -2,7 +2,10 @@
 import type { Client, Correctable } from 'correctables';
 import { news, type Story } from './contract.ts';
 
-/** Of the phone, of the near site, and of all sites. `tentative` is between them, for writes that are not certain yet. */
+/**
+ * The levels: of the device's cache, of the nearest site, and of all sites. `tentative` is for writes that are not
+ * certain yet.
+ */
 export type NewsLevels = readonly ['cache', 'tentative', 'causal', 'strong'];
 
 export interface NewsView {
@@ -14,7 +17,7 @@ export interface NewsView {
   readonly cachedAt?: number | undefined;
 }
 
-/** Reads the headlines once, and draws each view of them: what the device has, then what is better. */
+/** Reads the headlines once, and draws each view: first that of the device's cache, then stronger ones. */
 export function showLatestNews(
   reader: Client<NewsLevels>,
   refreshDisplay: (view: NewsView) => void,

@@ -23,7 +23,7 @@ import { NEWSROOM, type Site } from './sites.ts';
 const CAUSAL_LEVELS: CausalLevels = ['causal', 'latest'];
 const OPENINGS = 10;
 const MOVES = 10;
-/** Reads of each store while an answer may be there without its question. */
+/** The number of reads of each store while an answer may be visible without its question. */
 const READS_WHILE_CUT = 20;
 const READ_EVERY_MS = 10;
 const VISITOR = 0;
@@ -32,7 +32,7 @@ const PEOPLE = 1;
 export interface Figures {
   /** How long each view of the front page took, in milliseconds. */
   readonly frontPage: Readonly<Record<'cacheMs' | 'causalMs' | 'strongMs', Percentiles>>;
-  /** Headlines that only the view at `strong` had. */
+  /** How many headlines only the view at `strong` had. */
   readonly headlinesAtStrongOnly: number;
   readonly conversations: number;
   /** How many reads showed an answer without its question. */
@@ -41,7 +41,7 @@ export interface Figures {
   readonly reads: number;
   readonly moves: {
     readonly count: number;
-    /** How long the new site let the session wait, in milliseconds. */
+    /** How long the session had to wait at the new site, in milliseconds. */
     readonly waitMs: Percentiles;
     /** How often the reader's own comment was missing afterwards. */
     readonly ownMissing: Readonly<Record<'causal' | 'copies', number>>;

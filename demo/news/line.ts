@@ -1,7 +1,10 @@
-/** The line between two sites that visitors cut. It repairs itself, so that no visitor leaves it cut behind. */
+/**
+ * The connection between two sites that visitors can cut. It is repaired after some time, so that no visitor leaves it
+ * cut.
+ */
 import type { CommentStores } from './comment-stores.ts';
 
-/** How long it stays cut at most. */
+/** The maximum time that it stays cut. */
 export const CUT_MAX_MS = 20_000;
 
 export class Line {

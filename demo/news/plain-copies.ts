@@ -1,6 +1,6 @@
 /**
- * A store without causal order, to compare with: each site has a copy, and each write travels to the other copies by itself
- * and counts there as soon as it arrives. Replication of many stores works so if it is asynchronous.
+ * A store without causal order, for comparison. Each site has a copy. Each write is sent to the other copies
+ * separately, and is visible there as soon as it arrives. Asynchronous replication of many stores works like this.
  */
 import type { Binding } from 'correctables';
 import { tiered } from 'correctables/bindings/tiered';
@@ -14,7 +14,7 @@ interface Write {
   readonly value: unknown;
 }
 
-/** Of `get`, `getMany` and `put`. */
+/** The arguments of `get`, `getMany` and `put`. */
 export interface CopyArgs {
   readonly key: string;
   readonly keys: readonly string[];
@@ -25,7 +25,7 @@ export class PlainCopies {
   readonly #delays: Delays;
   readonly #copies: ReadonlyMap<Site, Map<string, unknown>> = new Map(SITES.map((site) => [site, new Map()]));
   readonly #timers = new Set<NodeJS.Timeout>();
-  /** Writes that wait for a line, by line. */
+  /** The writes that wait until a cut line is repaired, by line. */
   readonly #held = new Map<string, Write[]>();
 
   constructor(delays: Delays) {
@@ -46,7 +46,7 @@ export class PlainCopies {
     });
   }
 
-  /** Holds what travels between two sites back, as a network that has failed. */
+  /** Holds back all writes between two sites, like a failed network. */
   cut(a: Site, b: Site): void {
     for (const line of [toLine(a, b), toLine(b, a)]) if (!this.#held.has(line)) this.#held.set(line, []);
   }

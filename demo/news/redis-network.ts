@@ -1,4 +1,4 @@
-/** A Redis Cluster at each site, on this machine. What travels between two sites takes ways of its own, with their delay. */
+/** A Redis Cluster at each site, on this machine. Data between two sites uses separate routes with a delay. */
 import { once } from 'node:events';
 import type { Server } from 'node:net';
 import { Cluster } from 'ioredis';
@@ -7,10 +7,10 @@ import { freePorts, LOOPBACK } from '../../engines/ports.ts';
 import { RedisSite } from './redis-site.ts';
 import { getRoundTripMs, SITES, type Delays, type Site } from './sites.ts';
 
-/** The default of ioredis is shorter than a trip of the slow delays: clients ask again which master has which slots. */
+/** The timeout of a refresh of the slots. The default of ioredis is shorter than a round trip with slow delays. */
 const SLOTS_REFRESH_MS = 10_000;
 
-/** A way from clients at one site to one master of another site. */
+/** A route from clients at one site to one master of another site. */
 interface Way {
   readonly from: Site;
   readonly targetPort: number;
@@ -46,8 +46,8 @@ export class RedisNetwork {
   }
 
   /**
-   * Connects a client at `from` with the cluster at `to`. Masters announce their own ports, so the client translates them to
-   * those of the ways.
+   * Connects a client at `from` with the cluster at `to`. Masters announce their own ports, so the client translates
+   * them to those of the routes.
    */
   connect(from: Site, to: Site): Cluster {
     const ways = this.#ways.filter((way) => way.from === from);
@@ -56,7 +56,7 @@ export class RedisNetwork {
     );
     const masters = this.#getPorts(to).map((port) => natMap[`${LOOPBACK}:${port}`] ?? { host: LOOPBACK, port });
     const cluster = new Cluster(masters, { natMap, slotsRefreshTimeout: SLOTS_REFRESH_MS });
-    cluster.on('error', () => {}); // Each command reports its own failure.
+    cluster.on('error', () => {}); // Ignore the event: each command reports its own failure.
     this.#connections.push(cluster);
     return cluster;
   }
@@ -71,12 +71,12 @@ export class RedisNetwork {
     );
   }
 
-  /** Until then nothing is delayed, so that connections and stores are ready in seconds. */
+  /** Begins the delays. Before that nothing is delayed, so that connections and stores are ready in seconds. */
   beginDelays(): void {
     this.#hasDelays = true;
   }
 
-  /** Holds all bytes between two sites, as a network that has failed. Connections stay open. */
+  /** Holds back all bytes between two sites, like a failed network. Connections stay open. */
   cut(a: Site, b: Site): void {
     this.#cutLines.add(toLine(a, b));
   }

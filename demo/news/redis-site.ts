@@ -44,7 +44,7 @@ export class RedisSite {
   async #join(busPorts: readonly number[]): Promise<void> {
     const [first] = this.ports as readonly [number];
     const masters = this.ports.map((port) => new Redis({ host: LOOPBACK, port }));
-    for (const master of masters) master.on('error', () => {}); // Each command reports its own failure.
+    for (const master of masters) master.on('error', () => {}); // Ignore the event: each command reports its own failure.
     try {
       for (const [at, master] of masters.entries()) {
         await master.call('CLUSTER', 'SET-CONFIG-EPOCH', at + 1);

@@ -1,4 +1,4 @@
-/** Both stores of comments on a Redis Cluster at each site. */
+/** Opens both stores of comments on a Redis Cluster at each site. */
 import type { Binding } from 'correctables';
 import { causalRedis, createCausalDeployment, type CausalRedisAlarm } from 'correctables/bindings/causal-redis';
 import { tiered } from 'correctables/bindings/tiered';
@@ -10,7 +10,7 @@ import { LINE, SITES, type Delays, type Site } from './sites.ts';
 
 const NAME = 'comments';
 const PARTITIONS = 8;
-/** Keys of the plain copies, which lie beside those of the causal store. */
+/** The prefix of the keys of plain copies, which are in the same cluster as those of the causal store. */
 const COPY_PREFIX = 'copies:';
 
 type Connections = Readonly<Record<Site, Cluster>>;
@@ -48,7 +48,7 @@ export async function openRedisStores(delays: Delays): Promise<CommentStores> {
   }
 }
 
-/** The servers of a demo keep nothing, which the binding would report for each of them. */
+/** Reports alarms, except those about missing persistence, which every server of a demo would cause. */
 function reportAlarm({ code, site, message }: CausalRedisAlarm): void {
   if (code !== 'persistence') console.error(`demo:news: ${site}: ${message}`);
 }
@@ -66,7 +66,7 @@ function openCopies(site: Site, connections: Connections): Binding<CopyLevels> {
       const text = JSON.stringify(value);
       await near.set(toCopyKey(key), text);
       for (const other of SITES) {
-        if (other !== site) connections[other].set(toCopyKey(key), text).catch(() => {}); // As it is with copies.
+        if (other !== site) connections[other].set(toCopyKey(key), text).catch(() => {}); // Send the write to the other copies without waiting.
       }
       return undefined;
     },

@@ -41,7 +41,7 @@ export function startStores(options: NewsOptions = {}): Promise<RunningNews> {
   return start({ ...options, port: 0 });
 }
 
-/** Builds the page, then starts the stores and serves both at one address; 0 is any free port. */
+/** Builds the page, then starts the stores and serves both at one address; port 0 is any free port. */
 export async function startNews(options: NewsOptions & { readonly port: number }): Promise<RunningNews> {
   return start({ ...options, page: fileListener(await buildPage()) });
 }
@@ -112,7 +112,7 @@ interface ListenerParts {
   readonly hasRedis: boolean;
 }
 
-/** Answers what pages ask about the line, and gives each page two numbers to write under: this one, and the next. */
+/** Answers requests of pages about the line, and gives each page two writer numbers: the returned one, and the next. */
 function createListener({ page, line, delays, hasRedis }: ListenerParts): RequestListener {
   let pages = 0;
   const actions: Readonly<Record<string, () => Promise<object>>> = {

@@ -1,4 +1,4 @@
-/** Where the news are read and written. A page can import this file. */
+/** The sites where news are read and written. A page can import this file. */
 
 /** Puts the headlines in order: the newsroom is there. */
 export const NEWSROOM = 'dublin';
@@ -8,7 +8,7 @@ export type Site = (typeof SITES)[number];
 /** The site from which a visitor reads at first. */
 export const FIRST_SITE: Site = 'sydney';
 
-/** The line that can be cut: comments then travel by no other way. */
+/** The line that can be cut. Comments then have no other route. */
 export const LINE: readonly [Site, Site] = ['dublin', 'sydney'];
 
 /** Round trips in milliseconds, about what public measurements show. */
@@ -18,7 +18,7 @@ const MEASURED_MS: Readonly<Record<string, number>> = {
   'oregon-sydney': 140,
 };
 
-/** As measured, or so long that people see what happens meanwhile. */
+/** The delays: measured ones, or longer ones, so that people can watch. */
 export const DELAYS = ['slow', 'measured'] as const;
 export type Delays = (typeof DELAYS)[number];
 
@@ -30,7 +30,7 @@ export function getRoundTripsMs(delays: Delays): Readonly<Record<string, number>
   return Object.fromEntries(Object.entries(MEASURED_MS).map(([pair, ms]) => [pair, factor * ms]));
 }
 
-/** The round trip between two sites, in milliseconds. */
+/** Returns the round trip between two sites, in milliseconds. */
 export function getRoundTripMs(delays: Delays, from: Site, to: Site): number {
   return getRoundTripsMs(delays)[[from, to].toSorted().join('-')] ?? 0;
 }
@@ -39,7 +39,7 @@ export function getRoundTripMs(delays: Delays, from: Site, to: Site): number {
 export const STORES = ['headlines', 'comments', 'copies'] as const;
 export type StoreName = (typeof STORES)[number];
 
-/** Where a store of a site listens, as a path of the server. */
+/** Returns the path of the server at which a store of a site listens. */
 export function toPath(store: StoreName, site: Site): string {
   return `${store}-${site}`;
 }

@@ -6,12 +6,12 @@ export interface PageToBundle {
   /** The folder with its index.html. */
   readonly root: string;
   readonly plugins?: readonly Plugin[];
-  /** A script that is larger is warned of. */
+  /** The size above which Vite warns about a script. */
   readonly chunkSizeWarningLimit?: number;
 }
 
 export async function bundlePage({ root, plugins = [], ...given }: PageToBundle): Promise<PageFiles> {
-  // Loading it takes longer than bundling a page: only for pages that are not kept.
+  // Load Vite only if a page must be built, because loading it takes longer than bundling.
   const { build } = await import('vite');
   const built = await build({
     configFile: false,

@@ -1,4 +1,7 @@
-/** A hash of all that goes into the demos' pages: their source, the built package, and what is installed. */
+/**
+ * Computes a hash of everything that goes into the demos' pages: their source, the built package, and what is
+ * installed.
+ */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,9 +9,9 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FOLDERS = ['demo', 'dist'];
-/** The one in node_modules is written by npm, and says which versions are there. */
+/** The file in node_modules is written by npm, and lists the installed versions. */
 const FILES = ['package.json', 'tsconfig.json', 'node_modules/.package-lock.json'];
-/** What a bundler reads. */
+/** The files that a bundler reads. */
 const SOURCE = /\.(?:ts|js|json|html|css)$/;
 const TYPES_ONLY = /\.d\.ts$/;
 
@@ -18,7 +21,7 @@ export async function inputsHash(root: string = ROOT): Promise<string> {
   const paths = [...FILES, ...listed.flat().toSorted()];
   const contents = await Promise.all(paths.map((path) => contentOf(join(root, path))));
   const hash = createHash('sha256');
-  // Vite bundles for production where nothing else is said, and says so itself from then on.
+  // Vite bundles for production by default, and then sets the variable itself.
   hash.update(process.env['NODE_ENV'] ?? 'production');
   for (const [at, path] of paths.entries()) {
     const content = contents[at] as Buffer;
@@ -32,7 +35,7 @@ async function sourcesIn(root: string, folder: string): Promise<string[]> {
   return names.filter((name) => SOURCE.test(name) && !TYPES_ONLY.test(name)).map((name) => join(folder, name));
 }
 
-/** Empty for what is not there: a package that was installed by another means has no list of npm's. */
+/** Returns an empty content for a missing file: without npm, there is no such list of packages. */
 async function contentOf(path: string): Promise<Buffer> {
   try {
     return await readFile(path);

@@ -1,6 +1,6 @@
 /**
- * Built pages are kept in build/demo from one start to the next, and built again when anything that goes in has
- * changed. Processes may do so at the same time: a page is one file, put there whole.
+ * Built pages are kept in build/demo from one start to the next, and built again when one of their inputs has changed.
+ * Several processes may do so at the same time, because a page is one file that is written atomically.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
@@ -10,14 +10,14 @@ import { inputsHash } from './inputs.ts';
 const FOLDER = new URL('../../build/demo/', import.meta.url);
 
 interface KeptPage {
-  /** The hash of what went in. */
+  /** The hash of the inputs. */
   readonly inputs: string;
   /** By path, in base64. */
   readonly files: Readonly<Record<string, string>>;
 }
 
 /**
- * Gives the page that is kept under a name, or builds and keeps it.
+ * Returns the stored page of a name, or builds and stores it.
  *
  * @param hash tells of what is built from
  */
@@ -42,7 +42,7 @@ async function read(place: URL): Promise<KeptPage | undefined> {
   try {
     return JSON.parse(await readFile(place, 'utf8')) as KeptPage;
   } catch {
-    // Whatever cannot be read is built again.
+    // If the file cannot be read, the page is built again.
     return undefined;
   }
 }

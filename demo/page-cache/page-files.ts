@@ -1,8 +1,8 @@
-/** The files of a built page, and what answers requests for them. */
+/** The files of a built page, and the listener that serves them. */
 import { extname } from 'node:path';
 import type { RequestListener } from 'node:http';
 
-/** By path, without the slash that it begins with. They are in memory: whatever is built next does not change them. */
+/** By path, without the slash that it begins with. They are in memory: so a later build does not change them. */
 export type PageFiles = ReadonlyMap<string, Buffer>;
 
 const TYPES: Readonly<Record<string, string>> = {

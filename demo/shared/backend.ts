@@ -1,4 +1,4 @@
-/** A service at three sites in one process, with the papers' delays between them. */
+/** Starts a service at three sites in one process, with the papers' delays between them. */
 import type { RequestListener } from 'node:http';
 import { serve, type RunningServer, type ServeOptions } from 'correctables/server';
 import { ROUND_TRIPS_MS, type Place, type Placement } from '../../engines/wan.ts';
@@ -18,9 +18,9 @@ const PLACED: Readonly<Record<Placement, Sites>> = {
 export interface BackendOptions {
   readonly service: ServeOptions['service'];
   readonly wan: WanPreset;
-  /** Where the sites are; `paper` unless given. */
+  /** The placement of the sites. Default: `paper` */
   readonly placement?: Placement | undefined;
-  /** Where to listen, on the loopback interface; 0 (default) for any free port. */
+  /** The port on the loopback interface. Default: 0, any free port */
   readonly port?: number;
   /** Answers the HTTP requests that are not the backend's own. */
   readonly page?: RequestListener | undefined;

@@ -1,9 +1,12 @@
-/** Loading much data with few operations. */
+/** Loads much data with few operations. */
 
-/** Operations under way at a time: enough to fill the way to the site, few enough to stay below its limits. */
+/**
+ * The number of operations in flight: enough to use the connection to the site, and few enough to stay below its
+ * limits.
+ */
 const IN_FLIGHT = 4;
 
-/** Calls `put` with the things below `count`, made by `make`, at most `batchMax` at a time. */
+/** Creates `count` items by `make`, and calls `put` with at most `batchMax` of them at a time. */
 export async function inBatches<T>(
   { count, batchMax: maxBatch }: { readonly count: number; readonly batchMax: number },
   make: (index: number) => T,

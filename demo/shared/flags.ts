@@ -1,8 +1,8 @@
-/** Reading the command line of a demo. */
+/** Reads the command line of a demo. */
 import type { CAC } from 'cac';
 import { UsageError } from '../../engines/usage-error.ts';
 
-/** What was given, by the names of the options. */
+/** The values of the options, by name. */
 export type Flags = Readonly<Record<string, unknown>>;
 
 /**
@@ -28,7 +28,9 @@ export interface Range {
   readonly max: number;
 }
 
-/** One of the values that an option takes; it throws a `UsageError` for another, as those below do. */
+/**
+ * Returns one of the values that an option accepts. Throws a `UsageError` for another value, as the functions below do.
+ */
 export function oneOf<const T extends readonly (string | number)[]>(
   options: Flags,
   name: string,
@@ -39,7 +41,7 @@ export function oneOf<const T extends readonly (string | number)[]>(
   throw new UsageError(`${formatFlag(name)} takes one of ${allowed.join(', ')}, not "${String(value)}"`);
 }
 
-/** As it is written on the command line. */
+/** Formats a flag as it is typed on the command line. */
 export function formatFlag(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`)}`;
 }

@@ -1,14 +1,16 @@
-/** A server as it is reached from another place. */
+/** Starts a proxy with a delay, as if the server were at another place. */
 import { openRoute } from '../../engines/delay-proxy.ts';
 import { freePorts } from '../../engines/ports.ts';
 
 export interface LatencyProxy {
-  /** The address to ask instead. */
+  /** The address of the proxy. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** @param roundTripMs what the way there and back takes; half of it each way */
+/**
+ * @param roundTripMs the round trip, half of it in each direction
+ */
 export async function startLatencyProxy(target: string, roundTripMs: number): Promise<LatencyProxy> {
   const url = new URL(target);
   const [listenPort = 0] = await freePorts(1);

@@ -1,4 +1,4 @@
-/** The command line of the demos that chase references, parsed and checked. */
+/** Parses the command line of the demos that follow references. */
 import { cac } from 'cac';
 import { WORKLOADS, type Workload } from './speculation/workload.ts';
 import { UsageError } from '../../engines/usage-error.ts';
@@ -9,20 +9,20 @@ export const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 const LATENCIES = ['eu-us', 'none'] as const;
 
 /**
- * Ways to reach Cassandra: 1, two reads through `cassandra-driver`; 2, a gateway beside the coordinator; 3, a coordinator
- * that gives preliminary views.
+ * The read strategies for Cassandra: 1, two reads through `cassandra-driver`; 2, a gateway beside the coordinator; 3, a
+ * coordinator that supports preliminary views.
  */
 export const WAYS = [1, 2, 3] as const;
 
 export type Site = (typeof SITES)[number];
 export type WanPreset = 'paper' | 'none';
 
-/** Options that only a Cassandra behind the application has. */
+/** Options that apply only to Cassandra. */
 export interface CassandraOptions {
   readonly way: (typeof WAYS)[number];
-  /** The site of the node that the client asks. */
+  /** The site of the coordinator. */
   readonly coordinator: Site;
-  /** Replicas out of three that a final read asks. */
+  /** The number of replicas, out of three, of a final read. */
   readonly readQuorum: 2 | 3;
 }
 
@@ -30,14 +30,14 @@ export interface Options {
   readonly headless: boolean;
   readonly json: boolean;
   readonly binding: (typeof BINDINGS)[number];
-  /** Set exactly where `binding` is `cassandra`. */
+  /** Set if and only if `binding` is `cassandra`. */
   readonly cassandra: CassandraOptions | undefined;
   /** The share of the paper's data that is loaded. */
   readonly scale: number;
   /** How long the contenders run together, in seconds. */
   readonly seconds: number;
   readonly workload: Workload;
-  /** Requests under way at a time. */
+  /** Requests in flight at a time. */
   readonly workers: number;
   readonly client: Site;
   readonly wan: WanPreset;
@@ -46,9 +46,9 @@ export interface Options {
   readonly port: number;
 }
 
-/** What differs from demo to demo. */
+/** The settings that differ between demos. */
 export interface Program {
-  /** As in `npm run demo:ads --`. */
+  /** The command of the demo, for example `npm run demo:ads --`. */
   readonly command: string;
   readonly about: string;
   /** The share of the data that is loaded by default. */
@@ -107,7 +107,10 @@ export function parseOptions(argv: readonly string[], program: Program): Options
   };
 }
 
-/** Those of Cassandra. As in the paper, the coordinator is in Frankfurt and asks one more replica. */
+/**
+ * Reads the options of Cassandra. By default, as in the paper, the coordinator is in Frankfurt and reads one more
+ * replica.
+ */
 function cassandraOptions(options: Flags, binding: Options['binding']): CassandraOptions | undefined {
   if (binding !== 'cassandra') {
     if (options['way'] !== undefined) throw new UsageError('--way is for --binding cassandra');

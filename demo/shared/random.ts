@@ -1,12 +1,12 @@
 /** Random numbers from a seed, so that a run can be repeated, and the skewed popularity that YCSB gives to its keys. */
 
-/** Gives the next number in [0, 1). */
+/** Returns the next number in [0, 1). */
 export type Random = () => number;
 
 /**
- * A small generator (Mulberry32) with a state of its own.
+ * Creates a small generator (Mulberry32).
  *
- * @param seed a whole number; equal seeds give equal sequences
+ * @param seed an integer; equal seeds lead to equal sequences
  */
 export function seeded(seed: number): Random {
   let state = seed >>> 0;
@@ -16,24 +16,30 @@ export function seeded(seed: number): Random {
   };
 }
 
-/** A generator for the `index`th thing of a seeded collection: things can be made in any order, or left out. */
+/**
+ * Creates a generator for the item at `index` of a seeded collection, so that items can be created in any order, or
+ * left out.
+ */
 export function seededAt(seed: number, index: number): Random {
   return seeded(mixed(mixed(seed >>> 0) ^ Math.imul(index + 1, 0x9e3779b1)));
 }
 
-/** The output function of Mulberry32: an unsigned 32-bit number. */
+/** Computes the output function of Mulberry32: an unsigned 32-bit number. */
 function mixed(state: number): number {
   let bits = Math.imul(state ^ (state >>> 15), state | 1);
   bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
   return (bits ^ (bits >>> 14)) >>> 0;
 }
 
-/** A whole number from `min` to `max`, both included. */
+/** Returns an integer from `min` to `max`, both included. */
 export function wholeBetween(random: Random, min: number, max: number): number {
   return min + Math.floor(random() * (max - min + 1));
 }
 
-/** Different whole numbers below `below`, at most as many as there are: the beginning of a shuffle of all of them. */
+/**
+ * Returns different integers below `below`, at most as many as there are. They are the beginning of a shuffle of all of
+ * them.
+ */
 export function distinctBelow(random: Random, below: number, count: number): number[] {
   const moved = new Map<number, number>();
   return Array.from({ length: Math.min(count, below) }, (_, place) => {
@@ -47,7 +53,7 @@ export function distinctBelow(random: Random, below: number, count: number): num
 /** The skew of YCSB's standard workloads. */
 export const ZIPFIAN_CONSTANT = 0.99;
 
-/** The sum of the weights of all ranks; the first one's share is one part of it. */
+/** Returns the sum of the weights of all ranks, in which the first rank has the weight 1. */
 export function zetaOf(items: number): number {
   let zeta = 0;
   for (let rank = 1; rank <= items; rank += 1) zeta += 1 / rank ** ZIPFIAN_CONSTANT;
@@ -55,10 +61,10 @@ export function zetaOf(items: number): number {
 }
 
 /**
- * Draws ranks below `items` of which the smaller are the more popular, as YCSB does (after Gray and others, *Quickly
- * generating billion-record synthetic databases*, SIGMOD 1994).
+ * Returns a function that draws ranks below `items`, of which smaller ones are more popular, as YCSB does (after Gray
+ * and others, *Quickly generating billion-record synthetic databases*, SIGMOD 1994).
  *
- * @param zetaN what `zetaOf(items)` gives: adding it up takes time in proportion to `items`
+ * @param zetaN the result of `zetaOf(items)`, whose computation takes time in proportion to `items`
  */
 export function zipfian(items: number, zetaN: number = zetaOf(items)): (random: Random) => number {
   const theta = ZIPFIAN_CONSTANT;
@@ -74,7 +80,9 @@ export function zipfian(items: number, zetaN: number = zetaOf(items)): (random: 
   };
 }
 
-/** Spreads ranks over the keys, so that popular keys are no neighbors; ranks that meet share a key, as in YCSB. */
+/**
+ * Spreads ranks over the keys, so that popular keys are not adjacent. Several ranks may have the same key, as in YCSB.
+ */
 export function scattered(rank: number, items: number): number {
   return mixed(Math.imul(rank + 1, 0x9e3779b1)) % items;
 }

@@ -15,7 +15,7 @@ export interface RedblueParts {
   load(store: AnyClient): Promise<void>;
 }
 
-/** Starts the sites, connects beside the client and loads the data. */
+/** Starts the sites, connects the client and loads the data. */
 export async function openRedblue(
   { service, contract, load }: RedblueParts,
   { client, asks = client, wan, placement }: DeploymentOptions,

@@ -1,30 +1,32 @@
-/** `correctables serve` in a process of its own, so that it can be killed, frozen and started again. */
+/** Runs `correctables serve` as a separate process, so that it can be killed, frozen and started again. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** The command, as it is built. */
+/** The path of the built command. */
 export const CLI: string = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
-/** The last lines that a server wrote: enough to say why it has ended. */
+/** The number of last lines of a server that are kept, enough to show why it has ended. */
 const LINES_MAX = 5;
 const STOP_MAX_MS = 10_000;
 
 export interface ServeOptions {
-  /** What follows `correctables serve`. */
+  /** The arguments after `correctables serve`. */
   readonly args: readonly string[];
-  /** In a group of its own, so that Ctrl-C in the terminal reaches the demo alone, which ends its servers. */
+  /**
+   * Whether it has its own process group, so that Ctrl-C in the terminal reaches only the demo, which ends its servers.
+   */
   readonly detached?: boolean;
   /** Called with each line of its log. */
   readonly onLog: (line: string) => void;
 }
 
-/** A server, running until it is ended. */
+/** A running server. */
 export class ServeProcess {
-  /** The websocket address of each of its sites, once it listens, so after recovery; rejects if it ends before. */
+  /** The websocket address of each of its sites, once it listens after its recovery. Rejects if it ends before. */
   readonly listening: Promise<Readonly<Record<string, string>>>;
-  /** Resolves when it has ended, with how: a signal, or an exit code and the last lines that it wrote. */
+  /** Resolves when it has ended, with a signal, or with an exit code and its last lines. */
   readonly ended: Promise<string>;
   readonly #child: ChildProcess;
   #hasEnded = false;
@@ -53,7 +55,7 @@ export class ServeProcess {
     this.listening = Promise.race([first, early]).then(
       ([line]) => (JSON.parse(line) as { readonly sites: Record<string, string> }).sites,
     );
-    // A caller that awaits neither needs no failure.
+    // Prevent an unhandled rejection: a caller need not await these promises.
     this.listening.catch(() => {});
   }
 
@@ -62,12 +64,12 @@ export class ServeProcess {
     return this.#child.pid;
   }
 
-  /** `kill -9`: it gets no chance to write anything down. */
+  /** `kill -9`: it has no chance to write anything. */
   kill(): Promise<string> {
     return this.#end('SIGKILL');
   }
 
-  /** It stands still from now on; its sockets stay. */
+  /** Stops the process (SIGSTOP). Its sockets stay open. */
   freeze(): void {
     this.#child.kill('SIGSTOP');
   }
@@ -76,7 +78,7 @@ export class ServeProcess {
     this.#child.kill('SIGCONT');
   }
 
-  /** Ends it as an operator does; by force if it takes too long. */
+  /** Ends it as an operator does, and by force if that takes too long. */
   async stop(): Promise<string> {
     this.unfreeze();
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MAX_MS);

@@ -5,7 +5,7 @@ type Contract = Parameters<typeof redblue>[0];
 type Options = Parameters<typeof redblue>[1];
 export type WebSocketClass = NonNullable<Options['WebSocket']>;
 
-/** A viewer should see within two or three seconds what becomes of the clients of a stalled site. */
+/** Short heartbeats, so that visitors see within two or three seconds that clients leave a stalled site. */
 const PATIENCE = { heartbeatIntervalMs: 2_500, pongTimeoutMs: 1_000, connectTimeoutMs: 2_000 } as const;
 const RECONNECT_MS_MAX = 1_000;
 
@@ -24,7 +24,7 @@ export interface SiteConnection {
   readonly at: string;
 }
 
-/** Connects to the first of the sites; whenever the connection is lost for good, to the next. */
+/** Connects to the first of the sites; and to the next one whenever the connection is lost. */
 export function connectToSites(contract: Contract, options: SiteConnectionOptions): SiteConnection {
   const { urls, WebSocket, onMove, onStateChange } = options;
   const [[first] = ['']] = urls;

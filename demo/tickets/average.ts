@@ -1,7 +1,9 @@
-/** How long customers waited against the tickets that were left, averaged over several sales (OSDI 2016, Figure 12). */
+/**
+ * Computes how long customers waited by the number of tickets left, averaged over several sales (OSDI 2016, Figure 12).
+ */
 import type { Purchase } from './serve-customer.ts';
 
-/** The mean wait of the purchases that began with so many tickets left. */
+/** The mean wait of the purchases that began with this number of tickets left. */
 export interface MeanWait {
   readonly ticketsLeft: number;
   readonly ms: number;

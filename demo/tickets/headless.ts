@@ -1,4 +1,4 @@
-/** One sale with early confirmation and the same sale without, in one run, on a real store. */
+/** Runs one sale with early confirmation and the same sale without, on a real store. */
 import { writeFile } from 'node:fs/promises';
 import type { Options } from './options.ts';
 import { verifySales, type Verdict } from './verify/verify-sales.ts';
@@ -9,7 +9,7 @@ import type { Shop } from './purchase.ts';
 import { ticketNames } from './ticket-names.ts';
 import { storeOf } from './stores/open.ts';
 
-/** The figures of a headless run: what the judge finds in the history of the sale, and how it was set up. */
+/** The figures of a headless run: the verdict on the history of the sale, and its settings. */
 export interface Figures extends Verdict {
   readonly binding: string;
   readonly stock: string;
@@ -18,7 +18,7 @@ export interface Figures extends Verdict {
   readonly threshold: number;
   /** The same sale with strong views only. */
   readonly baseline: { readonly purchase: Percentiles };
-  /** The same sale by other means, where the store has some. */
+  /** The same sale by other recipes of the store, if there are any. */
   readonly baselines?: Readonly<Record<string, { readonly purchase: Percentiles }>>;
 }
 
@@ -41,7 +41,7 @@ export async function headlessSale(options: Options, progress: (text: string) =>
       baselines[name] = { purchase: purchase(history) };
     }
     const incremental = await sale('sale', options, { shops, progress });
-    // What is judged is what can be read, line by line, by anybody.
+    // Judge the lines of the history, which anyone can check.
     const lines = incremental.history.map((line) => JSON.stringify(line));
     if (options.history !== undefined) await writeFile(options.history, `${lines.join('\n')}\n`);
     const verdict = verifySales(

@@ -5,11 +5,11 @@ import { oneOf, parseFlags, readInteger, readPath, type Flags } from '../shared/
 
 export const BINDINGS = ['redblue', 'zookeeper'] as const;
 export const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
-/** How tickets are sold: from a queue, in the order of all sites, or by rights that each site holds. */
+/** How tickets are sold: from a queue in the red order, or by rights that each site holds. */
 export const STOCKS = ['queue', 'rights'] as const;
 const LATENCIES = ['eu-us', 'none'] as const;
 
-/** The sites of as many retailers as are asked for, in turn. */
+/** The sites of the retailers, in turn. */
 const SPREAD = ['ireland', 'frankfurt', 'virginia', 'frankfurt'] as const;
 const RETAILERS_MAX = 64;
 const DEFAULT_RETAILERS = 4;
@@ -23,7 +23,7 @@ export interface Options {
   readonly stock: (typeof STOCKS)[number];
   readonly tickets: number;
   readonly threshold: number;
-  /** The site that each retailer stands beside. */
+  /** The site of each retailer. */
   readonly client: readonly Site[];
   readonly wan: 'paper' | 'none';
   readonly history: string | undefined;
@@ -79,7 +79,7 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
   };
 }
 
-/** Where each retailer stands. */
+/** Returns the site of each retailer. */
 function placement(options: Flags): readonly Site[] {
   const client = options['client'];
   const names = client === undefined ? SPREAD : String(client).split(',');

@@ -1,4 +1,4 @@
-/** Waiting on purpose: between customers, and before trying again. */
+/** Pauses between customers and before retries. */
 
 /** Resolves after `ms` milliseconds, or as soon as `signal` aborts. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Selling one ticket (Correctables, OSDI 2016, Listing 5): say yes on the early view while plenty of tickets are left,
- * wait for the final one when few are.
+ * Sells one ticket (Correctables, OSDI 2016, Listing 5): answers yes on the early view while many tickets are left, and
+ * waits for the final view when few are left.
  */
 import type { AnyClient, AnyView, Correctable, Levels } from 'correctables';
 import { dequeue, getSafeThreshold, type QueueItem } from 'correctables/operations';
@@ -19,7 +19,7 @@ export type PurchaseEvent =
       readonly item: string | null;
       /** Tickets left when the purchase began, the one about to be sold included. */
       readonly ticketsLeft: number;
-      /** More than so many must be left for an early yes: of preliminary views. */
+      /** More tickets than this must be left for an early yes. Only for preliminary views. */
       readonly needed?: number;
     }
   | {
@@ -33,25 +33,28 @@ export type PurchaseEvent =
 export interface PurchaseOptions {
   /** The queue that holds the tickets. */
   readonly event: string;
-  /** Say yes early only while more than this many tickets are left, the one about to be sold included. */
+  /** Answers yes early only while more tickets than this are left, the one about to be sold included. */
   readonly threshold: number;
-  /** Trust the threshold alone, as the paper does; otherwise more must be left than others may have taken. */
+  /**
+   * Whether to use only the threshold, as the paper does. Otherwise more tickets must also be left than others may have
+   * taken.
+   */
   readonly isFixed?: boolean;
-  /** Ask for the strongest view only: the baseline without incremental consistency. */
+  /** Whether to request only the strongest view: the baseline without incremental consistency. */
   readonly strongOnly?: boolean;
-  /** Names what the final hands out; as it is unless given. */
+  /** Returns a name for the item of the final view. Default: the item itself */
   readonly nameOf?: ((item: string) => string) | undefined;
   readonly onEvent: (event: PurchaseEvent) => void;
 }
 
-/** Buys a ticket; the customer is answered through `onEvent`, once. The Correctable closes with the final view. */
+/** Buys a ticket. The customer gets one answer, through `onEvent`. The Correctable closes with the final view. */
 export function purchaseTicket(shop: Shop, options: PurchaseOptions): Purchase {
   return options.strongOnly === true ? sellWhenConfirmed(shop, options) : sellEarly(shop, options);
 }
 
 type Purchase = Correctable<QueueItem<string> | null, Levels, string>;
 
-/** Answers yes on the early answer while plenty of tickets are left. */
+/** Answers yes on the early view while many tickets are left. */
 function sellEarly(shop: Shop, options: PurchaseOptions): Purchase {
   const customer = new Customer(options);
   return shop
@@ -67,7 +70,7 @@ function sellEarly(shop: Shop, options: PurchaseOptions): Purchase {
     });
 }
 
-/** Waits for the confirmed answer. */
+/** Waits for the final view. */
 function sellWhenConfirmed(shop: Shop, options: PurchaseOptions): Purchase {
   const customer = new Customer(options);
   return shop.invokeStrong(dequeue<string>(options.event)).onFinal((ticket, view) => {
@@ -78,7 +81,7 @@ function sellWhenConfirmed(shop: Shop, options: PurchaseOptions): Purchase {
 
 type SeenView = Pick<AnyView, 'final' | 'level' | 'meta'>;
 
-/** A customer who is answered once, whatever comes later. */
+/** A customer who gets one answer, whatever happens later. */
 class Customer {
   readonly #options: PurchaseOptions;
   #isAnswered = false;
@@ -101,7 +104,7 @@ class Customer {
     return { item, ticketsLeft };
   }
 
-  /** More than so many tickets must be left for an early yes. */
+  /** Returns how many tickets must be exceeded for an early yes. */
   ticketsNeeded(view: SeenView): number {
     const { isFixed = false, threshold } = this.#options;
     return isFixed ? threshold : Math.max(threshold, getSafeThreshold(view));
@@ -116,7 +119,7 @@ class Customer {
 
 const asItIs = (item: string): string => item;
 
-/** How many items are left after a dequeue by the store; 0 if unknown, so that no customer gets an answer too early. */
+/** Returns how many items are left after a dequeue; 0 if unknown, so that no customer gets an answer too early. */
 function remainingOf(meta: Readonly<Record<string, unknown>> | undefined): number {
   const remaining = meta?.['remaining'];
   return typeof remaining === 'number' ? remaining : -1;

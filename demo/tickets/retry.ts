@@ -1,23 +1,26 @@
-/** Trying again while the store is too busy: it has done nothing then, so another try does no harm. */
+/** Retries while the store is overloaded. It has then done nothing, so a retry is safe. */
 import { isCorrectableError } from 'correctables';
 import { pause } from './pause.ts';
 
 const RETRIES_MAX = 50;
-/** How long to wait before the first retry unless the store says; each time longer, up to eight times as long. */
+/**
+ * How long to wait before the first retry, unless the store specifies it. Each wait is longer, up to eight times as
+ * long.
+ */
 const RETRY_AFTER_MS = 50;
 const RETRY_FACTOR_MAX = 8;
 
 export interface RetryOptions {
-  /** Called before each further try, with how many there were. */
+  /** Called before each retry, with the number of retries so far. */
   readonly onRetry?: (retries: number) => void;
-  /** Whether another try is still wanted; always unless given. */
+  /** Returns whether to retry. Default: always */
   readonly mayRetry?: () => boolean;
 }
 
 /**
- * Runs `attempt` until the store takes it.
+ * Runs `attempt` until the store accepts it.
  *
- * @throws what `attempt` throws: any failure but `OVERLOADED`, and that one too in the end
+ * @throws what `attempt` throws: any failure but `OVERLOADED`, and also that one after the last retry
  */
 export async function retry<T>(attempt: () => PromiseLike<T>, options: RetryOptions = {}): Promise<T> {
   const { onRetry, mayRetry = () => true } = options;
@@ -33,7 +36,10 @@ export async function retry<T>(attempt: () => PromiseLike<T>, options: RetryOpti
   }
 }
 
-/** Grows with the number of tries, and differs between customers, so that they do not all come back at once. */
+/**
+ * Returns a wait that grows with the number of retries. It is random, so that customers do not all retry at the same
+ * time.
+ */
 function delayMs(retryAfterMs = RETRY_AFTER_MS, retries: number): number {
   return retryAfterMs * Math.min(2 ** retries, RETRY_FACTOR_MAX) * (0.5 + Math.random());
 }

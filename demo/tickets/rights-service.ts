@@ -1,6 +1,7 @@
 /**
- * The ticket shop's service where sites sell by rights: tickets without numbers, of which each site holds some and sells
- * them by itself, final at once. Only the last few are decided in the red order. Same contract, same shop.
+ * The ticket shop's service in which sites sell by rights. Tickets have no numbers. Each site holds rights to some of
+ * them and sells these alone, final at once. Only the last few tickets are sold in the red order. The contract and the
+ * shop are the same.
  */
 import { blue, boundedCounter, cell, defineService, red, table, withMeta } from 'correctables/server';
 import { ticketShop } from './contract.ts';
@@ -21,7 +22,7 @@ export const rightsService = defineService(ticketShop, {
   }),
   generators: {
     enqueue: ({ queue }, { shadow }) => shadow.putBack({ queue }, undefined),
-    // A ticket is as good as any other: what tells it apart is who bought it.
+    // All tickets are equal, so the item is a unique id of the purchase.
     dequeue: ({ queue }, { tables, shadow, uniqueId }) => {
       const { left } = tables.events.row(queue).free;
       if (left === 0) return withMeta(null, { remaining: 0 });

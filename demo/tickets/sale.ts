@@ -1,4 +1,4 @@
-/** A sale: retailers sell one stock of tickets at the same time until it is gone. */
+/** Runs a sale: retailers sell one stock of tickets at the same time until it is sold out. */
 import { enqueue, peek } from 'correctables/operations';
 import { ticketShop } from './contract.ts';
 import { pause } from './pause.ts';
@@ -7,11 +7,14 @@ import { serveCustomer, type Purchase, type SaleEvent } from './serve-customer.t
 
 /** How retailers sell. It is read again for each customer, so that it can be changed during a sale. */
 export interface SalePolicy {
-  /** Say yes early only while more than this many tickets are left. */
+  /** Answers yes early only while more tickets than this are left. */
   readonly threshold: number;
-  /** Trust the threshold alone, as the paper does; otherwise more must be left than others may have taken. */
+  /**
+   * Whether to use only the threshold, as the paper does. Otherwise more tickets must also be left than others may have
+   * taken.
+   */
   readonly isFixed?: boolean;
-  /** A pause between two customers of one retailer, in milliseconds; none by default. */
+  /** A pause between two customers of one retailer, in milliseconds. Default: none */
   readonly paceMs?: number;
 }
 
@@ -21,26 +24,26 @@ export interface SaleOptions {
   readonly policy: SalePolicy;
   /** The tickets that are on sale, for the history. */
   readonly stock?: readonly string[];
-  /** Where each retailer stands, for the history. */
+  /** The site of each retailer, for the history. */
   readonly sites?: readonly string[];
-  /** Names what finals hand out, where tickets have no numbers; as they are unless given. */
+  /** Returns a name for the item of a final view, if tickets have no numbers. Default: the item itself */
   readonly nameOf?: (item: string) => string;
-  /** Ask for the strongest view only: the baseline without incremental consistency. */
+  /** Whether to request only the strongest view: the baseline without incremental consistency. */
   readonly strongOnly?: boolean;
-  /** Ends the sale early: customers being served are served to the end. */
+  /** Ends the sale early: customers that are being served get their answers. */
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: SaleEvent) => void;
   /** Called whenever a purchase changes, with what is known so far. */
   readonly onPurchase?: (purchase: Purchase) => void;
   /**
-   * Asked when a purchase has failed: resolves when the retailer may go on, rejects to send it home, which ends the sale
-   * with that reason once all have stopped. Unless given, every failure does.
+   * Called when a purchase has failed. Resolves when the retailer may continue. Rejects to stop the retailer, which
+   * ends the sale with that reason once all have stopped. Default: every failure ends the sale
    */
   readonly recover?: (failure: unknown, retailer: number) => Promise<void>;
 }
 
 export interface Sale {
-  /** In the order in which they began. */
+  /** The purchases in the order in which they began. */
   readonly purchases: readonly Purchase[];
   readonly history: readonly SaleEvent[];
 }
@@ -62,7 +65,7 @@ export async function stockUp(retailers: readonly Shop[], event: string, tickets
 /**
  * Opens an event whose tickets have no numbers, and waits until every retailer's site holds some of them.
  *
- * @returns what the tickets are called in the history
+ * @returns the names of the tickets in the history
  */
 export async function redistributePool(
   retailers: readonly Shop[],
@@ -83,7 +86,7 @@ export async function redistributePool(
   return Array.from({ length: tickets }, (_, n) => `${event}#${n + 1}`);
 }
 
-/** Where there are fewer tickets than sites, some hold none for ever. */
+/** The maximum wait. If there are fewer tickets than sites, some sites never hold one. */
 const SHARE_OUT_MAX_MS = 1000;
 const SHARE_OUT_LOOK_MS = 10;
 

@@ -1,4 +1,4 @@
-/** One customer of a sale: a purchase with its history and its timing, tried again while the store is too busy. */
+/** One customer of a sale: a purchase with its history and its timing, retried while the store is overloaded. */
 import { isCorrectableError } from 'correctables';
 import { purchaseTicket, type Answer, type PurchaseEvent, type Shop } from './purchase.ts';
 import { retry } from './retry.ts';
@@ -18,7 +18,7 @@ export type CustomerEvent = {
   | PurchaseEvent
 );
 
-/** One purchase, with what it cost in time. Durations in milliseconds from the first try to the view or the answer. */
+/** One purchase, with its times: milliseconds from the first attempt to the view or the answer. */
 export interface Purchase {
   readonly customer: string;
   readonly retailer: number;
@@ -27,13 +27,13 @@ export interface Purchase {
   readonly answeredMs?: number;
   readonly answer?: Answer;
   readonly early?: boolean;
-  /** Tickets left when the purchase began, as the first view that said so put it. */
+  /** Tickets left when the purchase began, by the first view that contained their number. */
   readonly ticketsLeft?: number;
   readonly preliminaryItem?: string | null;
   readonly finalItem?: string | null;
-  /** How often the store was too busy to take the purchase. */
+  /** How often the store was too busy to accept the purchase. */
   readonly retries?: number;
-  /** Why there will be no final view. Unless the store says otherwise, whether a ticket was taken is not known. */
+  /** Why there will be no final view. Unless the error rules it out, a ticket may have been taken. */
   readonly failure?: unknown;
 }
 
@@ -43,7 +43,7 @@ export interface CustomerOptions {
   readonly retailer: number;
   /** The queue that holds the tickets. */
   readonly event: string;
-  /** Where that retailer stands, for the history. */
+  /** The site of that retailer, for the history. */
   readonly site?: string | undefined;
   readonly threshold: number;
   readonly isFixed?: boolean | undefined;
@@ -90,12 +90,12 @@ export function serveCustomer(shop: Shop, options: CustomerOptions): Served {
     if (step.kind === 'answered') answered(step.answer);
   };
   options.onEvent({ ...whose, kind: 'begun', retailer, ...(site && { site }), atMs: begunAt - saleBeganAt });
-  change(purchase); // Listed in the order in which they come, not in which they hear something.
+  change(purchase); // List the purchase now, so that purchases are in the order in which customers arrive.
   const attempt = (): PromiseLike<unknown> =>
     purchaseTicket(shop, { event, threshold, isFixed, strongOnly, nameOf, onEvent });
   const served = retry(attempt, {
     onRetry: (retries) => change({ ...purchase, retries }),
-    // A purchase that has shown a view was taken: another one would be another ticket.
+    // Do not retry after a view: the purchase was accepted, and a retry would buy another ticket.
     mayRetry: () => purchase.preliminaryMs === undefined,
   });
   const failure = served.then(

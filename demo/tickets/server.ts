@@ -10,12 +10,12 @@ import { rightsService } from './rights-service.ts';
 import { serviceAt } from './service.ts';
 
 export interface ShopOptions {
-  /** Where to listen, on the loopback interface; 0 (default) for any free port. */
+  /** The port on the loopback interface. Default: 0, any free port */
   readonly port?: number;
   readonly wan?: Options['wan'];
-  /** How tickets are sold; from a queue unless given. */
+  /** How tickets are sold. Default: from a queue */
   readonly stock?: Options['stock'];
-  /** How fast each site sells from a queue; as fast as it can unless given. */
+  /** The throttle of sales from a queue at each site. Default: no throttle */
   readonly pace?: Throttle;
 }
 
@@ -27,7 +27,7 @@ export function startBackend(options: ShopOptions = {}): Promise<RunningShop> {
   return start(options);
 }
 
-/** Purchases that a site takes at a time when people look on: few enough for a rush of customers to be too many. */
+/** The limit of purchases in flight at a site of the page. It is so low that a rush of customers exceeds it. */
 const IN_FLIGHT_MAX = 100;
 
 /** Builds the page, then starts the sites and serves both at one address. */

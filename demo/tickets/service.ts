@@ -1,12 +1,14 @@
 /**
  * The ticket shop's service for the RedBlue backend: an event's tickets are a queue, and taking one is red. The pop is
- * applied when its turn in the red order comes, so that contended sales never have to be tried again.
+ * applied at its place in the red order, so contended sales need no retries.
  */
 import { cell, defineService, queue, red, table, withMeta } from 'correctables/server';
 import type { Throttle } from 'correctables/operations';
 import { ticketShop } from './contract.ts';
 
-/** @param pace how fast each site sells; as fast as it can unless given, and then no early view is safe */
+/**
+ * @param pace the throttle of each site. Default: no throttle, and then no early view is safe
+ */
 export const serviceAt = (pace?: Throttle) =>
   defineService(ticketShop, {
     tables: { queues: table({ items: queue<unknown>() }), events: table({ tickets: cell<number>() }) },
@@ -22,7 +24,7 @@ export const serviceAt = (pace?: Throttle) =>
         return [events.row(event).tickets.assign(tickets), ...pushes];
       }),
     }),
-    // Whatever they find is decided in the red order: a customer whose site is away is served once, at another.
+    // Make these always red, whatever they find: a customer whose site is down is then served once, at another site.
     alwaysRed: ['enqueue', 'dequeue', 'openEvent'],
     ...(pace && { throttled: { operations: ['dequeue'], ...pace } }),
     generators: {
@@ -32,8 +34,8 @@ export const serviceAt = (pace?: Throttle) =>
         const { items } = tables.queues.row(args.queue);
         return withMeta(items.size === 0 ? null : { item: items.at(0) }, { remaining: items.size });
       },
-      // Of two that open an event at once, the later one in the red order is rejected, runs again and finds it open. That
-      // it is open already comes out of the red order too, not from the site alone.
+      // If two clients open an event at the same time, the later one in the red order is rejected, runs again and finds
+      // it open. The result that it is open already is certified in the red order too.
       openEvent: ({ event, tickets }, { tables, shadow }) => {
         const already = tables.events.row(event).tickets;
         if (already !== undefined) return { tickets: already, opened: false };

@@ -1,6 +1,6 @@
 /**
- * How fast one site sells while others do: what it may have sold unknown to them is bounded by it, and so is how many
- * customers it serves at once.
+ * The throttle of each site. It bounds how many tickets a site may have sold unknown to the others, and how many
+ * customers it serves at a time.
  */
 import type { Throttle } from 'correctables/operations';
 

@@ -1,6 +1,6 @@
 /**
- * Names for tickets without numbers: each that was handed out gets one of the tickets on sale, the same whenever it is
- * shown. Beyond those there are names that were never on sale, so that a history shows what was sold too often.
+ * Names tickets without numbers: each sold item gets the name of one of the tickets on sale, always the same one.
+ * Further items get names that were never on sale, so that a history shows oversold tickets.
  */
 export function ticketNames(event: string): (item: string) => string {
   const names = new Map<string, string>();

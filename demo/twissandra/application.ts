@@ -1,4 +1,7 @@
-/** The timelines as an application that is measured and shown: users by number, reads both ways, new tweets. */
+/**
+ * The timelines as an `Application` for benchmarks and pages: users have numbers, timelines are read with and without
+ * speculation, and tweets are posted.
+ */
 import type { AnyClient } from 'correctables';
 import type { Application } from '../shared/speculation/application.ts';
 import { twissandraContract, type Tweet } from './contract.ts';

@@ -1,4 +1,4 @@
-/** `npm run demo:twissandra`: the page, or a contest without it. */
+/** `npm run demo:twissandra`: the page, or a comparison without a page. */
 import { runDemo } from '../shared/speculation/cli.ts';
 import { deployTimelines } from './deploy.ts';
 import { startTimelinePage } from './page-server.ts';

@@ -1,6 +1,6 @@
 /**
- * What the timelines ask of their store (Correctables, OSDI 2016, §6.3.1): a timeline names tweets. A page imports this
- * file, never the service.
+ * The operations of the timelines' store (Correctables, OSDI 2016, §6.3.1): a timeline refers to tweets. A page imports
+ * this file, never the service.
  */
 import { defineContract, operation } from 'correctables/contract';
 import * as z from 'zod';
@@ -15,26 +15,26 @@ export interface Tweet {
   readonly body: string;
 }
 
-/** Tweets that a timeline shows at most, newest first. */
+/** The maximum number of tweets that a timeline shows, newest first. */
 export const SHOWN_MAX = 40;
-/** How many tweets `loadTweets` takes at a time. */
+/** The maximum number of tweets in one `loadTweets`. */
 export const BATCH_MAX = 500;
 
 export const twissandraContract = defineContract('twissandra', {
-  /** The newest tweets of a timeline, by reference; none for an unknown user. */
+  /** The newest tweets of a timeline, by reference; an empty array for an unknown user. */
   getTimeline: operation({
     access: 'read',
     args: z.object({ user: id }),
     result: z.array(id).max(SHOWN_MAX),
     key: ({ user }) => user,
   }),
-  /** Many tweets in one read, in the order of `ids`; null for one that is not there. */
+  /** Many tweets in one read, in the order of `ids`; null for a missing tweet. */
   getTweets: operation({
     access: 'read',
     args: z.object({ ids: z.array(id).max(SHOWN_MAX) }),
     result: z.array(tweetSchema.nullable()),
   }),
-  /** Posts a tweet to its author's timeline; gives its reference. */
+  /** Posts a tweet to its author's timeline; returns its reference. */
   post: operation({
     access: 'write',
     args: z.object({ user: id, body: z.string().max(280) }),

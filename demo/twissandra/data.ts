@@ -27,16 +27,16 @@ const SUBJECTS = [
 export interface TweetData {
   readonly timelines: number;
   readonly tweets: number;
-  /** A tweet of the corpus, and whose timeline it is in. */
+  /** Returns a tweet of the corpus, and the user whose timeline contains it. */
   post(index: number): { readonly user: string; readonly tweet: Tweet };
-  /** A random next tweet. */
+  /** Draws the text of a new tweet. */
   newBody(random: Random): string;
 }
 
 /** The name of a user, by number. */
 export const userOf = (user: number): string => `user-${user}`;
 
-/** Data of `scale` times the paper's size. Equal seeds give equal data, whatever the order in which it is asked for. */
+/** Creates data of `scale` times the paper's size. Equal seeds lead to equal data, in whatever order it is read. */
 export function tweetData({ scale, seed }: { readonly scale: number; readonly seed: number }): TweetData {
   const timelines = Math.max(1, Math.round(PAPER_SIZES.timelines * scale));
   const tweets = Math.max(timelines, Math.round(PAPER_SIZES.tweets * scale));
@@ -45,7 +45,7 @@ export function tweetData({ scale, seed }: { readonly scale: number; readonly se
     tweets,
     post(index) {
       const random = seededAt(seed, index);
-      // Every timeline has one tweet at least; the others fall where they may.
+      // Every timeline has at least one tweet. The others are distributed at random.
       const user = userOf(index < timelines ? index : wholeBetween(random, 0, timelines - 1));
       return { user, tweet: { id: `tweet-${index}`, author: user, body: bodyOf(random) } };
     },

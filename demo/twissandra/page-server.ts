@@ -1,4 +1,4 @@
-/** The timelines' page with what it stands on: the sites and the data. */
+/** Serves the timelines' page, with its sites and its data. */
 import { startPageDemo } from '../shared/page/start.ts';
 import type { StartPage } from '../shared/speculation/cli.ts';
 import { twissandraContract } from './contract.ts';

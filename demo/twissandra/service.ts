@@ -1,6 +1,7 @@
 /**
- * The timelines' service for the RedBlue backend. A timeline is a log, so that tweets posted at several sites at once all
- * stay: posting is blue, final at `causal`. A strong read shows what its site has after a round trip through the red order.
+ * The timelines' service for the RedBlue backend. A timeline is a log, so that concurrent tweets of several sites are
+ * all kept. Posting is blue, final at `causal`. A strong read shows what its site has after a round trip through the
+ * red order.
  */
 import { blue, defineService, log, register, table } from 'correctables/server';
 import { SHOWN_MAX, twissandraContract, type Tweet } from './contract.ts';

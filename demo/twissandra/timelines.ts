@@ -1,5 +1,5 @@
 /**
- * Reading a timeline in two steps (Correctables, OSDI 2016, §6.3.1): the references of the tweets, then the tweets; the
+ * Reads a timeline in two steps (Correctables, OSDI 2016, §6.3.1): the references of the tweets, then the tweets; the
  * second step begins on the preliminary references.
  */
 import type { AnyClient, Correctable, Levels } from 'correctables';
@@ -14,14 +14,14 @@ export class Timelines {
     this.#store = store;
   }
 
-  /** Closes with the tweets that the final timeline names. */
+  /** Returns a Correctable that closes with the tweets of the final timeline. */
   getTimeline(user: string, watch: Watch): Correctable<Tweet[], Levels, string> {
     return watched(this.#store.invoke(twissandraContract.getTimeline({ user })), watch)
       .speculate((ids, { signal }) => this.#getTweets(ids, watch, signal))
       .onFinal((tweets) => watch.delivered(tweets.map(({ id }) => id)));
   }
 
-  /** The same without speculation: waits for the final timeline before it fetches anything. */
+  /** Does the same without speculation: waits for the final timeline before it fetches tweets. */
   async getTimelineStrongly(user: string, watch: Watch): Promise<Tweet[]> {
     const ids = await watched(this.#store.invokeStrong(twissandraContract.getTimeline({ user })), watch);
     const tweets = await this.#getTweets(ids, watch);

@@ -1,4 +1,4 @@
-/** What the ad server's page says. */
+/** The texts of the ad server's page. */
 import type { PageMessages } from '../../shared/page/messages.ts';
 
 export const adWords: PageMessages = {

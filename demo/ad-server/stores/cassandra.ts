@@ -90,7 +90,7 @@ export const openCassandraAds: OpenStore<AdData> = (data, options, progress) =>
     progress,
   );
 
-/** One row a statement: what has to be all or nothing is one row here. */
+/** Returns the only row of a statement. Each statement writes one row, because only one row is written atomically. */
 function only<T>(field: string, list: readonly T[]): T {
   const [first] = list;
   if (first !== undefined && list.length === 1) return first;

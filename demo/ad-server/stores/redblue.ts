@@ -25,7 +25,7 @@ export async function loadAds(store: AnyClient, data: AdData): Promise<void> {
   );
   const lastAd = adContract.getAd({ id: adIdOf(data.ads - 1) });
   const lastProfile = adContract.getPersonalizedAdsRefs({ uid: uidOf(data.profiles - 1) });
-  // A strong read is a round trip over the wide area: asking again is not busy waiting.
+  // Each strong read takes a round trip between sites, so this loop is no busy wait.
   while ((await store.invokeStrong(lastAd)) === null);
   while ((await store.invokeStrong(lastProfile)).length === 0);
 }

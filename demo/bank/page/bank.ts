@@ -1,4 +1,4 @@
-/** The bank as this page sees it: two tellers, and the total that an auditor reads at the third site. */
+/** The model of the page: two tellers, and the total that an auditor reads at the third site. */
 import { createClient } from 'correctables';
 import { exponentialBackoff, redblue } from 'correctables/bindings/redblue';
 import { keyValue } from 'correctables/contract';
@@ -10,7 +10,7 @@ import { readTotal, type BankClient, type Transfer } from '../transfer.ts';
 import { Teller } from './teller.ts';
 
 const REFRESH_EVERY_MS = 400;
-/** Between two transfers of a teller that works by itself. */
+/** The pause between two automatic transfers of a teller. */
 const PAUSE_MS = 700;
 const RECONNECT_MS_MAX = 1_000;
 
@@ -18,7 +18,7 @@ export type Phase = 'connecting' | 'ready' | 'in flight' | 'failed';
 
 /** The transfers by which both tellers spend the same money. */
 export interface SameMoney extends Pick<Transfer, 'from' | 'euros'> {
-  /** By teller, once both have ended. */
+  /** The receipts of the tellers, once both transfers have ended. */
   readonly receipts?: readonly Receipt[];
 }
 
@@ -64,10 +64,10 @@ export class Bank {
     return !this.isWorking && !this.#isSpending && this.totals !== undefined;
   }
 
-  /** Reads again and again what the sites have: others change it, too. Never ends. */
+  /** Reads the balances of the sites repeatedly, because other visitors change them too. Never ends. */
   async follow(): Promise<never> {
     for (;;) {
-      // A read that fails is made again. The state of the connection says what is wrong.
+      // A failed read is repeated. The state of the connection shows the problem.
       await this.#refresh().catch(() => {});
       await pause(REFRESH_EVERY_MS);
     }

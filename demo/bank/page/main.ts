@@ -1,4 +1,6 @@
-/** The bank's page. `?delays=measured` in its address has the delays of the papers, which are short for an eye. */
+/**
+ * The bank's page. `?delays=measured` in its address selects the delays of the papers, which are too short to watch.
+ */
 import { byId, make, setText } from '../../shared/page/dom.ts';
 import { formatSite } from '../../shared/page/site-names.ts';
 import { ROUND_TRIPS_MS } from '../../../engines/wan.ts';
@@ -22,7 +24,7 @@ const showTotal = createTotalView(bank);
 const [sameMoney, work] = [byId('same-money', HTMLButtonElement), byId('work', HTMLButtonElement)];
 
 sameMoney.addEventListener('click', () => {
-  // A site that does not answer is seen in the state, too.
+  // Ignore failures here: the state shows a site that does not answer.
   if (bank.canSpendSameMoney) void bank.spendSameMoney().catch(() => {});
 });
 work.addEventListener('click', () => (bank.isWorking ? bank.stop() : bank.work()));
@@ -49,7 +51,7 @@ function show(): void {
   showTotal();
 }
 
-/** What a teller waits for when a transfer is confirmed. */
+/** Describes the round trip for which a teller waits until a transfer is confirmed. */
 function formatDistance(site: TellerSite): string {
   const ms = (ROUND_TRIPS_MS[[site, LEADER].toSorted().join('-')] ?? 0) * (delays === 'slow' ? SLOW_FACTOR : 1);
   return `${ms} ms to ${formatSite(LEADER)} and back`;

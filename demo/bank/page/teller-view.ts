@@ -7,12 +7,14 @@ import { getStatus, type Receipt } from '../receipt.ts';
 import type { ShownBalance, Teller } from './teller.ts';
 import { formatMessage } from './texts.ts';
 
-/** The page lists no more than this, so that long work costs no more than short work. */
+/** The maximum number of listed transfers, so that drawing does not become slower with time. */
 const ROWS_MAX = 30;
 
 const CLASSES = { early: 'early', confirmed: 'good', corrected: 'waited', 'taken back': 'bad' } as const;
 
-/** @returns what shows the present state of the teller */
+/**
+ * @returns a function that shows the present state of the teller
+ */
 export function createTellerView(teller: Teller, distance: string): () => void {
   const template = byId('teller', HTMLTemplateElement).content.cloneNode(true) as DocumentFragment;
   const find = <E extends HTMLElement>(selector: string): E => template.querySelector(selector) as E;
@@ -104,7 +106,7 @@ function connectForm(form: HTMLFormElement, teller: Teller): void {
   const [euros, from, to] = [field('euros'), field('from'), field('to')];
   for (const select of [from, to]) select.append(...ACCOUNTS.map((account) => new Option(account)));
   to.value = ACCOUNTS[1];
-  // Money moves between two accounts: the other field makes way.
+  // If both fields name the same account, change the other field.
   const keepApart = (changed: HTMLInputElement, other: HTMLInputElement): void => {
     if (other.value === changed.value) other.value = getNextAccount(changed.value as Account, 1);
   };

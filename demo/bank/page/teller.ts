@@ -4,7 +4,7 @@ import { followTransfer, getStatus, type Receipt } from '../receipt.ts';
 import type { TellerSite } from '../sites.ts';
 import { readBalances, type BankClient, type Transfer } from '../transfer.ts';
 
-/** How a balance is shown. */
+/** A balance as it is shown. */
 export interface ShownBalance {
   readonly euros: number | undefined;
   readonly mark: 'early' | 'confirmed' | 'corrected' | 'taken back';
@@ -14,12 +14,15 @@ export interface ShownBalance {
 
 export class Teller {
   readonly site: TellerSite;
-  /** By number, in the order in which they were sent. */
+  /** The receipts of the transfers, in the order in which they were sent. */
   readonly receipts: Receipt[] = [];
   readonly #bank: BankClient;
   readonly #onChange: () => void;
   #balances: Balances | undefined;
-  /** How many transfers have ended: a read that began before one of them may be older than what is shown. */
+  /**
+   * The number of transfers that have ended. A read that began before the latest end may be older than the shown
+   * balances.
+   */
   #ended = 0;
 
   constructor(site: TellerSite, bank: BankClient, onChange: () => void) {
@@ -56,7 +59,7 @@ export class Teller {
     });
   }
 
-  /** What the teller shows for each account: its latest transfer decides. */
+  /** Returns the shown balance of each account. It depends on the latest transfer of the account. */
   show(): ReadonlyMap<Account, ShownBalance> {
     return new Map(ACCOUNTS.map((account) => [account, this.#showAccount(account)]));
   }

@@ -33,7 +33,7 @@ export function countReceipts(receipts: readonly Receipt[]): Counts {
   };
 }
 
-/** What the page is about at the moment. */
+/** Returns the headline for the present state. */
 export function formatHeadline(sameMoney: SameMoney | undefined, counts: Counts, isWorking: boolean): string {
   if (isWorking) return `Both tellers are at work: ${counts.confirmed} confirmed, ${counts.takenBack} taken back.`;
   if (sameMoney === undefined) return 'Two tellers can spend the same money early. Only one of them gets it.';
@@ -54,7 +54,7 @@ const END_WORDS: Readonly<Record<Status, string>> = {
   unknown: 'without an answer',
 };
 
-/** Why a transfer was not made; what came of it otherwise. */
+/** Returns the outcome of a transfer, or the reason why it was not made. */
 export function formatMessage(receipt: Receipt | undefined): string {
   if (receipt === undefined) return '';
   const { transfer, refusal } = receipt;

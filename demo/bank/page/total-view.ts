@@ -1,4 +1,4 @@
-/** The total of all accounts on the page, and beside it what has come of the transfers. */
+/** Shows the total of all accounts, and the outcomes of the transfers. */
 import { byId, make, setText } from '../../shared/page/dom.ts';
 import { formatMs } from '../../shared/page/format.ts';
 import { formatSite } from '../../shared/page/site-names.ts';
@@ -13,7 +13,9 @@ const COUNTS: Readonly<Record<keyof Counts, string>> = {
   refused: 'refused at once',
 };
 
-/** @returns what shows the present state of the bank */
+/**
+ * @returns a function that shows the present state of the bank
+ */
 export function createTotalView(bank: Bank): () => void {
   const total = byId('total', HTMLParagraphElement);
   const verdict = byId('verdict', HTMLParagraphElement);

@@ -6,7 +6,7 @@ import { bundlePage } from '../../page-cache/bundle.ts';
 import { keptPage } from '../../page-cache/page-cache.ts';
 import type { PageFiles } from '../../page-cache/page-files.ts';
 
-/** What is put into the shop's page, before what. */
+/** The texts that are inserted into the shop's page, and the places before which they are inserted. */
 const SCRIPT = '<script type="module" src="./main.ts"></script>';
 const OWN_SCRIPT = '<script type="module" src="../../cluster/page/main.ts"></script>';
 const OWN_STYLE = '<link rel="stylesheet" href="../../cluster/page/style.css" />';

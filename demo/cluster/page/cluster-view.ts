@@ -1,4 +1,4 @@
-/** The sites of the cluster: what has become of each, what it has sold, what can be done to it, and who has moved. */
+/** Shows the sites of the cluster: the state of each, its sales, the possible actions, and the moves of retailers. */
 import { SITES } from '../../../engines/wan.ts';
 import { byId, make, setText } from '../../shared/page/dom.ts';
 import { formatSite } from '../../shared/page/site-names.ts';
@@ -83,7 +83,7 @@ function siteView(shop: TicketShop, name: string, list: HTMLElement): ShowSite {
   };
 }
 
-/** Where the retailers beside a site are now. */
+/** Describes to which sites the retailers beside a site are connected now. */
 function whereabouts(shop: TicketShop, name: string): string {
   const count = shop.settings.retailers.filter((site) => site === name).length;
   const at = shop.sites.find((site) => site.name === name)?.at ?? name;
@@ -92,7 +92,7 @@ function whereabouts(shop: TicketShop, name: string): string {
   return `${who} ${count === 1 ? 'sells' : 'sell'} ${at === name ? 'here' : `in ${formatSite(at)}`}.`;
 }
 
-/** The latest customers who began at one site and went on at another. */
+/** Shows the latest customers who began at one site and were served at another. */
 function movesView(): (rows: readonly Row[]) => void {
   const list = byId('moves', HTMLOListElement);
   const count = byId('moved', HTMLSpanElement);
@@ -116,7 +116,7 @@ async function fetchStatus(path: string, init?: RequestInit): Promise<readonly S
     if (!response.ok) return undefined;
     return ((await response.json()) as { sites: readonly SiteStatus[] }).sites;
   } catch {
-    // The demo has ended, and the page says so.
+    // The demo has ended, which the page reports.
     return undefined;
   }
 }

@@ -3,7 +3,7 @@ import { openShopPage } from '../../tickets/page/shop-page.ts';
 import { clusterView } from './cluster-view.ts';
 import { openClusterSites } from './sites.ts';
 
-/** Unless the address says otherwise: slow enough to kill a site in the middle of a sale. */
+/** The default settings: sales are slow enough to kill a site in the middle of one. */
 const DEFAULTS = { pace: '250', compare: '0', autostart: '1' };
 
 const query = new URLSearchParams({ ...DEFAULTS, ...Object.fromEntries(new URLSearchParams(location.search)) });

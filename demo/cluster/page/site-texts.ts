@@ -1,9 +1,9 @@
-/** What the page says of a site, and what it offers to do. */
+/** The texts about a site, and the actions that the page offers. */
 import type { Row } from '../../tickets/page/sale-record.ts';
 import type { Action, SiteStatus } from '../status.ts';
 
 export interface StatusText {
-  /** One word, by which the page colors it. */
+  /** One word for the state, which determines its color. */
   readonly kind: 'running' | 'starting' | 'catching-up' | 'cut' | 'frozen' | 'killed' | 'ended' | 'unknown';
   readonly text: string;
 }
@@ -23,7 +23,7 @@ export interface OfferedAction {
   readonly isPossible: boolean;
 }
 
-/** What can be done to a site now: one of each pair. */
+/** Returns the possible actions on a site now: one of each pair. */
 export function offeredActions(status: SiteStatus | undefined): readonly OfferedAction[] {
   const state = status?.state;
   const isGone = state === 'killed' || state === 'ended';
@@ -48,7 +48,7 @@ export interface SiteCounts {
   readonly takenBack: number;
 }
 
-/** What became of the customers who were served at a site last. */
+/** Counts the outcomes of the customers who were served last at a site. */
 export function countsAt(site: string, rows: readonly Row[]): SiteCounts {
   let [sold, promised, takenBack] = [0, 0, 0];
   for (const { path, answer, finalItem } of rows) {

@@ -1,4 +1,7 @@
-/** The sites of the cluster for the page's retailers: who stands beside one goes on at the nearest other one. */
+/**
+ * Connects the page's retailers to the sites of the cluster. If a site fails, its retailers continue at the nearest
+ * other one.
+ */
 import { createClient } from 'correctables';
 import { SITES } from '../../../engines/wan.ts';
 import { connectToSites } from '../../shared/site-connection.ts';

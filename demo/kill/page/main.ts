@@ -1,4 +1,7 @@
-/** Runs in the page of the kill demo: shows the load as a tape, and kills the server when a visitor asks for it. */
+/**
+ * Runs in the page of the kill demo: shows the load on a time line, and kills the server when a visitor presses the
+ * button.
+ */
 import { byId, make, setText } from '../../shared/page/dom.ts';
 import { followState } from '../../shared/page/follow-state.ts';
 import { SHOWN_SPANS, SPAN_MS, type Kill, type KillState } from './state.ts';
@@ -8,7 +11,7 @@ const EVERY_MS = 200;
 const SHOWN_MS = SHOWN_SPANS * SPAN_MS;
 
 const kill = byId('kill', HTMLButtonElement);
-// A request that fails is seen in the state, too.
+// Ignore failures here: the state shows that the server is down.
 kill.addEventListener('click', () => void fetch('kill', { method: 'POST' }).catch(() => {}));
 void followState({
   everyMs: EVERY_MS,
@@ -49,7 +52,7 @@ function drawTape({ nowMs, spans, kills }: KillState): void {
     .filter(({ backAtMs = nowMs }) => backAtMs > startMs)
     .map((item) => {
       const gap = make('span', 'gap');
-      // The words of several kills would cover each other.
+      // Label only the latest kill: labels of several kills would overlap.
       if (item === kills.at(-1))
         gap.append(make('b', '', item.backAtMs === undefined ? 'killed' : `killed, back after ${formatSeconds(item)}`));
       gap.style.left = place(Math.max(startMs, item.atMs));

@@ -1,8 +1,8 @@
-/** The state that the page of the kill demo fetches again and again. */
+/** The state that the page of the kill demo fetches repeatedly. */
 
-/** Acknowledged operations are counted by spans of this length. */
+/** The length of the spans in which acknowledged operations are counted. */
 export const SPAN_MS = 100;
-/** So many spans are shown: thirty seconds. */
+/** The number of shown spans: thirty seconds. */
 export const SHOWN_SPANS = 300;
 
 export interface Kill {
@@ -14,7 +14,7 @@ export interface Kill {
   readonly lookedFor: number;
   /** How many of them were missing; undefined until they have been looked for. */
   readonly lost: number | undefined;
-  /** Why the server is not back; undefined while it starts. */
+  /** Why the server has not recovered; undefined while it starts. */
   readonly failure: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface KillState {
   readonly nowMs: number;
   /** The process of the server; missing if it could not be started. */
   readonly pid?: number | undefined;
-  /** Operations acknowledged in each of the latest spans; the last one is over. */
+  /** Operations acknowledged in each of the latest spans; the last span has ended. */
   readonly spans: readonly number[];
   readonly kills: readonly Kill[];
   /** Operations acknowledged since the start. */

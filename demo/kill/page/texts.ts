@@ -1,7 +1,9 @@
 /** The sentences of the kill demo, computed from its state. */
 import type { Kill, KillState } from './state.ts';
 
-/** What the latest kill has done so far. Before the first one: how many writes are acknowledged. */
+/**
+ * Describes the effects of the latest kill so far. Before the first kill, describes how many writes are acknowledged.
+ */
 export function formatHeadline({ acknowledged, kills, nowMs }: KillState): string {
   const latest = kills.at(-1);
   if (latest === undefined) return `${Math.floor(acknowledged / 100) * 100} writes acknowledged. Kill the server.`;
@@ -14,7 +16,7 @@ export function formatHeadline({ acknowledged, kills, nowMs }: KillState): strin
   return `Killed, back after ${formatSeconds(latest)}, lost ${lost} of ${latest.lookedFor} acknowledged writes.`;
 }
 
-/** How long the server was away. */
+/** Formats how long the server was down. */
 export function formatSeconds({ atMs, backAtMs }: Pick<Kill, 'atMs' | 'backAtMs'>): string {
   return backAtMs === undefined ? '…' : `${((backAtMs - atMs) / 1000).toFixed(1)} s`;
 }

@@ -1,4 +1,4 @@
-/** What a visitor can choose and press. */
+/** Connects the controls of the page: choices and buttons. */
 import { byId } from '../../shared/page/dom.ts';
 import { WAY_NAMES } from '../ways/ways.ts';
 
@@ -8,7 +8,7 @@ export interface Settings {
   readonly staleShare: number;
 }
 
-/** The buttons that break something, by the ids of the page. */
+/** The buttons that cause a fault, by their ids on the page. */
 export const BREAKS = ['stale', 'last', 'cut'] as const;
 export type Break = (typeof BREAKS)[number];
 
@@ -20,7 +20,9 @@ export interface Actions {
   readonly break: (what: Break) => void;
 }
 
-/** @returns reads what is chosen */
+/**
+ * @returns a function that reads the present choices
+ */
 export function wireControls(actions: Actions): () => Settings {
   for (const name of ['distance', 'share']) {
     for (const choice of radios(name)) choice.addEventListener('change', actions.changed);

@@ -1,4 +1,4 @@
-/** The time axis: a lane for each way, in real milliseconds; and the latest clicks, small, beside each other. */
+/** Draws the time axis: a lane for each way, in real milliseconds, and small drawings of the latest clicks. */
 import { byId, make } from '../../shared/page/dom.ts';
 import type { Click } from '../click.ts';
 import { measure } from '../measures.ts';
@@ -7,7 +7,7 @@ import { SEGMENT_NAMES, segmentsOf, ticksOf } from './segments.ts';
 
 export type Clicks = Readonly<Record<WayName, Click>>;
 
-/** The room that a label needs, in pixels: for each character, and around them. */
+/** The width of a character of a label in pixels. The next constant is the space around the label. */
 const CHARACTER_WIDTH = 7;
 const LABEL_PADDING = 14;
 const MULTIPLES_MAX = 20;

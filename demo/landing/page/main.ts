@@ -12,9 +12,9 @@ import { addMultiple, clearMultiples, drawAxis, drawLanes } from './lanes.ts';
 import { paneView } from './pane.ts';
 
 const CLICKS_PER_RUN = 20;
-/** Between two clicks of a run: long enough to read the prices. */
+/** The pause between two clicks of a run, long enough to read the prices. */
 const GAP_MS = 450;
-/** After a click at which the three ways differ most. */
+/** The pause after a click with a stale copy, at which the three ways differ most. */
 const STALE_GAP_MS = 1_800;
 const CALM: Omit<Scenario, 'distanceMs'> = { isStale: false, isLastOne: false, isCut: false };
 /** The length of the time axis in round trips: two reads, then a part of the answer to Buy. */
@@ -48,7 +48,7 @@ async function run(): Promise<void> {
     const { distanceMs, staleShare } = chosen;
     const isStale = isStaleClick(n, staleShare, CLICKS_PER_RUN);
     const clicks = await play({ ...CALM, distanceMs, isStale }, { signal, buysAtOnce: true });
-    // A hidden page has slow timers: what it measured is not what a visitor would see.
+    // A hidden page has slow timers: so do not count this click.
     if (clicks === undefined || document.hidden) continue;
     rounds.push(showRound(clicks, chosen));
     const { headline, others } = summarize(rounds, distanceMs);
@@ -121,7 +121,10 @@ interface Play {
   readonly buysAtOnce: boolean;
 }
 
-/** Opens the page all three ways at once. Resolves when all have settled: with `undefined` if something else is played now. */
+/**
+ * Opens the page all three ways at once. Resolves when all have settled, or with `undefined` if another click is played
+ * meanwhile.
+ */
 async function play(scenario: Scenario, { signal, buysAtOnce }: Play): Promise<Clicks | undefined> {
   const isShown = (): boolean => !signal.aborted;
   const onStep = (click: RunningClick): void => (isShown() ? panes[click.way].show(click) : undefined);
@@ -145,7 +148,7 @@ async function play(scenario: Scenario, { signal, buysAtOnce }: Play): Promise<C
   return isShown() ? clicks : undefined;
 }
 
-/** Lets bars and stopwatches grow until the end of the axis. */
+/** Animates bars and stopwatches until the end of the axis. */
 function animate(clicks: Clicks, endMs: number, isShown: () => boolean): void {
   const draw = (): void => {
     if (!isShown()) return;

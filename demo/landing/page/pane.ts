@@ -1,16 +1,16 @@
-/** One of the three panes: the shop's page as a customer sees it, with a stopwatch. */
+/** Shows one of the three panes: the shop's page as a customer sees it, with a stopwatch. */
 import { byId, setText } from '../../shared/page/dom.ts';
 import type { RunningClick } from '../click.ts';
 import { measure, type Measures } from '../measures.ts';
 import type { WayName } from '../ways/ways.ts';
 
-/** How a pane looks: style.css has rules for each. */
+/** The states of a pane, each with a style in style.css. */
 type State = 'waiting' | 'unmarked' | 'confirming' | 'confirmed' | 'corrected' | 'failed';
 
 export interface Pane {
   /** Shows a click as it is now. */
   show(click: RunningClick): void;
-  /** Lets the stopwatch run on. */
+  /** Updates the stopwatch. */
   tick(click: RunningClick): void;
 }
 

@@ -1,4 +1,4 @@
-/** A click as bars on a time axis. */
+/** Converts a click to bars on a time axis. */
 import type { Click } from '../click.ts';
 import { measure } from '../measures.ts';
 import { truePrice } from '../scenario.ts';
@@ -47,7 +47,7 @@ export function segmentsOf(click: Click, untilMs: number): readonly Segment[] {
 const STEPS_MS = [5, 10, 20, 50, 100, 200, 500, 1_000] as const;
 const TICKS_MAX = 7;
 
-/** Round numbers from 0 to the end of an axis, few enough to read. */
+/** Returns round numbers from 0 to the end of an axis, few enough to be readable. */
 export function ticksOf(endMs: number): readonly number[] {
   const step = STEPS_MS.find((ms) => endMs / ms <= TICKS_MAX) ?? endMs;
   return Array.from({ length: Math.floor(endMs / step) + 1 }, (_, n) => n * step);

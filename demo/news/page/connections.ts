@@ -19,7 +19,7 @@ const RECONNECT_MS_MAX = 1_000;
 /** The cache has one user. */
 const PRINCIPAL = 'reader';
 
-/** What the reader needs of one site. */
+/** The clients of the reader for one site. */
 export interface SiteClients {
   readonly headlines: Client<NewsLevels>;
   readonly comments: Client<CachedCausalLevels, boolean>;
@@ -38,7 +38,7 @@ export function connectReader(site: Site, Socket: typeof WebSocket): SiteClients
     ...connection,
   });
   const copies = remote({ url: toUrl('copies', site), levels: COPY_LEVELS, ...connection });
-  // A cache for each site: a site may be behind another one.
+  // Each site has a separate cache, because a site may be stale in comparison with another one.
   const openCache = (name: string) => ({ principal: PRINCIPAL, store: indexedDbStore({ name: `${name} ${site}` }) });
   return {
     headlines: createClient(cached(headlines, openCache('headlines')), { timeoutMs: TIMEOUT_MS }),

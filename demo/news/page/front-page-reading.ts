@@ -1,4 +1,4 @@
-/** One opening of the front page: the views that have come so far, and what is missing. */
+/** One opening of the front page: the views so far, and the failure if one is missing. */
 import { type Story } from '../contract.ts';
 import type { NewsView } from '../front-page.ts';
 
@@ -8,7 +8,7 @@ export type Step = (typeof STEPS)[number];
 
 export interface FrontPageReading {
   readonly views: readonly NewsView[];
-  /** Why no better view comes. */
+  /** Why no stronger view arrives. */
   readonly failure?: Failure | undefined;
 }
 
@@ -46,11 +46,11 @@ export type StepState =
       readonly kind: 'done';
       readonly view: NewsView;
       readonly newStories: number;
-      /** Whether nothing was on the screen before. */
+      /** Whether nothing was shown before. */
       readonly isFirst: boolean;
     };
 
-/** What has come of a step. A step is skipped if a stronger one has answered without it. */
+/** Returns the state of a step. A step is skipped if a stronger one has answered without it. */
 export function getStepState({ views, failure }: FrontPageReading, step: Step): StepState {
   const at = views.findIndex(({ level }) => level === step);
   const view = views[at];

@@ -1,4 +1,4 @@
-/** The front page on the page: a step for each level, and the headlines. */
+/** Shows the front page: a step for each level, and the headlines. */
 import { byId, make, setText } from '../../shared/page/dom.ts';
 import { MAX_HEADLINES } from '../contract.ts';
 import { getLatestView, getStepState, listShownStories, STEPS, type Step } from './front-page-reading.ts';
@@ -7,7 +7,9 @@ import { formatHeadline, formatStep, formatStepNote, formatStepTime } from './te
 
 const CLASSES: Readonly<Record<Step, string>> = { cache: 'early', causal: 'waited', strong: 'good' };
 
-/** @returns what shows the present state of the front page */
+/**
+ * @returns a function that shows the present state of the front page
+ */
 export function createFrontPageView(reader: NewsReader): () => void {
   const headline = byId('headline', HTMLParagraphElement);
   const showSteps = STEPS.map((step) => createStep(reader, step));
@@ -33,7 +35,7 @@ function createStep(reader: NewsReader, step: Step): () => void {
   };
 }
 
-/** The rows are always there, so that headlines move nothing. */
+/** Creates the rows of the headlines. They always exist, so that new headlines do not shift the page. */
 function createStories(): (reader: NewsReader) => void {
   const rows = Array.from({ length: MAX_HEADLINES }, () => {
     const [title, detail] = [make('span', 'title'), make('span', 'hint')];

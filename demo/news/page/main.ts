@@ -24,7 +24,7 @@ import { createThreadView } from './thread-view.ts';
 
 const FAILURE = 'The news server does not answer. Start it with “npm run demo”: this page then goes on by itself.';
 const STATE_EVERY_MS = 500;
-/** Before the first front page is opened again, while Dublin publishes. */
+/** The pause before the front page is opened again for the first time, while Dublin publishes. */
 const FIRST_PAUSE_MS = 1_500;
 
 const writer = await waitForWriter();
@@ -80,7 +80,7 @@ await followState<NewsState>({
   },
 });
 
-/** The server may be started after the page was opened. */
+/** Waits for the server, which may be started after the page was opened. */
 async function waitForWriter(): Promise<number> {
   for (;;) {
     try {
@@ -92,7 +92,7 @@ async function waitForWriter(): Promise<number> {
   }
 }
 
-/** A visitor who does nothing sees both halves once. */
+/** Plays both halves of the page once, for a visitor who does nothing. */
 async function playFirst(): Promise<void> {
   await pause(FIRST_PAUSE_MS);
   openWhilePublishing();
@@ -101,7 +101,7 @@ async function playFirst(): Promise<void> {
 }
 
 function openWhilePublishing(): void {
-  // The reader does not wait for it: that is what the views are about.
+  // Do not wait for the publication, so that the views show it at different times.
   void play.publish(getLatestView(reader.frontPage)?.stories ?? []).catch(() => {});
   reader.openFrontPage();
 }
@@ -117,7 +117,7 @@ async function switchLine(): Promise<void> {
 async function postComment(): Promise<void> {
   const [written, answerTo] = [text.value.trim(), answered?.id];
   if (written === '') return;
-  // A comment that was refused stays, to be posted again.
+  // Keep the text of a refused comment, so that it can be posted again.
   if (!(await reader.postComment(written, answerTo))) return;
   if (text.value.trim() === written) text.value = '';
   if (answered?.id === answerTo) setAnswered(undefined);

@@ -1,4 +1,4 @@
-/** Ann and Bob, and the newsroom in Dublin: other people, who stay online when the reader does not. */
+/** Ann and Bob, and the newsroom in Dublin: other people, who stay online when the reader is offline. */
 import type { Client } from 'correctables';
 import type { RedBlueLevels } from 'correctables/bindings/redblue';
 import { openRoom, type CommentRoom } from '../comment-room.ts';
@@ -10,7 +10,7 @@ import { connectCommenter, connectCopyCommenter, connectNewsroom } from './conne
 import { setLine } from './server-state.ts';
 import type { PlayStep } from './texts.ts';
 
-/** How long a visitor sees an answer without its question. */
+/** How long a visitor can see an answer without its question. */
 const LOOK_MS = 5_000;
 const SHOWN_REPAIRED_MS = 4_000;
 
@@ -29,7 +29,9 @@ export class Play {
   #plays = 0;
   step: PlayStep = 'idle';
 
-  /** @param writer the number under which the people of this page write, each at a site of their own */
+  /**
+   * @param writer the writer number of the people of this page, each of whom is at a different site
+   */
   constructor(writer: number, onChange: () => void) {
     this.#writer = writer;
     this.#onChange = onChange;

@@ -1,4 +1,4 @@
-/** The visitor as a reader: a site to read from, what is shown of the front page, and a session that moves along. */
+/** The visitor as a reader: the site to read from, the shown front page, and a session that moves between sites. */
 import { isCorrectableError, type Session } from 'correctables';
 import { getMany } from 'correctables/operations';
 import { CommentRoom, openRoom } from '../comment-room.ts';
@@ -20,7 +20,7 @@ import type { MoveState, PostState, ThreadTimes } from './texts.ts';
 
 const READ_EVERY_MS = 250;
 const READ_ALL_EVERY_MS = 1_000;
-/** Own comments that are looked for. */
+/** The maximum number of own comments that are looked for. */
 const OWN_MAX = 10;
 const NO_FAULTS: ThreadFaults = { orphans: 0, missing: 0 };
 
@@ -28,7 +28,7 @@ const NO_FAULTS: ThreadFaults = { orphans: 0, missing: 0 };
 export class ShownThread {
   conversations: readonly Conversation[] | undefined;
   faults = NO_FAULTS;
-  /** How often it has become wrong. */
+  /** How often the thread has become wrong. */
   timesWrong = 0;
 
   show(conversations: readonly Conversation[], ownIds: readonly string[]): void {
@@ -39,7 +39,7 @@ export class ShownThread {
     if (isMore) this.timesWrong += 1;
   }
 
-  /** Another site has another copy. */
+  /** Clears the thread, because another site has another copy. */
   clear(): void {
     this.conversations = undefined;
     this.faults = NO_FAULTS;
@@ -54,7 +54,7 @@ export class NewsReader {
   #ownIds: readonly string[] = [];
   #session: Session;
   #posts = 0;
-  /** Counts moves: what was read for an earlier site is not shown. */
+  /** Counts the moves. A result that was read at an earlier site is not shown. */
   #moves = 0;
   site: Site = FIRST_SITE;
   frontPage: FrontPageReading = NOTHING_READ;
@@ -105,7 +105,7 @@ export class NewsReader {
     this.openFrontPage();
   }
 
-  /** Reads from another site from now on. The session goes along with its token. */
+  /** Reads from another site from now on. The session is continued there by its token. */
   moveTo(site: Site): void {
     const { tokens } = this.#session;
     this.site = site;
@@ -136,7 +136,7 @@ export class NewsReader {
     return true;
   }
 
-  /** Reads again and again. Never ends. */
+  /** Reads repeatedly. Never ends. */
   async follow(): Promise<void> {
     await Promise.all([
       repeat(READ_EVERY_MS, () => this.#readNear()),
@@ -161,8 +161,8 @@ export class NewsReader {
   }
 
   /**
-   * One call for all levels. It also fills the cache of this device, which is what a reader has offline. Within a site, it
-   * needs no session: the site has all that the session has seen there.
+   * Reads with one call at all levels. This also fills the cache of this device, which an offline reader uses. It needs
+   * no session, because a site has everything that the session has seen there.
    */
   async #readAllLevels(): Promise<void> {
     if (this.move.kind === 'waiting') return;
@@ -181,7 +181,7 @@ export class NewsReader {
         if (move !== this.#moves) return;
         levelsMs[level] = performance.now() - startedAt;
         this.threadMs = { ...levelsMs };
-        // The other loop is ahead of all views but the first.
+        // Show only the first view: the other loop shows later views sooner.
         if (this.causal.conversations === undefined) this.#show(this.causal, arrangeThread(value));
       },
       error: () => {},
@@ -200,7 +200,7 @@ export class NewsReader {
         this.move = { kind: 'arrived', site, ms: performance.now() - startedAt, hasOwn };
         return this.#show(this.causal, thread);
       } catch {
-        // REPLICA_BEHIND, or no connection: the session stays as it is, and the read is made again.
+        // After `REPLICA_BEHIND`, or without a connection, repeat the read in the same session.
         if (move !== this.#moves) return;
       }
     }
@@ -244,7 +244,7 @@ function toRefusal(error: unknown): 'refused' | 'unknown' | 'behind' {
   return isCorrectableError(error, 'UNKNOWN') ? 'unknown' : 'refused';
 }
 
-/** A read that fails is made again: the state of the connection says what is wrong. */
+/** Repeats `run`, even if it fails: the state of the connection shows the problem. */
 async function repeat(everyMs: number, run: () => Promise<void>): Promise<never> {
   for (;;) {
     await run().catch(() => {});

@@ -1,11 +1,11 @@
-/** What the page asks of its server beside the stores. */
+/** The requests of the page to its server, apart from the stores. */
 
 /** Cuts or repairs the line between Dublin and Sydney, for all visitors. */
 export async function setLine(action: 'cut' | 'repair'): Promise<void> {
   await post(action);
 }
 
-/** A number to write comments under. */
+/** Returns the number of a writer of comments. */
 export async function getWriter(): Promise<number> {
   return ((await post('writer')) as { readonly writer: number }).writer;
 }

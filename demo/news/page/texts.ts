@@ -19,7 +19,7 @@ export function formatPhase(phase: Phase): string {
   return PHASES[phase];
 }
 
-/** The sites, as a visitor knows them. */
+/** Returns the name of a step for visitors. */
 export function formatStep(step: Step, site: Site): string {
   if (step === 'cache') return 'This device';
   if (step === 'causal') return `Near site, ${formatSite(site)}`;
@@ -54,7 +54,7 @@ export function formatAge(ageMs: number): string {
   return `${Math.round(seconds / 60)} min ago`;
 }
 
-/** What the opening of the front page has shown. */
+/** Describes what the opening of the front page has shown. */
 export function formatHeadline(reading: FrontPageReading): string {
   const [cache, causal, strong] = STEPS.map((step) => getStepState(reading, step));
   const first = [cache, causal, strong].find((state) => state?.kind === 'done');
@@ -68,7 +68,7 @@ export function formatHeadline(reading: FrontPageReading): string {
 }
 
 /**
- * Whether a thread is in order for its reader.
+ * Describes whether a thread is in order for its reader.
  *
  * @param held comments that another store shows already
  */

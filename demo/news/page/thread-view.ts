@@ -1,4 +1,4 @@
-/** The comments on the page, as one of the stores shows them. */
+/** Shows the comments as one of the stores has them. */
 import { make, setText } from '../../shared/page/dom.ts';
 import { countHeld, MAX_SHOWN, type Comment, type Conversation } from '../comments.ts';
 import type { NewsReader, ShownThread } from './reader.ts';
@@ -14,7 +14,9 @@ export interface ThreadViewOptions {
   readonly onAnswer?: (question: Comment) => void;
 }
 
-/** @returns what shows the present state of the thread */
+/**
+ * @returns a function that shows the present state of the thread
+ */
 export function createThreadView({ section, reader, thread, other, onAnswer }: ThreadViewOptions): () => void {
   const list = section.querySelector('ol') as HTMLOListElement;
   const verdict = section.querySelector('.verdict') as HTMLParagraphElement;
@@ -26,7 +28,7 @@ export function createThreadView({ section, reader, thread, other, onAnswer }: T
     setText(verdict, conversations === undefined ? 'Waiting…' : formatVerdict(faults, held));
     verdict.dataset['state'] = conversations === undefined ? 'waiting' : isWrong ? 'wrong' : 'right';
     const visible = conversations?.slice(0, MAX_SHOWN) ?? [];
-    // Rows with the focus stay as long as nothing has changed.
+    // Do not redraw unchanged rows, which may have the focus.
     const next = JSON.stringify([visible, conversations === undefined]);
     if (next === shown) return;
     shown = next;

@@ -1,4 +1,4 @@
-/** A gateway beside a coordinator, and the wide area between it and its client. */
+/** Starts a gateway beside a coordinator, with the delay between it and its client. */
 import type { Binding } from 'correctables';
 import { createGateway, listenGateways, type GatewayOptions } from 'correctables/server';
 import { roundTripMs } from '../../../engines/wan.ts';
@@ -6,12 +6,12 @@ import { startLatencyProxy } from '../latency-proxy.ts';
 import type { Site, WanPreset } from '../options.ts';
 
 export interface BesideCoordinator {
-  /** The store as it is reached from beside the coordinator; closed with the gateway. */
+  /** The binding to the store, for a gateway beside the coordinator. It is closed with the gateway. */
   readonly binding: Binding;
-  /** The operations that clients may name; all that the binding has, unless given. */
+  /** The operations that clients may use. Default: all operations of the binding */
   readonly contract?: GatewayOptions['contract'];
   readonly coordinator: Site;
-  /** Where the client is. */
+  /** The site beside which the client is. */
   readonly client: Site;
   readonly wan: WanPreset;
 }

@@ -1,6 +1,6 @@
 /**
- * A keyspace of one's own on a real cluster: the one that `npm run engines -- up cassandra` started if it is of the kind
- * asked for, otherwise one for this program.
+ * Opens a new keyspace on a real cluster: the one that `npm run engines -- up cassandra` started if it has the
+ * requested kind, otherwise a cluster for this program.
  */
 import cassandra from 'cassandra-driver';
 import type { Cluster } from '../../../engines/cassandra/cluster.ts';
@@ -9,14 +9,14 @@ import type { Placement } from '../../../engines/wan.ts';
 import type { Site, WanPreset } from '../options.ts';
 
 export interface KeyspaceOptions {
-  /** Begins the name of the keyspace. */
+  /** The prefix of the name of the keyspace. */
   readonly name: string;
   /** The statements that make the tables. */
   readonly tables: readonly string[];
   readonly wan: WanPreset;
-  /** Where the nodes are; `paper` unless given. */
+  /** The placement of the nodes. Default: `paper` */
   readonly placement?: Placement | undefined;
-  /** Whether the nodes have to give preliminary views of their own. */
+  /** Whether the nodes must support preliminary views. */
   readonly plugin: boolean;
   /** The site of the node through which the tables are made and filled. */
   readonly coordinator: Site;
@@ -33,14 +33,17 @@ export interface Keyspace {
   close(): Promise<void>;
 }
 
-/** Rows written at a time, and such batches under way: each holds a thread of its coordinator until two nodes have it. */
+/**
+ * The number of rows written at a time. The next constant is the number of such batches in flight: each occupies a
+ * thread of its coordinator until two nodes have it.
+ */
 const BATCH = 10;
 const IN_FLIGHT = 64;
 const ATTEMPTS = 5;
 const { types } = cassandra;
 const WRITE_TIMEOUT: number = types.responseErrorCodes.writeTimeout;
 
-/** Makes the keyspace, with a replica on each node. `progress` gets lines for a person. */
+/** Creates the keyspace, with a replica on each node. `progress` receives lines for the user. */
 export async function openKeyspace(options: KeyspaceOptions, progress: (text: string) => void): Promise<Keyspace> {
   const { wan, placement = 'paper', plugin, tables, coordinator } = options;
   const { cluster, stop } =
@@ -51,7 +54,7 @@ export async function openKeyspace(options: KeyspaceOptions, progress: (text: st
   const client = new cassandra.Client({
     contactPoints: [cluster.address(coordinator)],
     localDataCenter: dataCenterOf(cluster, coordinator),
-    // This node alone: others may be delayed.
+    // Use only this node, because others may be delayed.
     policies: {
       loadBalancing: new cassandra.policies.loadBalancing.AllowListPolicy(
         new cassandra.policies.loadBalancing.RoundRobinPolicy(),
@@ -93,7 +96,7 @@ export async function openKeyspace(options: KeyspaceOptions, progress: (text: st
   };
 }
 
-/** Rows written twice are the same rows: what times out on a busy machine is tried again. */
+/** Retries writes that time out on a busy machine. Writing a row twice has no further effect. */
 async function patiently<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 1; attempt < ATTEMPTS; attempt += 1) {
     try {

@@ -1,4 +1,4 @@
-/** A contract on Cassandra: the cluster, its tables, and the way to it that was asked for. */
+/** Opens a contract on Cassandra: the cluster, its tables, and the requested read strategy. */
 import { createClient, type Binding, type Levels } from 'correctables';
 import { cassandra, type Statements } from 'correctables/bindings/cassandra';
 import { remote } from 'correctables/bindings/remote';
@@ -13,12 +13,12 @@ import { openKeyspace, type Keyspace } from './keyspace.ts';
 import { translated, type Translations } from './translate-operations.ts';
 
 export interface CassandraParts {
-  /** Begins the name of the keyspace. */
+  /** The prefix of the name of the keyspace. */
   readonly name: string;
   readonly contract: ContractInfo;
   /** The statements that make the tables. */
   readonly tables: readonly string[];
-  /** The statements that the operations of the contract are made of. */
+  /** The statements that implement the operations of the contract. */
   readonly statements: Statements;
   readonly translations: Translations;
   fill(keyspace: Keyspace): Promise<void>;
@@ -64,12 +64,12 @@ interface Opened {
   release(): Promise<void>;
 }
 
-/** A binding beside the client. */
+/** Creates a binding beside the client. */
 function direct(parts: CassandraParts, { keyspace, client, options }: Place): Opened {
   return { binding: bindingAt(parts, { keyspace, client, options }), release: async () => {} };
 }
 
-/** One request to a gateway beside the coordinator. */
+/** Creates a binding that sends one request to a gateway beside the coordinator. */
 async function throughGateway(parts: CassandraParts, { keyspace, client, options }: Place): Promise<Opened> {
   const { coordinator } = options;
   const { wan } = keyspace.cluster.state.layout;
@@ -81,7 +81,7 @@ async function throughGateway(parts: CassandraParts, { keyspace, client, options
   return { binding, release: () => gateway.close() };
 }
 
-/** The contract on the node of the coordinator's site, for a client beside `client`. */
+/** Creates the binding of the contract to the coordinator's node, for a client beside `client`. */
 function bindingAt(
   { statements, translations }: CassandraParts,
   { keyspace, client, options }: Place,

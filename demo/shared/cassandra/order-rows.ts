@@ -1,6 +1,6 @@
-/** Rows in the order that was asked for: a store gives them in its own. */
+/** Sorts rows in the requested order, because a store returns them in its own order. */
 
-/** One of `found` for each of `ids`; null for one that is not there. */
+/** Returns the row in `found` for each of `ids`, or null if it is missing. */
 export function inOrderOf<T extends { readonly id: string }>(
   ids: readonly string[],
   found: readonly T[],

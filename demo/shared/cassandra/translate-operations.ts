@@ -1,4 +1,4 @@
-/** Operations of an application's contract by means of a store's own statements. */
+/** Implements the operations of an application's contract by the statements of a store. */
 import {
   CorrectableError,
   type Binding,
@@ -8,19 +8,19 @@ import {
   type Sink,
 } from 'correctables';
 
-/** What an operation of the contract comes to. */
+/** The translation of an operation of the contract. */
 export interface Translation {
-  /** An update that has to be made before. */
+  /** An update that must be executed first. */
   readonly first?: Operation;
   /** An operation of the store. */
   readonly operation: Operation;
-  /** Makes the contract's result of the store's; the same unless given. */
+  /** Converts the store's result to that of the contract. Default: the same result */
   readonly result?: (value: never) => unknown;
 }
 
 export type Translations = Readonly<Record<string, (args: never) => Translation>>;
 
-/** A binding that has the operations of `translations`, and closes `binding` with itself. */
+/** Creates a binding that has the operations of `translations`. Closing it closes `binding`. */
 export function translated<L extends Levels>(binding: Binding<L>, translations: Translations): Binding<L> {
   return {
     name: binding.name,

@@ -1,19 +1,19 @@
-/** What a page asks its server before anything else, at `/about`. */
+/** The facts that a page requests first from its server, at `/about`. */
 export interface About {
-  /** The sites that a page can stand beside. */
+  /** The sites beside which a page can be. */
   readonly sites: readonly string[];
   /** How many users there are. */
   readonly users: number;
   /** How much of the paper's data there is. */
   readonly scale: number;
-  /** What the data was made from. */
+  /** The seed of the data. */
   readonly seed: number;
 }
 
 /**
- * Asks for it.
+ * Requests the facts.
  *
- * @throws Error when the server does not say
+ * @throws Error if the server does not answer
  */
 export async function askAbout(): Promise<About> {
   const response = await fetch('about');

@@ -1,8 +1,8 @@
-/** What to do about a failure, in words for the person at the page. */
+/** Describes a failure and its fix for the visitor of the page. */
 import { isAxiosError } from 'axios';
 import { isCorrectableError, type ErrorCode } from 'correctables';
 
-/** What has happened, and what to do about it. */
+/** A failure, and the advice for it. */
 export interface Advice {
   readonly title: string;
   readonly advice: string;
@@ -33,7 +33,7 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, Advice>>> = {
   UNKNOWN: GONE,
 };
 
-/** The advice for `failure`. */
+/** Returns the advice for `failure`. */
 export function adviceFor(failure: unknown): Advice {
   if (isAxiosError(failure)) return GONE;
   return (isCorrectableError(failure) ? BY_CODE[failure.code] : undefined) ?? OTHER;

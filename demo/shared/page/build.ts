@@ -1,4 +1,4 @@
-/** Builds the page of a demo that chases references, from the built package. */
+/** Builds the page of a demo that follows references, from the built package. */
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
@@ -8,23 +8,23 @@ import { keptPage } from '../../page-cache/page-cache.ts';
 import type { PageMessages } from './messages.ts';
 
 export interface PageToBuild {
-  /** What it is kept by. */
+  /** The name under which the page is stored. */
   readonly name: string;
   /** The script of the page. */
   readonly entry: URL;
   readonly words: PageMessages;
 }
 
-/** The page as it is now: bundled, unless nothing has changed since it was. */
+/** Returns the page, which is bundled again only if a file has changed. */
 export function buildPage({ name, entry, words }: PageToBuild): Promise<PageFiles> {
   const root = fileURLToPath(new URL('.', import.meta.url));
   const script = relative(root, fileURLToPath(entry)).replaceAll('\\', '/');
   const plugins = [fill({ ...words, script })];
-  // Observable Plot brings a good part of d3; the page is served from this machine.
+  // Allow a large script: Observable Plot contains much of d3, and the page is served from this machine.
   return keptPage(name, () => bundlePage({ root, plugins, chunkSizeWarningLimit: 1000 }));
 }
 
-/** Puts words into the places of the template that name them: `{{title}}`. */
+/** Replaces placeholders of the template, such as `{{title}}`, by texts. */
 function fill(words: Readonly<Record<string, string>>): Plugin {
   return {
     name: 'fill-template',

@@ -1,9 +1,9 @@
-/** Finding and making elements, with types. */
+/** Finds and creates elements, with types. */
 
 /**
- * The element with this id.
+ * Returns the element with this id.
  *
- * @throws Error when the page has none of that kind: index.html and the script do not fit together
+ * @throws Error if the page has no such element: index.html and the script do not fit together
  */
 export function byId<E extends HTMLElement>(id: string, kind: new () => E): E {
   const found = document.getElementById(id);
@@ -11,7 +11,7 @@ export function byId<E extends HTMLElement>(id: string, kind: new () => E): E {
   throw new Error(`index.html has no ${kind.name} with id="${id}"`);
 }
 
-/** A new element with a class and content. */
+/** Creates an element with a class and content. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   className: string,
@@ -23,12 +23,12 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Sets text only where it differs, so that a live region speaks only of changes. */
+/** Sets the text only if it differs, so that a screen reader announces only changes of a live region. */
 export function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** The value of a CSS custom property of the page, for what is drawn on a canvas. */
+/** Returns the value of a CSS custom property of the page, for drawing on a canvas. */
 export function cssVar(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }

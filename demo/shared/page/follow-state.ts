@@ -1,13 +1,16 @@
-/** Fetches what a page shows from its server again and again, also while the server is away: it may be started again. */
+/**
+ * Fetches the state of a page from its server repeatedly, also while the server is down, because it may be started
+ * again.
+ */
 import { byId, setText } from './dom.ts';
 
-/** Between two attempts while the server does not answer. */
+/** The pause between two attempts while the server does not answer. */
 const RETRY_MS = 1000;
 
 export interface FollowOptions<T> {
   readonly everyMs: number;
   readonly show: (state: T) => void;
-  /** What the page says while the server does not answer. */
+  /** The text of the page while the server does not answer. */
   readonly failureText: string;
 }
 

@@ -1,8 +1,8 @@
-/** What a demo's page says: put into the template when the page is built. */
+/** The texts of a demo's page, which are inserted into the template when the page is built. */
 export interface PageMessages {
   readonly title: string;
   readonly lede: string;
-  /** What the references name, in the plural: "ads". */
+  /** The name of the referenced things, in the plural: "ads". */
   readonly things: string;
   readonly fetch: string;
   readonly fetchAndChange: string;

@@ -1,4 +1,4 @@
-/** Puts a page together: buttons, both lanes, the sums. */
+/** Assembles a page: buttons, both lanes, and the sums. */
 import { WAYS, type Way } from '../speculation/application.ts';
 import { askAbout, type About } from './about.ts';
 import { adviceFor } from './advice.ts';
@@ -12,7 +12,7 @@ import { sumsView } from './totals-table.ts';
 import { timeline } from './timeline.ts';
 
 export interface PageDemo<T> extends PageApplication<T> {
-  /** What the references name, in the plural. */
+  /** The name of the referenced things, in the plural. */
   readonly things: string;
   /** Whether the things have content that is fetched over HTTP. */
   readonly hasContent: boolean;
@@ -21,10 +21,10 @@ export interface PageDemo<T> extends PageApplication<T> {
 }
 
 const MANY = 50;
-/** Whom the page fetches for by itself, where there is such a user. */
+/** The user for whom the page fetches first, if there is such a user. */
 const FIRST_USER = 7;
 
-/** Runs the page, and its first request. What goes wrong at the start is shown. */
+/** Runs the page and its first request. Shows failures of the start. */
 export async function runPage<T>(demo: PageDemo<T>): Promise<void> {
   try {
     const about = await askAbout();
@@ -61,13 +61,13 @@ function wire<T>(race: Race<T>, about: About): HTMLInputElement {
   return user;
 }
 
-/** Shows the state of the race, and draws a heat when it becomes the one to be shown. */
+/** Shows the state of the race, and draws the latest heat. */
 function pageView<T>(demo: PageDemo<T>): (race: Race<T>) => void {
   const status = byId('status', HTMLParagraphElement);
   const showSums = sumsView();
   let latest: Race<T> | undefined;
   let isSlow = false;
-  // The status shows no result before the slow clock has drawn it.
+  // Do not show a result in the status before the slow clock has drawn it.
   const showStatus = (): void => {
     if (latest !== undefined) setText(status, formatStatusText(latest, isSlow));
   };
@@ -82,22 +82,22 @@ function pageView<T>(demo: PageDemo<T>): (race: Race<T>) => void {
     showState(race, demo.things);
     showStatus();
     if (!isSlow || (race.asked?.of ?? 1) > 1) showSums(race.heats);
-    // Without motion, no clock draws again what has been delivered since.
+    // If the visitor wants no motion, no clock draws later deliveries, so draw them here.
     if (race.heat === shown && !wantsNoMotion()) return;
     shown = race.heat;
     showHeat(shown);
   };
 }
 
-/** The axis goes on for a little after the last delivery. */
+/** The axis is a little longer than the last delivery. */
 const AXIS_ROOM = 1.04;
 
-/** The end of the axis while no request has shown how long one takes, in milliseconds. */
+/** The end of the axis before the first request, in milliseconds. */
 const AXIS_MS_MIN = 20;
 
 /**
- * @param onShow called with each drawing, with whether all that came of the heat is in it
- * @returns draws a heat, or nothing in its place
+ * @param onShow called with each drawing, with whether the drawing is complete
+ * @returns a function that draws a heat, or an empty lane
  */
 function lanesView<T>(
   { things, item }: PageDemo<T>,
@@ -123,18 +123,20 @@ function lanesView<T>(
       onShow(AXIS_ROOM * untilMs >= (endMs() ?? Infinity));
     };
     const nowMs = (): number => heat?.traces.baseline.nowMs() ?? 0;
-    // Also if there is nothing to show: that ends what was shown before.
+    // Run it even if there is nothing to show, because that ends the drawing before.
     again = () => run({ endMs, nowMs, show }, Number(speeds().find(({ checked }) => checked)?.value ?? 1));
     again();
   };
 }
 
-/** How many times slower than in fact the clock may go. */
+/** Returns the controls with the speeds of the clock: how many times slower than real time it runs. */
 function speeds(): readonly HTMLInputElement[] {
   return [...document.querySelectorAll<HTMLInputElement>('input[name="slower"]')];
 }
 
-/** @returns lists what has happened up to a time, and what has been delivered by then */
+/**
+ * @returns a function that lists the steps up to a time, and the things delivered by then
+ */
 function listsView<T>(
   things: string,
   item: (thing: T) => HTMLElement,
@@ -186,7 +188,7 @@ function showState<T>(race: Race<T>, things: string): void {
   else byId('failure', HTMLElement).hidden = true;
 }
 
-/** Whether the lanes show something, or are about to. */
+/** Returns whether the lanes show something, or will soon do so. */
 function hasLanes({ phase, asked: requested, heat }: Race<unknown>): boolean {
   if (requested === undefined) return phase !== 'failed';
   return heat !== undefined || (requested.state === 'in flight' && requested.of === 1);
@@ -203,7 +205,7 @@ function showFailure(failure: unknown): void {
   setText(byId('failure-detail', HTMLParagraphElement), failure instanceof Error ? failure.message : String(failure));
 }
 
-/** A picture given as SVG, as an image: what comes over the network is not made part of the page. */
+/** Creates an image element of an SVG picture. Content from the network is not inserted into the page itself. */
 export function picture(svg: string): HTMLImageElement {
   const image = make('img', '');
   image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;

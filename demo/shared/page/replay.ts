@@ -1,4 +1,4 @@
-/** One clock for both ways: it begins with the request, and goes so slowly that a person can follow. */
+/** The clock for both ways: it begins with the request, and runs so slowly that a person can follow. */
 
 /** What the clock shows. */
 export interface Course {
@@ -16,8 +16,8 @@ export function wantsNoMotion(): boolean {
 }
 
 /**
- * Shows a course once a frame until its end, `slower` times slower than it went. Those who want no motion are shown what has
- * happened, without slow motion. Starting it again ends the course before.
+ * Shows a course in each frame until its end, `slower` times slower than real time. If the visitor wants no motion,
+ * shows the result at once. A new course ends the one before.
  */
 export function slowClock(): (course: Course, slower: number) => void {
   let frame = 0;

@@ -1,4 +1,4 @@
-/** Serves a demo's page beside its sites: the page, what it asks first, and its content, at one address. */
+/** Serves a demo's page beside its sites: the page, its `/about`, and its content, at one address. */
 import type { RequestListener } from 'node:http';
 import { fileListener, type PageFiles } from '../../page-cache/page-files.ts';
 import { withPageHeaders } from '../../page-headers.ts';
@@ -13,7 +13,7 @@ export interface PageParts {
   readonly content?: RequestListener;
 }
 
-/** The page stands beside Frankfurt unless its reader chooses otherwise. */
+/** The sites of the page. By default, it is beside Frankfurt. */
 const PAGE_SITES = ['frankfurt', ...SITES.filter((site) => site !== 'frankfurt')];
 
 /** Makes the handler of all HTTP requests that are not for the sites. */

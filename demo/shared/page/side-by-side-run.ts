@@ -1,4 +1,4 @@
-/** What happens behind the page: serves a request with and without speculation at the same time; tells of changes. */
+/** The model of the page: serves a request with and without speculation at the same time, and reports changes. */
 import axios, { type AxiosInstance } from 'axios';
 import { CorrectableError, createClient, type AnyClient } from 'correctables';
 import type { OperationRegistry } from 'correctables/contract';
@@ -7,15 +7,15 @@ import type { Application, Way } from '../speculation/application.ts';
 import type { About } from './about.ts';
 import { Trace } from './trace.ts';
 
-/** Where the page is. `misspeculated` is delivered too, at the second attempt. */
+/** The phase of the page. `misspeculated` is delivered too, at the second attempt. */
 export type Phase = 'connecting' | 'ready' | 'fetching' | 'delivered' | 'misspeculated' | 'failed';
 
-/** Whether the page can take no request now. */
+/** Returns whether the page cannot accept a request now. */
 export function isBusy(phase: Phase): boolean {
   return phase === 'connecting' || phase === 'fetching';
 }
 
-/** What the page needs to know of an application. */
+/** The interface of an application for the page. */
 export interface PageApplication<T> {
   readonly contract: OperationRegistry;
   /** @param http for content; its requests are shown */
@@ -26,45 +26,45 @@ export interface PageApplication<T> {
 export interface Heat<T> {
   readonly user: number;
   readonly traces: Readonly<Record<Way, Trace>>;
-  /** Of a way that has delivered. */
+  /** The delivered things, for each way that has delivered. */
   readonly items: Readonly<Partial<Record<Way, readonly T[]>>>;
 }
 
-/** What the page was asked for last: one user, or one of several who are served one after the other. */
+/** The latest request of the visitor: for one user, or for one of several who are served one after the other. */
 export interface Asked {
   readonly user: number;
   readonly site: string;
   /** How many of them have been served before this one. */
   readonly served: number;
   readonly of: number;
-  /** `given up` when the page left the site meanwhile. */
+  /** `given up` if the page has changed sites meanwhile. */
   readonly state: 'in flight' | 'delivered' | 'failed' | 'given up';
 }
 
 export interface TieredRunOptions {
-  /** Throws in a change of the references as soon as the preliminary ones are there. */
+  /** Whether to change the references as soon as the preliminary ones have arrived. */
   readonly change?: boolean;
 }
 
 type Traces = Partial<Record<Way, Trace>>;
 
-/** The application beside one site. */
+/** The application at one site. */
 interface Stand<T> {
   readonly site: string;
   readonly store: AnyClient;
   /** Fulfilled once the site has accepted the page. */
   readonly ready: Promise<void>;
   readonly ways: Readonly<Record<Way, Application<T>>>;
-  /** Those of the heat that is on here, for its requests for content. */
+  /** The traces of the present heat, to which requests for content are added. */
   readonly traces: Traces;
 }
 
 /**
- * How long a request may take, and a site be away, before the backend counts as gone: it survives a short loss of the
- * connection.
+ * How long a request may take, or a site may be unreachable, before the backend counts as lost. A short loss of the
+ * connection is tolerated.
  */
 const PATIENCE_MS = 6_000;
-/** A connection is of use in these states. */
+/** The states in which a connection is usable. */
 const ONLINE: ReadonlySet<ConnectionState> = new Set<ConnectionState>(['open', 'probing']);
 
 export class Race<T> {
@@ -110,14 +110,17 @@ export class Race<T> {
     return this.#asked;
   }
 
-  /** The latest request. A single one is here from its beginning, one of a series once it is delivered. */
+  /**
+   * The latest request. A single request is here from its beginning. A request of a series is here once it is
+   * delivered.
+   */
   get heat(): Heat<T> | undefined {
     return this.#heat;
   }
 
   /**
-   * Connects to a site; later heats run beside it. What was under way at another site is given up. A site that does not
-   * answer is shown as a failure, and tried again until it does.
+   * Connects to a site; later heats run beside it. Requests in flight at another site are given up. A site that does
+   * not answer is shown as a failure, and retried until it answers.
    *
    * @returns once the site has accepted the page, or the page has left it
    */
@@ -133,7 +136,7 @@ export class Race<T> {
     await Promise.allSettled([previous?.store.close(), stand.ready]);
   }
 
-  /** Serves `users` both ways, one after the other; a failure ends that, and is shown. */
+  /** Serves `users` both ways, one after the other; a failure ends the series, and is shown. */
   async run(users: readonly number[], { change = false }: TieredRunOptions = {}): Promise<void> {
     const stand = this.#stand;
     if (stand === undefined || isBusy(this.#phase)) return;
@@ -188,7 +191,7 @@ export class Race<T> {
     else this.#changed();
   }
 
-  /** Counts the site as gone when it stays away; a request under way has its own time limit. */
+  /** Counts the site as lost if it stays unreachable. A request in flight has its own timeout. */
   #beImpatient(): void {
     clearTimeout(this.#patience);
     if (this.#online) return;
@@ -255,7 +258,7 @@ function serve<T>({ ways, traces }: Stand<T>, user: number, change: boolean): Se
   return { heat: { user, traces: { baseline, correctable }, items }, served: finish() };
 }
 
-/** HTTP for content, every request of which is shown in the trace of the heat that is on. */
+/** Creates an HTTP client for content. Each request is shown in the trace of the present heat. */
 function tracedHttp(traceNow: () => Trace | undefined): AxiosInstance {
   const http = axios.create({ baseURL: new URL('content', location.href).href, timeout: PATIENCE_MS });
   const ends = new WeakMap<object, () => void>();

@@ -2,15 +2,15 @@
 import { ROUND_TRIPS_MS, SITES } from '../../../engines/wan.ts';
 import { capitalize } from './format.ts';
 
-/** The name as people write it. */
+/** Formats the name of a site for people. */
 export function formatSite(name: string): string {
   return capitalize(name);
 }
 
-/** Orders the sales: a confirmed answer takes a round trip to it. */
+/** The site that orders the sales. A confirmed answer takes a round trip to it. */
 const LEADER = 'ireland';
 
-/** What a site waits for when it confirms an answer. */
+/** Describes the round trip for which a site waits until it confirms an answer. */
 export function formatDistance(name: string): string {
   if (!SITES.some((site) => site === name)) return '';
   if (name === LEADER) return 'puts the sales in order';

@@ -1,4 +1,4 @@
-/** Starts a demo's page with what it stands on: the sites, their data, and content at `/content`. */
+/** Starts a demo's page with its sites, their data, and content at `/content`. */
 import type { RequestListener } from 'node:http';
 import { createClient, type AnyClient } from 'correctables';
 import type { OperationRegistry } from 'correctables/contract';

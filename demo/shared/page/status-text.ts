@@ -1,4 +1,4 @@
-/** For whom and beside which site the page fetches, and what has come of it, in words. */
+/** Describes for which user and at which site the page fetches, and the result. */
 import { capitalize } from './format.ts';
 import { formatSite } from './site-names.ts';
 import type { Asked, Phase, Race } from './side-by-side-run.ts';
@@ -13,9 +13,10 @@ const PHASES: Readonly<Record<Phase, (users: string) => string>> = {
 };
 
 /**
- * What the page is doing. The text stays the same while several users are served: it is read out.
+ * Describes what the page is doing. The text does not change while several users are served, because screen readers
+ * announce it.
  *
- * @param isShowing whether a slow clock has not yet shown what came of the request
+ * @param isShowing whether a slow clock has not shown the result of the request yet
  */
 export function formatStatusText(
   { phase, online, asked: requested }: Pick<Race<unknown>, 'phase' | 'online' | 'asked'>,
@@ -27,7 +28,7 @@ export function formatStatusText(
   return PHASES[phase](isSeries && phase === 'fetching' ? `${requested.of} users` : `user ${requested?.user}`);
 }
 
-/** What the lanes show, or why they show nothing. */
+/** Describes what the lanes show, or why they are empty. */
 export function formatTargetText(requested: Asked | undefined, things: string): string {
   if (requested === undefined) return 'Nothing fetched yet';
   return requested.of > 1 ? seriesText(requested, things) : requestText(requested, things);

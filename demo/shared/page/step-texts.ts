@@ -1,4 +1,4 @@
-/** The course of a request in words, for those who read and those who hear. */
+/** Describes the course of a request in words, also for screen readers. */
 import { make } from './dom.ts';
 import { formatMs } from './format.ts';
 import type { Trace } from './trace.ts';
@@ -10,7 +10,7 @@ export interface Step {
   readonly className?: string;
 }
 
-/** What happened in a request of `user`, in order. */
+/** Returns the steps of a request of `user`, in order. */
 export function getSteps(trace: Trace, user: number, things: string): Step[] {
   const { preliminary, final, changedMs, cancelledMs, deliveredMs } = trace;
   const steps: Step[] = [];
@@ -38,7 +38,7 @@ export function getSteps(trace: Trace, user: number, things: string): Step[] {
   return steps.toSorted((a, b) => a.atMs - b.atMs);
 }
 
-/** A step as a list item. */
+/** Creates a list item for a step. */
 export function stepItem({ name, text, atMs, className = '' }: Step): HTMLElement {
   return make('li', '', make('span', 'name', name), make('span', className, text), make('span', 'ms', formatMs(atMs)));
 }

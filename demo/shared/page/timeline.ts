@@ -1,4 +1,4 @@
-/** A request as a timeline: who waits for what, when. */
+/** Draws a request as a timeline. */
 import * as Plot from '@observablehq/plot';
 import { formatMs } from './format.ts';
 import type { Span, Trace } from './trace.ts';
@@ -8,9 +8,9 @@ export interface TimelineOptions {
   readonly endMs: number;
   /** How much of the course to show, in milliseconds from the call. */
   readonly untilMs: number;
-  /** What the references name. */
+  /** The name of the referenced things. */
   readonly things: string;
-  /** Pixels. */
+  /** The width in pixels. */
   readonly width: number;
 }
 
@@ -95,7 +95,7 @@ function computeGoalResults(trace: Trace, untilMs: number, things: string): Bar[
   return [waiting, ...trace.spans.filter(({ fromMs }) => fromMs < untilMs).map((span) => barOf(span, untilMs, things))];
 }
 
-/** A span is shown as cancelled from the moment on when it was. */
+/** Returns the bar of a span. It is shown as canceled only after the time of its cancellation. */
 function barOf({ kind, fromMs, toMs = Infinity, cancelled }: Span, untilMs: number, things: string): Bar {
   return {
     lane: kind === 'read' ? things : CONTENT,

@@ -6,7 +6,7 @@ import type { Heat } from './side-by-side-run.ts';
 
 const LABELS: Readonly<Record<Way, string>> = { baseline: 'Without early answers', correctable: 'With early answers' };
 
-/** Shows the sums of heats; call it again after each. */
+/** Returns a function that shows the sums of heats. Call it after each heat. */
 export function sumsView(): (heats: readonly Heat<unknown>[]) => void {
   const body = byId('sums', HTMLTableSectionElement);
   const rows = WAYS.map((way) => ({ way, cells: addRow(body, way) }));

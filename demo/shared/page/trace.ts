@@ -1,12 +1,12 @@
-/** The course of one request as the page shows it. Times in milliseconds from the call. */
+/** The course of one request as the page shows it. Times are in milliseconds from the call. */
 import type { Watch, Way } from '../speculation/application.ts';
 
-/** A stretch of work: reading what the references name, or one request for its content. */
+/** A span of work: reading the referenced things, or one request for content. */
 export interface Span {
   readonly kind: 'read' | 'content';
   readonly fromMs: number;
   toMs: number | undefined;
-  /** Ended because the references turned out wrong. */
+  /** Whether it was canceled because the references turned out wrong. */
   cancelled: boolean;
 }
 
@@ -21,7 +21,7 @@ export class Trace implements Watch {
   readonly spans: Span[] = [];
   preliminary: Seen | undefined;
   final: Seen | undefined;
-  /** When the change of the references that was thrown in had been made. */
+  /** When the requested change of the references was made. */
   changedMs: number | undefined;
   /** When the first run was cancelled. */
   cancelledMs: number | undefined;
@@ -36,7 +36,7 @@ export class Trace implements Watch {
     this.#onPreliminary = onPreliminary;
   }
 
-  /** Whether something was fetched for references which turned out wrong. */
+  /** Whether things were fetched for references that turned out wrong. */
   get misspeculated(): boolean {
     return this.runs > 1;
   }
@@ -66,7 +66,10 @@ export class Trace implements Watch {
     });
   }
 
-  /** A request for content leaves: the read before it is done. Call what it returns when the answer is there. */
+  /**
+   * Called when a request for content is sent, which ends the read before it. Call the returned function when the
+   * answer has arrived.
+   */
   requesting(): () => void {
     for (const span of this.spans) if (span.kind === 'read') this.#end(span);
     const span = this.#begin('content');

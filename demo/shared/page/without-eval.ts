@@ -1,6 +1,6 @@
 /**
- * To be imported before any schema is made: schemas then never look whether they may make code at run time. They may not,
- * by the policy of the demos' pages, and asking is reported as a violation.
+ * Import this file before any schema is created. Schemas then do not test whether they may generate code at run time.
+ * The policy of the demos' pages forbids that, and browsers report the test as a violation.
  */
 import { config } from 'zod/mini';
 

@@ -1,6 +1,6 @@
 /**
- * The contenders against each other: the same operations with and without speculation, in alternating slices of time, so
- * that a slow spell of the machine hits both.
+ * Compares the same operations with and without speculation, in alternating slices of time, so that a slow period of
+ * the machine affects both.
  */
 import { seeded } from '../random.ts';
 import { WAYS, type Application, type Way } from './application.ts';
@@ -11,33 +11,33 @@ import { workloadOf, type Step, type Workload } from './workload.ts';
 export interface AbComparisonOptions {
   readonly application: Application;
   readonly workload: Workload;
-  /** How long the contenders are counted, both together; what it takes until all workers are at work comes on top. */
+  /** How long both contenders together are measured, without the time until all workers are active. */
   readonly seconds: number;
-  /** Requests under way at a time. */
+  /** Requests in flight at a time. */
   readonly workers: number;
   readonly seed: number;
   /** Pairs of slices that are run and thrown away first, so that the code is warm. Default 2. */
   readonly warmUpPairs?: number;
-  /** How long a slice is counted: short beside the moods of a machine. Default 500. */
+  /** How long a slice is measured: short in comparison with slow periods of a machine. Default: 500 */
   readonly sliceMs?: number | undefined;
   readonly progress?: (text: string) => void;
 }
 
-/** What one contender did in one slice. */
+/** The work of one contender in one slice. */
 export interface Slice {
   readonly way: Way;
   readonly timings: readonly Timing[];
   /** Fetches and changes carried out. */
   readonly operations: number;
-  /** The time that its workers were at work, added up, in milliseconds. */
+  /** The sum of the times that its workers were busy, in milliseconds. */
   readonly busyMs: number;
-  /** Those of the operations that ended while it was counted, with all workers at work. */
+  /** The operations that ended during the measurement, while all workers were active. */
   readonly counted: number;
-  /** How long that was, in milliseconds. */
+  /** The duration of the measurement, in milliseconds. */
   readonly countedMs: number;
 }
 
-/** A contest. Slices come in pairs: a baseline and a speculating one with the same operations, in either order. */
+/** A comparison. Slices come in pairs: a baseline and a speculating one with the same operations, in either order. */
 export interface AbComparison {
   readonly slices: readonly Slice[];
   readonly workers: number;
@@ -48,7 +48,7 @@ const SLICE_MS = 500;
 const WARM_UP_PAIRS = 2;
 
 /**
- * Runs a contest.
+ * Runs a comparison.
  *
  * @throws the first failure of a request, once all workers have stopped
  */
@@ -115,7 +115,7 @@ async function runSlice(options: SliceOptions): Promise<Slice> {
   return { way, timings, operations, busyMs, counted: span.counted(), countedMs: durationMs };
 }
 
-/** Microseconds are enough. */
+/** Rounds to microseconds, which are exact enough. */
 function round(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }

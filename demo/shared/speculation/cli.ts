@@ -1,4 +1,4 @@
-/** The program of a demo that chases references: a page, or a contest without one. */
+/** The program of a demo that follows references: a page, or a comparison without a page. */
 import { explainPort } from '../../port-taken.ts';
 import { waitForSignal } from '../../wait-for-signal.ts';
 import { parseOptions, type Options, type Program } from '../options.ts';
@@ -14,7 +14,7 @@ export interface RunningPage {
   close(): Promise<void>;
 }
 
-/** What decides what a page shows, and where. */
+/** The options that determine what a page shows, and its address. */
 export type PageOptions = Pick<Options, 'scale' | 'seed' | 'wan' | 'port'>;
 
 export type StartPage = (options: PageOptions) => Promise<RunningPage>;
@@ -22,7 +22,7 @@ export type StartPage = (options: PageOptions) => Promise<RunningPage>;
 export interface Demo extends Program {
   readonly deploy: Deploy;
   readonly startPage: StartPage;
-  /** Said before the address of the page. */
+  /** Printed before the address of the page. */
   readonly greeting: string;
 }
 

@@ -1,4 +1,4 @@
-/** A contest without a page: starts what the application needs, runs both contenders, reports. */
+/** Runs a comparison without a page: starts what the application needs, runs both contenders, and reports. */
 import type { Cluster } from '../../../engines/cassandra/cluster.ts';
 import type { Placement } from '../../../engines/wan.ts';
 import type { Options, Site } from '../options.ts';
@@ -7,21 +7,21 @@ import { runAbComparison, type AbComparison } from './ab-comparison.ts';
 import { openHistory } from './history-file.ts';
 import { compare, type Comparison } from './report.ts';
 
-/** An application with all that it stands on. */
+/** An application with its store and its services. */
 export interface Deployment {
   readonly application: Application;
-  /** How much of what is in the store, for the report. */
+  /** The sizes of the data in the store, for the report. */
   readonly sizes: Readonly<Record<string, number>>;
   close(): Promise<void>;
 }
 
-/** What decides how an application is deployed. */
+/** The options that determine how an application is deployed. */
 export interface DeploymentOptions extends Pick<Options, 'scale' | 'seed' | 'client' | 'wan' | 'cassandra'> {
-  /** RedBlue: the site that the client asks; its own unless given. */
+  /** RedBlue: the site that the client uses. Default: its own */
   readonly asks?: Site | undefined;
-  /** Where the nodes or sites are; `paper` unless given. */
+  /** The placement of the nodes or sites. Default: `paper` */
   readonly placement?: Placement | undefined;
-  /** A Cassandra cluster to use; unless given, the one that is up, or one for this deployment. */
+  /** A Cassandra cluster to use. Default: the one that is running, or a new one for this deployment */
   readonly cluster?: Cluster | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface Figures extends Comparison {
 
 type Progress = (text: string) => void;
 
-/** So much that what reads go through is compiled. */
+/** The maximum duration of the warm-up, after which the code of reads is compiled. */
 const WARM_UP_SECONDS_MAX = 20;
 const WARM_UP_WORKERS = 32;
 
@@ -60,7 +60,7 @@ export async function runHeadless(
   }
 }
 
-/** A cluster that has just been started spends its first minute on compiling itself: that is not what is compared. */
+/** Warms up a cluster. In its first minute, a new cluster compiles its code, which must not affect the comparison. */
 export async function warmUp(
   { application }: Deployment,
   options: Pick<Options, 'workload' | 'seed' | 'seconds'>,

@@ -1,6 +1,6 @@
 /**
- * The history of a run in a file, one JSON line each. A line is written as it comes and kept nowhere: those of an hour are
- * millions, and collecting garbage among them would stop, for seconds, who is measured.
+ * The history of a run in a file, one JSON line each. Lines are written at once and not kept in memory: an hour has
+ * millions of them, and their garbage collection would interrupt the measured process for seconds.
  */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
@@ -9,11 +9,13 @@ import type { HistoryLine } from './request.ts';
 /** A history that is being written. */
 export interface HistoryFile {
   write(line: HistoryLine): void;
-  /** @throws what kept lines from being written */
+  /**
+   * @throws the error if lines could not be written
+   */
   close(): Promise<void>;
 }
 
-/** Begins a file at `path`; without one, lines are written nowhere. */
+/** Begins a file at `path`; without a path, lines are dropped. */
 export function openHistory(path: string | undefined): HistoryFile {
   if (path === undefined) return { write: () => {}, close: () => Promise.resolve() };
   const file = createWriteStream(path);

@@ -1,25 +1,28 @@
-/** What a contest amounts to: correctness counted from its history, time from its requests. */
+/** The report of a comparison: correctness by its history, and times by its requests. */
 import type { Way } from './application.ts';
 import type { AbComparison } from './ab-comparison.ts';
 import type { HistoryLine, Timing } from './request.ts';
 
-/** How long deliveries took, and how many operations were carried out. */
+/** Latencies of deliveries, and the throughput. */
 export interface Performance {
   readonly avgMs: number;
   readonly p50Ms: number;
   readonly p95Ms: number;
   readonly p99Ms: number;
-  /** Fetches and changes together, as YCSB counts: what ends in a span of time with all workers at work. */
+  /**
+   * The throughput of fetches and changes together, as YCSB counts: the operations that end in a span while all workers
+   * are active.
+   */
   readonly opsPerSec: number;
-  /** The same by the time of the workers, as it was reckoned before: too much where many queue. */
+  /** The throughput by the busy time of the workers, the older definition. It is too high if many requests queue. */
   readonly opsPerSecByBusyTime: number;
 }
 
 /** What can be recomputed from the history alone. */
 export interface Counts {
-  /** The share of requests with a preliminary view whose final references are others. */
+  /** The share of requests whose final references differ from the preliminary ones. */
   readonly divergence: number;
-  /** Requests that delivered something else than what their final references name. */
+  /** Requests that delivered other things than those of their final references. */
   readonly wrongDeliveries: number;
 }
 
@@ -30,15 +33,15 @@ export interface Comparison extends Counts {
   readonly F: number;
   /** Mean time from there to the delivery, without speculation, in milliseconds. */
   readonly t: number;
-  /** What perfect speculation would save: `1 - max(F, P + t) / (F + t)`. */
+  /** The latency that perfect speculation would save: `1 - max(F, P + t) / (F + t)`. */
   readonly possibleReduction: number;
   readonly baseline: Performance;
   readonly correctable: Performance;
-  /** What speculation saved of the mean latency, as a fraction. */
+  /** The fraction of the mean latency that speculation saved. */
   readonly latencyReduction: number;
-  /** What it changed in operations per second, as a fraction. */
+  /** The change of the throughput by speculation, as a fraction. */
   readonly throughputChange: number;
-  /** Fetches that were begun on references which turned out wrong. */
+  /** Fetches for references that turned out wrong. */
   readonly misspeculations: number;
 }
 
@@ -70,7 +73,7 @@ export function compare(contest: AbComparison): Comparison {
   };
 }
 
-/** Counts from a history, so that anyone can do it again from the file. */
+/** Computes the counts from a history, so that anyone can repeat it with the file. */
 export function count(history: readonly HistoryLine[]): Counts {
   const requests = new Map<string, HistoryLine[]>();
   for (const line of history) {
@@ -125,7 +128,7 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Four digits after the point: microseconds and less, and hundredths of a per cent. */
+/** Rounds to four decimal places. */
 function round(value: number): number {
   return Math.round(value * 10_000) / 10_000;
 }

@@ -1,24 +1,24 @@
 /**
- * The span of time in which a slice counts operations that end. At first all workers begin at once, and at the end one
- * after the other stops. With few workers each is served sooner. So a rate by the time of the workers would be up to
- * twice the rate under full load.
+ * Determines the span of time in which a slice counts operations. At the end of a slice, workers stop one after the
+ * other, and the remaining ones are served faster. So a rate by the busy time of the workers would be up to twice the
+ * rate under full load.
  */
 
-/** The span that counts. Times are as of `performance.now()`. */
+/** A counted span. Times are by `performance.now()`. */
 export interface CountedSpan {
   /** When workers begin no more operations; `Infinity` while some have not ended their first one. */
   endsAt(): number;
-  /** An operation has ended, the first of its worker or a later one. */
+  /** Called when an operation has ended, the first of its worker or a later one. */
   ended(at: number, isFirst: boolean): void;
-  /** Begins no more operations: a worker has failed, and its first operation may never end. */
+  /** Ends the span, because a worker has failed, whose first operation may never end. */
   stop(): void;
   /** How many operations have ended within the span. */
   counted(): number;
 }
 
 /**
- * A span of `durationMs` that begins once each worker has ended an operation, and half as long again: at a moment that
- * no operation chooses, since a span from one end to another counts one too few.
+ * Creates a span of `durationMs`. It begins after each worker has ended an operation, plus half of that time. So its
+ * start does not coincide with the end of an operation, which would make the count too low by one.
  */
 export function countedSpan(workers: number, durationMs: number): CountedSpan {
   const createdAt = performance.now();

@@ -12,13 +12,13 @@ export interface HistoryLine {
   readonly atMs: number;
 }
 
-/** What one request cost in time. Durations in milliseconds from the call. */
+/** The times of one request, in milliseconds from the call. */
 export interface Timing {
   readonly way: Way;
   readonly preliminaryMs: number | undefined;
   readonly finalMs: number;
   readonly deliveredMs: number;
-  /** How often the fetch of what the references name was begun: more than once where a speculation was refuted. */
+  /** How often fetching the referenced things was begun: more than once if a speculation was wrong. */
   readonly runs: number;
 }
 
@@ -32,9 +32,9 @@ export interface RequestOptions {
 }
 
 /**
- * Carries out one request.
+ * Executes one request.
  *
- * @throws whatever fails the request
+ * @throws the failure of the request
  */
 export async function carryOut(options: RequestOptions): Promise<Timing> {
   const { application, way, user, request, onLine } = options;

@@ -1,4 +1,4 @@
-/** A store that an application which chases references stands on, started for it and filled with its data. */
+/** The store of an application that follows references. It is started for the application and filled with its data. */
 import type { AnyClient } from 'correctables';
 import type { DeploymentOptions } from './headless.ts';
 
@@ -8,14 +8,14 @@ export interface SpeculationStore {
   close(): Promise<void>;
 }
 
-/** Starts what is needed and loads the data. `progress` gets lines for a person. */
+/** Starts what is needed and loads the data. `progress` receives lines for the user. */
 export type OpenStore<Data> = (
   data: Data,
   options: DeploymentOptions,
   progress: (text: string) => void,
 ) => Promise<SpeculationStore>;
 
-/** Opens the store that the options name; its program is loaded only then. */
+/** Opens the store that the options name; its code is loaded only then. */
 export async function openStore<Data>(
   stores: Readonly<Record<'redblue' | 'cassandra', () => Promise<OpenStore<Data>>>>,
   ...[data, options, progress]: Parameters<OpenStore<Data>>

@@ -1,8 +1,8 @@
-/** Telling a watch of the views of references. */
+/** Reports the views of references to a watch. */
 import type { Correctable, Levels } from 'correctables';
 import type { Watch } from './application.ts';
 
-/** Tells `watch` of every view, and gives the Correctable back. */
+/** Reports every view to `watch`, and returns the Correctable. */
 export function watched<C extends Correctable<readonly string[], Levels, string>>(references: C, watch: Watch): C {
   references.onUpdate((ids) => watch.references(ids, false)).onFinal((ids) => watch.references(ids, true));
   return references;

@@ -1,4 +1,4 @@
-/** The standard mixes of YCSB: which share of the operations are updates, and whom they are about. */
+/** The standard mixes of YCSB: the share of updates, and the users of the operations. */
 import { scattered, seeded, zipfian } from '../random.ts';
 
 export const WORKLOADS = ['A', 'B', 'C'] as const;
@@ -13,7 +13,7 @@ export interface Step {
   readonly user: number;
 }
 
-/** Endless sequences of operations, the same for the same seed; popular users come up more often. */
+/** Returns endless sequences of operations, equal for equal seeds. Popular users occur more often. */
 export function workloadOf(workload: Workload, users: number): (seed: number) => () => Step {
   const rank = zipfian(users);
   return (seed) => {

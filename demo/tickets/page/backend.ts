@@ -1,4 +1,4 @@
-/** All sites of the backend as this page reaches them. */
+/** The connections of this page to all sites of the backend. */
 import { CorrectableError } from 'correctables';
 import { ConnectionWatch } from './connection-watch.ts';
 import { closeSites, openSites, type OpenSites, type Site } from './sites.ts';
@@ -62,7 +62,7 @@ export class Backend {
     return this.#connections.whenOnline(names, signal);
   }
 
-  /** Closes all connections; purchases under way fail. */
+  /** Closes all connections; purchases in flight fail. */
   close(): Promise<void> {
     return closeSites(this.sites);
   }

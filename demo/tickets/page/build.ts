@@ -4,7 +4,7 @@ import { bundlePage } from '../../page-cache/bundle.ts';
 import type { PageFiles } from '../../page-cache/page-files.ts';
 import { keptPage } from '../../page-cache/page-cache.ts';
 
-/** The page as it is now: bundled, unless nothing has changed since it was. */
+/** Returns the page, which is bundled again only if a file has changed. */
 export function buildPage(): Promise<PageFiles> {
   const root = fileURLToPath(new URL('.', import.meta.url));
   return keptPage('tickets', () => bundlePage({ root }));

@@ -1,15 +1,18 @@
-/** Which sites the page has lost: a sale goes on at the others, and fails when all are away for long. */
+/**
+ * Watches which sites the page has lost. A sale continues at the other sites, and fails if all are unreachable for
+ * long.
+ */
 
-/** How long all connections may be away before the backend counts as gone, in milliseconds. */
+/** How long all connections may be lost before the backend counts as lost, in milliseconds. */
 const PATIENCE_MS = 6_000;
 
-/** A connection is of use in these states. */
+/** The states in which a connection is usable. */
 const ONLINE: ReadonlySet<string> = new Set(['open', 'probing']);
 
 export interface ConnectionWatchOptions {
   /** Called after every change of a site's connection. */
   readonly onChange: () => void;
-  /** Called each time that all sites have been away for as long as the patience goes. */
+  /** Called each time that all sites have been unreachable for `PATIENCE_MS`. */
   readonly onAllGone: () => void;
 }
 

@@ -1,12 +1,12 @@
-/** How the page writes durations and tickets. */
+/** Formats durations and tickets for the page. */
 
-/** A duration in milliseconds with the digits that matter: 0.8 ms, 12.3 ms, 146 ms. */
+/** Formats a duration in milliseconds with its significant digits: 0.8 ms, 12.3 ms, 146 ms. */
 export function formatMs(ms: number): string {
   const digits = ms < 99.95 ? 1 : 0;
   return `${ms.toFixed(digits)} ms`;
 }
 
-/** The number of a ticket, without the name of its event; null is an empty queue. */
+/** Formats the number of a ticket, without the name of its event. null means an empty queue. */
 export function formatItem(item: string | null): string {
   return item === null ? 'none left' : `#${item.slice(item.lastIndexOf('#') + 1)}`;
 }

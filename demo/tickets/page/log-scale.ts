@@ -1,9 +1,12 @@
-/** The logarithmic axis of the plot: from where to where it goes, and where it has ticks. */
+/** The logarithmic axis of the plot: its range and its ticks. */
 
-/** A clock of the browser may be as coarse as this, and a logarithm needs more than zero. */
+/**
+ * The smallest value on the axis. It is the resolution of some browsers' clocks, and a logarithm needs a value above
+ * zero.
+ */
 export const MS_MIN = 0.1;
 
-/** From one tick to another, around the data; one to a hundred milliseconds while there is none. */
+/** Returns the range between two ticks around the data, or one to a hundred milliseconds if there is no data. */
 export function logRange(min: number | null, max: number | null): [low: number, high: number] {
   if (min === null || max === null) return [1, 100];
   const all = logTicks(MS_MIN, 100 * max);

@@ -1,4 +1,4 @@
-/** Buying by hand: the three moments of the last purchase, as they come; and a rush of customers. */
+/** Lets the visitor buy: shows the three steps of the last purchase as they happen, and starts a rush of customers. */
 import { byId, make } from '../../shared/page/dom.ts';
 import { apology } from './failures.ts';
 import { formatItem, formatMs } from './format.ts';
@@ -7,7 +7,7 @@ import { formatSite } from '../../shared/page/site-names.ts';
 import type { Site } from './sites.ts';
 import type { TicketShop } from './ticket-shop.ts';
 
-/** More than a site takes at a time. */
+/** The number of customers of a rush, more than a site accepts at a time. */
 export const RUSH_CUSTOMERS = 200;
 
 export type ShowByHand = () => void;
@@ -62,7 +62,7 @@ function getSteps(row: Row): HTMLElement[] {
 interface Said {
   readonly text: string | undefined;
   readonly className?: string;
-  /** What stands there until it is said. */
+  /** The text until there is a value. */
   readonly otherwise: string;
 }
 
@@ -77,7 +77,7 @@ function step(name: string, ms: number | undefined, { text, className = '', othe
   );
 }
 
-/** What stands where no view has come yet. */
+/** Returns the text for a missing view. */
 function waiting({ failure, retries }: Row): string {
   if (failure !== undefined) return apology(failure);
   return retries === undefined ? '…' : `busy, try ${retries + 1}…`;

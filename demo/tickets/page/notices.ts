@@ -1,13 +1,13 @@
-/** What the person at the page should know beside the figures: lost sites, busy sites, customers let down. */
+/** The notices for the visitor of the page: lost sites, busy sites, and customers whose tickets were revoked. */
 import { apology } from './failures.ts';
 import type { Row } from './sale-record.ts';
 import { formatSite } from '../../shared/page/site-names.ts';
 
-/** One sentence, and what it is about. */
+/** One sentence, and its subject. */
 export interface Notice {
   readonly about: 'offline' | 'busy' | 'revoked' | 'unanswered' | 'moved';
   readonly text: string;
-  /** Where to go from here, if anywhere. */
+  /** A link, if there is one. */
   readonly link?: { readonly text: string; readonly href: string };
 }
 
@@ -19,7 +19,7 @@ export interface Situation {
   readonly next?: string | undefined;
 }
 
-/** The notices for a situation, the most pressing first. */
+/** Returns the notices for a situation, the most urgent first. */
 export function noticesFor({ lostSites, cutSites, rows, next }: Situation): Notice[] {
   let [waiting, tried, revoked, unanswered] = [0, 0, 0, 0];
   let reason: unknown;

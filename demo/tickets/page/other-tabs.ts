@@ -1,6 +1,6 @@
-/** Tabs that sell the same event tell each other when one of them has opened a new one. */
+/** Notifies tabs that sell the same event when one of them has opened a new event. */
 
-/** What a tab says. */
+/** The message of a tab. */
 interface Moved {
   readonly from: string;
   readonly to: string;
@@ -9,7 +9,10 @@ interface Moved {
 export class OtherTabs {
   readonly #channel = new BroadcastChannel('correctables-ticket-shop');
   #event: string;
-  /** Our event, and what has followed from it in other tabs: a tab that has moved on twice is followed twice. */
+  /**
+   * The event of this tab, and its successors in other tabs. If another tab has opened two new events, both are in the
+   * set.
+   */
   readonly #line = new Set<string>();
   #next: string | undefined;
 
@@ -28,12 +31,12 @@ export class OtherTabs {
     });
   }
 
-  /** The latest event that another tab has moved on to from ours, if one has. */
+  /** The latest event that another tab has opened after the event of this tab, if there is one. */
   get next(): string | undefined {
     return this.#next;
   }
 
-  /** Says that this tab sells `event` from now on. */
+  /** Notifies other tabs that this tab sells `event` from now on. */
   sell(event: string): void {
     if (event === this.#event) return;
     // A BroadcastChannel stays within one origin, and its `postMessage` takes no other.

@@ -81,7 +81,7 @@ function stockView(): ShowStock {
   };
 }
 
-/** Fits the explanation to the threshold. */
+/** Updates the explanation for the threshold. */
 function explain(threshold: number): void {
   const above = threshold === 0 ? 'As long as tickets are left' : `While more than ${threshold} tickets are left`;
   const below =
@@ -92,11 +92,11 @@ function explain(threshold: number): void {
   setText(byId('below-threshold', HTMLSpanElement), below);
 }
 
-/** A button that can do nothing keeps the focus: it is marked as disabled, and the shop ignores it. */
+/** Creates the buttons. A disabled button keeps the focus: it is only marked as disabled, and the shop ignores it. */
 function buttons(shop: TicketShop): [start: HTMLButtonElement, stop: HTMLButtonElement] {
   const start = byId('start', HTMLButtonElement);
   const stop = byId('stop', HTMLButtonElement);
-  // A press counts once: the sale that its first click starts is not thrown away by the second, or by a key held down.
+  // Ignore repeated clicks: the sale of the first click must not be ended by a double click, or by a key held down.
   start.addEventListener('click', ({ detail }) => {
     if (detail <= 1) void shop.start();
   });
@@ -125,7 +125,10 @@ function countsView(): (counts: Verdict) => void {
   };
 }
 
-/** One line a subject, which stays while its words change, so that a screen reader does not repeat everything. */
+/**
+ * Shows one line for each subject. The line stays while its text changes, so that a screen reader does not repeat
+ * everything.
+ */
 function noticesView(): (notices: readonly Notice[]) => void {
   const list = byId('notices', HTMLUListElement);
   const lines = new Map<Notice['about'], HTMLLIElement>();
@@ -153,7 +156,7 @@ function show(line: HTMLLIElement, { text, link }: Notice): void {
     line.replaceChildren(text);
     if (link !== undefined) line.append(' ', make('a', '', link.text));
   }
-  // Where it leads may change while the words stay.
+  // The address of the link may change while its text stays.
   const anchor = line.querySelector('a');
   if (anchor !== null && link !== undefined) anchor.href = link.href;
 }

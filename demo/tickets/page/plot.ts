@@ -1,4 +1,4 @@
-/** The live plot: what each purchase cost in time, against the tickets that were left (OSDI 2016, Figure 12). */
+/** The live plot: how long each purchase took, against the number of tickets left (OSDI 2016, Figure 12). */
 import uPlot from 'uplot';
 import { cssVar } from '../../shared/page/dom.ts';
 import { logRange, logTicks, MS_MIN } from './log-scale.ts';
@@ -28,13 +28,13 @@ export type DotKind = keyof typeof DOT_COLORS;
 export type PlotData = Readonly<Record<DotKind, readonly Dot[]>>;
 
 const KINDS = Object.keys(DOT_COLORS) as readonly DotKind[];
-/** What others would have waited stays in the background. */
+/** The kinds of small dots, which stay in the background. */
 const SMALL: ReadonlySet<DotKind> = new Set(['background', 'strong']);
 const DOT_SIZE = 6;
 const SMALL_DOT_SIZE = 5;
 /** Pixels below which a long label does not fit: it would be cut off. */
 const LONG_LABEL_WIDTH_MIN = 330;
-/** uPlot's name for it is in an ambient `const enum`, which does not exist when the page runs. */
+/** The value of uPlot's logarithmic scale. Its name is in an ambient `const enum`, which does not exist at run time. */
 // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
 const LOGARITHMIC = 3 as uPlot.Scale.Distr;
 /** What the axes are made for. */
@@ -125,7 +125,10 @@ function markThreshold(plot: uPlot, threshold: number): void {
   ctx.restore();
 }
 
-/** uPlot wants one ascending x for all series: a row a dot, with null in the other series. */
+/**
+ * Converts dots to the form of uPlot, which needs one ascending x for all series: a row for each dot, with null in the
+ * other series.
+ */
 function aligned(data: PlotData): uPlot.AlignedData {
   const all = KINDS.flatMap((kind) => data[kind].map(({ ticketsLeft, ms }) => ({ ticketsLeft, ms, kind })));
   all.sort((a, b) => a.ticketsLeft - b.ticketsLeft);

@@ -5,7 +5,7 @@ import type { Settings } from './settings.ts';
 import type { TicketShop } from './ticket-shop.ts';
 
 interface Preset {
-  /** Of its button. */
+  /** The id of its button. */
   readonly id: string;
   readonly settings: Pick<Settings, 'threshold' | 'paceMs' | 'tickets' | 'retailers'>;
   /** Whether many customers come at once when the sale has begun. */

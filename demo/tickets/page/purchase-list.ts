@@ -5,7 +5,7 @@ import { apology } from './failures.ts';
 import { formatItem, formatMs } from './format.ts';
 import type { Row, SaleRecord } from './sale-record.ts';
 
-/** The page lists no more than this, so that a long sale costs no more than a short one. */
+/** The maximum number of listed purchases, so that drawing does not become slower during a long sale. */
 const ROWS_MAX = 60;
 
 interface Line {

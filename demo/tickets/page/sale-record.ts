@@ -3,9 +3,9 @@ import type { Purchase, SaleEvent } from '../serve-customer.ts';
 
 /** One purchase as the page lists it. */
 export interface Row extends Purchase {
-  /** The site that the retailer stands beside. */
+  /** The site of the retailer. */
   readonly site: string;
-  /** The sites that have served it, in order: more than one, where it has moved. */
+  /** The sites that have served it, in order: several if the retailer has moved. */
   readonly path: readonly string[];
   readonly byHand: boolean;
 }
@@ -20,7 +20,7 @@ export interface SaleRecord {
   /** By customer, in the order in which they came. */
   readonly rows: ReadonlyMap<string, Row>;
   readonly history: readonly SaleEvent[];
-  /** The purchases without incremental views; none where nothing is compared. */
+  /** The purchases without incremental views; empty if nothing is compared. */
   readonly baseline: ReadonlyMap<string, Row>;
 }
 
@@ -35,16 +35,16 @@ export class OpenSale implements SaleRecord {
   /** By `performance.now()`. */
   readonly beganAt: number = performance.now();
   tickets = 0;
-  /** Names what finals hand out, where tickets have no numbers. */
+  /** Returns a name for the item of a final view, if tickets have no numbers. */
   nameOf: ((item: string) => string) | undefined;
-  /** Tickets left, as the store last said; others may sell of the same stock. */
+  /** Tickets left, as the store last reported; others may sell from the same stock. */
   heardLeft = Infinity;
 
   constructor(event = `concert-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`) {
     this.event = event;
   }
 
-  /** So many tickets have been put on sale, by this page or another. */
+  /** Called when this number of tickets was put on sale, by this page or another. */
   stock(tickets: number): void {
     this.tickets = tickets;
     for (let n = 1; n <= tickets; n += 1) {
@@ -56,13 +56,13 @@ export class OpenSale implements SaleRecord {
     return Math.min(this.heardLeft, this.tickets - soldTo(this.rows));
   }
 
-  /** The queue from which as many tickets are sold without incremental views. */
+  /** The queue from which the same number of tickets is sold without incremental views. */
   get baselineEvent(): string {
     return `${this.event}-strong`;
   }
 }
 
-/** Tickets of the baseline that are left, as its views showed. That includes the sales of other tabs. */
+/** Returns the tickets of the baseline that are left, as its views showed. Sales of other tabs are included. */
 export function baselineLeft({ tickets, baseline }: SaleRecord): number {
   let left = tickets;
   for (const { ticketsLeft } of baseline.values()) {
@@ -71,7 +71,10 @@ export function baselineLeft({ tickets, baseline }: SaleRecord): number {
   return left;
 }
 
-/** Tickets that are gone although no customer here has one, or may yet get one: others have taken them. */
+/**
+ * Returns the number of tickets that other pages have sold: they are gone, but no customer here has them or may still
+ * get them.
+ */
 export function soldElsewhere({ tickets, left, rows }: SaleRecord): number {
   let here = 0;
   for (const { finalItem, failure } of rows.values()) {
@@ -81,7 +84,7 @@ export function soldElsewhere({ tickets, left, rows }: SaleRecord): number {
   return Math.max(0, tickets - left - here);
 }
 
-/** How many of these customers have a ticket for certain. */
+/** Returns how many of these customers certainly have a ticket. */
 function soldTo(rows: ReadonlyMap<string, Row>): number {
   let sold = 0;
   for (const { finalItem } of rows.values()) if (typeof finalItem === 'string') sold += 1;

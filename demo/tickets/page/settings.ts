@@ -1,5 +1,5 @@
 /**
- * What the page is asked to do, first by its address:
+ * The settings of the page, which its address sets first:
  * `?tickets=60&threshold=20&pace=5&retailers=frankfurt,ireland,virginia,frankfurt&compare=0&sales=5&event=concert&autostart=1`.
  */
 import { CorrectableError } from 'correctables';
@@ -17,13 +17,13 @@ export interface Settings {
   readonly threshold: number;
   /** A pause between two customers of one retailer, in milliseconds. */
   readonly paceMs: number;
-  /** The site that each retailer stands beside. */
+  /** The site of each retailer. */
   readonly retailers: readonly string[];
-  /** Whether as many tickets are sold without incremental views, side by side. */
+  /** Whether the same number of tickets is also sold without incremental views, at the same time. */
   readonly compare: boolean;
   /** How many sales one start runs, one after the other. */
   readonly sales: number;
-  /** The event whose tickets are sold, shared by all who name it; one of this page's own unless given. */
+  /** The event whose tickets are sold. All pages that name it share it. Default: a new event of this page */
   readonly event: string | undefined;
   /** Whether the sale starts by itself. */
   readonly autostart: boolean;
@@ -47,7 +47,7 @@ export function settingsFrom(query: URLSearchParams): Settings {
   };
 }
 
-/** The query of a page that sells `event` as these settings say, beside the sites that they name. */
+/** Returns the query of a page that sells `event` with these settings. */
 export function inviteTo(event: string, { retailers, threshold, paceMs, tickets }: Settings): string {
   const query = new URLSearchParams({ event, tickets: String(tickets), retailers: retailers.join(',') });
   query.set('threshold', String(threshold));

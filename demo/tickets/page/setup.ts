@@ -1,4 +1,7 @@
-/** How the retailers sell: where they stand, how many tickets there are, threshold and pace, changed during a sale. */
+/**
+ * Controls how the retailers sell: their sites, the number of tickets, the threshold and the pace. They can be changed
+ * during a sale.
+ */
 import { TICKETS_MAX } from '../contract.ts';
 import { byId, make, setText } from '../../shared/page/dom.ts';
 import { inviteTo, RETAILERS_MAX, type Settings } from './settings.ts';
@@ -22,7 +25,7 @@ export function setupView(shop: TicketShop): ShowSetup {
   };
 }
 
-/** A slider that counts at once; one that the address has set higher than it goes grows. */
+/** Creates a slider with immediate effect. Its range grows if the address sets a higher value. */
 function slider(
   shop: TicketShop,
   id: string,
@@ -73,7 +76,7 @@ function compareChoice(shop: TicketShop): ShowSetup {
   return () => {};
 }
 
-/** One line a site: its retailers, its cable, and another tab beside it. */
+/** Lists each site with its retailers, its cable, and a link to another tab beside it. */
 function siteList(shop: TicketShop): ShowSetup {
   const list = byId('sites', HTMLUListElement);
   let shown: readonly Site[] = [];

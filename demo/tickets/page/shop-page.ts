@@ -1,4 +1,4 @@
-/** Puts the parts of the ticket shop's page together and starts the sale. */
+/** Assembles the ticket shop's page and starts the sale. */
 import { byHandView } from './manual-purchase.ts';
 import { byId } from '../../shared/page/dom.ts';
 import { OtherTabs } from './other-tabs.ts';
@@ -11,11 +11,17 @@ import type { OpenSites } from './sites.ts';
 import { TicketShop } from './ticket-shop.ts';
 import { waitsView } from './waits.ts';
 
-/** The page is drawn no more often, so that drawing adds little to the latencies that it shows; the plot costs the most. */
+/**
+ * The minimum time between two drawings, so that drawing adds little to the shown latencies. The plot takes most of the
+ * time.
+ */
 const DRAW_EVERY_MS = 100;
 const PLOT_EVERY_MS = 500;
 
-/** Draws at once after a while of rest, then at most every `ms` milliseconds, the last change included. */
+/**
+ * Returns a function that draws at once after a pause, and otherwise at most every `ms` milliseconds. The last change
+ * is always drawn.
+ */
 function atMostEvery(ms: number, draw: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let drawnAt = -Infinity;
@@ -32,16 +38,16 @@ function atMostEvery(ms: number, draw: () => void): () => void {
   };
 }
 
-/** What the page of another backend has of its own. */
+/** The options for the page of another backend. */
 export interface ShopPageOptions {
-  /** What the page is to do; what its address says unless given. */
+  /** The settings of the page. Default: those of its address */
   readonly query?: URLSearchParams;
   readonly openSites?: OpenSites;
-  /** Makes a part of the page, which is shown after every change. */
+  /** Creates an additional part of the page, which is redrawn after every change. */
   readonly view?: (shop: TicketShop) => () => void;
 }
 
-/** Opens the page as its address says, and sells. */
+/** Opens the page with the settings of its address, and sells. */
 export async function openShopPage(options: ShopPageOptions = {}): Promise<void> {
   const { query = new URLSearchParams(location.search) } = options;
   try {
@@ -76,7 +82,7 @@ async function sell(settings: Settings, { openSites, view }: ShopPageOptions): P
   if (settings.autostart && shop.phase === 'ready') await shop.start();
 }
 
-/** Tells the other tabs of a new event, and keeps an address that names one up to date. */
+/** Notifies the other tabs of a new event, and keeps an address that names one up to date. */
 function follow(event: string, tabs: OtherTabs): void {
   tabs.sell(event);
   const address = new URL(location.href);

@@ -1,9 +1,9 @@
 /**
- * The cable between this page and one site, which a person can pull out and plug in again: what a lost site looks like
- * to its retailers. It stands in for the WebSocket class of the connection.
+ * Simulates the cable between this page and one site, which a visitor can unplug and plug in again. Its retailers then
+ * see a lost site. It replaces the WebSocket class of the connection.
  */
 
-/** What the connection needs of a socket. */
+/** The members of a socket that the connection needs. */
 export type Socket = Pick<WebSocket, 'binaryType' | 'onopen' | 'onmessage' | 'onclose' | 'onerror' | 'send' | 'close'>;
 
 type SocketClass = new (url: string, protocols: string[]) => Socket;
@@ -33,7 +33,7 @@ export class SimulatedDisconnect {
     return this.#isCut;
   }
 
-  /** Nothing goes through any more, in either direction, until `mend`. */
+  /** Blocks all data in both directions until `mend`. */
   cut(): void {
     this.#isCut = true;
     for (const socket of this.#sockets) cutOff(socket);
@@ -45,7 +45,7 @@ export class SimulatedDisconnect {
   }
 }
 
-/** Messages in flight are lost, and the user of the socket is notified at once. */
+/** Disconnects a socket. Messages in flight are lost, and its user is notified at once. */
 function cutOff(socket: Socket): void {
   const { onclose } = socket;
   socket.onmessage = null;
@@ -66,12 +66,12 @@ class DeadSocket implements Socket {
     queueMicrotask(() => this.onclose?.call(this as unknown as WebSocket, closed()));
   }
 
-  /** It never opens, so it has no receiver. */
+  /** The socket never opens, so there is no receiver. */
   send(): void {}
   close(): void {}
 }
 
-/** What a browser tells when a connection breaks: no reason, only this code. */
+/** The event that a browser emits when a connection breaks: no reason, only this code. */
 class Broken extends Event {
   readonly code = ABNORMAL_CLOSURE;
   readonly reason = '';

@@ -1,4 +1,4 @@
-/** The sites: one websocket client each, shared by the retailers that stand beside it. */
+/** The sites: one websocket client for each, which its retailers share. */
 import { createClient, CorrectableError } from 'correctables';
 import { exponentialBackoff, redblue } from 'correctables/bindings/redblue';
 import { ticketShop } from '../contract.ts';
@@ -6,17 +6,20 @@ import type { Shop } from '../purchase.ts';
 import { SimulatedDisconnect } from './simulated-disconnect.ts';
 
 const DIRECTORY_TIMEOUT_MS = 5_000;
-/** Long enough to plug a cable in again: a purchase under way meanwhile ends after all, and only once. */
+/**
+ * The timeout of a purchase. It is long enough to plug a cable in again, so that a purchase in flight still ends, and
+ * takes effect once.
+ */
 export const PURCHASE_TIMEOUT_MS = 60_000;
 const RECONNECT_MS_MAX = 1_000;
 
 export interface Site {
   readonly name: string;
   readonly shop: Shop;
-  /** The site that serves its customers: another one, where they have moved. */
+  /** The site that serves its customers. It is another site if the client has moved. */
   readonly at: string;
   readonly isCut: boolean;
-  /** Pulls the cable to this site out, or plugs it in again; absent where there is no such cable. */
+  /** Unplugs the cable to this site, or plugs it in again; absent if there is no such cable. */
   setCut?(isCut: boolean): void;
 }
 
@@ -55,12 +58,12 @@ export const openSites: OpenSites = async (onStateChange) => {
   });
 };
 
-/** Closes the connections; purchases under way fail. */
+/** Closes the connections; purchases in flight fail. */
 export async function closeSites(sites: readonly Site[]): Promise<void> {
   await Promise.all(sites.map(({ shop }) => shop.close()));
 }
 
-/** Where the sites are: name and websocket address. */
+/** Returns the name and the websocket address of each site. */
 async function siteDirectory(): Promise<readonly (readonly [name: string, url: string])[]> {
   try {
     const response = await fetch('sites', { signal: AbortSignal.timeout(DIRECTORY_TIMEOUT_MS) });

@@ -1,4 +1,4 @@
-/** What happens behind the page: connects the sites, puts tickets on sale, sells them; tells the page of changes. */
+/** The model of the page: connects the sites, puts tickets on sale, sells them, and notifies the page of changes. */
 import type { CorrectableError } from 'correctables';
 import { peek } from 'correctables/operations';
 import { ticketShop } from '../contract.ts';
@@ -13,7 +13,7 @@ import { OpenSale, type Row, type SaleRecord } from './sale-record.ts';
 import type { Settings } from './settings.ts';
 import type { OpenSites, Site } from './sites.ts';
 
-/** Where the page is: `ready` has tickets on sale and no retailer at work. */
+/** The phase of the page. `ready`: tickets are on sale, and no retailer sells yet. */
 export type Phase = 'connecting' | 'stocking' | 'ready' | 'selling' | 'sold-out' | 'stopped' | 'failed';
 
 /** Sales that belong together: their waits are averaged. */
@@ -25,7 +25,7 @@ export interface Series {
 export interface StartOptions {
   /** Whether a fresh stock replaces the tickets that are on sale, also if no customer has bought one. */
   readonly isNew?: boolean;
-  /** Customers who come all at once when the sale begins. */
+  /** Customers who all arrive when the sale begins. */
   readonly rush?: { readonly site: string; readonly customers: number };
 }
 
@@ -34,13 +34,13 @@ interface ServedCustomer {
   readonly customer: string;
   /** Whether the visitor of the page bought. */
   readonly byHand: boolean;
-  /** Whether it is served in the sale without early answers. */
+  /** Whether the customer is served in the sale without early answers. */
   readonly strongOnly?: boolean;
 }
 
 const PEEK_EVERY_MS = 300;
 const PEEK_TIMEOUT_MS = 2_000;
-/** A retailer whose purchase has failed does not ask again before. */
+/** The pause of a retailer after a failed purchase. */
 const RECOVERY_PAUSE_MS = 250;
 
 export class TicketShop {
@@ -57,7 +57,7 @@ export class TicketShop {
 
   /**
    * @param changed called after every change; several may come in one turn of the event loop
-   * @param openSites connects to the sites; to those of the page's own server unless given
+   * @param openSites connects to the sites. Default: those of the page's own server
    */
   constructor(settings: Settings, changed: () => void, openSites?: OpenSites) {
     this.#openSites = openSites;
@@ -66,7 +66,7 @@ export class TicketShop {
     this.#changed = changed;
     const current = (): Settings => this.#settings;
     this.#policy = {
-      // The threshold is the visitor's to play with: too low a one shows customers revoked.
+      // Use only the threshold of the visitor. If it is too low, the page shows revoked tickets.
       isFixed: true,
       get threshold() {
         return current().threshold;
@@ -113,7 +113,7 @@ export class TicketShop {
     return ['ready', 'selling', 'stopped', 'sold-out'].includes(this.#phase);
   }
 
-  /** Threshold and pace count from the next customer on, everything else from the next sale. */
+  /** Changes settings. Threshold and pace apply from the next customer on, all others from the next sale. */
   change(settings: Partial<Settings>): void {
     this.#settings = { ...this.#settings, ...settings };
     this.#changed();
@@ -127,8 +127,8 @@ export class TicketShop {
   }
 
   /**
-   * Starts the retailers: on the tickets that are on sale, or, once a sale has begun, on a fresh stock; and as many sales
-   * in a row as the settings say.
+   * Starts the retailers: on the tickets that are on sale, or on a new stock if a sale has begun already. Runs as many
+   * sales in a row as the settings specify.
    */
   async start({ isNew = false, rush }: StartOptions = {}): Promise<void> {
     if (this.#phase === 'connecting' || this.#phase === 'stocking') return;
@@ -147,18 +147,18 @@ export class TicketShop {
     }
   }
 
-  /** Sends the retailers home: customers being served are served to the end. */
+  /** Stops the retailers. Customers that are being served get their answers. */
   stop(): void {
     if (this.#phase === 'selling') this.#sale.stop.abort();
   }
 
-  /** Buys one ticket by hand, beside `site`. */
+  /** Buys one ticket for the visitor at `site`. */
   async buy(site: string): Promise<void> {
     this.#handBought += 1;
     await this.#serve(site, { customer: `you-${this.#handBought}`, byHand: true });
   }
 
-  /** Sends many customers to `site` at once; as many to the sale without early answers, if there is one to compare. */
+  /** Sends many customers to `site` at once, and the same number to the sale without early answers, if there is one. */
   async rush(site: string, customers: number): Promise<void> {
     this.#handBought += 1;
     const all = Array.from({ length: customers }, (_, n) => `rush ${this.#handBought}-${n + 1}`);
@@ -168,7 +168,7 @@ export class TicketShop {
     );
   }
 
-  /** Pulls the cable to `site` out, or plugs it in again. */
+  /** Unplugs the cable to `site`, or plugs it in again. */
   setCut(site: string, isCut: boolean): void {
     this.#backend?.site(site).setCut?.(isCut);
     this.#changed();
@@ -187,7 +187,7 @@ export class TicketShop {
     return backend;
   }
 
-  /** Opens the event, unless it is open. Every site that can be reached has its tickets then. */
+  /** Opens the event, unless it is open. Resolves when every reachable site has its tickets. */
   async #openEvent(
     sale: OpenSale,
     { reachable, sites }: Backend,
@@ -206,7 +206,7 @@ export class TicketShop {
     this.#enter('stocking');
     const { shop, stock } = await this.#openEvent(sale, backend);
     sale.stock(stock);
-    // A store that sells by rights says how many its site has; its tickets have no numbers.
+    // A store that sells by rights reports how many tickets its site has. Its tickets have no numbers.
     const { meta } = await retry(() => shop.invokeStrong(peek(sale.event)).settle());
     if (meta?.['rights'] !== undefined) sale.nameOf = ticketNames(sale.event);
     this.#enter('ready');
@@ -282,7 +282,7 @@ export class TicketShop {
     });
   }
 
-  /** Asks again and again how many tickets are left: others may sell of the same stock. */
+  /** Reads repeatedly how many tickets are left, because others may sell from the same stock. */
   async #follow(sale: OpenSale, backend: Backend): Promise<void> {
     while (this.#sale === sale && this.#backend === backend) {
       const [site] = backend.reachable;
@@ -301,7 +301,7 @@ export class TicketShop {
     this.#changed();
   }
 
-  /** Runs a step of `sale`, the current one from now on. A failure is shown, unless a later sale has begun. */
+  /** Makes `sale` the current sale, and runs a step of it. A failure is shown, unless a later sale has begun. */
   async #guarded(sale: OpenSale, step: (sale: OpenSale) => Promise<void>): Promise<void> {
     this.#sale = sale;
     try {
@@ -311,7 +311,7 @@ export class TicketShop {
     }
   }
 
-  /** Leaves no connection behind, so that the next start connects again. */
+  /** Handles a failure. Closes all connections, so that the next start connects again. */
   async #fail(error: unknown): Promise<void> {
     if (this.#phase === 'failed') return;
     this.#sale.stop.abort();
@@ -336,7 +336,7 @@ export class TicketShop {
   }
 }
 
-/** A glance that fails for the moment is taken again soon; nothing depends on a single one. */
+/** Ignores a temporary failure of a read, which is soon repeated. */
 function passing(error: unknown): undefined {
   if (!isPassing(error)) throw error;
 }

@@ -40,7 +40,7 @@ export function waitsView(shop: TicketShop): ShowWaits {
   };
 }
 
-/** The choice between this sale and the average of all that are finished, once there are several. */
+/** Shows the choice between this sale and the average of all finished sales, once there are several. */
 function averageChoice(shop: TicketShop): () => boolean {
   const choice = byId('choice', HTMLFieldSetElement);
   const average = byId('show-average', HTMLInputElement);
@@ -80,7 +80,7 @@ function dotOf(row: Row, duration: Duration): Dot[] {
   return ms === undefined || row.ticketsLeft === undefined ? [] : [{ ticketsLeft: row.ticketsLeft, ms }];
 }
 
-/** What Figure 12 of the paper shows. */
+/** Returns the mean waits, as in Figure 12 of the paper. */
 function means(sales: readonly SaleRecord[]): PlotData {
   return {
     ...NO_DOTS,
@@ -103,7 +103,7 @@ function legendRow(legend: HTMLElement, kind: Kind, label: string): (size: numbe
   };
 }
 
-/** The plot in a sentence, for those who do not see it. */
+/** Describes the plot in a sentence, for people who cannot see it. */
 function spoken({ early, waited, strong }: Groups): string {
   const median = (group: readonly Row[]): string => {
     const { p50 } = percentilesOf(group.flatMap(({ answeredMs }) => answeredMs ?? []));

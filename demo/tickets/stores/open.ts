@@ -1,4 +1,4 @@
-/** The stores by the names that `--binding` takes. Each is loaded when it is asked for. */
+/** Opens the store that `--binding` names. The code of a store is loaded only when it is opened. */
 import type { Options } from '../options.ts';
 import type { OpenStore } from './store.ts';
 

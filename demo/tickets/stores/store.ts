@@ -1,13 +1,13 @@
-/** A store that tickets can be sold from, started for the sale where it does not run yet. */
+/** A store from which tickets can be sold. It is started for the sale if it is not running. */
 import type { Shop } from '../purchase.ts';
 import type { Options } from '../options.ts';
 
 export interface SalesStore {
-  /** The shop as each retailer reaches it. */
+  /** The client of each retailer. */
   readonly shops: readonly Shop[];
-  /** The same sale by other means, with strong views only, by name; each once a retailer. */
+  /** Clients for the same sale by other recipes, with strong views only, by name: one for each retailer. */
   readonly baselines: Readonly<Record<string, readonly Shop[]>>;
-  /** The same sale with the same views, otherwise connected, by name; each once a retailer. */
+  /** Clients for the same sale with the same views, but connected differently, by name: one for each retailer. */
   readonly alternatives: Readonly<Record<string, readonly Shop[]>>;
   close(): Promise<void>;
 }
@@ -16,7 +16,7 @@ export interface SalesStore {
 export const SHARED = 'one binding a site';
 
 export interface StoreOptions extends Pick<Options, 'client' | 'wan' | 'stock'> {
-  /** Retailers trust their threshold alone, as in the paper, so the store does not pace them. */
+  /** Whether retailers use only their threshold, as in the paper, so that the store does not throttle them. */
   readonly isFixed: boolean;
 }
 

@@ -1,16 +1,16 @@
 /**
- * The queue as ZooKeeper's own recipe has it, for comparison: list all items, take the first by deleting it, and on a
- * conflict the next. What it costs grows with the queue and with the number of those who take from it.
+ * The queue recipe of ZooKeeper's documentation, for comparison: list all items, take the first by deleting it, and on
+ * a conflict take the next. Its cost grows with the length of the queue and the number of consumers.
  */
 import { CorrectableError, type Binding, type Operation, type Sink } from 'correctables';
 import { isZooKeeperError, type ZooKeeper } from 'correctables/bindings/zookeeper';
 
 type StrongOnly = readonly ['strong'];
 
-/** What it needs of ZooKeeper: a session, or several. */
+/** The part of a ZooKeeper session that the recipe needs. */
 export type QueueSession = Pick<ZooKeeper, 'create' | 'get' | 'delete' | 'children' | 'sync' | 'close'>;
 
-/** A binding with strong views only; closes `zk` with itself. */
+/** Creates a binding with strong views only. Closing it closes `zk`. */
 export function vanillaQueue(zk: QueueSession, root: string): Binding<StrongOnly> {
   const execute = async ({ name, args }: Operation): Promise<unknown> => {
     const { queue, item } = args as { queue: string; item: unknown };

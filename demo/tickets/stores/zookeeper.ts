@@ -1,8 +1,8 @@
 /**
  * A real ZooKeeper ensemble: the one that `npm run engines -- up zookeeper` started if it has the delays asked for,
- * otherwise one for this sale. Each retailer has a binding of its own, as each has a session of its own in the vanilla
- * recipe: none knows the dequeues of the others, wherever they stand. As an alternative those beside one site share one, as
- * retailers of one process can.
+ * otherwise one for this sale. Each retailer has a separate binding, as each has a separate session in the vanilla
+ * recipe. So no retailer knows the dequeues of the others, even at the same site. As an alternative, the retailers of
+ * one site share a binding, as is possible in one process.
  */
 import { createClient } from 'correctables';
 import { ZooKeeper, zookeeper } from 'correctables/bindings/zookeeper';
@@ -26,7 +26,7 @@ export const openZookeeper: OpenStore = async ({ client, wan, isFixed }, progres
       return zookeeper({ servers, root: path, ...readThrottle(places.length, isFixed) });
     });
   const own = bindingsAt(client, root);
-  // Of another root: sellers are counted by it, whether they sell or not.
+  // Use another root, because all registered bindings of a root count as consumers, even if they are idle.
   const shared = bindingsAt(sites, `${root}-shared`);
   const sharedAt = new Map(sites.map((site, n): [Site, Shop] => [site, createClient(shared[n]!)]));
   const vanilla = client.map((site): Shop =>
@@ -49,7 +49,7 @@ export const openZookeeper: OpenStore = async ({ client, wan, isFixed }, progres
   };
 };
 
-/** A single binding may take as fast as it can: no other one lags behind it. */
+/** Returns the throttle. A single binding needs none, because no other consumer exists. */
 function readThrottle(bindings: number, isFixed: boolean): Partial<Throttle> {
   return isFixed || bindings === 1 ? {} : THROTTLE;
 }

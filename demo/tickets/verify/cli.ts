@@ -1,6 +1,6 @@
 /**
- * `npm run verify:tickets -- FILE [THRESHOLD]`: judges each sale of a history, as `--history` writes them, and fails if
- * there was a fault.
+ * `npm run verify:tickets -- FILE [THRESHOLD]`: checks each sale of a history that `--history` has written, and fails
+ * if there was a fault.
  */
 import { readFileSync } from 'node:fs';
 import { verifySales, type Verdict } from './verify-sales.ts';
@@ -24,7 +24,7 @@ if (path === undefined) {
   process.exitCode = EXIT_USAGE;
 } else if (!judgeFile(path, Number(threshold))) process.exitCode = EXIT_FAULT;
 
-/** Says whether all was well. */
+/** Checks the sales of a file. Returns whether there was no fault. */
 function judgeFile(file: string, least: number): boolean {
   const sales = new Map<unknown, unknown[]>();
   for (const text of readFileSync(file, 'utf8').split('\n')) {
@@ -39,7 +39,7 @@ function judgeFile(file: string, least: number): boolean {
   for (const [sale, history] of sales) {
     const verdict = verifySales(history, { threshold: least });
     console.log(JSON.stringify({ ...(sale !== undefined && { sale }), ...verdict }));
-    // Without its tickets a history says nothing of those that are lost, or should not be there.
+    // Without its tickets, a history cannot show lost or unknown tickets.
     if (verdict.tickets === 0 || FAULTS.some((fault) => verdict[fault] > 0)) isFaultless = false;
   }
   return isFaultless;

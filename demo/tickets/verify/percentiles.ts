@@ -1,6 +1,6 @@
-/** Percentiles by nearest rank. */
+/** Computes percentiles by nearest rank. */
 
-/** In milliseconds; null where there is nothing. */
+/** Percentiles in milliseconds; null without values. */
 export interface Percentiles {
   readonly p50: number | null;
   readonly p95: number | null;

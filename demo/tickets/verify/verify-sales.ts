@@ -1,6 +1,6 @@
 /**
- * What a sale amounted to, by its history alone: each ticket put on sale, each customer's views, answer and end. It shares
- * no code with the shop, which prints what is found here, so that what the shop gets wrong it does not get wrong again.
+ * Computes the verdict on a sale from its history alone: each ticket put on sale, and each customer's views, answer and
+ * end. It shares no code with the shop, so that it does not repeat the shop's errors.
  */
 import { percentilesOf, type Percentiles } from './percentiles.ts';
 
@@ -39,22 +39,22 @@ export interface Verdict {
   readonly latencyMs: Latencies;
 }
 
-/** From when the customer came, in milliseconds. */
+/** Times since the arrival of the customer, in milliseconds. */
 export interface Latencies {
   readonly preliminary: Percentiles;
   readonly final: Percentiles;
-  /** Until the answer, of customers who got a yes. */
+  /** The time until the answer, for customers who got a yes. */
   readonly purchase: Percentiles;
-  /** Of the purchases whose first view showed more than `threshold` tickets left. */
+  /** The same for purchases whose first view showed more than `threshold` tickets left. */
   readonly purchaseAbove: Percentiles;
-  /** Of all others. */
+  /** The same for all others. */
   readonly purchaseBelow: Percentiles;
 }
 
-/** One line of a history, of which nothing is known. */
+/** One line of a history, which is not checked yet. */
 type Line = Readonly<Record<string, unknown>>;
 
-/** What became of one customer. */
+/** The outcome of one customer. */
 interface Customer {
   begunAtMs: number;
   preliminary: Line | undefined;
@@ -65,7 +65,10 @@ interface Customer {
   finals: number;
 }
 
-/** The failure after which it is unknown whether a ticket was taken. After all others none was. */
+/**
+ * The code of a failure after which it is unknown whether a ticket was taken. After all other failures, no ticket was
+ * taken.
+ */
 const UNKNOWN = 'UNKNOWN';
 
 /** @param history the lines of one sale, parsed, in order */

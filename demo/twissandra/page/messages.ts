@@ -1,4 +1,4 @@
-/** What the timelines' page says. */
+/** The texts of the timelines' page. */
 import type { PageMessages } from '../../shared/page/messages.ts';
 
 export const timelineWords: PageMessages = {

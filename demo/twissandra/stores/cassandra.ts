@@ -1,4 +1,4 @@
-/** The timelines in tables of Apache Cassandra, as Twissandra itself has them, reached in one of three ways. */
+/** The timelines in tables of Apache Cassandra, as in Twissandra itself, with one of three read strategies. */
 import { randomUUID } from 'node:crypto';
 import { CorrectableError } from 'correctables';
 import { defineStatements, rows } from 'correctables/bindings/cassandra';
@@ -44,7 +44,7 @@ const statements = defineStatements({
   },
 });
 
-/** Microseconds, so that two tweets of one client hardly ever share one. */
+/** Returns the time in microseconds, so that two tweets of one client rarely have the same time. */
 function now(): bigint {
   return BigInt(Math.round((performance.timeOrigin + performance.now()) * 1000));
 }
@@ -58,7 +58,7 @@ const translations = {
   post: ({ user, body }: { user: string; body: string }) => {
     const id = `tweet-${randomUUID()}`;
     return {
-      // A client that sees the reference finds the tweet.
+      // Write the tweet first, so that a client which sees the reference finds the tweet.
       first: statements.putTweet({ id, author: user, body }),
       operation: statements.putPost({ author: user, posted: now(), id }),
       result: () => id,

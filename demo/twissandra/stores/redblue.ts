@@ -21,6 +21,6 @@ export async function loadTweets(store: AnyClient, data: TweetData): Promise<voi
     store.invoke(twissandraContract.loadTweets({ posts })),
   );
   const last = twissandraContract.getTweets({ ids: [data.post(data.tweets - 1).tweet.id] });
-  // A strong read is a round trip over the wide area: asking again is not busy waiting.
+  // Each strong read takes a round trip between sites, so this loop is no busy wait.
   while ((await store.invokeStrong(last))[0] === null);
 }
