@@ -35,7 +35,7 @@ export interface UseCorrectableOptions<
   readonly until?: K | undefined;
   /**
    * How long the view is kept after the last component that uses it is
-   * unmounted, in milliseconds. A component that is mounted sooner shows the
+   * unmounted, in milliseconds. A component that is mounted before then shows the
    * view at once, and requests only stronger levels. Default: 30 000
    */
   readonly keepMs?: number | undefined;
