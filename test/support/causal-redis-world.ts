@@ -63,9 +63,9 @@ class MemorySite {
   view: StoredView | undefined;
   servers: readonly ServerReport[] = [GOOD_SERVER];
   isAway = false;
-  /** Calls get no reply. */
+  /** Whether calls get no reply. */
   isSilent = false;
-  /** Calls to the keyspace get no reply. */
+  /** Whether calls to the keyspace get no reply. */
   hasSilentKeyspace = false;
   refusedCommand: string | undefined;
   /** The error reply of the server to all writes of clients. */
@@ -76,11 +76,11 @@ export class CausalRedisWorld {
   readonly clock: Clock;
   readonly sites: readonly SiteName[];
   readonly alarms: CausalRedisAlarm[] = [];
-  /** Loses the reply of these calls, after they were executed. */
+  /** Calls whose reply is lost after they were executed. */
   readonly lostReplies = new Set<CallName>();
-  /** Partitions of the first site whose server does not answer. */
+  /** Partitions of the first site whose server does not reply. */
   readonly awayPartitions = new Set<number>();
-  /** Sites whose gateways have closed their connections. */
+  /** Sites whose gateways have closed their connections, one entry for each. */
   readonly closedStores: SiteName[] = [];
   /** Counts calls by name. */
   readonly calls = new Map<CallName, number>();
@@ -98,7 +98,7 @@ export class CausalRedisWorld {
     return this.#memory.get(site) as MemorySite;
   }
 
-  /** Writes the deployment records of all sites, at once. */
+  /** Writes the deployment records of all sites without delay. */
   prepareAll(): void {
     const { partitionCount } = this.#options;
     for (const site of this.sites)
@@ -133,14 +133,14 @@ export class CausalRedisWorld {
     return createClient(this.open(site, overrides), { clock: this.clock });
   }
 
-  /** Sets a partition back to what it was when this was called. */
+  /** Saves the state of a partition. The returned function restores it. */
   saveForSetBack(site: SiteName, partition: number): () => void {
     const target = this.#getPartition(site, partition);
     const backup = copyPartitionState(target.state);
     return () => (target.state = backup);
   }
 
-  /** `FLUSHALL`. */
+  /** Deletes all data of a site, as `FLUSHALL` does. */
   flush(site: SiteName): void {
     this.#memory.set(site, new MemorySite());
   }
@@ -149,7 +149,7 @@ export class CausalRedisWorld {
     return Object.fromEntries(this.sites.map((site) => [site, { nodes: [`${site}:6379`] }]));
   }
 
-  /** What `openRedisStores` gives a process of this site. */
+  /** Opens the stores as `openRedisStores` does for a process of this site. */
   openStores(from: SiteName): SiteStores {
     const keyspaces = new Map(this.sites.map((site) => [site, this.#createKeyspace(from, site)]));
     return {

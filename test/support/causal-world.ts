@@ -1,4 +1,4 @@
-/** Sites of a causal store whose calls take no time: each test says what runs, and what the clocks show. */
+/** Sites of a causal store whose calls take no time. Each test decides what runs and which time the clocks show. */
 import { CausalSite, type CausalAlarm } from '../../src/causal/causal-site.ts';
 import { DEFAULT_LIMITS, type CausalLimits } from '../../src/causal/limits.ts';
 import type {
@@ -18,16 +18,16 @@ export interface CausalWorldOptions {
   readonly siteCount?: number;
   readonly partitionCount?: number;
   readonly limits?: Partial<CausalLimits>;
-  /** A partition with a planted fault. */
+  /** Creates a partition that contains a fault on purpose. */
   readonly createPartition?: (options: PartitionOptions) => Partition;
 }
 
-/** Keys of the partitions 0 and 1, of two. */
+/** One key for each of the two partitions. */
 export const KEYS = ['a', 'b'] as const;
 
 export class CausalWorld {
   now: Stamp = 1_000_000;
-  /** How far the clock of a partition is ahead, by `site partition`. */
+  /** How far the clock of each partition is ahead. The keys are `site partition`. */
   readonly offsets = new Map<string, Stamp>();
   readonly unreachable = new Set<string>();
   /** Replies to these calls arrive when `releaseReplies` is called. */

@@ -1,7 +1,10 @@
 import { CheckedOperation } from '../../src/protocol/hosting.ts';
 import type { OperationRegistry } from '../../src/protocol/contract/operation-registry.ts';
 
-/** Checks an operation of the contract as a gateway does. `prepared` is what the hosted binding has prepared. */
+/**
+ * Checks an operation of the contract as a gateway does. `prepared` is the value that the hosted binding returned from
+ * its preparation.
+ */
 export function checkOperationOf(
   name: string,
   args: unknown,

@@ -1,4 +1,4 @@
-/** What the judge finds in a sale in which nothing went wrong. */
+/** The result of the check of a sale without errors. */
 export const CLEAN_SALE = {
   revoked: 0,
   contradicted: 0,

@@ -1,4 +1,6 @@
-/** A deployment whose sites are processes: `correctables serve --cluster` for each, killed and started again by tests. */
+/**
+ * A deployment with a process of `correctables serve --cluster` for each site. Tests kill and restart the processes.
+ */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +16,7 @@ import { Program, type Ended } from './run-program.ts';
 const CLI = 'dist/cli/main.js';
 export const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 
-/** A copy of the built package, and the module of a service that is made by it. */
+/** A copy of the built package, and the module of the service. */
 export interface PackageBuild {
   readonly cli: string;
   readonly service: string;
@@ -26,7 +28,7 @@ export interface Serving {
   readonly sites: Readonly<Record<string, string>>;
 }
 
-/** What the command for the status prints of a site. */
+/** The output of `cluster status` for a site. */
 export interface SiteReport {
   readonly site: string;
   readonly status: {
@@ -42,9 +44,9 @@ export class ClusterProcesses implements AsyncDisposable {
   readonly clusterFile: string;
   readonly urls: Record<string, string>;
   readonly #service: string;
-  /** Sites that have a cluster file of their own. */
+  /** The cluster files of sites that have a file of their own. */
   readonly #clusterFiles = new Map<string, string>();
-  /** Sites that run another build of the package, and its service. */
+  /** The builds of sites that run another build of the package. */
   readonly #builds = new Map<string, PackageBuild>();
   readonly #programs = new Map<string, Program>();
   readonly #clients: Client<RedBlueLevels>[] = [];
@@ -88,7 +90,7 @@ export class ClusterProcesses implements AsyncDisposable {
     this.urls[site] = `${entry.url}/${site}`;
   }
 
-  /** Uses another build for the starts of a site that follow. */
+  /** Uses another build for all later starts of a site. */
   useBuild(site: string, build: PackageBuild): void {
     this.#builds.set(site, build);
   }
@@ -97,7 +99,7 @@ export class ClusterProcesses implements AsyncDisposable {
     return join(this.folder, 'data', site);
   }
 
-  /** Starts the process of a site. It may not serve yet. */
+  /** Starts the process of a site without waiting until it serves. */
   launch(site: string, flags: readonly string[] = []): Program {
     const clusterFile = this.#clusterFiles.get(site) ?? this.clusterFile;
     const place = ['--cluster', clusterFile, '--site', site, '--data', this.dataDir(site)];

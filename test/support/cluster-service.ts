@@ -1,4 +1,6 @@
-/** Marks in a list, written blue or red: what processes of a cluster replicate. */
+/**
+ * A service that replicates a list of marks between the processes of a cluster. A blue and a red operation write them.
+ */
 import { z } from 'zod';
 import { defineContract } from 'correctables/contract';
 import { blue, counter, defineService, red, register, table } from 'correctables/server';
@@ -6,9 +8,9 @@ import { blue, counter, defineService, red, register, table } from 'correctables
 const mark = z.object({ key: z.string() });
 
 export const clusterContract = defineContract('marks', {
-  /** Blue: marks the key, and counts how often this ran. */
+  /** Blue: adds the mark, and counts how often the operation ran. */
   add: { access: 'write', args: mark, result: z.null() },
-  /** Red: gives the place in the order of all that were taken. */
+  /** Red: returns the place of the mark in the order of all marks that were taken. */
   take: { access: 'write', args: mark, result: z.int() },
   keys: { access: 'read', args: z.object({}), result: z.array(z.string()) },
   runs: { access: 'read', args: mark, result: z.int() },

@@ -1,10 +1,10 @@
-/** The messages of the compiler about programs, under the project's own strict settings. */
+/** Returns the errors of the TypeScript compiler in programs, with the strict settings of this project. */
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 const tsconfig = fileURLToPath(new URL('../../tsconfig.json', import.meta.url));
 
-/** One complaint, with all that belongs to it in one text. */
+/** One error, with all its details in one text. */
 export interface Problem {
   readonly file: string;
   readonly line: number;
@@ -14,7 +14,7 @@ export interface Problem {
 /** Files on disk, each parsed once for all programs. */
 const sources = new Map<string, ts.SourceFile | undefined>();
 
-/** Compiles `files`, by path, which need not exist; `paths` names where the modules are that they import. */
+/** Compiles `files`, whose keys are paths that need not exist. `paths` maps the names of imported modules to files. */
 function compile(files: ReadonlyMap<string, string>, paths: Readonly<Record<string, string[]>> = {}): ts.Program {
   const { config } = ts.readConfigFile(tsconfig, (path) => ts.sys.readFile(path));
   const root = fileURLToPath(new URL('../..', import.meta.url));

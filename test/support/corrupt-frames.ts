@@ -1,7 +1,7 @@
-/** Bytes that look like frames of a protocol: for those who take them apart. */
+/** Invalid frames of a protocol, for tests of parsers. */
 import fc from 'fast-check';
 
-/** Frames, one byte of which is another one, or which are cut off; or no frames at all. */
+/** Draws frames in which one byte is changed, or which are truncated, or bytes that are no frames. */
 export function createCorruptFrames(frames: fc.Arbitrary<Buffer>): fc.Arbitrary<Buffer> {
   return fc.oneof(
     { weight: 1, arbitrary: fc.uint8Array({ maxLength: 400 }).map((bytes) => Buffer.from(bytes)) },

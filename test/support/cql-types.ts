@@ -1,13 +1,13 @@
-/** Any CQL type, with any values of it in their plain form: what a read gives, and what an update takes. */
+/** Draws CQL types and values of them in plain form: as a read returns them and an update accepts them. */
 import fc from 'fast-check';
 import type { ColumnType } from '../../src/research/cassandra-icg/columns.ts';
 
-/** A type: as the protocol has it, as CQL writes it, and how to make values of it. */
+/** A type: its encoding in the protocol, its name in CQL, and a generator of its values. */
 export interface Typed {
   readonly type: ColumnType;
   readonly cql: string;
   readonly value: fc.Arbitrary<unknown>;
-  /** Whether a map or a set can have it for its keys. */
+  /** Whether the type can be the key type of a map or a set. */
   readonly isKey: boolean;
 }
 
@@ -31,7 +31,7 @@ const time = fc.tuple(fc.nat(23), fc.nat(59), fc.nat(59), fc.nat(999_999_999)).m
   return `${two(h)}:${two(m)}:${two(s)}${fraction === '' ? '' : `.${fraction}`}`;
 });
 
-/** As Java and Cassandra write it, from its digits and its scale. */
+/** A decimal in the notation of Java and Cassandra, from its digits and its scale. */
 const decimal = fc.tuple(whole(120n), fc.oneof(fc.integer({ min: -30, max: 30 }), int(32))).map(([n, scale]) => {
   const sign = n < 0n ? '-' : '';
   const digits = String(n < 0n ? -n : n);
@@ -64,7 +64,7 @@ const duration = fc
     return parts === '' ? '0s' : (isNegative ? '-' : '') + parts;
   });
 
-/** IPv6 as it is written: small letters, the longest run of zeros left out. */
+/** An IPv6 address in its canonical form: lower case, and without the longest run of zeros. */
 const address = fc.oneof(
   fc.ipV4(),
   fc.constantFrom('::1', '::', 'fe80::1', '2001:db8::8a2e:370:7334', '1:2:3:4:5:6:7:8', 'ff00::'),
@@ -92,7 +92,7 @@ const SIMPLE: readonly Typed[] = [
   { type: custom(`${MARSHAL}.DurationType`), cql: 'duration', value: duration, isKey: false },
 ];
 
-/** The types that a vector can be of without a class's name for its own. */
+/** The element types of vectors that need no class name of their own. */
 const VECTORS: readonly (readonly [className: string, typed: Typed])[] = [
   ['FloatType', SIMPLE[6]!],
   ['Int32Type', SIMPLE[7]!],
@@ -114,7 +114,7 @@ const vector: fc.Arbitrary<Typed> = fc
 const TEXTUAL: ReadonlySet<number> = new Set([0x01, 0x0c, 0x0d, 0x0f, 0x10, 0x11, 0x12]);
 const unique = { selector: (item: unknown): string => shown(item) };
 
-/** A value as text, to tell it from others. */
+/** Returns a value as text, for comparisons. */
 function shown(value: unknown): string {
   return JSON.stringify(value, (_, item: unknown) => (typeof item === 'bigint' ? `${item}n` : item));
 }
@@ -131,7 +131,7 @@ function listOf({ type, cql, value }: Typed): Typed {
   };
 }
 
-/** Cassandra gives the items in the order of their type: one is enough to see them whole. */
+/** A set with at most one item, since Cassandra returns items in the order of their type. */
 function setOf({ type, cql, value }: Typed): Typed {
   return {
     type: { code: 0x22, type: null, info: type },
@@ -172,7 +172,7 @@ function tupleOf(parts: readonly Typed[]): Typed {
   };
 }
 
-/** The name of a user-defined type with these fields, as CQL writes them: the same for the same ones. */
+/** Returns the name of the user-defined type with these fields in CQL. Equal fields lead to equal names. */
 function nameOfUserType(fields: readonly string[]): string {
   let hash = 7;
   for (const sign of fields.join()) hash = (hash * 31 + sign.charCodeAt(0)) % 2_147_483_647;
@@ -190,7 +190,9 @@ function getUserTypeInfo(parts: readonly Typed[]): Typed {
   };
 }
 
-/** Any type; `userTypes` collects those that it needs, each after those that are in it. */
+/**
+ * Draws any type. `userTypes` collects the user-defined types that it needs; each type follows those that it contains.
+ */
 export function anyType(userTypes: Map<string, readonly string[]> = new Map()): fc.Arbitrary<Typed> {
   const single = fc.constantFrom(...SIMPLE);
   const key = fc.constantFrom(...SIMPLE.filter(({ isKey }) => isKey));

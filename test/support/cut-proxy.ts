@@ -1,7 +1,7 @@
-/** A TCP proxy between client and gateway, which can cut or swallow what passes. */
+/** A TCP proxy between client and gateway, which can cut connections or drop their bytes. */
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** What happens to the bytes of a direction. */
+/** How the proxy handles the bytes of one direction. */
 type Mode = 'pass' | 'swallow';
 
 /** A proxy in front of one port of this machine. */
@@ -12,7 +12,7 @@ export class CutProxy implements AsyncDisposable {
   readonly #onSwallowed: (() => void)[] = [];
   #target: number;
   #mode: Mode = 'pass';
-  /** Connections so far. */
+  /** How many connections were made. */
   connections = 0;
 
   private constructor(server: Server, target: number) {
@@ -28,30 +28,32 @@ export class CutProxy implements AsyncDisposable {
     return proxy;
   }
 
-  /** The proxy's address for a path of the target. */
+  /** Returns the address of the proxy, with the path of the target. */
   url(targetUrl: string): string {
     const url = new URL(targetUrl);
     url.port = String((this.#server.address() as AddressInfo).port);
     return url.href;
   }
 
-  /** From now on leads to another port. */
+  /** Connects later clients to another port. */
   retarget(targetUrl: string): void {
     this.#target = Number(new URL(targetUrl).port);
   }
 
-  /** Cuts all connections, as a pulled cable that both ends notice. */
+  /** Cuts all connections. Both ends notice it. */
   cut(): void {
     for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
   }
 
-  /** Bytes vanish, connections stay: neither end notices. Fulfilled when the first have vanished. */
+  /**
+   * Drops all bytes but keeps the connections, so neither end notices it. Fulfilled when the first bytes were dropped.
+   */
   swallow(): Promise<void> {
     this.#mode = 'swallow';
     return new Promise((resolve) => this.#onSwallowed.push(resolve));
   }
 
-  /** Bytes of new connections pass again. */
+  /** Forwards the bytes of new connections again. */
   pass(): void {
     this.#mode = 'pass';
   }

@@ -1,4 +1,7 @@
-/** `correctables serve` on a data folder, in a process of its own: paused, killed, short of files. */
+/**
+ * Runs `correctables serve` on a data folder in a process of its own. A test can pause or kill it, or limit its open
+ * files.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -25,7 +28,7 @@ export class DurableServer implements AsyncDisposable {
     this.laid = overlaid;
   }
 
-  /** Starts one. Rejects with its stderr if it ends instead. `within` is a command that runs it. */
+  /** Starts a server. Rejects with its stderr if it ends instead. `within` is a command that runs the server. */
   static async start(
     dataDir: string,
     { within = [], sites = 'a', logPath }: StartOptions = {},
@@ -76,6 +79,6 @@ export class DurableServer implements AsyncDisposable {
 interface StartOptions {
   readonly within?: readonly string[];
   readonly sites?: string;
-  /** The file to which stderr goes; without one it is kept for the error of a start that fails. */
+  /** The file to which stderr is written. Without it, stderr is kept for the error of a start that fails. */
   readonly logPath?: string;
 }

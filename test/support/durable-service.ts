@@ -1,4 +1,4 @@
-/** Values by key, written blue: what a server keeps in its data folder. */
+/** A service that keeps values by key, with blue writes, in its data folder. */
 import { z } from 'zod';
 import { defineContract } from 'correctables/contract';
 import { blue, defineService, register, table } from 'correctables/server';

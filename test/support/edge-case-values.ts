@@ -1,4 +1,7 @@
-/** Values that rows and arguments do not expect: at the borders of the domain, beyond it, or dressed as something else. */
+/**
+ * Values that rows and arguments do not expect: at the limits of the domain, beyond them, or similar to a value of
+ * another type.
+ */
 export const EDGE_CASE_VALUES: readonly [unknown, ...unknown[]] = [
   null,
   true,

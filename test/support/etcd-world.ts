@@ -1,4 +1,4 @@
-/** Nodes of the log on etcd over the model of etcd, on a virtual clock. */
+/** Sites that use the log on etcd, with a model of etcd and a virtual clock. */
 import { Random } from '../../src/server/collections/random.ts';
 import { EtcdLog, type EtcdLogOptions } from '../../src/server/log/etcd/etcd-log.ts';
 import type { EtcdReply } from '../../src/server/log/etcd/etcd-requests.ts';
@@ -18,16 +18,16 @@ const NO_FAULTS: EtcdFaults = {
 };
 const TICK_MS = 25;
 
-/** What a site of the world has done. */
+/** A site, and what it has received. */
 export class EtcdNode {
   log: EtcdLog<string>;
   server: ServerConnection;
   readonly disk: LogEntry<string>[];
-  /** The place of its first entry. */
+  /** The place of the first entry that the site takes. */
   readonly #start: number;
-  /** Whether what it stores is synced. */
+  /** Whether the data that the site stores is synced at once. */
   isSyncing = true;
-  /** Whether its process is gone. */
+  /** Whether the process of the site has ended. */
   isStopped = false;
   readonly taken: string[] = [];
   readonly outputs: LogOutput<string>[] = [];
@@ -82,7 +82,7 @@ export class EtcdWorld {
     return this.nodes[site] as EtcdNode;
   }
 
-  /** Starts a site on a disk; what it was before is forgotten without a word. */
+  /** Starts a site on a disk. What an earlier process of the site had in memory is lost. */
   start(site: number, options: Partial<RedLogOptions<string>> & { readonly saved?: SavedLog | undefined }): EtcdNode {
     const { timeline } = this;
     this.nodes[site]?.server.close();

@@ -5,7 +5,7 @@ const MIB = 2 ** 20;
 const spaceMib = (): number =>
   (getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0) / MIB;
 
-/** A hundred, where it may grow to 128 MiB. */
+/** The most rounds. If the young generation may grow to 128 MiB, it does so in about a hundred. */
 const ROUNDS = 300;
 
 const retained: object[][] = [];

@@ -15,7 +15,7 @@ export function scaleRuns(full: number): number {
   return lane === 'nightly' ? full * 10 : full;
 }
 
-/** Tables often repeat after 2, 4 or 10 cases: a sample must not. */
+/** Tables often repeat a pattern after 2, 4 or 10 cases. A step of 11 does not coincide with it. */
 const STRIDE = 11;
 
 /** Returns the cases to try: in the fast lane every eleventh. */
@@ -24,7 +24,7 @@ export function sampleCases<T>(cases: Iterable<T>): T[] {
   return lane === 'fast' ? all.filter((_, index) => index % STRIDE === 0) : all;
 }
 
-/** Returns the cases that are too slow for the fast lane: none there. */
+/** Returns the cases that are too slow for the fast lane. There it returns no cases. */
 export function slowCases<T>(...cases: readonly T[]): readonly T[] {
   return lane === 'fast' ? [] : cases;
 }

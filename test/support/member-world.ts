@@ -1,4 +1,4 @@
-/** Sites of a deployment whose members change: for stories of sites that join, are rebuilt, or are retired. */
+/** Sites of a deployment whose members change, for tests in which sites join, are rebuilt, or are retired. */
 import { isCorrectableError } from '../../src/correctable/errors.ts';
 import {
   createSiteFromShared,
@@ -17,14 +17,14 @@ import { SiteWorld } from './site-world.ts';
 type Output<K extends MemberOutput['kind']> = Extract<MemberOutput, { kind: K }>;
 
 export class MemberWorld extends SiteWorld {
-  /** By site: outputs before it took a state do not count. */
+  /** For each site, the number of outputs before it took a donor's state. Earlier outputs do not count. */
   readonly #behindFrom = new Map<number, number>();
 
   machine(site: number): SiteMachine {
     return this.machines[site] as SiteMachine;
   }
 
-  /** All that a site would save, as it comes from a file. */
+  /** Returns everything that a site saves, encoded and decoded as if read from a file. */
   saveCheckpoint(site: number): Checkpoint {
     const machine = this.machine(site);
     const saved = Object.entries(machine.sections).map(([name, section]) => {
@@ -38,7 +38,9 @@ export class MemberWorld extends SiteWorld {
     };
   }
 
-  /** What a site finds after a checkpoint: of its logs what other sites may lack. */
+  /**
+   * Returns the stored state of a site after a checkpoint, with only the part of its logs that other sites may lack.
+   */
   saveStored(site: number): RecoveredState {
     const { local, red } = this.copyLogs(site);
     const from = this.machine(site).retainedFrom;
@@ -49,7 +51,7 @@ export class MemberWorld extends SiteWorld {
     };
   }
 
-  /** Changes the members, as one site proposes it. Gives what became of that. */
+  /** Proposes a change of the members at one site. Returns the outcome. */
   changeMembers(site: number, name: string, directory: string | null): Output<'changed'> {
     const before = this.memberOutputs.length;
     this.change(site, { name, directory });
@@ -59,14 +61,14 @@ export class MemberWorld extends SiteWorld {
     return outcome[1] as Output<'changed'>;
   }
 
-  /** A new origin begins with what a donor has. Gives its place. */
+  /** Starts a new origin with the state of a donor. Returns its place. */
   startFrom(donor: number): number {
     const place = this.addPlace();
     this.start(place, createSiteFromShared(this.#transfer(donor)));
     return place;
   }
 
-  /** A site that is behind takes the state of a donor, and keeps its own. */
+  /** Restarts a site that is behind with the shared state of a donor and its own state. */
   merge(site: number, donor: number, own?: RecoveredState): void {
     const shared = this.#transfer(donor);
     this.crash(site);
@@ -75,16 +77,16 @@ export class MemberWorld extends SiteWorld {
     this.start(site, merged);
   }
 
-  /** What a site whose clock is right receives of a donor's state. */
+  /** Returns what a site with a correct clock receives of a donor's state. */
   #transfer(donor: number): Checkpoint {
     const { maxClockSkewMs } = this.machine(donor).replica.options;
     return removeWildStamps(getSharedPart(this.saveCheckpoint(donor)), this.nowMs + maxClockSkewMs);
   }
 
-  /** The connection of a site to another one is there again. */
+  /** Restores the connection of a site to another one. */
   connect(site: number, other: number): void {
     this.machine(site).setConnected(siteAt(other), true, this.nowMs);
-    // What it sends leaves with the next input.
+    // The messages of the site are sent with its next input.
     this.sync(site);
     this.tick();
   }
@@ -101,14 +103,14 @@ export class MemberWorld extends SiteWorld {
     }
   }
 
-  /** Whether a site has reported that it needs the state of another one. */
+  /** Returns whether a site has reported that it needs the state of another site. */
   isBehind(site: number): boolean {
     return this.memberOutputs
       .slice(this.#behindFrom.get(site))
       .some(([at, { kind }]) => at === site && kind === 'behind');
   }
 
-  /** How the origins stand, as a site has it. */
+  /** Returns the state of each origin, as a site knows it. */
   statesAt(site: number): string[] {
     return this.machine(site).members.map(({ site: name, incarnation, state, final }) =>
       [name, incarnation, state, final?.sequence ?? ''].join(' ').trim(),
@@ -123,7 +125,7 @@ export class MemberWorld extends SiteWorld {
     return this.machine(site).replica.state.stable;
   }
 
-  /** The output of a site when it was closed. */
+  /** Returns the output of a site when it was retired. */
   retirementOf(site: number): Output<'retired'> | undefined {
     const found = this.memberOutputs.find(([at, { kind }]) => at === site && kind === 'retired');
     return found?.[1] as Output<'retired'> | undefined;

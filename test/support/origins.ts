@@ -4,19 +4,19 @@ import type { Origin } from '../../src/server/records/origin.ts';
 
 const MANY = Origins.create(Array.from({ length: 9 }, (_, place) => `s${place}`)).sites;
 
-/** The ordinal of a site, by its place. */
+/** Returns the ordinal of the site at this place. */
 export function siteAt(place: number): Origin {
   const origin = MANY[place];
   if (origin === undefined) throw new Error(`no test has a site ${place}`);
   return origin;
 }
 
-/** The place of a site, by its ordinal. */
+/** Returns the place of the site with this ordinal. */
 export function getSiteIndex(site: Origin): number {
   return MANY.indexOf(site);
 }
 
-/** The ordinals of the first so many sites. */
+/** Returns the ordinals of the first `count` sites. */
 export function sitesTo(count: number): readonly Origin[] {
   return MANY.slice(0, count);
 }

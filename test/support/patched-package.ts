@@ -8,7 +8,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Each text stands once in the built package. */
 export type Replacements = readonly (readonly [from: string, to: string])[];
 
-/** Copies the built package; gives the path of its command line. */
+/** Copies the built package. Returns the path of its command line. */
 export async function copyPackage(directory: string, replacements: Replacements): Promise<string> {
   const dist = join(directory, 'dist');
   await mkdir(directory, { recursive: true });

@@ -1,4 +1,7 @@
-/** How often a property meets what it is for: one that seldom does passes whatever is broken. */
+/**
+ * Measures how often a property meets the cases that it is written for. A property that rarely meets them passes
+ * whatever is broken.
+ */
 import fc from 'fast-check';
 import { test } from 'vitest';
 import { lane } from './lane.ts';
@@ -39,5 +42,5 @@ export function onceEach(note: Note): Note {
   };
 }
 
-/** For properties that are only run: notes nothing. */
+/** Notes nothing, for properties whose shares are not measured. */
 export const unnoted: Note = () => {};

@@ -15,7 +15,7 @@ interface Entry {
 }
 
 export interface Fault {
-  /** Called with each request; its error is the answer. */
+  /** Called with each request. If it throws, the error is the reply. */
   (operation: Operation, server: string): void | Promise<void>;
 }
 
@@ -33,9 +33,9 @@ export class ReplicatedMemory implements ReplicaStore<LogPosition> {
   /** Whether writes are sent at once. Otherwise they wait for a connection. */
   isConnected = true;
   before: Fault = () => {};
-  /** Runs after a write is applied and before it is answered. */
+  /** Called after a write is applied and before its reply. */
   beforeAnswer: Fault = () => {};
-  /** Requests so far, as `server name`. */
+  /** The requests so far, each as `server name`. */
   readonly requests: string[] = [];
   closed = 0;
 
@@ -60,7 +60,7 @@ export class ReplicatedMemory implements ReplicaStore<LogPosition> {
     this.#epoch += 1;
   }
 
-  /** Writes as another client does. */
+  /** Writes a value as another client does. */
   append(key: string, value: unknown): void {
     this.#log = [...this.#log, { key, value }];
     if (this.isFollowing) this.catchUp();
@@ -74,7 +74,7 @@ export class ReplicatedMemory implements ReplicaStore<LogPosition> {
     this.requests.push(`${server} ${operation.name}`);
     await this.before(operation, server);
     const isPrimary = server === 'primary';
-    // The primary is farther away.
+    // Delay the reply, since the primary is farther away than the replicas.
     if (isPrimary) await new Promise((resolve) => setImmediate(resolve));
     const { log, position } = isPrimary ? { log: this.#log, position: this.position } : this.#applied.get(server)!;
     const { key } = operation.args as { key: string };

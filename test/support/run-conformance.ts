@@ -1,8 +1,8 @@
-/** The contract suite on the bindings of this package, with the patience of its tests. */
+/** Runs the contract suite on the bindings of this package, with longer timeouts. */
 import { describe, expect, test } from 'vitest';
 import { testBindingConformance, type ConformanceSubject } from '../../src/testing/binding-conformance.ts';
 
-/** A machine with busy cores is no failure. */
+/** A long timeout, so that a test does not fail because the machine is busy. */
 const PATIENCE_MS = 30_000;
 
 /** Registers the contract suite for `subject`. */

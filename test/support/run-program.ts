@@ -12,7 +12,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** A running program, killed if it is still there when the test ends. */
+/** A running program. Disposal kills it if it still runs. */
 export class Program implements Disposable {
   readonly #child: ChildProcess;
   readonly #ended: Promise<Ended>;
@@ -39,7 +39,7 @@ export class Program implements Disposable {
     });
   }
 
-  /** The next line on stdout. */
+  /** Returns the next line of stdout. */
   async line(): Promise<string> {
     const { value, done } = await this.#lines.next();
     if (done === true) throw new Error(`the program ended: ${(await this.#ended).stderr}`);
@@ -55,12 +55,12 @@ export class Program implements Disposable {
     this.#child.kill(name);
   }
 
-  /** Reads no more of what it writes on stdout, and closes that. */
+  /** Stops reading stdout and closes it. */
   leaveStdout(): void {
     this.#child.stdout?.destroy();
   }
 
-  /** Resolves once it has written so many lines on stderr. */
+  /** Resolves when the program has written `lines` lines to stderr. */
   async waitForStderr(lines: number): Promise<void> {
     while (this.#output.stderr.split('\n').length <= lines) await once(this.#child.stderr!, 'data');
   }

@@ -1,6 +1,6 @@
 /**
- * Three sites of one deployment, with queues between them: for stories of nodes that crash, come back with older logs, or
- * run twice. What a site refuses, and what ends it, is in `events`.
+ * Three sites of one deployment with queues between them, for tests in which nodes crash, restart with older logs, or
+ * run twice. `events` has the messages that a site refuses.
  */
 import type { Envelope } from '../../src/server/messages/envelope.ts';
 import type { Service } from '../../src/server/service/service.ts';
@@ -8,14 +8,14 @@ import type { SiteMachine } from '../../src/server/site/site-machine.ts';
 import { Sites, type Given } from '../unit/server/replica/sites.ts';
 import { notesService } from '../unit/server/storage/notes-service.ts';
 
-/** A node of a site: its machine, and its logs. */
+/** A node of a site: its state machine and its logs. */
 export interface WorldNode {
   readonly machine: SiteMachine | undefined;
   readonly logs: { local: unknown[]; red: unknown[] };
   readonly synced: { local: number; red: number };
 }
 
-/** What a world is made with. */
+/** The options of a world. */
 export interface WorldOptions extends Given {
   readonly service?: Service;
   readonly siteCount?: number;
@@ -35,12 +35,12 @@ export class SiteWorld extends Sites {
     this.settle();
   }
 
-  /** Other options for the starts that follow. */
+  /** Sets options for later starts. */
   set options(options: Omit<WorldOptions, 'service' | 'siteCount'>) {
     this.value = { ...this.value, ...options };
   }
 
-  /** Takes the node of a site away; another one can start in its place. */
+  /** Removes the node of a site, so that another one can start in its place. */
   takeNode(site: number): WorldNode {
     const node = { machine: this.machines[site], logs: this.logs[site]!, synced: this.synced[site]! };
     this.machines[site] = undefined;
@@ -49,7 +49,10 @@ export class SiteWorld extends Sites {
     return node;
   }
 
-  /** Puts a node of a site back in its place, where it gets what is sent to the site. Gives the one that was there. */
+  /**
+   * Puts a node of a site back in its place, where it receives the messages to the site. Returns the node that was
+   * there.
+   */
   putNode(site: number, node: WorldNode): WorldNode {
     const before = this.takeNode(site);
     this.machines[site] = node.machine;
@@ -58,7 +61,7 @@ export class SiteWorld extends Sites {
     return before;
   }
 
-  /** Drops messages on their way: all, or those that are meant. */
+  /** Drops messages in flight: all, or those for which `isMeant` returns true. */
   drop(
     isMeant: (sent: { readonly from: number; readonly to: number; readonly envelope: Envelope }) => boolean = () =>
       true,

@@ -1,4 +1,4 @@
-/** A service whose module is never done. */
+/** A service whose module never finishes loading. */
 process.stdout.write('loading\n');
 await new Promise((resolve) => setTimeout(resolve, 600_000));
 

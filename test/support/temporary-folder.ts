@@ -1,4 +1,4 @@
-/** Directories of tests. */
+/** Temporary directories for tests. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

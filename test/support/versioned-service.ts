@@ -6,26 +6,26 @@ import { blue, counter, defineService, red, register, table } from 'correctables
 const item = z.object({ id: z.string() });
 
 const operations = {
-  /** Blue. */
+  /** Blue: records a purchase. */
   buy: { access: 'write', args: item, result: z.null() },
   count: { access: 'read', args: z.object({}), result: z.int() },
   note: { access: 'write', args: item, result: z.null() },
   mark: { access: 'write', args: item, result: z.null() },
   quote: { access: 'write', args: item, result: z.string() },
-  /** Red: gives the place in the order of all that were taken. */
+  /** Red: returns the place in the order of all items that were taken. */
   take: { access: 'write', args: item, result: z.int() },
-  /** How often each was bought or taken. */
+  /** How often each item was bought or taken. */
   list: { access: 'read', args: z.object({}), result: z.array(z.tuple([z.string(), z.int()])) },
 } as const;
 
-/** What clients of the first version know. */
+/** The contract of clients of the first version. */
 export const contractV1 = defineContract('shop', operations);
 
 const sales = { sold: counter(), note: register<string>() };
 const turns = table({ taken: register<number>() });
 const one = (a: { readonly id: string }) => a;
 
-/** What clients of the second one know. */
+/** The contract of clients of the second version. */
 export const contractV2 = defineContract('shop', {
   ...operations,
   tag: { access: 'write', args: z.object({ id: z.string(), text: z.string() }), result: z.null() },

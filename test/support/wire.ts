@@ -12,7 +12,7 @@ export const LEVELS = ['weak', 'strong'] as const;
 export type TestLevels = typeof LEVELS;
 export const SUBPROTOCOL_JSON = 'correctables.v1+json';
 
-/** An operation in the hands of a `StoreDouble`. */
+/** An operation that was submitted to a `StoreDouble`. */
 export interface Submitted {
   readonly operation: Operation;
   readonly levels: readonly string[];
@@ -20,13 +20,13 @@ export interface Submitted {
   readonly context: InvocationContext;
 }
 
-/** A binding whose answers the test gives by hand. */
+/** A binding whose replies the test sends. */
 export class StoreDouble implements Binding<TestLevels> {
   readonly name = 'double';
   /** Whether it declares that it executes a write once, however often it is submitted. */
   isExactlyOnce = false;
   readonly submitted: Submitted[] = [];
-  /** Answers at once where given. */
+  /** If set, replies to each operation at once. */
   answer: ((submitted: Submitted) => void) | undefined;
   #waiting: ((submitted: Submitted) => void)[] = [];
   #taken = 0;
@@ -104,13 +104,13 @@ export class SinkDouble implements Sink {
     this.#add({ kind: 'fail', error, level });
   }
 
-  /** The call number `index`, from 0, once it has happened. */
+  /** Waits for the call number `index`, counted from 0, and returns it. */
   async call(index: number): Promise<SinkCall> {
     while (this.calls.length <= index) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     return this.calls[index] as SinkCall;
   }
 
-  /** The error of the call number `index`, which must be a failure. */
+  /** Returns the error of the call number `index`, which must be a failure. */
   async failure(index: number): Promise<{ code?: string; message?: string; field?: string; retryable?: boolean }> {
     const call = await this.call(index);
     if (call.kind !== 'fail') throw new Error(`expected a failure, got ${call.kind}`);
@@ -221,7 +221,7 @@ export class RawClient implements AsyncDisposable {
     return this.row();
   }
 
-  /** A client that has been welcomed. */
+  /** Creates a client that has received the welcome. */
   static async greeted(url: string, overrides: object = {}): Promise<RawClient> {
     const client = new RawClient(url);
     await client.greet(overrides);
@@ -232,7 +232,7 @@ export class RawClient implements AsyncDisposable {
     return { version: PROTOCOL_VERSION, client: 'a'.repeat(32), attempt: 1, levels: LEVELS };
   }
 
-  /** The next row that the server sends, but for announcements. */
+  /** Returns the next row from the server. Announcements are skipped. */
   async row(): Promise<unknown[]> {
     for (;;) {
       const row = this.#rows.shift();

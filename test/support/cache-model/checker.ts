@@ -36,7 +36,7 @@ class Floors {
   }
 }
 
-/** What a session has read and written. */
+/** Records what a session has read and written. */
 export class SessionRecord {
   readonly floors: Floors;
 
@@ -45,17 +45,17 @@ export class SessionRecord {
   }
 }
 
-/** A clearing that has been promised to have happened. */
+/** A clearing that was requested, and the views that it covers. */
 export interface Clearing {
-  /** Whose views went; `undefined`: of all. */
+  /** The principal whose views were cleared; `undefined` for all principals. */
   readonly principal: string | undefined;
-  /** What went; `undefined`: everything. */
+  /** The object whose views were cleared; `undefined` for all objects. */
   readonly object: ObjectName | undefined;
-  /** When it was asked for: nothing that had begun before may be shown. */
+  /** When the clearing was requested. No view of an operation that began earlier may be shown. */
   readonly askedAt: number;
 }
 
-/** What a page got. */
+/** Records what a page has received. */
 export class PageRecord {
   readonly tab: number;
   /** CACHE-1: by principal and object. */
@@ -74,13 +74,13 @@ export class PageRecord {
   /** By what was shown: when this page was last given it, in milliseconds. */
   readonly givenAtMs = new Map<string, number>();
   openedAt = 0;
-  /** The first moment in which what the store had kept was there. */
+  /** The first moment at which the content of the store was available. */
   loadedAt = Infinity;
-  /** The store has failed, and has not been well since. */
+  /** Whether the store has failed and has not recovered since. */
   isSuspect = false;
   /** When the store last failed, in the judge's counting. */
   failedAt = 0;
-  /** What the store had kept was given to it. */
+  /** Whether the page has received what the store had kept. */
   hasRead = false;
 
   constructor(tab: number, before?: PageRecord) {
@@ -90,7 +90,7 @@ export class PageRecord {
   }
 }
 
-/** A view that a page was shown. */
+/** A view that was shown to a page. */
 export interface ShownView {
   readonly page: PageRecord;
   readonly principal: string;
@@ -181,7 +181,7 @@ export class CacheChecker {
       for (const author of authors.keys()) this.#forgetRead(page, { principal: undefined, object }, author);
   }
 
-  /** A write was final at the strongest level. */
+  /** A write had its final view at the strongest level. */
   onCommitted(page: PageRecord, submission: Submission, session: SessionRecord | undefined): void {
     const at = submission.executedAt.get('strong')!;
     const isKept = page.failedAt < submission.began && !page.isSuspect;
@@ -200,7 +200,7 @@ export class CacheChecker {
     page.ownKept.raiseAll(own);
   }
 
-  /** A write was final at a weaker level: earlier values of its objects are not shown any more. */
+  /** A write had its final view at a weaker level. Earlier values of its objects may not be shown any more. */
   onFinalEarly(page: PageRecord, { principal, what: description, earlyAt }: Submission): void {
     for (const object of description.objects) page.early.push({ principal, object, askedAt: earlyAt });
   }
@@ -219,12 +219,12 @@ export class CacheChecker {
     }
   }
 
-  /** Another user is signed in: nothing is promised of the order in which views were shown before. */
+  /** Another user signs in. The order of views before that no longer matters. */
   signedIn(page: PageRecord): void {
     this.#forgetRead(page, { principal: undefined, object: undefined });
   }
 
-  /** Views were asked to be dropped: what was seen of them is forgotten. */
+  /** Views are requested to be dropped, so the checker forgets that pages have seen them. */
   asksClearing(pages: readonly PageRecord[], scope: Omit<Clearing, 'askedAt'>): Clearing {
     const askedAt = this.tick();
     for (const object of scope.object === undefined ? OBJECTS : [scope.object]) this.#droppedAt[object] = askedAt;
@@ -238,9 +238,9 @@ export class CacheChecker {
     this.#forgetRead(page, clearing);
   }
 
-  /** The store has to be without it from now on. */
+  /** From now on the store must not contain what was cleared. */
   hasClearedStore(clearing: Clearing, entries: ReadonlyMap<string, CacheEntry>): void {
-    // What was invalidated may lie there as long as it is not shown.
+    // Entries of an invalidated object may stay in the store, as long as they are not shown.
     if (clearing.object !== undefined) return;
     this.#clearings.push(clearing);
     for (const [id, entry] of entries) if (isViewId(id)) this.#checkCleared(id, entry);
@@ -257,7 +257,7 @@ export class CacheChecker {
     }
   }
 
-  /** A transaction of a tab has changed what is stored. */
+  /** A transaction of a tab has changed the content of the store. */
   committed(
     writer: PageRecord,
     before: ReadonlyMap<string, CacheEntry>,
@@ -391,7 +391,10 @@ export class CacheChecker {
     }
   }
 
-  /** Whether something happened to what a view depends on after it was given: a view leaves as a whole. */
+  /**
+   * Returns whether one of the objects that a view depends on was dropped after the view was given. A view is dropped
+   * as a whole.
+   */
   #wasDropped(shown: Shown): boolean {
     const givenAt = this.#given.get(JSON.stringify(shown))?.at ?? 0;
     return OBJECTS.some((object) => dependsOn(shown.read, object) && this.#droppedAt[object] > givenAt);
@@ -411,7 +414,7 @@ function isCleared({ principal, object }: Clearing, by: string, seen: Shown['see
   return (principal === undefined || principal === by) && (object === undefined || object in seen || isOfAny);
 }
 
-/** Whether the cache takes a read to change with an object. */
+/** Returns whether the cache assumes that a read depends on an object. */
 function dependsOn(name: string, object: ObjectName): boolean {
   return READS.some((read) => read.name === name && (read.touches ?? OBJECTS).includes(object));
 }

@@ -3,24 +3,24 @@ import type { CacheEntry, CacheStore } from '../../../src/bindings/cache/cache-s
 
 type Entries = ReadonlyMap<string, CacheEntry>;
 
-/** One page that uses the store, and is to know what happens there. */
+/** A page that uses the store and is told what happens there. */
 export interface DiskUser {
   readonly tab: number;
-  /** Its page is gone: its calls in flight may have happened, and their results are ignored. */
+  /** Whether the page was closed. Its pending calls may still take effect, but their results are ignored. */
   readonly isGone: boolean;
-  /** What is stored was read for it. */
+  /** The content of the store was read for this page. */
   loaded(): void;
-  /** A transaction of its own has changed what is stored. */
+  /** A transaction of this page has changed the content of the store. */
   committed(before: Entries, after: Entries): void;
-  /** It starts a call. The returned function is called once that call has ended well. */
+  /** The page starts a call. The returned function is called when the call has succeeded. */
   asks(description: 'load' | 'write'): () => void;
-  /** It has been given one notice more. */
+  /** The page has received another notice. */
   heard(): void;
 }
 
 export type DiskMode = 'prompt' | 'by-hand' | 'failing' | 'throwing';
 
-/** What becomes of a call that waits. */
+/** How a waiting call ends. */
 export type Landing = 'apply' | 'finish' | 'fail' | 'fail after all';
 
 interface Call {
@@ -30,7 +30,7 @@ interface Call {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly ended: () => void;
-  /** What it gave, once it was applied. */
+  /** The result of the call, once it was applied. */
   applied: { readonly result: unknown } | undefined;
 }
 
@@ -49,12 +49,12 @@ export class Disk {
   readonly #inboxes: Inbox[] = [];
   #transactions = 0;
 
-  /** How the calls of a tab go from now on. */
+  /** Sets how the next calls of a tab are handled. */
   setMode(tab: number, mode: DiskMode): void {
     this.#modes.set(tab, mode);
   }
 
-  /** The store of a page; a simple one knows of no other pages, and keeps what JSON keeps. */
+  /** Creates the store for a page. A simple store does not know other pages, and keeps only what JSON can represent. */
   storeOf(user: DiskUser, isSimple: boolean): CacheStore {
     if (isSimple) {
       return {
@@ -89,7 +89,7 @@ export class Disk {
     };
   }
 
-  /** Decides what becomes of a call that waits. */
+  /** Decides how a waiting call ends. */
   land(call: Call, landing: Landing): void {
     if (landing !== 'fail' && call.applied === undefined) call.applied = { result: call.run() };
     if (landing === 'apply') return;
@@ -99,7 +99,7 @@ export class Disk {
     else call.reject(new DOMException('the store refused', 'QuotaExceededError'));
   }
 
-  /** A page is gone: of what it had under way, the first `landed` writes happen. */
+  /** A page is closed. Of its pending writes the first `landed` ones take effect. */
   abandon(user: DiskUser, landed: number): void {
     const own = this.waiting.filter((call) => call.user === user);
     for (const [at, call] of own.entries()) {
@@ -119,7 +119,7 @@ export class Disk {
     }
   }
 
-  /** How many notices wait for a page. */
+  /** Returns how many notices wait for a page. */
   noticesFor(user: DiskUser): number {
     return this.#inboxes.filter((item) => item.user === user).reduce((sum, { waiting }) => sum + waiting.length, 0);
   }

@@ -25,7 +25,7 @@ export class Count {
 
 interface Write {
   readonly number: number;
-  /** Its moment: the state of the store after so many steps. */
+  /** The moment of the write: how many steps the history had then, this one included. */
   readonly at: number;
   /** How the store counts it: starts again lower after it was restored from a backup. */
   readonly count: number;
@@ -49,7 +49,7 @@ export class History {
     return this.#global.length - 1;
   }
 
-  /** A number for a write that may come. */
+  /** Returns a number for a later write. */
   number(): number {
     return ++this.#lastNumber;
   }
@@ -59,7 +59,7 @@ export class History {
     this.#step(objects, 1, 1);
   }
 
-  /** The store is lost, and starts again from a backup: other values, lower versions. */
+  /** The store is lost and restored from a backup, with other values and lower versions. */
   restoreBackup(): void {
     const { objects } = READS.find(({ name }) => name === 'row')!;
     this.#step(
@@ -70,7 +70,7 @@ export class History {
     this.restoredAt = this.now;
   }
 
-  /** What a read sees of the state at a moment. */
+  /** Returns what a read sees of the state at a moment. */
   shown({ name, objects }: ReadKind, at: number, by: string): Shown {
     return {
       by,
@@ -79,7 +79,7 @@ export class History {
     };
   }
 
-  /** Which object a number was written to and when; `undefined` if it never was. */
+  /** Returns the object and the moment at which a number was written, or `undefined` if it was never written. */
   placeOf(number: number): { readonly object: ObjectName; readonly at: number } | undefined {
     return this.#places.get(number);
   }

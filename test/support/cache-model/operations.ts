@@ -7,7 +7,7 @@ import { get, getMany, put } from '../../../src/operations/index.ts';
 export const OBJECTS = ['a', 'b', 'card'] as const;
 export type ObjectName = (typeof OBJECTS)[number];
 
-/** What a read gives: for whom, which read, and for each object the number of the write that is seen. */
+/** The result of a read: its user, the read, and for each object the number of the write that it shows. */
 export interface Shown {
   readonly by: string;
   readonly read: string;
@@ -19,7 +19,7 @@ export interface ReadKind {
   readonly name: string;
   readonly operation: Operation<Shown>;
   readonly objects: readonly ObjectName[];
-  /** The objects that the cache takes as its dependencies; `undefined`: all. */
+  /** The objects that the cache uses as the dependencies of the read; `undefined` for all objects. */
   readonly touches: readonly string[] | undefined;
 }
 
@@ -49,7 +49,7 @@ const many = (objects: readonly ObjectName[]): ReadKind => ({
   touches: objects,
 });
 
-/** Of both objects; an update of one of them decides it. */
+/** Reads both objects. The result of an update of one of them contains this read. */
 const ROW: ReadKind = { name: 'row', operation: read('row'), objects: both, touches: both };
 
 export const READS: readonly ReadKind[] = [
@@ -72,7 +72,7 @@ export type UpdateName = (typeof UPDATES)[number];
 export interface UpdateKind {
   readonly name: UpdateName;
   readonly objects: readonly ObjectName[];
-  /** The read that it decides, whose versions its own are. */
+  /** The read whose content is in the result of the update, with the versions of that read. */
   readonly decides: ReadKind | undefined;
 }
 
@@ -93,7 +93,7 @@ export function updateKind(name: UpdateName): UpdateKind {
   return { name, objects, decides: READS.find((item) => item.name === decided) };
 }
 
-/** A write of `numbers`, one for each of its objects, by a user. */
+/** Returns an update by a user that writes `numbers`, one number to each of its objects. */
 export function updateOf(kind: UpdateKind, numbers: readonly number[], by: string): Operation {
   const [first] = kind.objects;
   const [verb] = kind.name.split(' ');

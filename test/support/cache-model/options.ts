@@ -1,4 +1,4 @@
-/** Under which circumstances a schedule is played. */
+/** The settings under which a schedule runs. */
 import fc from 'fast-check';
 import { VERSIONINGS, type Versioning } from './history.ts';
 
@@ -10,7 +10,10 @@ export interface CacheOptions {
    */
   readonly replica: 'one' | 'any';
   readonly tabs: 1 | 2 | 3;
-  /** Where views outlive a page. `simple`: a store for one page at a time, as a user writes it. */
+  /**
+   * Which store keeps views between pages. `simple`: a store that supports one page at a time, as users of the cache
+   * may write it.
+   */
   readonly store: 'shared' | 'simple' | 'none';
   readonly maxEntries: number;
   /** Whether every page opens a session at once. */
@@ -18,12 +21,12 @@ export interface CacheOptions {
   /** Whether weak views may be cached. */
   readonly isWeakCommitted: boolean;
   readonly onMiss: 'fail' | 'fetch';
-  /** Whether the machine's clock is set back and forth. */
+  /** Whether the clock of the machine is set forward and back. */
   readonly hasClockJumps: boolean;
   readonly ttlMs: number | undefined;
 }
 
-/** Versionings that order any two views of one operation. */
+/** Versionings whose versions order any two views of one operation. */
 const ORDERED: readonly Versioning[] = ['object', 'global', 'operation'];
 
 export const isOrdered = (versioning: Versioning): boolean => ORDERED.includes(versioning);

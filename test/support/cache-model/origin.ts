@@ -22,20 +22,20 @@ type StoreLevels = typeof LEVELS;
 type Level = StoreLevels[number];
 type Todo = readonly ['execute' | 'answer', Level];
 
-/** Nothing that was ever written: what a guess shows. */
+/** A value that was never written: guesses show it. */
 export const GUESSED = -1;
 
-/** Who submits, and is to know what the store does with it. */
+/** The page that submits operations and is told how the store handles them. */
 export interface Submitter {
   readonly principal: string;
-  /** Its page is gone: results are ignored. */
+  /** Whether the page was closed. Results are then ignored. */
   readonly isGone: boolean;
   began(submission: Submission): void;
   /** Called before an update is answered at a weaker level. */
   answersEarly(submission: Submission): void;
   /** Called before the result is delivered. `shown` is the content of a read, its own or the one that it decides. */
   answers(submission: Submission, level: string, shown: Shown | undefined): void;
-  /** The one who was given an answer must not throw. */
+  /** A callback of the page has thrown an error, which must not happen. */
   threw(error: unknown): void;
 }
 
@@ -48,20 +48,20 @@ export class Submission {
   readonly session: OriginSession | undefined;
   /** The idempotency key of an update, with its user. */
   readonly key: string | undefined;
-  /** Whether it was executed before, under its key. */
+  /** Whether an update with this idempotency key was executed before. */
   isReplay = false;
   readonly sink: Sink;
-  /** What is still to be done, in order. */
+  /** The remaining steps of the operation, in order. */
   readonly todo: Todo[];
   /** The state that a level shows, once it was executed at that level. */
   readonly executedAt = new Map<Level, number>();
-  /** When it began, in the judge's counting. */
+  /** When the operation began, on the counter of the checker. */
   began = 0;
-  /** When it was first answered at a weaker level, in the judge's counting. */
+  /** When the operation was first answered at a weaker level, on the counter of the checker. */
   earlyAt = 0;
   /** When its final view was given, in milliseconds; `undefined` before. */
   finalAtMs: number | undefined;
-  /** The number of the first view with what it shows, for confirmations. */
+  /** The number and content of the latest view that was no confirmation. A confirmation refers to it. */
   given: { readonly seq: number; readonly text: string } | undefined;
 
   constructor(by: Submitter, operation: Operation, levels: readonly Level[], sink: Sink, context: InvocationContext) {
@@ -80,13 +80,13 @@ export class Submission {
     return this.operation.access === 'write';
   }
 
-  /** The read that its result has the content of. */
+  /** The read whose content is in the result. */
   get read(): ReadKind | undefined {
     return 'decides' in this.what ? this.what.decides : this.what;
   }
 }
 
-/** What the store keeps of a session: how much of the history it has seen. */
+/** The session state of the store: how much of the history the session has seen. */
 class OriginSession implements BindingSession {
   seen: number;
 
@@ -136,12 +136,12 @@ export class Origin {
     };
   }
 
-  /** The replica learns of the next write, or of all. */
+  /** The replica applies the next write, or all writes. */
   replicate(all: boolean): void {
     this.#replica = all ? this.#history.now : Math.min(this.#history.now, this.#replica + 1);
   }
 
-  /** Does the next thing that is to be done for an operation, or all of it. */
+  /** Executes the next step of an operation, or all remaining steps. */
   go(submission: Submission, all: boolean, lag: number): void {
     for (let step = submission.todo.shift(); step !== undefined; step = submission.todo.shift()) {
       const [description, level] = step;
@@ -152,7 +152,7 @@ export class Origin {
     if (submission.todo.length === 0) this.#over(submission);
   }
 
-  /** An operation fails; an update may have been executed all the same. */
+  /** An operation fails. If it is an update, it may have been executed nevertheless. */
   fail(submission: Submission, hasEffect: boolean): void {
     if (hasEffect && submission.isUpdate && !submission.executedAt.has('strong'))
       this.#execute(submission, 'strong', 0);
@@ -163,7 +163,7 @@ export class Origin {
     });
   }
 
-  /** The store is lost with all that is under way, and restored from a backup. */
+  /** The store is lost, including all pending operations, and restored from a backup. */
   restoreBackup(): void {
     for (const submission of this.underWay.slice()) this.fail(submission, false);
     this.#history.restoreBackup();
@@ -191,14 +191,14 @@ export class Origin {
     }
     if ('decides' in description) this.#history.write(this.#parseFileNumbers(description, operation));
     if (key !== undefined) this.#executedAt.set(key, this.#history.now);
-    // Where there is one replica, it catches up with a session that asks it: what it gives never goes back.
+    // A single replica first applies what the session has seen, so that its views never go back.
     if (level !== 'strong') this.#replica = Math.max(this.#replica, session?.seen ?? 0);
     const at = level === 'strong' ? this.#history.now : Math.max(this.#weakAt(lag), session?.seen ?? 0);
     submission.executedAt.set(level, at);
     if (session !== undefined) session.seen = Math.max(session.seen, at);
   }
 
-  /** The state that a replica is in. */
+  /** Returns the state of the replica that answers. */
   #weakAt(lag: number): number {
     const { now, restoredAt } = this.#history;
     return this.#setting.replica === 'one' ? this.#replica : Math.max(now - lag, restoredAt, 1);
@@ -223,7 +223,7 @@ export class Origin {
     if (!isGuess && (!isUpdate || level === 'strong')) {
       const isPut = 'decides' in description && operation.name === 'put';
       const decided = isPut ? (operation.args as { readonly value: Shown }).value : shown;
-      // What is answered again is nothing new that may be kept.
+      // The repeated answer to an update contains nothing new that the cache may keep.
       submission.by.answers(submission, level, submission.isReplay ? undefined : decided);
     }
     if (isUpdate && level === 'weak') submission.by.answersEarly(submission);

@@ -1,4 +1,4 @@
-/** One page of a tab: a client of the store behind, with a cache in front, and what it got. */
+/** One page of a tab: a client of the store with a cache in front, and the results that it received. */
 import { cached, type CachedBinding } from '../../../src/bindings/cache/index.ts';
 import { createClient, type Client, type Session } from '../../../src/correctable/client/client.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
@@ -26,7 +26,7 @@ const LEVELS_OF: Record<Wanted, readonly [ShopLevels[number], ...ShopLevels[numb
   look: ['cache'],
 };
 
-/** What the application's function throws where it cannot say who is signed in. */
+/** The error of the application's function if the signed-in user is unknown. */
 const SIGNED_OUT = new Error('signed out');
 
 /** An update, and its idempotency key if it has one. */
@@ -36,24 +36,24 @@ export interface KeyedUpdate {
   readonly idempotencyKey?: string;
 }
 
-/** What a page lives in. */
+/** The environment of a page. */
 export interface Surroundings {
   readonly setting: CacheOptions;
   readonly origin: Origin;
   readonly disk: Disk;
   readonly judge: CacheChecker;
   nowMs(): number;
-  /** The machine's clock. */
+  /** The time of the machine's clock. */
   wallMs(): number;
   newNumber(): number;
   /** By user: the last update with a key. */
   readonly keyed: Map<string, KeyedUpdate>;
-  /** Of the pages that there are. */
+  /** Returns the records of the open pages. */
   records(): readonly PageRecord[];
   saw(description: string): void;
 }
 
-/** Something that the page waits for. */
+/** A result for which the page waits. */
 export interface Waiting {
   readonly what: string;
   isOver: boolean;
@@ -65,7 +65,7 @@ export class Page implements Submitter, DiskUser {
   readonly binding: CachedBinding<StoreLevels>;
   readonly waiting: Waiting[] = [];
   principal: string;
-  /** Whether reading the principal fails. */
+  /** Whether the function that reads the principal throws. */
   isUnknown = false;
   isGone = false;
   /** The last submission that reached the store behind. */
@@ -73,7 +73,7 @@ export class Page implements Submitter, DiskUser {
   session: { readonly key: Session; readonly record: SessionRecord } | undefined;
   isClosed = false;
   readonly #client: Client<ShopLevels>;
-  /** Who asked last. */
+  /** The user of the last request. */
   #asked: string | undefined;
   #unheard: { readonly clearing: Clearing; notices: number }[] = [];
   readonly #around: Surroundings;
@@ -115,7 +115,7 @@ export class Page implements Submitter, DiskUser {
     this.#around.judge.signedIn(this.record);
   }
 
-  /** Reads; what the store behind does is decided by the schedule. */
+  /** Executes a read. The schedule decides how the store behind the cache answers. */
   read({ read: index, wants, inSession }: Pick<ReadStep, 'read' | 'wants' | 'inSession'>): Submission | undefined {
     const read = READS[index]!;
     const began = this.#around.judge.tick();
@@ -132,7 +132,7 @@ export class Page implements Submitter, DiskUser {
       if (this.isGone) return;
       this.#around.judge.shown({ ...view, page: this.record, principal, read, session: session?.record, began });
     };
-    // A view that is there at once is judged at once, and not again when it is delivered.
+    // Check a view that is available synchronously at once, and not again when it is delivered.
     const first = result.latest;
     if (first !== undefined) judge(first);
     const waiting = this.#wait(`read of ${read.name}`, submission);
@@ -174,7 +174,7 @@ export class Page implements Submitter, DiskUser {
     return submission;
   }
 
-  /** A new update, or the last one of the user that has a key. */
+  /** Returns a new update, or repeats the last update of the user that has a key. */
   #chooseUpdate({ update, key }: Pick<UpdateStep, 'update' | 'key'>): KeyedUpdate {
     const { keyed, newNumber } = this.#around;
     const last = key === 'repeated' ? keyed.get(this.principal) : undefined;
@@ -188,7 +188,7 @@ export class Page implements Submitter, DiskUser {
     return withKey;
   }
 
-  /** Waits for one of the calls of the binding; `done` is called where it resolves. */
+  /** Waits for a call of the binding. Calls `done` if its promise is fulfilled. */
   await(description: string, promise: Promise<void>, done: () => void): void {
     const waiting = this.#wait(description, undefined);
     promise.then(
@@ -232,7 +232,7 @@ export class Page implements Submitter, DiskUser {
     judge.committed(this.record, before, after, records());
   }
 
-  /** What was changed until now is in that transaction; what it refused before, too. */
+  /** The transaction contains all changes until now, including those that the store rejected before. */
   asks(description: 'load' | 'write'): () => void {
     const own = this.record.own.copy();
     if (description === 'write' && !this.record.hasRead) this.#around.judge.wrong('P4', 'wrote what it had not read');
@@ -290,7 +290,7 @@ export class Page implements Submitter, DiskUser {
     return [result, submitted];
   }
 
-  /** Another user finds nothing in memory (CACHE-5). */
+  /** Checks that another user finds nothing in memory (CACHE-5). */
   #checkEmptied(): void {
     const { setting, judge } = this.#around;
     const { entries } = this.binding.size;
@@ -306,7 +306,7 @@ export class Page implements Submitter, DiskUser {
     return waiting;
   }
 
-  /** The store of the cache costs entries, never an answer (CACHE-9). */
+  /** Checks that a failure of the cache's store never fails an operation (CACHE-9). */
   #onEnd(waiting: Waiting, submission: Submission | undefined, mostMs: number): void {
     waiting.isOver = true;
     const { nowMs, judge } = this.#around;

@@ -1,26 +1,26 @@
-/** Plays schedules, and makes one in which something was wrong shorter. */
+/** Runs schedules, and shortens a schedule in which a promise was broken. */
 import { Coverage } from '../outcomes/coverage.ts';
 import { VirtualTime } from '../outcomes/virtual-time.ts';
 import type { Step } from './schedule.ts';
 import type { CacheOptions } from './options.ts';
 import { CacheSimulation } from './simulation.ts';
 
-/** What was wrong when `steps` were played. */
+/** Runs `steps` and returns the broken promises. */
 export async function runSchedule(
   setting: CacheOptions,
   steps: readonly Step[],
   sights: Coverage = new Coverage(),
 ): Promise<string[]> {
-  // One for each schedule: pages that are gone leave unused timers behind.
+  // Create one clock for each schedule, because closed pages leave unused timers behind.
   using time = new VirtualTime();
   const world = new CacheSimulation(time, setting, sights);
   await world.play(steps);
-  // Awaited here: the platform's own time is back as soon as this function is left.
+  // Await the result here, because the real clock is restored when this function returns.
   const problems = await world.verdict();
   return problems;
 }
 
-/** Circumstances in which less can happen. */
+/** Simpler settings, under which less can happen. */
 const SIMPLER: readonly Partial<CacheOptions>[] = [
   { hasSessions: false },
   { tabs: 1 },
@@ -35,7 +35,7 @@ const SIMPLER: readonly Partial<CacheOptions>[] = [
   { maxEntries: 100 },
 ];
 
-/** Returns the problem with the fewest steps, in the simplest circumstances, in which the same promise is broken. */
+/** Returns the shortest schedule, under the simplest settings, that breaks the same promise. */
 export async function shortest(setting: CacheOptions, steps: readonly Step[]): Promise<string> {
   const getPromise = (problem: string | undefined): string | undefined => problem?.split(':')[0];
   const broken = getPromise((await runSchedule(setting, steps))[0]);

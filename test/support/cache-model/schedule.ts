@@ -1,9 +1,11 @@
-/** What happens to pages with a cache, step by step: drawn by fast-check, so that it can be made smaller. */
+/**
+ * The steps of a schedule for pages with a cache. fast-check draws the steps, so it can shrink a schedule that fails.
+ */
 import fc from 'fast-check';
 import type { DiskMode, Landing } from './disk.ts';
 import { READS, UPDATES, type ObjectName, type UpdateName } from './operations.ts';
 
-/** Which levels are asked for. `look`: the cache alone. */
+/** The levels that are requested. `look`: only the cache is asked. */
 export type Wanted = 'all' | 'strong' | 'weak' | 'cache and weak' | 'look';
 
 export interface ReadStep {
@@ -12,9 +14,9 @@ export interface ReadStep {
   readonly read: number;
   readonly wants: Wanted;
   readonly inSession: boolean;
-  /** Whether the store executes and answers it on the spot. */
+  /** Whether the store executes and answers the operation at once. */
   readonly isInstant: boolean;
-  /** How many writes a replica is behind, where it is asked and may be any. */
+  /** How many writes the replica is behind, if any replica may answer. */
   readonly lag: number;
 }
 
@@ -25,17 +27,17 @@ export interface UpdateStep {
   readonly wants: 'all' | 'strong' | 'weak';
   readonly inSession: boolean;
   readonly isInstant: boolean;
-  /** Whether it has an idempotency key. `repeated`: it is the last one of its user again, with its key. */
+  /** Whether the update has an idempotency key. `repeated`: the last update of the user is sent again with its key. */
   readonly key: 'none' | 'new' | 'repeated';
 }
 
 export type Step =
   | ReadStep
   | UpdateStep
-  /** The next thing, or all, that is to be done for one of the operations under way. */
+  /** Executes the next step, or all steps, of one of the pending operations. */
   | { readonly do: 'go'; readonly which: number; readonly all: boolean; readonly lag: number }
   | { readonly do: 'fail'; readonly which: number; readonly hasEffect: boolean }
-  /** What follows comes in the same tick. */
+  /** The following step happens in the same tick. */
   | { readonly do: 'hurry' }
   /** Another client writes to the store. */
   | { readonly do: 'foreign'; readonly objects: readonly ObjectName[] }
@@ -46,7 +48,7 @@ export type Step =
   | { readonly do: 'land'; readonly which: number; readonly landing: Landing }
   | { readonly do: 'hold notices'; readonly hold: boolean }
   | { readonly do: 'deliver'; readonly tab: number; readonly all: boolean }
-  /** The page is gone, and opens again; `landed` of its writes in flight happen. */
+  /** The page is closed and opens again. Of its pending writes the first `landed` ones take effect. */
   | { readonly do: 'reload'; readonly tab: number; readonly landed: number }
   /** The page closes its client, and opens again. */
   | { readonly do: 'close'; readonly tab: number; readonly clears: boolean }
@@ -54,7 +56,7 @@ export type Step =
   | { readonly do: 'invalidate'; readonly tab: number; readonly object: ObjectName }
   /** `unknown`: the function that returns the principal throws. */
   | { readonly do: 'sign in'; readonly tab: number; readonly name: 'ada' | 'bob' | 'unknown' }
-  /** Opens a session, or goes on with the one whose tokens were taken last. */
+  /** Opens a session, or continues the session whose tokens were taken last. */
   | { readonly do: 'session'; readonly tab: number; readonly shouldContinue: boolean }
   | { readonly do: 'take tokens'; readonly tab: number }
   | { readonly do: 'wait'; readonly ms: number }
@@ -68,7 +70,7 @@ const item = (step: fc.Arbitrary<Step>): fc.Arbitrary<Step[]> => step.map((only)
 const exactly = <S extends Step>(step: S): fc.Arbitrary<Step> => fc.constant(step);
 
 function reads(wants: fc.Arbitrary<Wanted>, isInstant: fc.Arbitrary<boolean>): fc.Arbitrary<ReadStep> {
-  // The first read more often than the others: what is interesting happens to one view.
+  // Draw the first read most often, because most faults need several operations on one view.
   const read = fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, { weight: 5, arbitrary: fc.nat(READS.length - 1) });
   return fc.record({ do: fc.constant('read' as const), tab, read, wants, inSession: fc.boolean(), isInstant, lag });
 }
@@ -174,7 +176,7 @@ const seldom: fc.Arbitrary<Step> = fc.oneof(
 
 const requested = reads(anyWanted, fc.constant(true));
 
-/** A view is kept, the store changes, the page opens again. */
+/** A view is kept, then the store changes, then the page opens again. */
 const visit: fc.Arbitrary<Step[]> = fc
   .record({
     first: requested,
@@ -186,7 +188,7 @@ const visit: fc.Arbitrary<Step[]> = fc
   })
   .map(({ first, foreign: moved, then, disk: ill, reload: again, last }) => [first, ill, moved, then, again, last]);
 
-/** Two operations on their way at the same time, which end in any order. */
+/** Two operations are pending at the same time, and end in any order. */
 const overlap: fc.Arbitrary<Step[]> = fc
   .record({
     first: fc.oneof(reads(anyWanted, fc.constant(false)), updates(fc.constant(false))),
@@ -197,7 +199,7 @@ const overlap: fc.Arbitrary<Step[]> = fc
   })
   .map(({ first, second, foreign: moved, gone, last }) => [first, ...gone.slice(0, 1), moved, second, ...gone, last]);
 
-/** Two tabs, one of which hears late of what the other does. */
+/** Two tabs, one of which receives the notices of the other late. */
 const tabs: fc.Arbitrary<Step[]> = fc
   .record({ first: requested, second: fc.oneof(requested, updates(fc.constant(true))), disk, land, seldom, last: look })
   .map(({ first, second, disk: ill, land: landed, seldom: other, last }) => [
@@ -210,7 +212,7 @@ const tabs: fc.Arbitrary<Step[]> = fc
     last,
   ]);
 
-/** The store is slow while the page opens again: reads in the meantime are answered first, perhaps for another user. */
+/** The store is slow while the page opens again. Reads meanwhile are answered first, perhaps for another user. */
 const early: fc.Arbitrary<Step[]> = fc
   .record({
     first: requested,
@@ -232,7 +234,7 @@ const early: fc.Arbitrary<Step[]> = fc
     { ...last, tab: whose },
   ]);
 
-/** A session goes on in another tab, which had something in its cache. */
+/** A session continues in another tab whose cache has content. */
 const moved: fc.Arbitrary<Step[]> = fc
   .record({
     before: requested,
@@ -262,7 +264,10 @@ const backup: fc.Arbitrary<Step[]> = fc
     { ...last, tab: whose, read: first.read },
   ]);
 
-/** An update is repeated with its key after others: by a page that has cleared, is new, or is another tab. */
+/**
+ * An update is repeated with its key after other updates, by a page that has cleared its cache, by a new page, or in
+ * another tab.
+ */
 const repeated: fc.Arbitrary<Step[]> = fc
   .record({
     first: updates(fc.constant(true)),
@@ -280,7 +285,7 @@ const repeated: fc.Arbitrary<Step[]> = fc
     { ...last, tab: by, inSession },
   ]);
 
-/** Any schedule. */
+/** Draws any schedule. */
 export const schedules: fc.Arbitrary<Step[]> = fc
   .array(
     fc.oneof(

@@ -14,9 +14,9 @@ import type { Step } from './schedule.ts';
 import type { CacheOptions } from './options.ts';
 
 const EPOCH_MS = 1_700_000_000_000;
-/** Longer than the cache may wait for its store, as often as it may. */
+/** More than the time that the cache may wait for its store in all. */
 const PATIENCE_MS = 5_000;
-/** Longer than the cache waits before it tries to write again. */
+/** More than the time that the cache waits before it retries a write. */
 const BACKOFF_MS = 60_000;
 
 export class CacheSimulation {
@@ -64,9 +64,12 @@ export class CacheSimulation {
     await this.#time.advance(0);
   }
 
-  /** Lets all calls end, repairs everything, reads all objects, and opens the pages again. */
+  /**
+   * Waits until all calls end, ends all faults, reads all objects, and opens the pages again. Returns the broken
+   * promises.
+   */
   async verdict(): Promise<string[]> {
-    // What waits for the store of the cache first is submitted later.
+    // Operations that first wait for the store of the cache are submitted later.
     for (const ms of [PATIENCE_MS, PATIENCE_MS]) {
       for (const submission of this.#origin.underWay.slice()) this.#origin.go(submission, true, 0);
       await this.#time.advance(ms);
@@ -148,7 +151,8 @@ export class CacheSimulation {
       case 'replicate':
         return this.#origin.replicate(step.all);
       case 'restore backup':
-        // Several tabs may hand each other what is no longer true: versions say that it is newer.
+        // Several tabs may send each other old views whose versions seem newer after a restore, so restore with one tab
+        // only.
         if (this.#setting.tabs === 1) this.#origin.restoreBackup();
         return;
       case 'disk':
@@ -213,7 +217,7 @@ export class CacheSimulation {
     this.#pages[page.tab] = this.#open(page.tab, page.principal, page);
   }
 
-  /** The client is closed in order; a page that signs out then clears afterwards. */
+  /** Closes the client of a page. A page that signs out clears its cache afterwards. */
   #close(page: Page, clears: boolean): void {
     if (!page.isClosed) page.await('close', page.close(), () => {});
     if (clears) this.#clear(page, page.principal);

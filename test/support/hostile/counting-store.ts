@@ -3,27 +3,27 @@ import type { Binding, InvocationContext, Sink } from '../../../src/correctable/
 import type { Operation } from '../../../src/correctable/operation.ts';
 import { LEVELS, type TestLevels } from '../wire.ts';
 
-/** What an operation carries so that it can be counted. */
+/** The arguments of an operation that is counted. */
 interface Marked {
   readonly mark: string;
-  /** How many characters a read answers with. */
+  /** How many characters the reply to a read has. */
   readonly size?: number;
 }
 
-/** An update that adds one to the count of its mark. */
+/** Returns an update that increments the count of its mark. */
 export function bump(mark: string): Operation {
   return { name: 'bump', access: 'write', args: { mark } satisfies Marked };
 }
 
-/** How the store answers: at once, or only when the test wants it. */
+/** How the store answers: at once, or when the test calls `release`. */
 type Manner = 'at-once' | 'held';
 
-/** Has no memory of names: what is submitted twice is executed twice. */
+/** Does not deduplicate: an operation that is submitted twice is executed twice. */
 export class CountingStore implements Binding<TestLevels> {
   readonly name = 'counting';
   readonly executed = new Map<string, number>();
   manner: Manner = 'at-once';
-  /** How long an operation takes, where it is not answered at once. */
+  /** How long an operation takes if it is not answered at once. */
   delayMs: number | undefined;
   readonly #held: (() => void)[] = [];
   #waiting: (() => void)[] = [];
@@ -46,7 +46,7 @@ export class CountingStore implements Binding<TestLevels> {
     const mark = String(input?.mark);
     const isUpdate = operation.access === 'write';
     if (isUpdate) this.executed.set(mark, this.timesOf(mark) + 1);
-    // An object, since replies that are a mere number are kept in another way.
+    // Reply with an object, because replies that are only a number are kept in another way.
     const value = isUpdate ? { times: this.timesOf(mark) } : `${this.timesOf(mark)}${'x'.repeat(sizeOf(input))}`;
     const reported = sink as Sink;
     const finish = (): void => {
@@ -63,12 +63,12 @@ export class CountingStore implements Binding<TestLevels> {
     return this.executed.get(mark) ?? 0;
   }
 
-  /** Fulfilled when `isSo`, looked at after each submission. */
+  /** Fulfilled when `isSo` returns true. It is called after each submission. */
   async until(isSo: () => boolean): Promise<void> {
     while (!isSo()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Finishes what is held, and holds nothing more. */
+  /** Finishes all held operations. Later operations are answered at once. */
   release(): void {
     this.manner = 'at-once';
     for (const finish of this.#held.splice(0)) finish();

@@ -3,10 +3,10 @@ import { vi } from 'vitest';
 import { jsonCodec } from '../../../src/protocol/codec/json-codec.ts';
 import type { Principal } from '../../../src/server/gateway/context/gateway-context.ts';
 
-/** What is thrown. */
+/** The error that is thrown. */
 export const INJECTED_FAILURE = new Error('a mistake on purpose');
 
-/** A principal whose field throws when it is read for the n-th time. */
+/** Returns a principal whose field throws when it is read for the n-th time. */
 export function principalFailing(field: 'id' | 'expiresAt', atRead: number): Principal {
   const whole = { id: 'ann', expiresAt: Date.now() + 3_600_000 };
   let reads = 0;
@@ -18,7 +18,7 @@ export function principalFailing(field: 'id' | 'expiresAt', atRead: number): Pri
   });
 }
 
-/** From now on rows of these kinds cannot be written as text. Undone by `vi.restoreAllMocks`. */
+/** From now on, encoding rows of these kinds fails. `vi.restoreAllMocks` undoes it. */
 export function failEncoding(...kinds: string[]): void {
   const encodeMessage = jsonCodec.encodeMessage.bind(jsonCodec);
   vi.spyOn(jsonCodec, 'encodeMessage').mockImplementation((row, fields) => {
@@ -27,7 +27,7 @@ export function failEncoding(...kinds: string[]): void {
   });
 }
 
-/** The next frame of text cannot be made. */
+/** Lets the encoding of the next text frame fail. */
 export function failFrame(): void {
   vi.spyOn(jsonCodec, 'frame').mockImplementationOnce(() => {
     throw INJECTED_FAILURE;
@@ -37,9 +37,9 @@ export function failFrame(): void {
 type Handler = (...args: unknown[]) => void;
 const FATAL = ['uncaughtException', 'unhandledRejection'] as const;
 
-/** From its making to its end, errors that would end the process are kept instead. */
+/** Until its disposal, collects the errors that would end the process. */
 export class Guard implements Disposable {
-  /** What would have ended the process. */
+  /** The errors that would have ended the process. */
   readonly fatal: string[] = [];
   readonly #others = new Map<string, Handler[]>();
   readonly #onFatal: Handler = (error) => {

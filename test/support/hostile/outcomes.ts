@@ -19,11 +19,11 @@ export function getCallOutcome(operation: PromiseLike<unknown>): Promise<CallOut
   );
 }
 
-/** Errors before execution: nothing was done, whether or not it may be retried. */
+/** Errors before execution: the store did not execute the write. Some of them may be retried. */
 const DENIES =
   /^(ABORTED|FORBIDDEN|INVALID_ARGUMENT|OVERLOADED|UNAUTHENTICATED|UNAVAILABLE|UNKNOWN_LEVEL|UNSUPPORTED)$/;
 
-/** Returns what is untrue in the outcome of a write, or `undefined` if it is true. */
+/** Returns what is wrong with the reported outcome of a write, or `undefined` if it is correct. */
 export function untruth(reported: CallOutcome | undefined, executed: number): string | undefined {
   if (executed > 1) return `executed ${executed} times, reported ${reported?.code ?? 'nothing'}`;
   if (reported === undefined) return 'never ended';

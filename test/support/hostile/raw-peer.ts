@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 
-/** A socket that reads all it gets. */
+/** A socket that reads all bytes that it receives. */
 export class RawPeer {
   readonly socket: Socket;
   #isClosed = false;
@@ -43,7 +43,7 @@ export class RawPeer {
     this.socket.destroy();
   }
 
-  /** Fulfilled as soon as `isSo`, or the connection is over. */
+  /** Fulfilled when `isSo` returns true or the connection has ended. */
   async until(isSo: () => boolean): Promise<void> {
     while (!isSo() && !this.#isClosed && !this.socket.readableEnded) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));

@@ -1,4 +1,4 @@
-/** What every engine of the red log keeps to, whatever stands behind it. */
+/** The behaviour that every engine of the red log must have. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { LogEntry, LogMessage, RedLog, RedLogOptions, SavedLog } from '../../../src/server/log/red-log.ts';
 import type { ServerReply } from '../../../src/server/log/red-log.ts';
@@ -9,24 +9,27 @@ import { getSiteIndex, siteAt, sitesTo } from '../origins.ts';
 const RESEND_AFTER_MS = 10;
 const SITES = 3;
 
-/** How an engine is made, and what it may do to what it delivers. */
+/** How the suite creates an engine, and what the engine may do with records. */
 export interface RedLogAdapter {
   readonly name: string;
-  /** @param server what `createServer` has returned, if there is one */
+  /**
+   * @param server the result of `createServer`, if there is one
+   * @param server what `createServer` has returned, if there is one
+   */
   make(options: RedLogOptions<string>, server: RedLogServer | undefined): RedLog<string>;
-  /** Whether it may leave something out, or come back shorter: then sites halt rather than take what comes after. */
+  /** Whether the log may lose records. Then a site halts instead of taking the records that follow. */
   readonly isUnsteady?: boolean;
-  /** The server that keeps the log of a deployment, if one does. */
+  /** Creates the server that keeps the log of a deployment, for an engine that needs one. */
   createServer?(): RedLogServer;
 }
 
-/** Such a server, or a model of it, with a clock of its own. */
+/** The server of an engine, or a model of it, with its own clock. */
 export interface RedLogServer {
-  /** Keeps the logs of deployments on one server apart. */
+  /** Separates the logs of deployments that share a server. */
   readonly deployment?: string;
   connect(reply: (reply: ServerReply) => void): ServerConnection;
   readonly nowMs: number;
-  /** Lets time pass until nothing more comes of it: then `isQuiet` holds. */
+  /** Lets time pass until `isQuiet` returns true. */
   settle(isQuiet: () => boolean): void | Promise<void>;
 }
 
@@ -35,13 +38,13 @@ interface Node {
   server: ServerConnection | undefined;
   feed: RedLogConsumer<string>;
   readonly disk: LogEntry<string>[];
-  /** What its site has taken, in order. */
+  /** The records that the site has taken, in order. */
   taken: string[];
-  /** Between which places deliveries stood. */
+  /** The first and the next place of each delivery. */
   spans: (readonly [from: number, next: number])[];
 }
 
-/** Three sites whose disks sync and whose messages come at once. */
+/** Three sites whose disks sync at once and whose messages arrive at once. */
 class Deployment {
   readonly nodes: Node[] = [];
   readonly #adapter: RedLogAdapter;
@@ -81,18 +84,18 @@ class Deployment {
     }
   }
 
-  /** Starts a site again on what it has, with what it had saved if it had. */
+  /** Restarts a site with the log on its disk, and with its saved state if there is one. */
   async restart(site: number, saved?: SavedLog): Promise<void> {
     this.node(site).server?.close();
     this.nodes[site] = this.#made(site, 2, this.node(site).disk, saved);
     await this.settle();
   }
 
-  /** Lets all come and be synced, and time pass until nothing more comes of it. */
+  /** Delivers all messages, syncs all disks, and lets time pass until the log is quiet. */
   async settle(): Promise<void> {
     for (let nowMs = 0; nowMs < 5 * RESEND_AFTER_MS; nowMs += RESEND_AFTER_MS) {
       for (const site of this.nodes.keys()) this.#act(site);
-      // What needs no server is over at once.
+      // Without a server, nothing needs more time.
       if (this.#server !== undefined) await this.#server.settle(() => this.#isQuiet(nowMs));
       this.#passMessages(nowMs);
       for (const { log } of this.nodes) log.tick(this.#server?.nowMs ?? nowMs);
@@ -106,7 +109,10 @@ class Deployment {
     }
   }
 
-  /** Nothing is in flight, and all have read as much. Sites propose only once the others have replied. */
+  /**
+   * Returns whether nothing is in flight and all sites have read equally much. Sites propose only after the others have
+   * replied.
+   */
   #isQuiet(nowMs: number): boolean {
     this.#passMessages(nowMs);
     const lengths = new Set(this.nodes.map(({ log }) => log.save().delivered));

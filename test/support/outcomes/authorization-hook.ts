@@ -30,7 +30,7 @@ export class AuthorizationHook {
     }
   };
 
-  /** Whether an operation with this mark was ever allowed. */
+  /** Returns whether the hook ever allowed an operation with this mark. */
   hasAllowed(mark: string): boolean {
     return this.#allowed.has(mark);
   }

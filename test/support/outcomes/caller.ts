@@ -1,4 +1,4 @@
-/** A caller of one operation, and what it got: views in order, then the end. */
+/** Records the views and the end that the caller of one operation receives. */
 import { isDeepStrictEqual, inspect } from 'node:util';
 import type { Correctable, Levels } from '../../../src/index.ts';
 import type { AnyView } from '../../../src/correctable/view.ts';
@@ -9,11 +9,11 @@ export class Caller {
   readonly views: AnyView[] = [];
   outcome: CallOutcome | undefined;
   endedAtMs: number | undefined;
-  /** What it got after the end. */
+  /** Calls that came after the end. */
   readonly late: string[] = [];
   #isOver = false;
 
-  /** @param onEnded called once, at the end */
+  /** @param onEnded called once, when the operation ends */
   constructor(operation: Correctable<unknown, Levels, string>, onEnded: () => void) {
     operation.subscribe({
       next: (view) => (this.#isOver ? this.late.push(`a view at ${view.level}`) : this.views.push(view)),

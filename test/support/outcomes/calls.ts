@@ -1,45 +1,51 @@
-/** The operations of a schedule, and all that is known of them. */
+/** The operations of a schedule, with everything that the check needs to know about them. */
 import type { Operation } from '../../../src/correctable/operation.ts';
 import type { Caller } from './caller.ts';
 import type { Account } from './recorded-binding.ts';
 
 interface Call {
-  /** An update has one of its own, a read that of the first update. */
+  /** Identifies an update. A read has the mark of the first update. */
   readonly mark: string;
   readonly caller: Caller;
-  /** Its time limit is one that nothing but a failure exceeds. */
+  /** Whether its time limit is so long that only a failure exceeds it. */
   readonly isGenerous: boolean;
-  /** How many views it has, where nothing goes wrong. */
+  /** How many views the operation has if nothing fails. */
   readonly viewsMax: number;
-  /** What the client's binding got; none if it was not used. */
+  /** What the client's binding reported; `undefined` if it was not called. */
   readonly heard: Account | undefined;
 }
 
 export interface Update extends Call {
   readonly abort: AbortController;
-  /** It asked for a view that proves nothing: the update may come to nothing after all. */
+  /** Whether the update requested only a weak view. After that view, the update may still fail. */
   readonly isWeak: boolean;
-  /** Who the client was for the gateways when this was invoked; `undefined` before the first welcome. */
+  /**
+   * The principal that the gateways had assigned to the client when it submitted the update; `undefined` before the
+   * first welcome.
+   */
   readonly principal: string | undefined;
-  /** Whether there was a connection since it was invoked. */
+  /** Whether there was a connection when the update was submitted, or later. */
   hadConnection: boolean;
-  /** Whether it had left the client when its outcome came. */
+  /** Whether the update had been sent when its outcome came. */
   hadLeft: boolean;
   /**
-   * Whether a connection ended in the very tick in which this was submitted on it: what is collected in a tick counts as
-   * sent for the client, although no socket was given it.
+   * Whether a connection ended in the same tick in which the update was submitted on it. The client counts all messages
+   * of a tick as sent, although no socket received them.
    */
   wasCollected: boolean;
 }
 
-/** A read: of how often the first update was executed. */
+/** A read that counts the executions of the first update. */
 export interface Read extends Call {
-  /** How often that was at least, when it was invoked, and at most, when it was answered. */
+  /**
+   * The least and the greatest correct result: the number of executions when the read was submitted, and when it was
+   * answered.
+   */
   readonly least: number;
   most: number;
 }
 
-/** What the store reported to gateways. */
+/** Records what the store reported to gateways. */
 export class Accounts {
   readonly #accounts = new Map<string, Account[]>();
 
@@ -48,7 +54,7 @@ export class Accounts {
     this.#accounts.set(key, [...(this.#accounts.get(key) ?? []), account]);
   }
 
-  /** Of each submission of the update with this mark, or of the reads of it. */
+  /** Returns a record for each submission of the update with this mark, or of its reads. */
   of(effect: Operation['access'], mark: string): readonly Account[] {
     return this.#accounts.get(`${effect} ${mark}`) ?? [];
   }

@@ -1,23 +1,23 @@
-/** Compares the outcomes of a client's operations with what the store did, and returns what was untrue. */
+/** Compares the outcomes of a client's operations with what the store did, and returns the contradictions. */
 import { untruth, type CallOutcome } from '../hostile/outcomes.ts';
 import { wrongViews } from './caller.ts';
 import type { Accounts, Read, Update } from './calls.ts';
 import type { Account } from './recorded-binding.ts';
 import type { Coverage } from './coverage.ts';
 
-/** What there is to judge by. */
+/** The data of the check. */
 export interface Evidence {
   readonly levels: readonly string[];
-  /** Nothing has happened that an operation may fail of, but for its own time limit. */
+  /** Whether nothing happened that can fail an operation, except its own time limit. */
   readonly isCalm: boolean;
   readonly updates: readonly Update[];
   readonly reads: readonly Read[];
   readonly accounts: Accounts;
   /** The names of the runs of each update. */
   readonly runs: readonly (readonly string[])[];
-  /** Whether the update with this mark was ever given to a socket. */
+  /** Returns whether the update with this mark was ever given to a socket. */
   hasLeft(mark: string): boolean;
-  /** Whether a hook of the gateways ever allowed its execution. */
+  /** Returns whether a hook of the gateways ever allowed the execution of the update. */
   hasAllowed(mark: string): boolean;
   readonly sights: Coverage;
 }
@@ -40,7 +40,8 @@ function ofUpdate(update: Update, runs: readonly string[], evidence: Evidence): 
   const { outcome: reported } = caller;
   const accounts = evidence.accounts.of('write', mark);
   const problems: (string | undefined)[] = ofCall(update, accounts, evidence);
-  // Looked at when all is over: one that is cancelled in the tick in which it was submitted leaves at the tick's end.
+  // Check this at the end of the schedule: an update that is cancelled in the tick in which it was submitted is sent at
+  // the end of that tick.
   if (reported?.code === 'UNKNOWN' && !wasCollected && !evidence.hasLeft(mark)) {
     problems.push(`reported UNKNOWN "${reported.message}", though it never left`);
   }
@@ -63,7 +64,7 @@ function ofRead(read: Read, evidence: Evidence): string[] {
   return isRight ? problems : [...problems, `reported ${length}, which is not in ${least}..${most}`];
 }
 
-/** What is judged alike for updates and reads. */
+/** The checks that updates and reads share. */
 function ofCall(call: Update | Read, accounts: readonly Account[], evidence: Evidence): string[] {
   const { caller, heard } = call;
   const problems = wrongViews(caller, accounts, evidence.levels);
@@ -82,14 +83,14 @@ function ofCall(call: Update | Read, accounts: readonly Account[], evidence: Evi
   return problems;
 }
 
-/** Outcomes that are not untrue, but useless. */
+/** Returns outcomes that are correct, but of no use: a failure or missing views although nothing failed. */
 function uselessness({ caller, viewsMax: maxViews }: Update | Read, { code, message }: CallOutcome): string[] {
   if (code !== 'success') return [`reported ${code} "${message}", though nothing went wrong`];
   const { length } = caller.views;
   return length < maxViews ? [`shown ${length} of ${maxViews} views, though nothing went wrong`] : [];
 }
 
-/** A result must be that of the one run that counts. */
+/** Checks that a result is from a run of the update. */
 function misfit(value: unknown, mark: string, runs: readonly string[]): string | undefined {
   const input = value as { readonly mark: string; readonly run: string };
   if (input.mark !== mark) return `reported the result of ${input.mark}`;

@@ -1,4 +1,4 @@
-/** What schedules have led to: a property that never saw what it is about proves nothing. */
+/** Counts what schedules have led to. A property whose cases never occurred proves nothing. */
 
 export class Coverage {
   readonly #counts = new Map<string, number>();
@@ -11,7 +11,10 @@ export class Coverage {
     return this.#counts.get(description) ?? 0;
   }
 
-  /** Which of these so many runs have led to less often than so often in a thousand. */
+  /**
+   * Returns the cases that occurred less often than expected. `perThousand` has the expected number for each case in a
+   * thousand runs.
+   */
   seldom(perThousand: Readonly<Record<string, number>>, runs: number): string[] {
     return Object.keys(perThousand).filter(
       (description) => this.times(description) < ((perThousand[description] ?? 0) * runs) / 1_000,

@@ -1,4 +1,4 @@
-/** What stands behind the gateways: stores that know by name how often each update was executed. */
+/** The stores behind the gateways. They record how often each update was executed. */
 import { deepStrictEqual } from 'node:assert';
 import type { Binding } from '../../../src/correctable/binding.ts';
 import type { Levels } from '../../../src/correctable/level-types.ts';
@@ -18,7 +18,7 @@ import {
 } from './store-without-operation-ids.ts';
 import { contract, RedBlueSites } from './redblue-sites.ts';
 
-/** How an update is to be executed, as far as the store has a choice. */
+/** How an update is executed, if the store has a choice. */
 export interface UpdateKind {
   readonly isRed: boolean;
   readonly manner: Manner;
@@ -28,23 +28,25 @@ export interface UpdateKind {
 export interface Deployment {
   readonly levels: readonly string[];
   readonly contract?: typeof contract;
-  /** A binding of the site, for the next gateway in front of it; `undefined` where the site is closed. */
+  /** Creates a binding of the site for its next gateway; `undefined` if the site is closed. */
   open(site: number): Binding | undefined;
-  /** Ends all that is under way at the site; returns whether it could. */
+  /** Ends all pending operations of the site. Returns whether the site could be closed. */
   closeSite(site: number): boolean;
-  /** A binding of the client, to the sites in order of preference. */
+  /** Creates a binding of the client, with the sites in order of preference. */
   connect(options: Parameters<typeof redblue>[1]): RemoteBinding<Levels>;
   update(mark: string, kind: UpdateKind): Operation;
-  /** How many views an operation has at all levels together. */
+  /** Returns how many views an operation has at all levels together. */
   collectViews(kind: UpdateKind | 'read'): number;
-  /** Answers with `{ runs }`: the names of the runs of the update with this mark. */
+  /** Creates a read whose result is `{ runs }`: the names of the runs of the update with this mark. */
   read(mark: string): Operation;
   /** Returns the names of the runs of the writes with these marks, from the store itself. */
   runs(marks: readonly string[]): Promise<readonly (readonly string[])[]>;
   close(): Promise<void>;
 }
 
-/** Sites that remember the names of updates, in their logs. One that is closed stays closed: another takes over. */
+/**
+ * Sites that deduplicate updates by the ids in their logs. A closed site stays closed, and another site replaces it.
+ */
 export function redblueDeployment(): Deployment {
   const sites = new RedBlueSites();
   return {
@@ -71,7 +73,7 @@ export function redblueDeployment(): Deployment {
   };
 }
 
-/** One store without memory of names, with a handle for each site. One that is closed is followed by another. */
+/** One store that does not deduplicate, with a handle for each site. A closed handle is replaced by a new one. */
 export function forgetfulDeployment(): Deployment {
   const store = new NamelessStore();
   const handles: NamelessBinding[] = [];

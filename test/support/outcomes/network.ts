@@ -8,15 +8,15 @@ import type { WebSocketConstructor, WebSocketLike } from '../../../src/transport
 
 type Data = string | Uint8Array<ArrayBuffer>;
 
-/** What the network does now. */
+/** The current behaviour of the network. */
 export interface Weather {
   delayMs: number;
-  /** Bytes of this direction vanish. */
+  /** Whether bytes in this direction are lost. */
   losesRequests: boolean;
   losesAnswers: boolean;
 }
 
-/** The network, and who listens at it. */
+/** The network, with the gateways that listen on it. */
 export class Network {
   readonly weather: Weather = { delayMs: 1, losesRequests: false, losesAnswers: false };
   readonly WebSocket: WebSocketConstructor;
@@ -24,10 +24,10 @@ export class Network {
   onWelcome: ((token: string) => void) | undefined;
   /** Called just before a client notices that its connection is over. */
   onClosing: (() => void) | undefined;
-  /** The gateways, by address; one that is absent refuses connections. */
+  /** The gateways by address. An address without a gateway refuses connections. */
   readonly gateways = new Map<string, Gateway>();
   readonly #pairs = new Set<Pair>();
-  /** All that clients have sent, for a look at what has left. */
+  /** All data that clients have sent, to find out which operations were sent. */
   #sent = '';
 
   constructor() {
@@ -44,7 +44,7 @@ export class Network {
     return this.#pairs.size;
   }
 
-  /** Whether an update with this mark was ever given to a socket by a client; a read of the mark does not count. */
+  /** Returns whether a client ever gave the update with this mark to a socket. Reads of the mark do not count. */
   hasLeft(mark: string): boolean {
     return new RegExp(`bump(?:(?!count)[^]){0,80}${mark.replace('.', '\\.')}`).test(this.#sent);
   }
@@ -58,7 +58,7 @@ export class Network {
     for (const pair of this.#pairs) pair.cut();
   }
 
-  /** A gateway ends as a process does that is killed. */
+  /** Ends all connections of a gateway, as if its process was killed. */
   kill(gateway: Gateway): void {
     for (const pair of this.#pairs) if (pair.gateway === gateway) pair.cut();
   }
@@ -81,7 +81,7 @@ function textOf(data: Data): string {
 /** The token in a hello, in either codec. */
 const TOKEN = /hello.*token"?:?"?[^a-z]?([a-z]+)/s;
 
-/** One direction of a connection: what is sent later may take less time, and still does not overtake. */
+/** One direction of a connection. Messages stay in order even if a later one has a shorter delay. */
 class Line {
   readonly #underWay: { readonly act: () => void; isDue: boolean }[] = [];
 
@@ -95,7 +95,7 @@ class Line {
   }
 }
 
-/** One connection: what the client holds, and what the gateway holds. */
+/** One connection, with the end of the client and the end of the gateway. */
 export class Pair {
   gateway: Gateway | undefined;
   readonly client: ClientEnd;
@@ -104,7 +104,7 @@ export class Pair {
   readonly #requests = new Line();
   readonly #answers = new Line();
   #isOver = false;
-  /** A stream has no holes: behind bytes that are lost, nothing of its direction arrives any more. */
+  /** Whether bytes were lost. Then no later bytes of that direction arrive either, because a stream has no gaps. */
   #hasLostRequests = false;
   #hasLostAnswers = false;
   #token = '';
@@ -128,7 +128,7 @@ export class Pair {
   #connect(host: string): void {
     if (this.#isOver) return;
     const { gateways } = this.#network;
-    // No answer comes: the client waits until its own time limit.
+    // Send no reply, so that the client waits until its time limit.
     if (this.#isCutOff) return;
     const gateway = gateways.get(host);
     if (gateway === undefined || !gateway.isAccepting) return this.cut();
@@ -139,7 +139,7 @@ export class Pair {
 
   toServer(data: Data): void {
     const text = textOf(data);
-    // Also where it is over: the client may not know yet, and gives it away.
+    // Record the data also after the end of the connection: the client may not know of it yet.
     this.#network.carried(text);
     if (this.#isOver) return;
     this.#token = TOKEN.exec(text)?.[1] ?? this.#token;
@@ -160,20 +160,20 @@ export class Pair {
     });
   }
 
-  /** One end closes in order, behind what it has sent. */
+  /** One end closes the connection after the messages that it has sent. */
   close(end: 'client' | 'server', code: number, reason: string): void {
     const line = end === 'client' ? this.#requests : this.#answers;
     const isLost = end === 'client' ? this.#hasLostRequests : this.#hasLostAnswers;
     if (!isLost && !this.#isCutOff) this.#later(line, () => this.#end(code, reason));
   }
 
-  /** The client's end answers by itself, where it hears the question and is heard. */
+  /** The client's end answers a ping by itself, if no bytes are lost. */
   ping(answered: () => void): void {
     const isLost = this.#hasLostRequests || this.#hasLostAnswers;
     if (!isLost && !this.#isCutOff) this.#later(this.#answers, () => this.#isOver || answered());
   }
 
-  /** Ends at once, for both. */
+  /** Ends the connection at once for both ends. */
   cut(): void {
     this.#end(1006, '');
   }
@@ -228,7 +228,7 @@ class ClientEnd implements WebSocketLike {
   }
 }
 
-/** Which part of a frame a gateway sends, where it does not send the whole. */
+/** Describes one of the parts in which a gateway sends a long message. */
 interface Part {
   readonly isText: boolean;
   readonly isLast: boolean;

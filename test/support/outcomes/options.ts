@@ -1,4 +1,4 @@
-/** Under which circumstances a schedule is played. */
+/** The settings under which a schedule runs. */
 import fc from 'fast-check';
 import type { InternalLimits } from '../../../src/server/gateway/limits/limits.ts';
 import { BOUNDLESS } from '../wire.ts';
@@ -7,7 +7,7 @@ type Bound = 'clientIdleMs' | 'maxOperationsPerSecond' | 'maxInFlight' | 'budget
 
 export interface OutcomeOptions {
   readonly codec: 'json' | 'msgpack';
-  /** Of the gateways; the others are the usual ones. */
+  /** Bounds of the gateways that differ from the defaults. */
   readonly bounds: Partial<Pick<InternalLimits, Bound>>;
 }
 
@@ -16,7 +16,9 @@ const codec = fc.constantFrom(...CODECS);
 
 const usual = fc.constant<OutcomeOptions['bounds']>({});
 
-/** Gateways as they usually are, some that forget soon, and some that refuse much. */
+/**
+ * Draws gateways with the usual bounds, gateways that forget clients soon, and gateways that refuse many operations.
+ */
 export const drawOutcomeOptions: fc.Arbitrary<OutcomeOptions> = fc.record({
   codec,
   bounds: fc.oneof(
@@ -27,7 +29,7 @@ export const drawOutcomeOptions: fc.Arbitrary<OutcomeOptions> = fc.record({
         clientIdleMs: fc.constant(1_500),
         maxOperationsPerSecond: fc.constant(2),
         maxInFlight: fc.constantFrom(1, 3),
-        // Room for the replies of few updates.
+        // Space for the replies of only a few updates.
         budget: fc.constantFrom(1_000, 2_000).map((client) => ({ ...BOUNDLESS, client })),
       },
       { requiredKeys: [] },

@@ -1,8 +1,8 @@
-/** A binding in front of another, which records what that one reports for each submission. */
+/** A binding that wraps another one and records what it reports for each submission. */
 import type { Binding, InvocationContext, Sink, ViewDetails } from '../../../src/correctable/binding.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
 
-/** A view as it was meant: what a confirmation leaves out is filled in. */
+/** A view with its full content: for a confirmation, with the content of the confirmed view. */
 export interface SaidView {
   readonly level: string;
   readonly value: unknown;
@@ -15,20 +15,20 @@ interface Levels {
   readonly requested: readonly string[];
 }
 
-/** All that was reported for one submission. */
+/** Everything that was reported for one submission. */
 export class Account implements Sink {
   readonly context: InvocationContext;
   readonly views: SaidView[] = [];
-  /** The last view, where it ended with one. */
+  /** The last view, if the operation ended with a view. */
   final: SaidView | undefined;
-  /** How often a view came as a confirmation without payload. */
+  /** How many views were confirmations without a value. */
   confirmations = 0;
-  /** Calls that no sink should get. */
+  /** Descriptions of calls that violate the contract of a sink. */
   readonly wrongs: string[] = [];
   readonly #sink: Sink;
   readonly #levels: readonly string[];
   readonly #strongest: number;
-  /** By the number that the sink gave them. */
+  /** The views by the number that the sink returned for them. */
   readonly #given = new Map<number, SaidView>();
   #isOver = false;
 
@@ -51,7 +51,8 @@ export class Account implements Sink {
     const known = this.#given.get(seq);
     this.confirmations++;
     if (known === undefined) this.wrongs.push(`confirmed view ${seq}, which was never given`);
-    // Spelt out, not taken from the code that is judged: a version replaces the earlier one, `meta` does key by key.
+    // Compute the view here, without the tested code: a version replaces the earlier one, and `meta` is merged key by
+    // key.
     else {
       const meta = known.meta || details?.meta ? { ...known.meta, ...details?.meta } : undefined;
       const view = { level, value: known.value, version: details?.version ?? known.version, meta };

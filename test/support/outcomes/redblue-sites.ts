@@ -52,7 +52,10 @@ const service = defineService(contract, {
 });
 
 export const SITES = ['a', 'b', 'c'] as const;
-/** One that no client talks to, and that is not closed: red updates have a preliminary view, wait, and come to an end. */
+/**
+ * The site that orders red updates. No client uses it and it is not closed, so red updates have a preliminary view,
+ * wait, and succeed.
+ */
 const RED_LEADER = 2;
 const ONE_WAY_MS = 3;
 const WAIT_MS = 5_000;

@@ -1,10 +1,14 @@
-/** What happens to a client of gateways, step by step: drawn by fast-check, so that it can be made smaller. */
+/**
+ * The steps of a schedule for a client of gateways. fast-check draws the steps, so it can shrink a schedule that fails.
+ */
 import fc from 'fast-check';
 import { ANSWERS, type Answer } from './authorization-hook.ts';
 import type { UpdateKind } from './deployments.ts';
 import { MANNERS } from './store-without-operation-ids.ts';
 
-/** At which levels: the strongest alone, all of them, or the weakest, whose view proves nothing. */
+/**
+ * The levels that are requested: only the strongest, all, or only the weakest, after which the update may still fail.
+ */
 export type Wanted = 'strong' | 'all' | 'weak';
 
 export interface UpdateStep extends UpdateKind {
@@ -16,25 +20,25 @@ export interface UpdateStep extends UpdateKind {
 export type Step =
   | UpdateStep
   | { readonly do: 'read'; readonly wants: Wanted; readonly timeoutMs: number }
-  /** Cancels the update number `which` of those under way. */
+  /** Cancels one of the pending updates. */
   | { readonly do: 'cancel'; readonly which: number }
   | { readonly do: 'wait'; readonly ms: number }
   /** The connection is cut; both ends notice. */
   | { readonly do: 'cut' }
-  /** Messages in one direction vanish from now on; neither end notices. */
+  /** From now on messages in one direction are lost. Neither end notices it. */
   | { readonly do: 'lose'; readonly requests: boolean; readonly answers: boolean }
   | { readonly do: 'slow'; readonly delayMs: number }
-  /** The network is as it should be. */
+  /** Ends all faults of the network. */
   | { readonly do: 'heal' }
-  /** A gateway ends, with its memory of replies; it is back after `afterMs`. */
+  /** A gateway ends and loses the replies that it keeps. It starts again after `afterMs`. */
   | { readonly do: 'restart'; readonly site: number; readonly afterMs: number }
-  /** A gateway is shut down in order; another takes its place after `afterMs`. */
+  /** A gateway is closed in order. Another one replaces it after `afterMs`. */
   | { readonly do: 'deploy'; readonly site: number; readonly afterMs: number }
-  /** The store ends all that is under way at a site, and takes no more there; its gateway follows after `afterMs`. */
+  /** The store ends all pending operations of a site and accepts no more. Its gateway is closed after `afterMs`. */
   | { readonly do: 'close-site'; readonly site: number; readonly afterMs: number }
-  /** The decision of the authorization hook from now on. */
+  /** Sets the decision of the authorization hook. */
   | { readonly do: 'door'; readonly answer: Answer }
-  /** The application's token belongs to another user from now on. */
+  /** Sets the user of the application's token. */
   | { readonly do: 'principal'; readonly name: string }
   | { readonly do: 'close' };
 
@@ -93,7 +97,9 @@ const seldom: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Step>({ do: 'close' }) },
 );
 
-/** What hurts most: an update is on its way, or its answer is, and the connection, the gateway or the client goes. */
+/**
+ * The most dangerous moments: an update or its reply is in flight when the connection, the gateway or the client ends.
+ */
 const scene: fc.Arbitrary<Step[]> = fc
   .record({
     update: updates(ms(3_000, 60_000)),
@@ -113,7 +119,7 @@ const scene: fc.Arbitrary<Step[]> = fc
     last,
   ]);
 
-/** The client is away with an update under way, and comes back: before it is forgotten, or after. */
+/** The client loses its connection during an update, and reconnects before or after the gateway has forgotten it. */
 const absence: fc.Arbitrary<Step[]> = fc
   .record({ update: updates(ms(60_000)), underWayMs: ms(0, 2, 10), awayMs: ms(200, 2_000, 40_000) })
   .map(({ update, underWayMs, awayMs }) => [
@@ -127,7 +133,7 @@ const absence: fc.Arbitrary<Step[]> = fc
     { do: 'wait', ms: 5_000 },
   ]);
 
-/** The site is closed while it is busy with an update, which may be on its way to another site. */
+/** A site is closed during an update, which may be in flight to another site. */
 const closing: fc.Arbitrary<Step[]> = fc
   .record({ update: updates(ms(60_000)), underWayMs: ms(1, 2, 4, 6, 8), afterMs: ms(0, 200, 20_000) })
   .map(({ update, underWayMs, afterMs }) => [
@@ -140,7 +146,7 @@ const closing: fc.Arbitrary<Step[]> = fc
 
 const item = (step: fc.Arbitrary<Step>): fc.Arbitrary<Step[]> => step.map((only) => [only]);
 
-/** Any schedule. */
+/** Draws any schedule. */
 export const schedules: fc.Arbitrary<Step[]> = fc
   .array(
     fc.oneof(
@@ -156,12 +162,12 @@ export const schedules: fc.Arbitrary<Step[]> = fc
 
 const HARMLESS: ReadonlySet<Step['do']> = new Set(['write', 'read', 'wait', 'slow', 'heal']);
 
-/** Whether nothing happens that an operation may fail of, but for its own time limit. */
+/** Returns whether nothing happens that can fail an operation, except its own time limit. */
 export function isCalm(steps: readonly Step[]): boolean {
   return steps.every((step) => HARMLESS.has(step.do));
 }
 
-/** A schedule in which nothing goes wrong; the network may be slow. */
+/** Draws schedules without failures. The network may be slow. */
 export const calmSchedules: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
     { weight: 9, arbitrary: often.filter((step) => step.do !== 'cancel') },

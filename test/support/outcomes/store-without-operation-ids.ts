@@ -9,11 +9,14 @@ import type { Access, Operation } from '../../../src/correctable/operation.ts';
 export const NAMELESS_LEVELS = ['weak', 'middle', 'strong'] as const;
 type NamelessLevels = typeof NAMELESS_LEVELS;
 
-/** How an operation is answered: one view, the same value at each level, by confirmations, or wrong guesses first. */
+/**
+ * How an operation is answered: with one view, with the same value at each level, with confirmations, or with wrong
+ * preliminary views first.
+ */
 export const MANNERS = ['once', 'repeats', 'confirms', 'corrects'] as const;
 export type Manner = (typeof MANNERS)[number];
 
-/** How many views there are at all levels together. */
+/** Returns how many views there are at all levels together. */
 export function viewsIn(manner: Manner): number {
   return manner === 'once' ? 1 : NAMELESS_LEVELS.length;
 }
@@ -33,7 +36,7 @@ export function read(mark: string): Operation {
   return { name: 'count', access: 'read', args: { mark, manner: READ_MANNER } satisfies Args };
 }
 
-/** When the views come; the last ones of some only when a client that lost its connection is back. */
+/** When each view comes, in milliseconds. Some last views come so late that a client has meanwhile reconnected. */
 const AT_MS: Readonly<Record<Manner, readonly number[]>> = {
   once: [4],
   repeats: [1, 2, 4],
@@ -41,23 +44,23 @@ const AT_MS: Readonly<Record<Manner, readonly number[]>> = {
   corrects: [1, 3, 300],
 };
 
-/** Of each view: a part is replaced by what comes later, a part stays where that is a confirmation. */
+/** The details of each view. Later views replace some of them; a confirmation keeps the others. */
 const DETAILS: Readonly<Partial<Record<Manner, readonly ViewDetails[]>>> = {
   confirms: [{ version: 1, meta: { a: 1, b: 1 } }, { meta: { b: 2 } }, { version: 2, meta: { c: 3 } }],
   corrects: [{ meta: { a: 1 } }, { version: 1 }, { version: 2, meta: { b: 2 } }],
 };
 
-/** What all handles on the store have in common. */
+/** The state that all handles on the store share. */
 export class NamelessStore {
   readonly #runs = new Map<string, string[]>();
   #lastRun = 0;
 
-  /** The names of the runs of the update with this mark. */
+  /** Returns the names of the runs of the update with this mark. */
   runsOf(mark: string): readonly string[] {
     return this.#runs.get(mark) ?? [];
   }
 
-  /** A result that no other run has; an update is executed. */
+  /** Executes the operation, if it is an update, and returns a result that no other run has. */
   run({ access, args }: Operation): object {
     const { mark } = args as Args;
     const run = `${access} ${++this.#lastRun}`;
@@ -73,7 +76,7 @@ interface UnderWay {
   readonly timers: NodeJS.Timeout[];
 }
 
-/** One handle on it: closing it ends what came through it. */
+/** One handle on the store. Closing it ends the operations that were submitted through it. */
 export class NamelessBinding implements Binding<NamelessLevels> {
   readonly name = 'nameless';
   readonly #store: NamelessStore;
@@ -100,7 +103,7 @@ export class NamelessBinding implements Binding<NamelessLevels> {
     const item: UnderWay = { effect: operation.access, sink, timers: [] };
     this.#underWay.add(item);
     let first: number | undefined;
-    // Of fewer levels the first ones are left out.
+    // If fewer levels are requested, leave out the first views.
     const skipped = viewsIn(manner) - Math.min(levels.length, viewsIn(manner));
     for (const [at, ms] of AT_MS[manner].entries()) {
       if (at < skipped) continue;

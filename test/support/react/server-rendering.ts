@@ -1,4 +1,4 @@
-/** Scenarios of server rendering: `dehydrate` at a server, `Hydrate` in the page. */
+/** Scenarios of server rendering: `dehydrate` on a server and `Hydrate` in the page. */
 import { createElement as h, Suspense, type ReactNode } from 'react';
 import { renderToReadableStream } from 'react-dom/server.browser';
 import { createClient, type Client } from '../../../src/index.ts';

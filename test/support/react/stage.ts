@@ -81,7 +81,7 @@ export function page(
 
 export const strict = (node: ReactNode): ReactNode => h(StrictMode, null, node);
 
-/** Waits until `isSo`. */
+/** Waits until `isSo` returns true. */
 export async function until(isSo: () => boolean, describe: () => string = () => String(isSo)): Promise<void> {
   const from = Date.now();
   while (!isSo()) {

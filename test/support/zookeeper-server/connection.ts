@@ -1,11 +1,11 @@
-/** One client's connection at a server: its frames in, its replies out in the order of the requests. */
+/** The connection of one client to a server. Replies are sent in the order of the requests. */
 import type { Socket } from 'node:net';
 import { createJuteSplitter, JuteReader } from '../../../src/bindings/zookeeper/client/jute.ts';
 import type { AskedUpdate } from './wire.ts';
 
 const FRAME_BYTES_MAX = 1024 * 1024;
 
-/** A request on its way through a server. */
+/** A request that has no reply yet. */
 export interface Waiting {
   readonly connection: FakeConnection;
   readonly session: bigint;
@@ -13,13 +13,13 @@ export interface Waiting {
   readonly type: number;
   readonly path: string;
   readonly updates: readonly AskedUpdate[];
-  /** Answers a request that needs no agreement, when its turn has come. */
+  /** Creates the reply to a request that needs no agreement, when all earlier requests have been answered. */
   readonly serve: (() => Buffer) | undefined;
   /** The reply, once there is one. */
   reply: Buffer | undefined;
   /** Not answered before that. */
   isHeld: boolean;
-  /** The connection is cut in place of the reply. */
+  /** Whether the connection is cut instead of sending the reply. */
   cutsAfter: boolean;
 }
 
@@ -50,7 +50,7 @@ export class FakeConnection {
     if (!this.isOver) this.#socket.write(frame);
   }
 
-  /** From now on nothing leaves, until `uncork`: then all leaves in one piece. */
+  /** Holds all output until `uncork`, which sends it in one piece. */
   cork(): void {
     this.#socket.cork();
   }
@@ -65,7 +65,7 @@ export class FakeConnection {
     this.#socket.destroy();
   }
 
-  /** Ends the connection when all has been written. */
+  /** Ends the connection when all output has been written. */
   end(): void {
     this.#socket.end();
   }
@@ -74,7 +74,7 @@ export class FakeConnection {
     this.#waiting.push(waiting);
   }
 
-  /** Answers whatever has its turn: a request waits for those before it. */
+  /** Sends the replies that are due. A reply waits for those of all earlier requests. */
   advance(): void {
     for (let next = this.#waiting[0]; next !== undefined && !this.isOver; next = this.#waiting[0]) {
       if (next.isHeld) return;

@@ -10,7 +10,7 @@ export class FakeEnsemble implements AsyncDisposable {
   readonly leader = new Leader();
   readonly servers: FakeServer[] = [];
 
-  /** Starts an ensemble of so many servers. */
+  /** Starts an ensemble with `count` servers. */
   static async start(count = 1, options: FakeServerOptions = {}): Promise<FakeEnsemble> {
     const ensemble = new FakeEnsemble();
     for (let n = 0; n < count; n += 1) await ensemble.add(options);
@@ -23,7 +23,7 @@ export class FakeEnsemble implements AsyncDisposable {
     return server;
   }
 
-  /** The first server: that of tests with one. */
+  /** The first server, for tests that need only one. */
   get server(): FakeServer {
     return this.at(0);
   }
@@ -39,7 +39,7 @@ export class FakeEnsemble implements AsyncDisposable {
     return this.servers.map(({ address }) => address).join(',');
   }
 
-  /** Names of the children of a node, by the leader. */
+  /** Returns the names of a node's children on the leader. */
   children(path: string): string[] {
     return [...(this.leader.tree.nodes.get(path)?.children ?? [])].sort();
   }

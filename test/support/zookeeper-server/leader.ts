@@ -1,10 +1,13 @@
-/** Decides, in the order in which requests come: who has a session, what a request does, which place in the log it has. */
+/**
+ * The leader: it opens and ends sessions, decides the effect of each request, and gives each its place in the log. It
+ * does so in the order in which requests arrive.
+ */
 import { OP } from '../../../src/bindings/zookeeper/client/requests.ts';
 import { Line } from './server-link.ts';
 import { Tree, parentOf, type Change } from './tree.ts';
 import { ERROR, type AskedUpdate } from './wire.ts';
 
-/** A request that a server has sent on: `session` and `cxid` are all that travels of who asked. */
+/** A request that a server has forwarded. Only `session` and `cxid` identify the client. */
 export interface Proposal {
   readonly session: bigint;
   readonly cxid: number;
@@ -12,17 +15,17 @@ export interface Proposal {
   readonly updates: readonly AskedUpdate[];
 }
 
-/** One entry of the log. One with an `error` does nothing but take its place. */
+/** One entry of the log. An entry with an `error` takes a place in the log but changes nothing. */
 export interface Transaction {
   readonly zxid: bigint;
   readonly proposal: Proposal;
   readonly changes: readonly Change[];
   readonly error: number;
-  /** Which part failed. */
+  /** The index of the part that failed. */
   readonly failedAt: number;
 }
 
-/** Who applies the log. */
+/** A server that applies the log. */
 export interface Follower {
   commit(transaction: Transaction): void;
 }
@@ -30,7 +33,7 @@ export interface Follower {
 interface LeaderSession {
   readonly password: Uint8Array;
   readonly timeoutMs: number;
-  /** The server that it is at: requests of others are refused, as their session has moved. */
+  /** The server where the session is open. Requests from other servers are refused, because the session has moved. */
   owner: Follower;
 }
 
@@ -38,9 +41,9 @@ const FIRST_ZXID = 2n ** 32n;
 const FIRST_SESSION = 0x1000n;
 
 export class Leader {
-  /** With all that has been decided, agreed or not. */
+  /** The tree with all decided changes, also those that no majority has accepted yet. */
   readonly tree = new Tree();
-  /** What has been agreed. */
+  /** The entries that a majority has accepted. */
   readonly log: Transaction[] = [];
   /** How long a majority takes to agree. */
   readonly agreement = new Line();
@@ -49,7 +52,7 @@ export class Leader {
   #zxid = FIRST_ZXID;
   #nextSession = FIRST_SESSION;
 
-  /** From now on the follower is given all that is committed. */
+  /** Sends a follower all entries that are committed from now on. */
   add(follower: Follower): void {
     this.#followers.push(follower);
   }
@@ -61,7 +64,7 @@ export class Leader {
     return session;
   }
 
-  /** The session goes on at another server; false where it is over, or the password is not its own. */
+  /** Moves a session to another server. Returns false if the session has ended or the password is wrong. */
   take(session: bigint, password: Uint8Array, owner: Follower): boolean {
     const known = this.sessions.get(session);
     if (known === undefined || !Buffer.from(known.password).equals(password)) return false;
@@ -69,7 +72,7 @@ export class Leader {
     return true;
   }
 
-  /** Gives a session up, with its ephemeral nodes. */
+  /** Ends a session and removes its ephemeral nodes. */
   expire(session: bigint): void {
     this.#close({ session, cxid: 0, type: OP.closeSession, updates: [] });
   }

@@ -1,11 +1,11 @@
-/** What a server answers from its own state. */
+/** The requests that a server answers from its own state. */
 import type { JuteReader } from '../../../src/bindings/zookeeper/client/jute.ts';
 import { OP } from '../../../src/bindings/zookeeper/client/requests.ts';
 import type { Tree } from './tree.ts';
 import type { WatchTable, Watcher } from './watch-table.ts';
 import { ERROR, replyFrame, writeStat } from './wire.ts';
 
-/** Where a read is served. */
+/** The state of the server that a read uses, and the connection that sets watches. */
 interface Hall {
   readonly tree: Tree;
   readonly watches: WatchTable;
@@ -18,7 +18,7 @@ interface Read {
   readonly reader: JuteReader;
 }
 
-/** Takes a read in; `reply` gives the answer from the state as it is then. */
+/** Parses a read. `reply` creates the reply from the state at the time of the call. */
 export function serveRead(
   { type, xid, reader }: Read,
   { tree, watches, watcher }: Hall,

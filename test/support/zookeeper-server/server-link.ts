@@ -1,4 +1,7 @@
-/** One direction between two servers: what is sent arrives in order, after a delay, or when the test lets it. */
+/**
+ * One direction of a connection between two servers. Messages arrive in order, after a delay, or when the test releases
+ * them.
+ */
 export class Line {
   delayMs = 0;
   readonly #waiting: { readonly arrive: () => void; readonly dueAt: number }[] = [];
@@ -10,7 +13,7 @@ export class Line {
     this.#pump();
   }
 
-  /** From now on nothing arrives, until `release`. */
+  /** Holds all messages until `release`. */
   hold(): void {
     this.#isHeld = true;
   }

@@ -1,4 +1,4 @@
-/** One server: a copy of the tree, connections of clients, and the matching of commits to those who wait for them. */
+/** One server: a copy of the tree, connections of clients, and the requests that wait for their commit. */
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { JuteWriter, type JuteReader } from '../../../src/bindings/zookeeper/client/jute.ts';
 import { OP } from '../../../src/bindings/zookeeper/client/requests.ts';
@@ -12,12 +12,12 @@ import { ERROR, isUpdate, readUpdates, replyFrame, writeFailedMulti, writeMulti,
 
 export interface FakeServerOptions {
   readonly port?: number;
-  /** How long a request takes to the leader, and a commit from it. */
+  /** The delay of a request to the leader, and of a commit from the leader. */
   readonly toLeaderMs?: number;
   readonly fromLeaderMs?: number;
 }
 
-/** A request as it came. */
+/** A request, as the server received it. */
 export interface Seen {
   readonly type: number;
   readonly path: string;
@@ -25,13 +25,13 @@ export interface Seen {
   readonly xid: number;
 }
 
-/** What a test does to a request. */
+/** A fault that a test injects into a request. */
 export type Fault =
-  /** It is answered so, and not executed. */
+  /** The request is answered with this error, and not executed. */
   | { readonly error: number }
-  /** The connection ends before it is executed, or in place of its reply. */
+  /** The connection is cut before the request is executed, or instead of its reply. */
   | { readonly cut: 'before' | 'after' }
-  /** It is executed, and answered only then. */
+  /** The request is executed at once, but its reply waits for this promise. */
   | { readonly until: Promise<unknown> };
 
 /** How a client introduced itself. */
@@ -47,21 +47,23 @@ export class FakeServer implements Follower {
   readonly requests: Seen[] = [];
   readonly greetings: Greeting[] = [];
   readonly identities: string[] = [];
-  /** Commits that answered a request which was not their own, and requests that were committed twice. */
+  /** Commits that completed the wrong request, and requests that were committed twice. */
   readonly mismatches: string[] = [];
   readonly connections = new Set<FakeConnection>();
-  /** Asked for each request. */
+  /** Called for each request. Returns the fault to inject, if any. */
   onRequest: ((seen: Seen) => Fault | undefined) | undefined;
-  /** What a create is answered with in place of its path. */
+  /** Replaces the path in the reply to a create. */
   mistakes: ((path: string) => string) | undefined;
-  /** What is sent in place of a reply. */
+  /** Replaces the bytes of a reply. */
   garble: ((frame: Buffer) => Buffer) | undefined;
   connectionsMax = Infinity;
-  /** How many connections were one too many. */
+  /** How many connections were refused because there were too many. */
   refusals = 0;
-  /** Partitioned from the others: it has only clients that ask for that. */
+  /**
+   * Whether the server has lost contact with the ensemble. Then it accepts only clients that ask for read-only access.
+   */
   isReadOnly = false;
-  /** Whether it claims to be read-only to clients that did not ask, as no real server does. */
+  /** Whether the server claims to be read-only also to clients that did not ask for it. No real server does. */
   claimsReadOnly = false;
   refusesAuth = false;
   readonly toLeader = new Line();
@@ -69,7 +71,7 @@ export class FakeServer implements Follower {
   readonly #leader: Leader;
   readonly #watches = new WatchTable();
   readonly #net: Server;
-  /** Own requests that wait for the ensemble, in the order in which they were sent on. */
+  /** Requests of this server that wait for their commit, in the order in which they were forwarded. */
   readonly #agreeing: { readonly waiting: Waiting; readonly proposal: Proposal }[] = [];
 
   private constructor(leader: Leader, { toLeaderMs = 0, fromLeaderMs = 0 }: FakeServerOptions) {
@@ -91,12 +93,12 @@ export class FakeServer implements Follower {
     return `127.0.0.1:${(this.#net.address() as AddressInfo).port}`;
   }
 
-  /** The connection of a session. */
+  /** Returns the connection of a session. */
   connectionOf(session: bigint): FakeConnection | undefined {
     return [...this.connections].find((item) => item.session === session);
   }
 
-  /** Cuts all connections; new ones are possible. */
+  /** Cuts all connections. Clients can connect again. */
   cut(): void {
     for (const connection of this.connections) connection.cut();
   }
@@ -141,7 +143,7 @@ export class FakeServer implements Follower {
     const isReadOnly = reader.remaining > 0 && reader.bool();
     const isAccepted = lastZxid <= this.tree.zxid && (!this.isReadOnly || isReadOnly);
     this.greetings.push({ session, lastZxid, isReadOnly, isAccepted });
-    // A client that has seen more than this server has to go elsewhere: views never go back in time.
+    // Refuse a client that has seen a later state than this server has, because its views must never go back.
     if (!isAccepted) return connection.cut();
     this.toLeader.send(() => {
       const isNew = session === 0n;
@@ -216,7 +218,7 @@ export class FakeServer implements Follower {
     if (this.refusesAuth) connection.end();
   }
 
-  /** Sends a request on to the leader. */
+  /** Forwards a request to the leader. */
   #sendOn(waiting: Waiting): void {
     const { session, xid: cxid, type, updates } = waiting;
     const proposal: Proposal = { session, cxid, type, updates };
@@ -236,7 +238,7 @@ export class FakeServer implements Follower {
     this.tree.apply(zxid, changes);
     for (const change of changes) this.#watches.fire(change);
     const head = this.#agreeing[0];
-    // As the real server does it: by the session and the number of the request, and by nothing else.
+    // Compare only the session and the number of the request, as the real server does.
     if (head !== undefined && head.proposal.session === proposal.session && head.proposal.cxid === proposal.cxid) {
       if (head.proposal !== proposal)
         this.mismatches.push(`${head.waiting.type} ${proposal.cxid} of ${proposal.session}`);
@@ -250,7 +252,7 @@ export class FakeServer implements Follower {
     const { xid, type, path, updates, connection } = waiting;
     const parts = updates.map((update, n) => {
       const made = changes[n]?.path ?? update.path;
-      // A later part may have taken the node away again.
+      // A later part of the `multi` may have deleted the node.
       const stat = this.tree.nodes.get(made) ?? createNode(null, zxid, 0n);
       return { type: update.type, path: this.mistakes?.(made) ?? made, stat };
     });

@@ -1,19 +1,19 @@
-/** The nodes that one server has, as far as it has applied the log. */
+/** The tree of nodes of one server, after the log entries that it has applied. */
 
 export interface TreeNode {
   data: Uint8Array | null;
   readonly children: Set<string>;
-  /** How many children were ever made: the number of the next sequential one. */
+  /** How many children were ever created. The next sequential child gets this number. */
   creates: number;
   readonly czxid: bigint;
   mzxid: bigint;
   pzxid: bigint;
   version: number;
-  /** The session that an ephemeral node lives by; 0 for others. */
+  /** The session that owns an ephemeral node; 0 for other nodes. */
   readonly owner: bigint;
 }
 
-/** What one part of a transaction does, decided by the leader. */
+/** The effect of one part of a transaction, decided by the leader. */
 export type Change =
   | { readonly kind: 'create'; readonly path: string; readonly data: Uint8Array | null; readonly owner: bigint }
   | { readonly kind: 'delete'; readonly path: string }

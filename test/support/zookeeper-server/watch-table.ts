@@ -2,7 +2,7 @@
 import { JuteWriter } from '../../../src/bindings/zookeeper/client/jute.ts';
 import { parentOf, type Change, type Tree } from './tree.ts';
 
-/** A connection that gets notifications. */
+/** A connection that receives notifications. */
 export interface Watcher {
   write(frame: Buffer): void;
 }
@@ -15,7 +15,7 @@ const CONNECTED_STATE = 3;
 
 type Kind = 'data' | 'children' | 'persistent' | 'recursive';
 
-/** What a client asks for again after a reconnection, in the order of the request. */
+/** The watches that a client sets again after a reconnection, in the order of the request. */
 export interface Rearmed {
   readonly data: readonly string[];
   readonly exists: readonly string[];
@@ -37,18 +37,18 @@ export class WatchTable {
     this.#watchers[kind].set(path, watchers.add(watcher));
   }
 
-  /** Takes away all that the watcher has at the path; false where it has none. */
+  /** Removes all watches of the watcher at the path. Returns false if there are none. */
   removeAll(path: string, watcher: Watcher): boolean {
     const removed = Object.values(this.#watchers).map((paths) => paths.get(path)?.delete(watcher) === true);
     return removed.includes(true);
   }
 
-  /** The connection is gone. */
+  /** Removes all watches of a closed connection. */
   forget(watcher: Watcher): void {
     for (const paths of Object.values(this.#watchers)) for (const watchers of paths.values()) watchers.delete(watcher);
   }
 
-  /** A change has been applied. */
+  /** Sends the notifications for an applied change. */
   fire({ kind, path }: Change): void {
     if (kind === 'set') this.#tell('data-changed', path, ['data']);
     else if (kind === 'create') this.#tell('created', path, ['data']);

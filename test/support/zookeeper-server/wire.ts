@@ -1,10 +1,10 @@
-/** Requests as a server reads them and replies as it writes them. */
+/** Decodes requests and encodes replies, as a server does. */
 import type { JuteReader } from '../../../src/bindings/zookeeper/client/jute.ts';
 import { JuteWriter } from '../../../src/bindings/zookeeper/client/jute.ts';
 import { OP } from '../../../src/bindings/zookeeper/client/requests.ts';
 import type { TreeNode } from './tree.ts';
 
-/** Numbers of failures on the wire. */
+/** Error numbers of the protocol. */
 export const ERROR = {
   runtimeInconsistency: -2,
   noNode: -101,
@@ -64,7 +64,7 @@ function readUpdate(type: number, reader: JuteReader): AskedUpdate {
   return { ...plain, data, version: reader.int() };
 }
 
-/** What one part of a committed update is answered with. */
+/** The reply to one part of a committed update. */
 export interface PartReply {
   readonly type: number;
   /** The path that a create was given. */
