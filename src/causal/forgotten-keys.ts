@@ -42,10 +42,11 @@ export interface CopiedChains {
   readonly oldest: ReadonlyMap<string, OldestVersion>;
 }
 
-/** What is known of the source after all its chains were copied. */
+/** What a site knows of the source once it has copied all its chains. */
 export interface CopiedSource extends CopiedChains {
-  /** Up to which stamp it may have forgotten writes before the copy, and after it. */
+  /** The stamp up to which the source may have forgotten writes, when the copy began. */
   readonly forgottenBefore: Stamp;
+  /** The same when the copy had ended. */
   readonly forgottenAfter: Stamp;
 }
 

@@ -190,7 +190,7 @@ interface ChainCopy {
   readonly hasLostState: boolean;
 }
 
-/** What the source has, or why the copy has stopped. */
+/** Receives the oldest versions of the source, or the refusal that stopped the copy. */
 type OnCopied = (result: CopiedChains | Refusal) => void;
 
 function copyChains(copy: ChainCopy, onEnd: OnCopied): void {
