@@ -19,7 +19,7 @@ import { isBinding, isRecord } from '../../correctable/validate.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { hasTimeToLive } from '../../values/time-to-live.ts';
-import type { CommitArgs } from '../../operations/index.ts';
+import { getPortableTouches } from '../shared/portable-touches.ts';
 import type { CacheStore } from './cache-store.ts';
 
 /** A read and its result, which a write has just determined. */
@@ -112,22 +112,6 @@ export interface CacheOptions<L extends Levels = Levels> {
   readonly now?: (() => number) | undefined;
   /** Measures ages and timeouts. Default: the clock of the process. */
   readonly clock?: Clock | undefined;
-}
-
-/** Returns the objects of the operations that every store shares. */
-export function getPortableTouches(
-  operation: Operation,
-): readonly string[] | undefined {
-  const { name, key, args } = operation;
-  if (name === 'commit' && isRecord(args) && Array.isArray(args['writes']))
-    return args['writes'].map(
-      (write: unknown) => (write as CommitArgs['writes'][number])?.key,
-    );
-
-  const keys = isRecord(args) ? args['keys'] : undefined;
-  if (Array.isArray(keys) && keys.every((name) => typeof name === 'string'))
-    return keys;
-  return key === undefined ? undefined : [key];
 }
 
 /**

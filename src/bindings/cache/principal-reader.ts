@@ -1,7 +1,8 @@
 import type { Principal } from '../../correctable/binding.ts';
 import { check, createInvalidArgumentError } from '../../correctable/errors.ts';
 import { createCallerError } from './cache-errors.ts';
-import { toCaller, type ViewOwner } from './cache-key.ts';
+import { toCaller } from '../shared/caller.ts';
+import type { ViewOwner } from './cache-key.ts';
 
 const PRINCIPAL_MISMATCH =
   'the binding behind has another principal: leave it out, and the cache takes it from there';

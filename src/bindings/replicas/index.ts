@@ -2,7 +2,8 @@
  * `correctables/bindings/replicas`: a store with a primary and replicas, by an
  * adapter of your own.
  */
-export { getLagMs, replicas } from './replicas.ts';
+export { getLagMs } from '../shared/lag.ts';
+export { replicas } from './replicas.ts';
 export type {
   ReplicasAlarm,
   ReplicasBinding,

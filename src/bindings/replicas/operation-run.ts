@@ -7,8 +7,9 @@ import {
 } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { LevelCall } from '../shared/level-call.ts';
+import type { ServerSelection } from '../shared/server-selection.ts';
+import type { SessionPositions } from '../shared/session-positions.ts';
 import type { PrimaryHistory } from './primary-history.ts';
-import type { ReplicaSelection } from './replica-selection.ts';
 import type { MutableReplicaStats } from './replica-stats.ts';
 import type {
   ReplicaCall,
@@ -17,7 +18,6 @@ import type {
   ReplicaRead,
   ReplicaStore,
 } from './replica-store.ts';
-import type { SessionPositions } from './session-positions.ts';
 
 export type Level = ReplicaLevels[number];
 
@@ -25,7 +25,7 @@ export type Level = ReplicaLevels[number];
 export interface BindingParts {
   readonly store: ReplicaStore;
   readonly clock: Clock;
-  readonly selection: ReplicaSelection;
+  readonly selection: ServerSelection;
   readonly history: PrimaryHistory<unknown>;
   readonly stats: MutableReplicaStats;
   /** Asks for the position of the primary, unless it was known a moment ago. */

@@ -2,10 +2,12 @@
 import { isAbandoned, waitForWeaker } from '../../correctable/binding.ts';
 import { getElapsedMs } from '../../correctable/clock.ts';
 import {
-  CorrectableError,
   isCorrectableError,
+  type CorrectableError,
 } from '../../correctable/errors.ts';
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
+import { readCurrent } from '../shared/read-current.ts';
+import type { SessionRead } from '../shared/session-positions.ts';
 import {
   readNearest,
   StoreCall,
@@ -15,7 +17,6 @@ import {
   type RunOptions,
 } from './operation-run.ts';
 import type { ReplicaRead } from './replica-store.ts';
-import type { SessionRead } from './session-positions.ts';
 
 /** Whether a replica gave the view of its level. */
 type ReplicaOutcome = 'shown' | 'failed' | 'skipped';
@@ -125,18 +126,17 @@ export class ReadRun {
    * Reads once more if the primary is behind what was shown: a replica may show
    * a write that the primary does not show yet, since its client has no answer.
    */
-  async #askPrimaryUntilCurrent(): Promise<Answer> {
+  #askPrimaryUntilCurrent(): Promise<Answer> {
     const { stats, operation } = this.#options;
-    const answer = await this.#askPrimary();
-    const isBehind = this.#isBehindSession(answer);
-    if (!isBehind && !this.#contradictsPreliminary(answer)) return answer;
-    if (this.#isCallerGone()) return answer;
-
-    stats.repeatedFinals += 1;
-    const second = await this.#askPrimary();
-    if (!this.#isBehindSession(second)) return second;
-    const message = `${operation.name}: the primary is behind what this session has seen. Nothing was changed. Check that "primary" is the primary, then retry.`;
-    throw new CorrectableError('REPLICA_BEHIND', message);
+    return readCurrent({
+      read: () => this.#askPrimary(),
+      isBehind: (answer) => this.#isBehindSession(answer),
+      isDoubtful: (answer) => this.#contradictsPreliminary(answer),
+      isCallerGone: () => this.#isCallerGone(),
+      stats,
+      describe: () =>
+        `${operation.name}: the primary is behind what this session has seen. Nothing was changed. Check that "primary" is the primary, then retry.`,
+    });
   }
 
   async #askPrimary(): Promise<Answer> {

@@ -12,13 +12,16 @@ import type { Operation } from '../../correctable/operation.ts';
 import {
   checkOptionNames,
   checkOptionTypes,
-  checkRecord,
   hasMethods,
   isRecord,
   isThenable,
   type OptionNamesOf,
 } from '../../correctable/validate.ts';
-import type { AnyView } from '../../correctable/view.ts';
+import { ServerSelection } from '../shared/server-selection.ts';
+import {
+  SessionPositions,
+  type SessionState,
+} from '../shared/session-positions.ts';
 import {
   checkTokenKey,
   createSessionTokens,
@@ -27,14 +30,12 @@ import {
 import type { BindingParts, Level } from './operation-run.ts';
 import { PrimaryHistory } from './primary-history.ts';
 import { ReadRun } from './read-run.ts';
-import { ReplicaSelection } from './replica-selection.ts';
 import { createReplicaStats, type ReplicaStats } from './replica-stats.ts';
 import {
   REPLICA_LEVELS,
   type ReplicaLevels,
   type ReplicaStore,
 } from './replica-store.ts';
-import { SessionPositions, type SessionState } from './session-positions.ts';
 import { WriteRun } from './write-run.ts';
 
 /** A condition that an operator should know. */
@@ -85,23 +86,6 @@ export function replicas<Position>(
   options: ReplicasOptions = {},
 ): ReplicasBinding {
   return openReplicas(store, options, systemClock);
-}
-
-/**
- * Returns how far the state of a view may be behind the primary, in
- * milliseconds: 0 for a view of the primary, `NaN` if it is unknown. No
- * comparison with `NaN` is true, so code that compares waits for the final.
- *
- * @throws CorrectableError `INVALID_ARGUMENT` if `view` is no view
- * @example
- * const { value } = await store
- *   .invoke(get('user:7'))
- *   .settle({ enough: (view) => getLagMs(view) < 500 });
- */
-export function getLagMs(view: Pick<AnyView, 'meta'>): number {
-  checkRecord(view, { call: 'getLagMs(view)', field: 'view' });
-  const reported = view.meta?.['lagMs'];
-  return typeof reported === 'number' ? reported : NaN;
 }
 
 const CALL = 'replicas(store, { tokenKey })';
@@ -181,7 +165,7 @@ class ReplicatedStore implements ReplicasBinding {
     this.#parts = {
       store,
       clock,
-      selection: new ReplicaSelection(store.replicas, clock),
+      selection: new ServerSelection(store.replicas, clock),
       history: new PrimaryHistory((have, need) => store.reached(have, need)),
       stats: createReplicaStats(),
       probePrimary: () => void this.#probePrimary(),

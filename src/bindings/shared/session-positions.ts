@@ -78,6 +78,15 @@ export class SessionPositions<Position> {
     else this.#advance(position);
   }
 
+  /**
+   * Forgets the position, because what comes next cannot be compared with it.
+   * Only the primary certainly has that.
+   */
+  forget(): void {
+    this.#need = undefined;
+    this.#unknownCount += 1;
+  }
+
   /** Notes what the primary has shown to a read. */
   recordPrimary(
     { unknownCount }: SessionRead<Position>,

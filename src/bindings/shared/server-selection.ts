@@ -1,4 +1,4 @@
-/** Which replica to read: the nearest one that did not fail lately. */
+/** Which server to ask: the nearest one that did not fail lately. */
 import type { Clock } from '../../correctable/clock.ts';
 
 const FIRST_PAUSE_MS = 500;
@@ -10,7 +10,7 @@ interface Failure {
   readonly triesAgainAtMs: number;
 }
 
-export class ReplicaSelection {
+export class ServerSelection {
   readonly #names: readonly string[];
   readonly #clock: Clock;
   readonly #failures = new Map<string, Failure>();
@@ -20,7 +20,7 @@ export class ReplicaSelection {
     this.#clock = clock;
   }
 
-  /** Returns the replicas to try, in order. */
+  /** Returns the servers to try, in order. */
   getCandidates(): readonly string[] {
     const nowMs = this.#clock.now();
     return this.#names.filter(
@@ -28,7 +28,7 @@ export class ReplicaSelection {
     );
   }
 
-  /** The error of a replica that is not tried for now, if there is any. */
+  /** The error of a server that is not tried for now, if there is any. */
   get latestError(): unknown {
     return [...this.#failures.values()].at(-1)?.error;
   }
@@ -37,7 +37,7 @@ export class ReplicaSelection {
     this.#failures.delete(name);
   }
 
-  /** A replica that fails is not read for a time that doubles each time. */
+  /** A server that fails is not asked for a time that doubles each time. */
   noteFailure(name: string, error: unknown): void {
     const nowMs = this.#clock.now();
     const before = this.#failures.get(name);
