@@ -45,15 +45,19 @@ export class SessionPositions<Position> {
 
   /** Begins a read. It is judged by what the session has seen by now. */
   beginRead(): SessionRead<Position> {
-    return { need: this.#need, unknownCount: this.#unknownCount };
+    return {
+      need: this.#need,
+      unknownCount: this.#unknownCount,
+      needsPrimary: this.#needsPrimary,
+    };
   }
 
   /** Returns whether a replica at `have` shows all that the session has seen. */
   canShow(
-    { need, unknownCount }: SessionRead<Position>,
+    { need, needsPrimary }: SessionRead<Position>,
     have: Position | undefined,
   ): boolean {
-    if (have === undefined || unknownCount > this.#coveredCount) return false;
+    if (have === undefined || needsPrimary) return false;
     return need === undefined || this.#reached(have, need);
   }
 
@@ -119,4 +123,9 @@ export class SessionPositions<Position> {
 export interface SessionRead<Position> {
   readonly need: Position | undefined;
   readonly unknownCount: number;
+  /**
+   * Whether only the primary certainly had all of it. Another read at the
+   * primary may have shown it since, but `need` does not tell where.
+   */
+  readonly needsPrimary: boolean;
 }
