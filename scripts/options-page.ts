@@ -9,6 +9,9 @@ import ts from 'typescript';
 import { CACHE_OPTIONS } from '../src/bindings/cache/options.ts';
 import { MEMORY_OPTIONS } from '../src/bindings/memory/memory.ts';
 import { CAUSAL_STORE_OPTIONS } from '../src/bindings/causal/options.ts';
+import { CACHE_ASIDE_OPTIONS } from '../src/bindings/tiered/cache-aside/cache-aside.ts';
+import { VERSION_SESSIONS_OPTIONS } from '../src/bindings/tiered/sessions/version-sessions.ts';
+import { SIGNED_TOKENS_OPTIONS } from '../src/bindings/tiered/signed-tokens.ts';
 import { TIERED_OPTIONS } from '../src/bindings/tiered/tiered.ts';
 import { RETRY_OPTIONS } from '../src/policies/retry.ts';
 import { HANDLER_OPTIONS } from '../src/http/http-handler.ts';
@@ -122,7 +125,30 @@ export const SECTIONS: Readonly<Record<string, readonly (readonly OptionGroup[])
       { file: 'bindings/causal-redis/options.ts', type: 'RedisNodes' },
     ],
   ],
-  tiered: [[{ file: 'bindings/tiered/tiered.ts', type: 'TieredOptions', description: TIERED_OPTIONS }]],
+  tiered: [
+    [{ file: 'bindings/tiered/tiered.ts', type: 'TieredOptions', description: TIERED_OPTIONS }],
+    [
+      {
+        file: 'bindings/tiered/sessions/version-sessions.ts',
+        type: 'VersionSessionsOptions',
+        of: '`versionSessions`',
+        description: VERSION_SESSIONS_OPTIONS,
+      },
+      {
+        file: 'bindings/tiered/signed-tokens.ts',
+        type: 'SignedTokensOptions',
+        of: '`signedTokens`',
+        description: SIGNED_TOKENS_OPTIONS,
+      },
+    ],
+    [
+      {
+        file: 'bindings/tiered/cache-aside/cache-aside.ts',
+        type: 'CacheAsideOptions',
+        description: CACHE_ASIDE_OPTIONS,
+      },
+    ],
+  ],
   cached: [
     [{ file: 'bindings/cache/options.ts', type: 'CacheOptions', description: CACHE_OPTIONS }],
     [

@@ -35,7 +35,8 @@ import { memory, memoryStore } from 'correctables/bindings/memory';
 import * as pg from 'correctables/bindings/postgres';
 import { getLagMs, replicas, type ReplicaStore } from 'correctables/bindings/replicas';
 import { valkey } from 'correctables/bindings/valkey';
-import { withDetails, tiered, skipLevel } from 'correctables/bindings/tiered';
+import { cacheAside, withDetails, tiered, skipLevel, versionSessions } from 'correctables/bindings/tiered';
+import { signedTokens } from 'correctables/bindings/tiered/node';
 import { exponentialBackoff, findSites, neverReconnect, redblue, REDBLUE_LEVELS } from 'correctables/bindings/redblue';
 import { remote } from 'correctables/bindings/remote';
 import { computeMinThreshold, OPEN_ACL, ZooKeeper, zookeeper } from 'correctables/bindings/zookeeper';
@@ -145,6 +146,15 @@ export const tiers = tiered(['weak', 'strong'], { weak: () => 1, strong: async (
 export const fallback = tiered(['cache', 'origin'], {
   cache: () => skipLevel,
   origin: async () => withDetails(1, { version: 2 }),
+});
+export const rowSessions = versionSessions({ tokens: signedTokens() });
+export const withSessions = tiered(['origin'], { origin: () => 1 }, { sessions: rowSessions });
+export const asideTiers = cacheAside({
+  get: async () => null,
+  set: async () => 'OK',
+  delete: async () => 1,
+  ttlMs: 60_000,
+  origin: () => 1,
 });
 export const zk = createClient(zookeeper({ servers: 'localhost:2181' }));
 export const ticket = () => zk.invoke(dequeue<{ seat: number }>('q'));

@@ -40,6 +40,7 @@ export const pagesWithEngines: readonly string[] = [
   'bindings/postgres',
   'bindings/valkey',
   'bindings/zookeeper',
+  'guides/redis-cache',
   'start/quick-start-cassandra',
 ];
 

@@ -19,6 +19,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
   replicas: 'REPL',
   rights: 'RIGHTS',
   storage: 'STO',
+  tiered: 'TIER',
   'tanstack-query': 'TQ',
   transactions: 'TX',
 };

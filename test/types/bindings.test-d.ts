@@ -1,7 +1,16 @@
 /** Bindings whose levels are functions: levels in their order, one function each, arguments by the contract. */
 import { expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import { withDetails, tiered, skipLevel, type TierContext } from '../../src/bindings/tiered/index.ts';
+import {
+  cacheAside,
+  getLagMs,
+  withDetails,
+  tiered,
+  skipLevel,
+  versionSessions,
+  type TierContext,
+} from '../../src/bindings/tiered/index.ts';
+import { signedTokens } from '../../src/bindings/tiered/node.ts';
 import { createHandler, defineContract } from '../../src/contract/index.ts';
 import { createClient, type Binding, type Operation } from '../../src/index.ts';
 import { get } from '../../src/operations/index.ts';
@@ -47,6 +56,42 @@ test('levels: what a function gets', () => {
       expectTypeOf(context).toEqualTypeOf<TierContext>();
     },
   });
+});
+
+test('sessions and freshEnough: the levels stay those of the tiers', () => {
+  const sessions = versionSessions({ per: 'store', tokens: signedTokens({ tokenKey: 'x' }) });
+  expectTypeOf(sessions.stats.behindSession).toEqualTypeOf<number>();
+  const binding = tiered(
+    ['cache', 'origin'],
+    { cache: () => skipLevel, origin: () => 1 },
+    {
+      sessions,
+      freshEnough: (view, operation) => {
+        expectTypeOf(operation).toEqualTypeOf<Operation>();
+        return view.level === 'cache' && getLagMs(view) < 500;
+      },
+    },
+  );
+  expectTypeOf(binding).toEqualTypeOf<Binding<readonly ['cache', 'origin']>>();
+  // @ts-expect-error no such scope
+  versionSessions({ per: 'row' });
+  // @ts-expect-error sessions are made by versionSessions
+  tiered(['origin'], { origin: () => 1 }, { sessions: true });
+});
+
+test('cacheAside: two tiers, whatever their levels are called', () => {
+  const origin = createHandler(articles, { article: ({ id }) => String(id) });
+  const options = { get: async () => null, set: () => 1, delete: async () => 1, ttlMs: 1_000 };
+  const tiers = cacheAside({ ...options, origin });
+  tiered(['cache', 'origin'], tiers);
+  const { cache, origin: primary } = tiers;
+  tiered(['redis', 'replica', 'primary'], { redis: cache, replica: () => skipLevel, primary });
+  // @ts-expect-error the level "cache" has no function
+  tiered(['redis', 'origin'], tiers);
+  // @ts-expect-error a text, or none
+  cacheAside({ ...options, origin, get: () => 5 });
+  // @ts-expect-error the origin is missing
+  cacheAside(options);
 });
 
 test('byContract: arguments as the schema gives them back, the context of the tier', () => {

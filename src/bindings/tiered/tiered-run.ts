@@ -1,5 +1,9 @@
 /** One operation while its tiers run. */
-import type { InvocationContext, Sink } from '../../correctable/binding.ts';
+import type {
+  InvocationContext,
+  Sink,
+  ViewDetails,
+} from '../../correctable/binding.ts';
 import { waitForWeaker, isAbandoned } from '../../correctable/binding.ts';
 import { getElapsedMs } from '../../correctable/clock.ts';
 import {
@@ -31,11 +35,20 @@ export interface TieredRunOptions {
   readonly requestedLevels: readonly string[];
   readonly tiers: Readonly<Record<string, Tier>>;
   readonly mode: TierMode;
+  readonly freshEnough:
+    | ((view: TierView, operation: Operation) => boolean)
+    | undefined;
   readonly sink: Sink;
   readonly context: InvocationContext;
   /** The name of the binding, for reports. */
   readonly name: string;
   readonly onError: TierErrorHandler | undefined;
+}
+
+/** The answer of a weaker tier, which may be enough. */
+export interface TierView extends Omit<ViewDetails, 'final'> {
+  readonly value: unknown;
+  readonly level: string;
 }
 
 /** The tier that failed, and its operation. */
@@ -159,7 +172,7 @@ export class TieredRun {
   }
 
   async #callTier(level: string): Promise<TierOutcome> {
-    const { operation, context, tiers, sink } = this.#options;
+    const { operation, context, tiers } = this.#options;
     const tier = tiers[level] as Tier;
     const call = new LevelCall(level, operation, context);
     this.#calls.add(call);
@@ -168,8 +181,8 @@ export class TieredRun {
       if (result === skipLevel) return 'skipped';
       if (!this.#isCallerGone()) {
         if (isValueWithDetails(result))
-          sink.view(result.value, level, result.details);
-        else sink.view(result, level);
+          this.#show(result.value, level, result.details);
+        else this.#show(result, level);
       }
       return 'replied';
     } catch (error) {
@@ -181,6 +194,27 @@ export class TieredRun {
       this.#calls.delete(call);
       call.stopFollowingSignals();
     }
+  }
+
+  /**
+   * Delivers a view. If it is final, stronger tiers are not called, and what is
+   * pending is dropped.
+   */
+  #show(value: unknown, level: string, details?: ViewDetails): void {
+    const { sink, operation, freshEnough, levels } = this.#options;
+    const isFinal =
+      details?.final ||
+      (freshEnough !== undefined &&
+        !this.isWrite &&
+        level !== levels[levels.length - 1] &&
+        freshEnough({ ...details, value, level }, operation));
+    if (!isFinal) {
+      sink.view(value, level, details);
+      return;
+    }
+    sink.view(value, level, { ...details, final: true });
+    this.#isStopped = true;
+    this.#abortCalls();
   }
 
   /**

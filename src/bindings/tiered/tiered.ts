@@ -4,6 +4,7 @@
  */
 import type {
   Binding,
+  BindingSession,
   InvocationContext,
   Sink,
 } from '../../correctable/binding.ts';
@@ -12,6 +13,7 @@ import { check, CorrectableError } from '../../correctable/errors.ts';
 import {
   anyValue,
   callback,
+  objectWith,
   oneOf,
   optional,
   readOptions,
@@ -21,10 +23,12 @@ import {
 import { checkRecord } from '../../correctable/validate.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
+import type { VersionSessions } from './sessions/version-sessions.ts';
 import {
   TieredRun,
   type TierErrorHandler,
   type TierMode,
+  type TierView,
 } from './tiered-run.ts';
 import type { Tier } from './tier.ts';
 
@@ -40,9 +44,24 @@ export interface TieredOptions {
    * How a read calls its tiers. `'parallel'` calls all at once, so that a slow
    * or hanging tier delays no other. `'sequential'` calls the next tier after
    * the weaker one has answered, as in Listing 7, and spares the strongest tier
-   * when the caller cancels early. Default: `parallel`.
+   * when the caller cancels early. Default: `parallel`, or `sequential` with
+   * `freshEnough`.
    */
   readonly mode?: TierMode | undefined;
+  /**
+   * Returns whether a view of a weaker tier is enough for a read. Then it is the
+   * final view, at its own level, and stronger tiers are not called. A read of
+   * the strongest level alone, as by `invokeStrong`, is not affected. Default:
+   * only the strongest tier is enough
+   */
+  readonly freshEnough?:
+    | ((view: TierView, operation: Operation) => boolean)
+    | undefined;
+  /**
+   * Sessions by the versions that tiers return, made by `versionSessions`.
+   * Default: the binding has no sessions
+   */
+  readonly sessions?: VersionSessions | undefined;
   /**
    * Returns whether the tiers can execute an operation. Default: they can
    * execute all of them.
@@ -115,10 +134,16 @@ class TieredBinding<L extends Levels> implements Binding<L> {
    */
   #sweepAt = MIN_RUNS_BEFORE_SWEEP;
   #closing: Promise<void> | undefined;
+  readonly openSession?: (tokens?: readonly string[]) => BindingSession;
+  readonly isOlder?: (version: unknown, than: unknown) => boolean;
 
   constructor(options: TieredSetup<L>) {
-    this.name = options.name;
+    const { name, sessions } = options;
+    this.name = name;
     this.#options = options;
+    if (sessions === undefined) return;
+    this.openSession = (tokens = []) => sessions.open(name, tokens);
+    this.isOlder = (version, than) => sessions.isOlder(version, than);
   }
 
   consistencyLevels(): L {
@@ -143,13 +168,20 @@ class TieredBinding<L extends Levels> implements Binding<L> {
     sink: Sink<T, L[number]>,
     context: InvocationContext,
   ): void {
-    const { levels: all, tiers, mode, onError } = this.#options;
+    const { levels: all, sessions, freshEnough, onError } = this.#options;
+    const { mode = freshEnough ? 'sequential' : 'parallel' } = this.#options;
+    const { session } = context;
+    const tiers =
+      session && sessions
+        ? sessions.guard(operation, session, all, this.#options.tiers)
+        : this.#options.tiers;
     const run = new TieredRun({
       operation,
       levels: all,
       requestedLevels: levels,
       tiers,
       mode,
+      freshEnough,
       sink: sink as Sink,
       context,
       name: this.name,
@@ -208,7 +240,9 @@ const CALL =
   "tiered(['cache', 'origin'], { cache: readCache, origin: fetchOrigin }, { mode: 'sequential' })";
 
 export const TIERED_OPTIONS = {
-  mode: optional<TierMode>(oneOf('parallel', 'sequential'), 'parallel'),
+  mode: optional(oneOf('parallel', 'sequential')),
+  freshEnough: optional(callback),
+  sessions: optional(objectWith(['open', 'guard'], 'versionSessions()')),
   supports: optional(callback),
   name: optional(anyValue, 'tiered'),
   close: optional(callback),

@@ -9,6 +9,7 @@ const levels = ['weak', 'strong'];
 const spec = { access: 'read', args: z.object({}), result: z.unknown() };
 class Socket {}
 const client = { call: () => {}, evalshaBuffer: () => {}, evalBuffer: () => {}, nodes: () => [] };
+const aside = { get: () => null, set: () => {}, delete: () => {}, ttlMs: 1_000, origin: () => 1 };
 const redis = { name: 'shop', site: 'dublin', sites: { dublin: { nodes: ['127.0.0.1:6379'] } } };
 
 const ofContracts: Mistakes = {
@@ -218,12 +219,54 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
         ['a level twice', 'levels', (f) => f(['weak', 'weak'], { weak: () => 1 })],
         ['an unknown mode', 'mode', (f) => f(['a'], { a: () => 1 }, { mode: 'fast' })],
         ['a logger in place of its function', 'onError', (f) => f(['a'], { a: () => 1 }, { onError: {} })],
+        ['sessions that are none', 'sessions', (f) => f(['a'], { a: () => 1 }, { sessions: true })],
+        ['a time in place of a function', 'freshEnough', (f) => f(['a'], { a: () => 1 }, { freshEnough: 500 })],
       ],
+    },
+    versionSessions: {
+      shows: "versionSessions({ per: 'key' })",
+      whole: [
+        ['a scope', 'options', (f) => f('key')],
+        ['an option that is misspelt', 'pre', (f) => f({ pre: 'key' })],
+      ],
+      parts: [
+        ['an unknown scope', 'per', (f) => f({ per: 'row' })],
+        ['a key in place of tokens', 'tokens', (f) => f({ tokens: 'a secret of all processes' })],
+        ['an order that is no function', 'reached', (f) => f({ reached: 'number' })],
+      ],
+    },
+    cacheAside: {
+      shows: 'cacheAside({ get, set, delete: remove, ttlMs: 60_000, origin: readOrigin })',
+      whole: [
+        ['nothing', 'options', (f) => f()],
+        ['a client', 'options', (f) => f(() => {})],
+        ['an option that is misspelt', 'ttl', (f) => f({ ...aside, ttl: 5 })],
+      ],
+      parts: [
+        ['no function that removes', 'delete', (f) => f({ ...aside, delete: undefined })],
+        ['no origin', 'origin', (f) => f({ ...aside, origin: undefined })],
+        ['no time to live', 'ttlMs', (f) => f({ ...aside, ttlMs: undefined })],
+        ['a time to live without end', 'ttlMs', (f) => f({ ...aside, ttlMs: Infinity })],
+        ['no time to wait', 'timeoutMs', (f) => f({ ...aside, timeoutMs: 0 })],
+        ['a list of keys', 'touches', (f) => f({ ...aside, touches: ['a'] })],
+      ],
+    },
+    getLagMs: {
+      shows: 'getLagMs(view)',
+      whole: [['nothing', 'view', (f) => f()]],
+      parts: [],
     },
     withDetails: {
       shows: 'withDetails(value, { version: 7 })',
       whole: [['a version', 'details', (f) => f(1, 7)]],
       parts: [],
+    },
+  },
+  './bindings/tiered/node': {
+    signedTokens: {
+      shows: "signedTokens({ tokenKey: 'a secret of all processes' })",
+      whole: [['a key', 'options', (f) => f('a secret of all processes')]],
+      parts: [['a short key', 'tokenKey', (f) => f({ tokenKey: 'secret' })]],
     },
   },
   './bindings/cache': {

@@ -1,0 +1,340 @@
+/**
+ * A cache that other programs share, such as Redis, as a tier in front of an
+ * origin: the origin's answers fill it, and writes drop its entries.
+ *
+ * No operation waits for that. What a write has not dropped yet, this process
+ * does not show. Another process may fill the cache with an answer from before
+ * the write. So an entry has the time at which its origin was asked, and no
+ * entry lives longer than `ttlMs` from then on.
+ */
+import { systemClock, type Clock } from '../../../correctable/clock.ts';
+import type { Operation } from '../../../correctable/operation.ts';
+import {
+  amount,
+  callback,
+  optional,
+  readOptions,
+  required,
+  type OptionsOf,
+  type ResolvedOptions,
+} from '../../../correctable/options.ts';
+import { reportFailure } from '../../../protocol/report-failure.ts';
+import {
+  isValueWithDetails,
+  skipLevel,
+  withDetails,
+} from '../../../protocol/tier-result.ts';
+import type { LevelContext } from '../../shared/level-call.ts';
+import { getPortableTouches } from '../../shared/portable-touches.ts';
+import type { Tier } from '../tier.ts';
+import {
+  formatEntry,
+  parseEntry,
+  toDetails,
+  toEntryId,
+} from './cache-entry.ts';
+import { CacheLink, type CacheAsideFailure } from './cache-link.ts';
+import { DroppedKeys } from './dropped-keys.ts';
+
+/** Options of `cacheAside`. */
+export interface CacheAsideOptions {
+  /**
+   * Returns the text of a key, or `null` or `undefined` if it has none.
+   */
+  readonly get: (
+    key: string,
+  ) => string | null | undefined | PromiseLike<string | null | undefined>;
+  /** Stores a text for `ttlMs` milliseconds, an integer. */
+  readonly set: (key: string, text: string, ttlMs: number) => unknown;
+  /** Removes the text of a key. */
+  readonly delete: (key: string) => unknown;
+  /**
+   * How long a view may be shown after its origin was asked, in milliseconds.
+   */
+  readonly ttlMs: number;
+  /** The tier behind the cache, which also executes the writes. */
+  readonly origin: Tier;
+  /**
+   * Returns the keys that an operation reads or changes. A write drops their
+   * entries. Only reads of one key are cached. Default: `args.keys` if an array
+   * of names, the written keys of a `commit`, else `key`
+   */
+  readonly touches?:
+    | ((operation: Operation) => readonly string[] | undefined)
+    | undefined;
+  /**
+   * How long a read waits for the cache, in milliseconds. A cache that does not
+   * answer in time is left alone for 500 ms. That time doubles up to 30 s. Until
+   * the cache answers again, no read waits for it. Default: 100
+   */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * Called if the cache fails or does not answer, once until it is tried again,
+   * and if a view cannot be cached. Default: `console.error`
+   */
+  readonly onError?:
+    | ((error: unknown, failure: CacheAsideFailure) => unknown)
+    | undefined;
+}
+
+/** The tiers of a cache and of its origin. */
+export interface CacheAsideTiers {
+  readonly cache: Tier;
+  readonly origin: Tier;
+}
+
+/**
+ * Creates the tiers of a cache and of the origin behind it, for `tiered`. The
+ * cache has one view for each `key`: that of the operation that was read last.
+ * Final views fill it, and writes drop it. No operation waits for that, so a
+ * cache that hangs delays nothing.
+ *
+ * A cached view has `meta.lagMs`, for `getLagMs` and `freshEnough`: how long ago
+ * the origin was asked. Machines that share the cache need the same time. Views
+ * are kept apart by the operation, its arguments and its principal.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option
+ * @example
+ * const { cache, origin } = cacheAside({
+ *   get: (key) => redis.get(key),
+ *   set: (key, text, ttlMs) => redis.set(key, text, 'PX', ttlMs),
+ *   delete: (key) => redis.del(key),
+ *   ttlMs: 60_000,
+ *   origin: (operation) => queryDatabase(operation),
+ * });
+ * const store = createClient(tiered(['cache', 'origin'], { cache, origin }));
+ */
+export function cacheAside(options: CacheAsideOptions): CacheAsideTiers {
+  return openCacheAside(options, systemClock);
+}
+
+/** Creates the tiers with a clock, which tests control. */
+export function openCacheAside(
+  options: CacheAsideOptions,
+  clock: Clock,
+): CacheAsideTiers {
+  const resolved = readOptions(options, { call: CALL }, CACHE_ASIDE_OPTIONS);
+  return new CacheAside(resolved, clock).tiers;
+}
+
+const CALL =
+  'cacheAside({ get, set, delete: remove, ttlMs: 60_000, origin: readOrigin })';
+
+export const CACHE_ASIDE_OPTIONS = {
+  get: required(callback),
+  set: required(callback),
+  delete: required(callback),
+  ttlMs: required(amount({ min: 1 })),
+  origin: required(callback),
+  touches: optional(callback, getPortableTouches),
+  timeoutMs: optional(amount({ min: 1 }), 100),
+  onError: optional(callback),
+} satisfies OptionsOf<CacheAsideOptions>;
+
+type Resolved = ResolvedOptions<CacheAsideOptions, typeof CACHE_ASIDE_OPTIONS>;
+
+/** A function of `createHandler` has the form of its contract. */
+type OriginTier = Tier & {
+  readonly operationHash?: (name: string) => string | undefined;
+};
+
+/** A read of the origin that may fill the cache. */
+interface FillingRead {
+  /** Whether a write has changed the key since, or may have. */
+  isSpoiled: boolean;
+}
+
+class CacheAside {
+  readonly #options: Resolved;
+  readonly #clock: Clock;
+  readonly #origin: OriginTier;
+  readonly #link: CacheLink;
+  readonly #dropped: DroppedKeys;
+  /** Reads that have not filled the cache yet, by key. */
+  readonly #reads = new Map<string, Set<FillingRead>>();
+  /** Operations whose results cannot be cached, which was reported. */
+  readonly #reported = new Set<string>();
+
+  constructor(options: Resolved, clock: Clock) {
+    this.#options = options;
+    this.#clock = clock;
+    this.#origin = options.origin;
+    this.#dropped = new DroppedKeys(clock, options.ttlMs);
+    this.#link = new CacheLink({
+      timeoutMs: options.timeoutMs,
+      clock,
+      onError: (error, failure) => this.#report(error, failure),
+    });
+  }
+
+  get tiers(): CacheAsideTiers {
+    const { operationHash } = this.#origin;
+    const origin: Tier = (operation, context) =>
+      operation.access === 'write'
+        ? this.#write(operation, context)
+        : this.#readOrigin(operation, context);
+    return {
+      cache: (operation, context) => this.#readCache(operation, context),
+      origin: operationHash ? Object.assign(origin, { operationHash }) : origin,
+    };
+  }
+
+  async #readCache(
+    operation: Operation,
+    context: LevelContext,
+  ): Promise<unknown> {
+    const key = this.#getKey(operation);
+    if (key === undefined || !this.#link.isUsable || this.#dropped.has(key))
+      return skipLevel;
+    const { isOnTrial } = this.#link;
+    const reading = this.#link.ask('get', key, () => this.#options.get(key));
+    const text = isOnTrial ? undefined : await reading;
+    // A write may have ended meanwhile.
+    if (typeof text !== 'string' || this.#dropped.has(key)) return skipLevel;
+
+    const entry = parseEntry(text);
+    const id = this.#toId(operation, context);
+    if (entry === undefined || entry.id !== id) return skipLevel;
+    const ageMs = this.#getWallTime() - entry.readAtMs;
+    if (ageMs > this.#options.ttlMs) return skipLevel;
+    // Another machine's clock may be ahead. Then the age is unknown.
+    return withDetails(
+      entry.value,
+      toDetails(entry, ageMs < 0 ? undefined : ageMs),
+    );
+  }
+
+  async #readOrigin(
+    operation: Operation,
+    context: LevelContext,
+  ): Promise<unknown> {
+    const key = this.#getKey(operation);
+    if (key === undefined) return this.#origin(operation, context);
+    const read = this.#beginRead(key);
+    const readAtMs = this.#getWallTime();
+    try {
+      const result = await this.#origin(operation, context);
+      const text = this.#format(operation, context, result, readAtMs);
+      if (text === undefined) this.#endRead(key, read);
+      else this.#fill(key, text, read, readAtMs);
+      return result;
+    } catch (error) {
+      this.#endRead(key, read);
+      throw error;
+    }
+  }
+
+  /** The write may have been made, also if it fails. */
+  async #write(operation: Operation, context: LevelContext): Promise<unknown> {
+    try {
+      return await this.#origin(operation, context);
+    } finally {
+      for (const key of this.#getTouchedKeys(operation)) this.#drop(key);
+    }
+  }
+
+  /** Returns the key of a read that can be cached. */
+  #getKey(operation: Operation): string | undefined {
+    const keys = this.#getTouchedKeys(operation);
+    return keys.length === 1 ? keys[0] : undefined;
+  }
+
+  /** The write was made, so that a function that fails is no failure of it. */
+  #getTouchedKeys(operation: Operation): readonly string[] {
+    try {
+      const keys = this.#options.touches(operation) ?? [];
+      return keys.filter((key) => typeof key === 'string');
+    } catch (error) {
+      this.#reportOnce(error, operation, 'delete');
+      return getPortableTouches(operation) ?? [];
+    }
+  }
+
+  #drop(key: string): void {
+    for (const read of this.#reads.get(key) ?? []) read.isSpoiled = true;
+    if (!this.#link.hasRoom) return this.#dropped.addAll();
+    const drop = this.#dropped.add(key);
+    void this.#link.ask('delete', key, async () => {
+      await this.#options.delete(key);
+      this.#dropped.delete(key, drop);
+    });
+  }
+
+  #fill(key: string, text: string, read: FillingRead, readAtMs: number): void {
+    const leftMs = readAtMs + this.#options.ttlMs - this.#getWallTime();
+    if (read.isSpoiled || !this.#link.isUsable || leftMs <= 0)
+      return this.#endRead(key, read);
+    void this.#link.ask('set', key, async () => {
+      try {
+        await this.#options.set(key, text, Math.ceil(leftMs));
+        if (!read.isSpoiled) this.#dropped.delete(key);
+      } finally {
+        // A write has ended meanwhile: the cache may have got the order wrong.
+        if (read.isSpoiled) this.#drop(key);
+        this.#endRead(key, read);
+      }
+    });
+  }
+
+  #beginRead(key: string): FillingRead {
+    const read = { isSpoiled: false };
+    const reads = this.#reads.get(key) ?? new Set();
+    this.#reads.set(key, reads.add(read));
+    return read;
+  }
+
+  #endRead(key: string, read: FillingRead): void {
+    const reads = this.#reads.get(key);
+    reads?.delete(read);
+    if (reads?.size === 0) this.#reads.delete(key);
+  }
+
+  /** Returns `undefined` for a result that is not cached. */
+  #format(
+    operation: Operation,
+    context: LevelContext,
+    result: unknown,
+    readAtMs: number,
+  ): string | undefined {
+    const id = this.#toId(operation, context);
+    if (result === skipLevel || id === undefined) return undefined;
+    const view = isValueWithDetails(result)
+      ? { value: result.value, ...result.details }
+      : { value: result };
+    try {
+      return formatEntry({ ...view, id, readAtMs }, operation);
+    } catch (error) {
+      this.#reportOnce(error, operation, 'set');
+      return undefined;
+    }
+  }
+
+  #reportOnce(
+    error: unknown,
+    { name, key = '' }: Operation,
+    action: CacheAsideFailure['action'],
+  ): void {
+    if (this.#reported.has(name)) return;
+    this.#reported.add(name);
+    this.#report(error, { action, key });
+  }
+
+  #report(error: unknown, failure: CacheAsideFailure): void {
+    const { onError } = this.#options;
+    const description = `cacheAside: ${failure.action} "${failure.key}" failed`;
+    reportFailure(
+      error,
+      description,
+      onError && (() => onError(error, failure)),
+    );
+  }
+
+  #toId(operation: Operation, context: LevelContext): string | undefined {
+    const hash = this.#origin.operationHash?.(operation.name);
+    return toEntryId(operation, context, hash);
+  }
+
+  #getWallTime(): number {
+    return this.#clock.wallNow?.() ?? this.#clock.now();
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * A session whose versions belong to one key each.
+ *
+ * A row that was deleted has no version, and a new row in its place may count
+ * from 1 again. So a write or a final view without a version forgets the
+ * version of its key, and the strongest level answers next.
+ */
+import type { Operation } from '../../../correctable/operation.ts';
+import { getPortableTouches } from '../../shared/portable-touches.ts';
+import { SessionPositions } from '../../shared/session-positions.ts';
+import { PositionedRead } from './positioned-read.ts';
+import {
+  decodeState,
+  encodeState,
+  type EncodedState,
+} from './session-state.ts';
+import type { GuardedRead, Reached, TierSession } from './tier-session.ts';
+
+/** What a token carries. */
+export interface KeySessionState {
+  /** The keys that were used last, the latest first. */
+  readonly keys: readonly (readonly [key: string, state: EncodedState])[];
+  /** Whether the session has seen other keys too. */
+  readonly isPartial: boolean;
+}
+
+/** With more, the keys that were used least recently are forgotten. */
+const MAX_KEYS = 10_000;
+/**
+ * The keys in a token, as JSON. Several tokens of concurrent requests must fit
+ * into one header.
+ */
+const MAX_TOKEN_KEYS_LENGTH = 700;
+
+export class KeySession implements TierSession {
+  readonly #reached: Reached;
+  readonly #maxKeys: number;
+  /** By key. The key that was used last is at the end. */
+  readonly #keys = new Map<string, SessionPositions<unknown>>();
+  /**
+   * Whether keys were forgotten. The strongest level answers first for a key
+   * that is not known then.
+   */
+  #isPartial = false;
+
+  constructor(reached: Reached, maxKeys: number = MAX_KEYS) {
+    this.#reached = reached;
+    this.#maxKeys = maxKeys;
+  }
+
+  get state(): KeySessionState {
+    const keys: KeySessionState['keys'][number][] = [];
+    let length = 0;
+    for (const [key, positions] of [...this.#keys].toReversed()) {
+      if (!hasSeenAny(positions)) continue;
+      const entry = [key, encodeState(positions.state)] as const;
+      length += JSON.stringify(entry).length;
+      if (length > MAX_TOKEN_KEYS_LENGTH) return { keys, isPartial: true };
+      keys.push(entry);
+    }
+    return { keys, isPartial: this.#isPartial };
+  }
+
+  continueFrom({ keys, isPartial }: KeySessionState): void {
+    for (const [key, state] of keys.toReversed())
+      this.#find(key).continueFrom(decodeState(state));
+    // Last, because these keys are known.
+    if (isPartial) this.#isPartial = true;
+  }
+
+  beginRead(operation: Operation): GuardedRead {
+    const [key, ...others] = getPortableTouches(operation) ?? [];
+    if (key === undefined || others.length > 0) return UNGUARDED;
+    const positions = this.#find(key);
+    return new PositionedRead({
+      positions,
+      reached: this.#reached,
+      onUnknownFinal: () => positions.forget(),
+    });
+  }
+
+  recordWrite(operation: Operation, version: unknown): void {
+    const keys = getPortableTouches(operation);
+    if (keys === undefined) return this.#forgetAll();
+    for (const key of keys) {
+      // One version of several keys belongs to none of them.
+      if (version === undefined || keys.length > 1) this.#find(key).forget();
+      else this.#find(key).recordWrite(version);
+    }
+  }
+
+  #find(key: string): SessionPositions<unknown> {
+    const positions = this.#keys.get(key) ?? this.#create();
+    this.#keys.delete(key); // to the end
+    this.#keys.set(key, positions);
+    if (this.#keys.size > this.#maxKeys) this.#dropOldest();
+    return positions;
+  }
+
+  #create(): SessionPositions<unknown> {
+    const positions = new SessionPositions(this.#reached);
+    if (this.#isPartial) positions.forget();
+    return positions;
+  }
+
+  #dropOldest(): void {
+    const [oldest] = this.#keys.keys();
+    this.#keys.delete(oldest as string);
+    // Also if nothing was seen of it: a read of it may be in flight.
+    this.#isPartial = true;
+  }
+
+  /** A write of unknown keys: the strongest level answers next for all. */
+  #forgetAll(): void {
+    this.#isPartial = true;
+    for (const positions of this.#keys.values())
+      positions.recordWrite(undefined);
+  }
+}
+
+function hasSeenAny({ state }: SessionPositions<unknown>): boolean {
+  return state.need !== null || state.needsPrimary;
+}
+
+/** A read of no key or of several: the strongest level answers alone. */
+const UNGUARDED: GuardedRead = {
+  isDecided: false,
+  canShow: () => false,
+  recordEarly: () => {},
+  isBehind: () => false,
+  recordFinal: () => {},
+};
