@@ -40,6 +40,7 @@ export const pagesWithEngines: readonly string[] = [
   'bindings/postgres',
   'bindings/valkey',
   'bindings/zookeeper',
+  'guides/hosted-databases',
   'guides/redis-cache',
   'start/quick-start-cassandra',
 ];
