@@ -151,8 +151,8 @@ export class CausalSite {
   /** Takes what another gateway of the site has published. */
   observeView(view: SiteView): void {
     for (const { partition, hasLost } of this.stabilizer.observeView(view)) {
-      // The gateway that healed the partition may not have known the lost writes, so this one
-      // reports them.
+      // Another gateway has restored this part of the data from other sites. It may never have
+      // seen the writes that are lost, so this gateway reports them.
       if (hasLost) this.#raiseAlarm('lost-writes', partition);
       this.#noteHealed(partition);
     }

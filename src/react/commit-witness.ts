@@ -14,8 +14,9 @@ import * as React from 'react';
 type Report = () => void;
 
 /**
- * A pause for which a witness waits. Its reports are called at the commit that
- * follows its end.
+ * What a suspended witness throws, so that React waits for it. Once it has
+ * ended, React renders the witness again. Its `reports` are called when React
+ * has committed that render.
  */
 interface Pause {
   /** Differs from the ids of all other pauses. */

@@ -93,8 +93,8 @@ export class SharedRead implements RequestStatus {
 
   readonly #listeners = new Set<() => void>();
   /**
-   * Pending prefetches, by the function that resolves each, with the rank that
-   * it waits for.
+   * Pending prefetches, by the function that resolves each, with the rank of
+   * the level that it waits for.
    */
   readonly #prefetches = new Map<() => void, number>();
   /** The objects that suspended components wait for, by rank. */

@@ -66,8 +66,9 @@ export function deepCopy<T>(value: T): T {
 }
 
 /**
- * Copies a value as `copied`. Returns `undefined` if the copy is not equal to
- * it, as for an object that changes at each access.
+ * Copies a value as `deepCopy` does. Returns `undefined` if the copy differs
+ * from the value, as for an object that changes at each access, or if copying
+ * fails.
  */
 export function tryEqualCopy(
   value: unknown,

@@ -21,8 +21,9 @@ export function deepFreeze<T>(value: T): T {
 }
 
 /**
- * Returns a frozen copy of an author's value as the wire would change it. Parts
- * that cannot be encoded stay unchanged.
+ * Returns a frozen copy of a value that the code of a service has created, as
+ * it would be after encoding and decoding. Parts that cannot be encoded stay
+ * unchanged.
  */
 export function freezeWireCopy<T>(value: T): T {
   return copyWithMode(value, wireMode);

@@ -21,8 +21,8 @@ export interface Exchange {
    */
   handleResponse(response: Response): boolean;
   /**
-   * Called when the connection ended without the last reply. `PROTOCOL` if this
-   * reply was the reason.
+   * Called if the connection ends before the last reply has arrived, or if a
+   * reply to this request cannot be handled. `error` has the reason.
    */
   handleLoss(error: CqlError): void;
 }

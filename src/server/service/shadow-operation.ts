@@ -41,8 +41,9 @@ export interface UncoloredOperation<
   /** Carries the possible colors. Never present at run time. */
   readonly [possibleColorsType]?: C;
   /**
-   * Carries whether it takes by rights. If so, it may be red although declared
-   * blue. Never present at run time.
+   * Carries, for the type checker only, whether the operation uses rights. If
+   * so, it is red where its site lacks them, although it is declared blue.
+   * Never present at run time.
    */
   readonly [usesRightsType]?: T;
 }

@@ -76,8 +76,8 @@ export async function followsManyHistories(
 }
 
 /**
- * Runs equal steps concurrently. In any order, they have the same results as in
- * sequence.
+ * Runs equal steps concurrently. Together they must have the results that they
+ * have in sequence, in any order.
  */
 export async function followsEqualSteps(context: TestContext): Promise<void> {
   await context.withClient(async (client, binding) => {

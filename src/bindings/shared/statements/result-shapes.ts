@@ -1,6 +1,7 @@
 /**
- * Converts the rows of a statement to its result. More rows than requested are
- * an error or a page, never truncated.
+ * Converts the rows of a statement to its result. If there are more rows than
+ * `oneRow` or `rows` allows, it fails and returns no shortened result. `page`
+ * returns them page by page.
  */
 import {
   check,

@@ -63,8 +63,8 @@ export interface ListenOptions {
   /** Metrics of the stores behind the gateways, for `/metrics`. */
   readonly metrics?: readonly StoreMetric[] | undefined;
   /**
-   * Returns the sites that `/sites` lists, other processes among them, so that
-   * clients can move there. Default: the sites of this listener
+   * Returns the sites that `/sites` lists, so that clients can move there. Sites
+   * of other processes are included. Default: the sites of this listener
    */
   readonly siteAddresses?: (() => readonly SiteAddress[]) | undefined;
   /**

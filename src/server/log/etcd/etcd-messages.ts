@@ -47,8 +47,9 @@ const [SOME_MISSING_MS, MOST_MISSING_MS] = [1000, 30_000];
 const ASK_INTERVAL_MS = 250;
 
 /**
- * What the other sites have of the log. A site proposes nothing before it has
- * that: etcd may have lost entries.
+ * The number of entries of the log that the other sites have. etcd may have
+ * lost entries, so a site proposes nothing until the others have replied, or a
+ * timeout has passed, and its own copy is at least as long as theirs.
  */
 export class EtcdPeers {
   readonly #generation: number;

@@ -1,6 +1,6 @@
 /**
- * The received part of a transfer: a checkpoint file in parts. Each start of
- * the receiver begins another part.
+ * What a site has received of a checkpoint file. It is stored as several part
+ * files, because each start of the receiver begins a new one.
  */
 import type { Checkpoint } from '../../records/checkpoint.ts';
 import type { Files, SyncedFile } from '../disk/files.ts';
