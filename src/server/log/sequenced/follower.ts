@@ -18,6 +18,10 @@ export interface Follower {
   probe: number | undefined;
   /** When it last advanced, or was last probed. */
   movedAtMs: number;
+  /** The largest committed length that was sent to it. */
+  announced: number;
+  /** When it was last sent a committed length again that it had been sent. */
+  repeatedAtMs: number;
 }
 
 /**
@@ -32,6 +36,8 @@ export function createFollower(syncedLength: number): Follower {
     baseLength: syncedLength,
     probe: undefined,
     movedAtMs: 0,
+    announced: 0,
+    repeatedAtMs: -Infinity,
   };
 }
 

@@ -451,7 +451,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     }
     // A follower may have no vote according to what it has delivered. Then it
     // has to ask what is committed.
-    else if (committed < this.#committed) this.#announceTo(from, follower);
+    else if (committed < this.#committed)
+      this.#announceAgain(from, follower, nowMs);
     this.#advanceCommitted();
     this.#sendWindow(from, follower);
   }
@@ -544,6 +545,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
         `entry ${position} is gone: the log begins at ${this.#forgotten}`,
       );
     const end = Math.min(sendable, position + MAX_APPEND_ENTRIES);
+    follower.announced = this.#committed;
     this.#append(site, position, this.#getEntries(position, end));
     follower.sent = end;
   }
@@ -615,8 +617,22 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
    * Sends an append without entries. It reports what is committed, and the
    * answer reports how much the follower has.
    */
-  #announceTo(site: Origin, { sent, probe }: Follower): void {
-    this.#append(site, sent, [], probe);
+  #announceTo(site: Origin, follower: Follower): void {
+    follower.announced = this.#committed;
+    this.#append(site, follower.sent, [], follower.probe);
+  }
+
+  /**
+   * Answers a follower that seems not to know what is committed. Most such
+   * messages are only older than the last announcement. If each one were
+   * answered, its answer might be too old as well, and so on without end.
+   */
+  #announceAgain(site: Origin, follower: Follower, nowMs: number): void {
+    if (follower.announced === this.#committed) {
+      if (nowMs - follower.repeatedAtMs < this.options.resendAfterMs) return;
+      follower.repeatedAtMs = nowMs;
+    }
+    this.#announceTo(site, follower);
   }
 
   #append(

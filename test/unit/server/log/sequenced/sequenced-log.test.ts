@@ -242,6 +242,23 @@ describe('sequenced log', () => {
     expect(kinds()).toContain('deliver');
   });
 
+  test('five sites: old answers of a follower get one announcement, and another one after the resend time', () => {
+    const [leader] = new Cluster(5).nodes as [SequencedLog<string>];
+    leader.propose('a', 0);
+    leader.onSynced(1);
+    for (const site of [FOLLOWER, siteAt(2)])
+      leader.receive(site, { kind: 'log.appended', length: 1, committed: 0 }, 0);
+    leader.takeOutputs();
+    const countAnnouncements = (nowMs: number): number => {
+      for (let copy = 0; copy < 10; copy += 1)
+        leader.receive(FOLLOWER, { kind: 'log.appended', length: 1, committed: 0 }, nowMs);
+      return leader.takeOutputs().filter(({ kind }) => kind === 'send').length;
+    };
+    expect(countAnnouncements(1)).toBe(1);
+    expect(countAnnouncements(2)).toBe(0);
+    expect(countAnnouncements(1 + RESEND_AFTER_MS)).toBe(1);
+  });
+
   test('the leader keeps a delivered entry until each follower has confirmed that it has it', () => {
     const cluster = new Cluster(3);
     const [leader] = cluster.nodes;
