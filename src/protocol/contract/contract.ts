@@ -57,6 +57,17 @@ export interface OperationSpec<
    */
   readonly errors?: E | undefined;
   /**
+   * The argument that names the partition whose red log orders the operation:
+   * the text before its first `/`, as for the rows of a table with
+   * `partition: 'key'`. Only for a RedBlue service. Default: `main`
+   */
+  readonly partitionBy?: TextArgument<OutputOf<A>> | undefined;
+  /**
+   * The partition whose red log orders the operation, whatever its arguments
+   * are. Not together with `partitionBy`. Default: `main`
+   */
+  readonly partition?: string | undefined;
+  /**
    * Returns the object that the operation acts on, from the parsed arguments:
    * used for routing, caching and ordering. A gateway computes it itself and
    * ignores the client's.
@@ -73,6 +84,16 @@ export interface OperationSpec<
 export type OperationSpecs = Readonly<Record<string, OperationSpec>>;
 
 /**
+ * The names of the arguments `T` that are always text, or any name if the type
+ * is not known.
+ */
+export type TextArgument<T> = [T] extends [never]
+  ? string
+  : unknown extends T
+    ? string
+    : { [K in keyof T]-?: T[K] extends string ? K : never }[keyof T] & string;
+
+/**
  * An operation without the types of its functions, which `TypedSpec` adds from
  * the schemas.
  */
@@ -82,7 +103,7 @@ type AnySpec = Omit<OperationSpec, 'key' | 'equals'> & {
 };
 
 /**
- * Types `key` and `equals` from the inferred schemas. To type them by `Schema`
+ * Types `key`, `equals` and `partitionBy` from the inferred schemas. To type them by `Schema`
  * would create thousands of types for each operation.
  */
 export interface TypedSpec<A, R> {
@@ -91,6 +112,8 @@ export interface TypedSpec<A, R> {
   readonly result: R;
   readonly color?: 'blue' | 'red' | undefined;
   readonly errors?: ErrorSchemas | undefined;
+  readonly partitionBy?: TextArgument<OutputOf<A>> | undefined;
+  readonly partition?: string | undefined;
   key?(args: OutputOf<A>): string;
   equals?(a: OutputOf<R>, b: OutputOf<R>): boolean;
 }
@@ -227,6 +250,8 @@ const SPEC_FIELDS: OptionNamesOf<OperationSpec> = {
   result: true,
   color: true,
   errors: true,
+  partitionBy: true,
+  partition: true,
   key: true,
   equals: true,
 };
@@ -238,6 +263,8 @@ function checkSpec(spec: unknown, field: string): void {
     args,
     result,
     errors = {},
+    partitionBy,
+    partition,
     ...functions
   } = spec as Readonly<Record<string, unknown>>;
   check(
@@ -263,6 +290,30 @@ function checkSpec(spec: unknown, field: string): void {
     );
   }
   checkOptionTypes(functions, 'function', 'key', 'equals');
+  checkHome(partitionBy, partition, field);
+}
+
+/** Checks the types only. What they name is checked when a site starts. */
+function checkHome(
+  partitionBy: unknown,
+  partition: unknown,
+  field: string,
+): void {
+  check(
+    partitionBy === undefined || isNonEmptyString(partitionBy),
+    `${field}.partitionBy`,
+    "must be the name of an argument, as 'account'",
+  );
+  check(
+    partition === undefined || isNonEmptyString(partition),
+    `${field}.partition`,
+    "must be the name of a partition, as 'us'",
+  );
+  check(
+    partitionBy === undefined || partition === undefined,
+    `${field}.partition`,
+    'has no meaning beside partitionBy: declare one of both',
+  );
 }
 
 function checkSchema(value: unknown, field: string, example: string): void {

@@ -29,6 +29,10 @@ export interface OperationPlan {
   readonly mayBeRed: boolean;
   /** Whether it shares the limit of the service's `throttled` operations. */
   readonly isThrottled: boolean;
+  /** The argument that names its home partition, if it declares one. */
+  readonly partitionBy: string | undefined;
+  /** Its home partition, if it declares one. */
+  readonly partition: string | undefined;
   readonly args: Schema;
   /** Whether the schema creates its arguments as a new object. */
   readonly hasOwnArgs: boolean;
@@ -58,7 +62,7 @@ function createPlans(service: Service): OperationPlans {
   const { contract, generators, resultChecks, domainErrors } = service;
   const plans = new Map<string, OperationPlan>();
   for (const [name, spec] of Object.entries(contract.operations)) {
-    const { access, args, color } = spec;
+    const { access, args, color, partitionBy, partition } = spec;
     plans.set(name, {
       name,
       access,
@@ -67,6 +71,8 @@ function createPlans(service: Service): OperationPlans {
       isAlwaysRed: service.alwaysRed.has(name),
       mayBeRed: service.maybeRed.has(name),
       isThrottled: service.throttled?.operations.has(name) === true,
+      partitionBy,
+      partition,
       args,
       hasOwnArgs: canCreateObject(args),
       // `defineService` checks that each operation has both.

@@ -9,6 +9,7 @@ import {
   checkMemberName,
   checkOptionNames,
   checkRecord,
+  isNonEmptyString,
   isRecord,
   type OptionNamesOf,
 } from '../../correctable/validate.ts';
@@ -42,6 +43,8 @@ export interface Table<
   readonly fields: F;
   readonly indexes: readonly I[];
   readonly removable: R;
+  /** Where its rows are ordered, if it declares that. */
+  readonly partition?: string | undefined;
 }
 
 /** Fields by name. */
@@ -84,6 +87,15 @@ export interface TableOptions<
    * additions, since a removal affects only earlier ones. Default: `false`
    */
   readonly removable?: R | undefined;
+  /**
+   * The partition of its rows: one red log orders all red operations on them.
+   * `'key'`: the text before the first `/` of the row's key, if the deployment
+   * has a partition of that name, and `main` otherwise. Another name: that
+   * partition. `'none'`: only blue operations write the table. Red ones may
+   * read it, and nothing then rejects them if it changes. It can never change
+   * once there is data. Default: `main`
+   */
+  readonly partition?: string | undefined;
 }
 
 /**
@@ -109,7 +121,7 @@ export function table<
     { call: "table({ owner: register() }, { indexes: ['owner'] })" },
     TABLE_OPTIONS,
   );
-  const { indexes = [], removable = false as R } = options;
+  const { indexes = [], removable = false as R, partition } = options;
   check(
     Array.isArray(indexes),
     'indexes',
@@ -129,12 +141,39 @@ export function table<
       field: 'indexes',
     });
   }
-  return { fields, indexes, removable };
+  checkPartition(fields, partition);
+  return {
+    fields,
+    indexes,
+    removable,
+    ...(partition !== undefined && { partition }),
+  };
 }
+
+/** The name of the partition must exist where the service is started. */
+function checkPartition(fields: Fields, partition: unknown): void {
+  check(
+    partition === undefined || isNonEmptyString(partition),
+    'partition',
+    "must be 'key', 'none' or the name of a partition, as 'us'",
+  );
+  if (partition !== NO_PARTITION) return;
+  const ordered = Object.entries(fields).find(
+    ([, field]) => field.kind === 'bounded' || isRedOnlyField(field),
+  );
+  const problem = `cannot be '${NO_PARTITION}': '${ordered?.[0]}' is a ${ordered?.[1].kind} field, which needs a red log`;
+  check(ordered === undefined, 'partition', problem);
+}
+
+/** The partition of a table whose rows have partitions by their keys. */
+export const BY_KEY = 'key';
+/** The partition of a table that only blue operations write. */
+export const NO_PARTITION = 'none';
 
 const TABLE_OPTIONS: OptionNamesOf<TableOptions> = {
   indexes: true,
   removable: true,
+  partition: true,
 };
 
 function checkFields(fields: unknown): void {
