@@ -32,6 +32,7 @@ export type {
   FinalLevelsOf,
   ReadFinalLevels,
   RedFinalLevels,
+  TextArgument,
   TypedSpec,
 } from '../protocol/contract/contract.ts';
 export { isDomainError } from '../protocol/contract/contract.ts';

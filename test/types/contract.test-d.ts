@@ -133,6 +133,34 @@ describe('the declaration of an operation', () => {
     operation({ access: 'read', args: owned, result: string, key: (value) => value.ownr });
   });
 
+  test('partitionBy → an argument that is always text', () => {
+    const changed = z.object({
+      to: z.string(),
+      cents: z.int(),
+      note: z.string().optional(),
+      region: z.enum(['us', 'eu']),
+    });
+    const write = { access: 'write', args: changed, result: z.null() } as const;
+    const placed = defineContract('x', {
+      pay: { ...write, partitionBy: 'to' },
+      move: { ...write, partitionBy: 'region' },
+      sweep: { ...write, partition: 'us' },
+      give: operation({ ...write, partitionBy: 'to', key: ({ to }) => to }),
+    });
+    expectTypeOf(placed.operations.pay.partitionBy).toEqualTypeOf<'to'>();
+    expectTypeOf(placed.pay).parameter(0).toEqualTypeOf<z.input<typeof changed>>();
+    // @ts-expect-error a number
+    defineContract('x', { pay: { ...write, partitionBy: 'cents' } });
+    // @ts-expect-error text, if it is there
+    defineContract('x', { pay: { ...write, partitionBy: 'note' } });
+    // @ts-expect-error no such argument
+    defineContract('x', { pay: { ...write, partitionBy: 'from' } });
+    // @ts-expect-error no such argument
+    operation({ ...write, partitionBy: 'from' });
+    // @ts-expect-error no name
+    defineContract('x', { pay: { ...write, partition: 1 } });
+  });
+
   test('any operations → any contract', () => {
     const any = {} as OperationSpecs;
     expectTypeOf(defineContract('x', any)).toExtend<Contract>();

@@ -63,8 +63,8 @@ export interface OperationSpec<
    */
   readonly partitionBy?: TextArgument<OutputOf<A>> | undefined;
   /**
-   * The partition whose red log orders the operation, whatever its arguments
-   * are. Not together with `partitionBy`. Default: `main`
+   * The partition whose red log orders the operation with any arguments. Not
+   * together with `partitionBy`. Default: `main`
    */
   readonly partition?: string | undefined;
   /**

@@ -37,6 +37,15 @@ export interface Partitions {
   homeOf(operation: Home, args: unknown): number;
 }
 
+/** Who orders and who confirms the red operations of a partition. */
+export interface PartitionLayout {
+  readonly name: string;
+  /** The site that leads its red log. */
+  readonly leader: string;
+  /** The sites of which a majority confirms, in the deployment's order. */
+  readonly voters: readonly string[];
+}
+
 /** The partitions of a deployment, by name. */
 export type PartitionsByName = Readonly<Record<string, unknown>>;
 
@@ -167,6 +176,25 @@ function checkIsPartition(
   field: string,
 ): void {
   if (names.includes(name)) return;
-  const problem = `this deployment has no partition '${name}', only ${names.join(', ')}. Add it to the option partitions, or name another one`;
+  const problem = `this deployment has no partition '${name}', only ${names.join(', ')}. Name one of these, or create the deployment with it`;
   throw createInvalidArgumentError(field, problem);
+}
+
+/**
+ * Returns the writes that may be red and do not declare where they belong.
+ * Their home is `main`, whatever their rows are.
+ */
+export function listWritesWithoutPartition({
+  contract,
+  maybeRed,
+}: Pick<Service, 'contract' | 'maybeRed'>): readonly string[] {
+  return Object.entries(contract.operations)
+    .filter(
+      ([name, { access, partition, partitionBy }]) =>
+        access === 'write' &&
+        maybeRed.has(name) &&
+        partition === undefined &&
+        partitionBy === undefined,
+    )
+    .map(([name]) => name);
 }

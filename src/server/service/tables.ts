@@ -43,7 +43,7 @@ export interface Table<
   readonly fields: F;
   readonly indexes: readonly I[];
   readonly removable: R;
-  /** Where its rows are ordered, if it declares that. */
+  /** The partition of its rows, if it declares one. */
   readonly partition?: string | undefined;
 }
 
