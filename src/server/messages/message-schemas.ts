@@ -157,16 +157,19 @@ const memberRecord: RecordSchema = (value, origins) =>
 
 /** Names of tables, of fields, and of operations of a service. */
 const MAX_PARTS = 1 << 16;
-const tableSchema = record({
-  removable: flag,
-  fields: recordOf(word, MAX_PARTS),
-});
-const serviceVersion = record({
-  hash: word,
-  tables: recordOf(tableSchema, MAX_PARTS),
-  operations: recordOf(word, MAX_PARTS),
-  replies: list(word, MAX_PARTS),
-});
+const tableSchema = record(
+  { removable: flag, fields: recordOf(word, MAX_PARTS) },
+  { partition: word },
+);
+const serviceVersion = record(
+  {
+    hash: word,
+    tables: recordOf(tableSchema, MAX_PARTS),
+    operations: recordOf(word, MAX_PARTS),
+    replies: list(word, MAX_PARTS),
+  },
+  { homes: recordOf(word, MAX_PARTS) },
+);
 
 /**
  * The schema of each kind of record. The type of the table requires all kinds.

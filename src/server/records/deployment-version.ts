@@ -15,8 +15,8 @@ export const RULES_VERSION = 1;
 export const OLDEST_RULES_VERSION = 1;
 
 /**
- * The tables of a service by name: whether rows can be removed, and the kind of
- * each field by its name.
+ * The tables of a service by name: whether rows can be removed, the kind of
+ * each field by its name, and the partition if it is not `main`.
  */
 export type TableSchemas = Readonly<
   Record<
@@ -24,6 +24,7 @@ export type TableSchemas = Readonly<
     {
       readonly removable: boolean;
       readonly fields: Readonly<Record<string, string>>;
+      readonly partition?: string;
     }
   >
 >;
@@ -35,6 +36,11 @@ export interface ServiceVersion {
   readonly tables: TableSchemas;
   /** By name: the fingerprint of the operation's declaration. */
   readonly operations: Readonly<Record<string, string>>;
+  /**
+   * The home log of each operation that declares one, in words. It is
+   * `undefined` if none does.
+   */
+  readonly homes?: Readonly<Record<string, string>>;
   /**
    * Shadow operations that create the reply. Each site runs that code, so all
    * sites must have it before it is used.
@@ -80,13 +86,14 @@ export function findLostPart(
   return first?.needs;
 }
 
-/** Describes a table part that a version needs and `here` lacks. */
-export function findLostTable(
-  needed: TableSchemas,
-  here: TableSchemas,
+/** Describes a part that data of a version needs and `here` lacks. */
+export function findLostData(
+  needed: ServiceVersion,
+  here: ServiceVersion,
 ): string | undefined {
-  const [first] = listLostTables(needed, here);
-  return first?.needs;
+  for (const part of listLostParts(needed, here))
+    if (part.isInData) return part.needs;
+  return undefined;
 }
 
 /**
@@ -98,6 +105,7 @@ export function* listLostParts(
 ): Generator<LostPart, void, undefined> {
   if (needed.hash === here.hash) return;
   yield* listLostTables(needed.tables, here.tables);
+  yield* listMovedOperations(needed, here);
   yield* listLostOperations(needed, here);
 }
 
@@ -106,7 +114,9 @@ function* listLostTables(
   here: TableSchemas,
 ): Generator<LostPart, void, undefined> {
   const lose = (needs: string): LostPart => ({ isInData: true, needs });
-  for (const [name, { removable, fields }] of Object.entries(needed)) {
+  for (const [name, { removable, fields, partition }] of Object.entries(
+    needed,
+  )) {
     const table = here[name];
     if (table === undefined) {
       yield lose(`the table '${name}', which the service does not have`);
@@ -115,6 +125,10 @@ function* listLostTables(
     if (table.removable !== removable)
       yield lose(
         `the table '${name}' to stay ${removable ? '' : 'not '}removable`,
+      );
+    if (table.partition !== partition)
+      yield lose(
+        `the table '${name}' to stay ${describePlace(partition)}: ${FIXED_PLACES}`,
       );
     for (const [field, kind] of Object.entries(fields)) {
       const now = table.fields[field];
@@ -128,6 +142,31 @@ function* listLostTables(
         );
     }
   }
+}
+
+/**
+ * A retry at a site with another home would look for the operation in another
+ * log, and execute it again.
+ */
+function* listMovedOperations(
+  needed: ServiceVersion,
+  here: ServiceVersion,
+): Generator<LostPart, void, undefined> {
+  for (const name of Object.keys(needed.operations)) {
+    const home = needed.homes?.[name];
+    if (here.operations[name] === undefined || here.homes?.[name] === home)
+      continue;
+    const needs = `the operation '${name}' to stay ${home === undefined ? 'without a partition' : `with ${home}`}: ${FIXED_PLACES}`;
+    yield { isInData: true, needs };
+  }
+}
+
+const FIXED_PLACES = 'partitions are fixed when a deployment is created';
+
+function describePlace(partition: string | undefined): string {
+  return partition === undefined
+    ? 'without a partition'
+    : `with partition: '${partition}'`;
 }
 
 function* listLostOperations(

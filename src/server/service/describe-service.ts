@@ -8,18 +8,23 @@ import type {
   ServiceVersion,
   TableSchemas,
 } from '../records/deployment-version.ts';
+import { MAIN } from './partitions.ts';
 import type { Service } from './service.ts';
+import { NO_PARTITION } from './tables.ts';
 
 /**
  * Describes a service. Equal services have equal hashes, in any order of their
  * parts.
+ *
+ * @param isPartitioned whether the deployment has several partitions, or may
+ * have them. With one red log most declarations of partitions have no effect,
+ * so they are left out, and may still be changed.
  */
-export function describeService({
-  contract,
-  tables,
-  shadowOperations,
-  alwaysRed,
-}: Service): ServiceVersion {
+export function describeService(
+  service: Service,
+  isPartitioned = true,
+): ServiceVersion {
+  const { contract, tables, shadowOperations, alwaysRed } = service;
   const operations = Object.entries(contract.operations).map(
     ([name, operation]) =>
       [
@@ -30,23 +35,51 @@ export function describeService({
   const replies = Object.keys(shadowOperations).filter(
     (name) => shadowOperations[name]?.reply !== undefined,
   );
+  const homes = isPartitioned ? describeHomes(contract) : [];
   const described = {
-    tables: describeTables(tables),
+    tables: describeTables(tables, isPartitioned),
     operations: Object.fromEntries(operations.toSorted(compareNames)),
+    ...(homes.length > 0 && {
+      homes: Object.fromEntries(homes.toSorted(compareNames)),
+    }),
     replies: replies.toSorted(),
   };
   return { hash: hashText(JSON.stringify(described)), ...described };
 }
 
-function describeTables(tables: Service['tables']): TableSchemas {
+/** Operations without a home are left out: `main` orders them. */
+function describeHomes(
+  contract: Service['contract'],
+): (readonly [name: string, home: string])[] {
+  const homes: [string, string][] = [];
+  for (const [name, spec] of Object.entries(contract.operations)) {
+    const { partition = MAIN, partitionBy } = spec;
+    if (partitionBy !== undefined)
+      homes.push([name, `partitionBy: '${partitionBy}'`]);
+    else if (partition !== MAIN)
+      homes.push([name, `partition: '${partition}'`]);
+  }
+  return homes;
+}
+
+function describeTables(
+  tables: Service['tables'],
+  isPartitioned: boolean,
+): TableSchemas {
   const described = Object.entries(tables).map(
-    ([name, { fields, removable }]) => {
+    ([name, { fields, removable, partition = MAIN }]) => {
+      const hasPlace =
+        partition === NO_PARTITION || (isPartitioned && partition !== MAIN);
       const kinds = Object.entries(fields).map(
         ([field, { kind }]) => [field, kind] as const,
       );
       return [
         name,
-        { removable, fields: Object.fromEntries(kinds.toSorted(compareNames)) },
+        {
+          removable,
+          fields: Object.fromEntries(kinds.toSorted(compareNames)),
+          ...(hasPlace && { partition }),
+        },
       ] as const;
     },
   );

@@ -65,6 +65,7 @@ import {
 import { Origins, type Origin } from '../../records/origin.ts';
 import type { MemberOutput } from '../../records/replica-output.ts';
 import { describeService } from '../../service/describe-service.ts';
+import { createPartitions } from '../../service/partitions.ts';
 import type { Service } from '../../service/service.ts';
 import type { DurableStorage } from '../../storage/durable-storage.ts';
 
@@ -99,9 +100,11 @@ export class ClusterNode {
     this.#service = service;
     this.#options = options;
     this.#events = events;
+    // A cluster has one red log. This refuses a service that needs another one.
+    createPartitions(service);
     this.#ownVersion = {
       rules: RULES_VERSION,
-      service: describeService(service),
+      service: describeService(service, false),
     };
     this.#resources = new NodeResources(service, options, (problem) =>
       this.#events.onProgress?.(problem),

@@ -7,11 +7,12 @@ import { isRecord } from '../../../correctable/validate.ts';
 import {
   RULES_VERSION,
   findLostPart,
-  findLostTable,
+  findLostData,
   type DeploymentVersion,
   type ServiceVersion,
 } from '../../records/deployment-version.ts';
 import { describeService } from '../../service/describe-service.ts';
+import { MAIN, type PartitionLayout } from '../../service/partitions.ts';
 import type { Service } from '../../service/service.ts';
 import { unusableDirectoryError } from './missing-history.ts';
 import { parseCheckedJson } from '../format/checked-json.ts';
@@ -30,6 +31,8 @@ export interface Manifest {
   readonly rules: number;
   readonly sites: readonly string[];
   readonly redLeader: string;
+  /** The partitions beside `main`, if there are any. */
+  readonly partitions?: readonly PartitionLayout[];
   /** The only site of the data, if each site is a process of its own. */
   readonly site?: string;
   /** Identifies the key of session tokens without revealing it. */
@@ -40,6 +43,8 @@ export interface Deployment {
   readonly service: Service;
   readonly sites: readonly string[];
   readonly redLeader: string;
+  /** The partitions beside `main`. Default: none */
+  readonly partitions?: readonly PartitionLayout[] | undefined;
   /** The only site of the data, if each site is a process of its own. */
   readonly site?: string | undefined;
 }
@@ -48,13 +53,20 @@ export function createManifest({
   service,
   sites,
   redLeader,
+  partitions = [],
   site,
 }: Deployment): Manifest {
+  const isPartitioned = partitions.length > 0;
   const described = {
     name: service.contract.name,
-    ...describeService(service),
+    ...describeService(service, isPartitioned),
   };
-  const layout = { sites, redLeader, ...(site !== undefined && { site }) };
+  const layout = {
+    sites,
+    redLeader,
+    ...(isPartitioned && { partitions }),
+    ...(site !== undefined && { site }),
+  };
   return {
     format: FORMAT_VERSION,
     service: described,
@@ -68,8 +80,8 @@ export function getFoundingVersion({
   rules,
   service,
 }: Manifest): DeploymentVersion {
-  const { hash, tables, operations, replies } = service;
-  return { rules, service: { hash, tables, operations, replies } };
+  const { name: _, ...version } = service;
+  return { rules, service: version };
 }
 
 /** @throws CorrectableError `UNAVAILABLE` if it is damaged */
@@ -82,11 +94,13 @@ export function parseManifest(bytes: Uint8Array): Manifest {
       `${MANIFEST_FILE} is damaged (${(error as Error).message})`,
     );
   }
-  const { format, service, sites, redLeader } = found as Partial<Manifest>;
+  const { format, service, sites, redLeader, partitions } =
+    found as Partial<Manifest>;
   const isWhole =
     typeof format === 'number' &&
     typeof redLeader === 'string' &&
     isListOfNames(sites) &&
+    isListOfPartitions(partitions ?? []) &&
     isServiceVersion(service);
   if (!isWhole)
     throw unusableDirectoryError(
@@ -102,11 +116,12 @@ function isOfOtherFormat({
 }
 
 function isServiceVersion(service: Manifest['service'] | undefined): boolean {
-  const { name, tables, operations, replies } = service ?? {};
+  const { name, tables, operations, homes = {}, replies } = service ?? {};
   if (
     typeof name !== 'string' ||
     !isRecord(tables) ||
     !isRecord(operations) ||
+    !isRecord(homes) ||
     !isListOfNames(replies)
   )
     return false;
@@ -118,6 +133,19 @@ function isServiceVersion(service: Manifest['service'] | undefined): boolean {
 function isListOfNames(value: unknown): boolean {
   return (
     Array.isArray(value) && value.every((item) => typeof item === 'string')
+  );
+}
+
+function isListOfPartitions(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.every(
+      (item) =>
+        isRecord(item) &&
+        typeof item['name'] === 'string' &&
+        typeof item['leader'] === 'string' &&
+        isListOfNames(item['voters']),
+    )
   );
 }
 
@@ -178,18 +206,48 @@ export function checkManifest(
       `has its red log led by ${found.redLeader}, not by ${requested.redLeader}: the leader cannot change yet.`,
     );
   }
+  checkPartitions(found, requested, refuse);
   if (found.service.hash === requested.service.hash) return;
   // In one process, no other site can run an operation that is gone or has
-  // changed.
+  // changed. Only its home must stay, since an identifier is decided there.
   const lost =
     found.site === undefined
-      ? findLostTable(found.service.tables, requested.service.tables)
+      ? findLostData(found.service, requested.service)
       : findLostPart(getFoundingVersion(found), getFoundingVersion(requested));
   const hashes = `data ${found.service.hash}, service ${requested.service.hash}`;
   if (lost !== undefined)
     refuse(
       `needs ${lost} (${hashes}). Keep all that the service has had, if only unused.`,
     );
+}
+
+/**
+ * Rows would be in another log than before, and records would count as
+ * confirmed that other sites have.
+ */
+function checkPartitions(
+  found: Manifest,
+  requested: Manifest,
+  refuse: (problem: string) => never,
+): void {
+  const [before, now] = [found.partitions ?? [], requested.partitions ?? []];
+  const namesOf = (partitions: readonly PartitionLayout[]): string =>
+    [MAIN, ...partitions.map(({ name }) => name)].join(', ');
+  if (namesOf(before) !== namesOf(now))
+    refuse(
+      `has the partitions ${namesOf(before)}, not ${namesOf(now)}: partitions are fixed when a deployment is created. Start it with those that it has, or name another directory.`,
+    );
+  for (const [index, { name, leader, voters }] of before.entries()) {
+    const asked = now[index] as PartitionLayout;
+    if (leader !== asked.leader)
+      refuse(
+        `has the red log of the partition ${name} led by ${leader}, not by ${asked.leader}: the leader cannot change yet.`,
+      );
+    if (voters.join() !== asked.voters.join())
+      refuse(
+        `has ${voters.join(', ')} as voters of the partition ${name}, not ${asked.voters.join(', ')}: voters cannot change yet.`,
+      );
+  }
 }
 
 function mismatchError(message: string): CorrectableError {
