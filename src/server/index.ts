@@ -1,6 +1,10 @@
 export { createEmbedded } from './deployment/embedded/embedded.ts';
 export type { Embedded } from './deployment/embedded/embedded.ts';
 export type { EmbeddedOptions } from './deployment/embedded/embedded-options.ts';
+export type {
+  PartitionOptions,
+  PartitionsOption,
+} from './deployment/partition-options.ts';
 export type { GeneratorLimits } from './generator/generator-budget.ts';
 export type { CertificationStats } from './site/certification-stats.ts';
 export type { Conflict } from './records/certification-result.ts';

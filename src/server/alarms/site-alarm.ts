@@ -170,7 +170,12 @@ export interface SiteAlarm {
      * Before the start: a generator is wrong, a write brings back a removed
      * row, or the colors of the service could not be checked.
      */
-    | 'color-check-failed';
+    | 'color-check-failed'
+    /**
+     * Before the start of a deployment with several partitions: a write that
+     * may be red does not declare its own. Raised once for each.
+     */
+    | 'operation-without-partition';
   /** The site that raised the alarm. */
   readonly site: string;
   /** The other site that the alarm is about, if any. */

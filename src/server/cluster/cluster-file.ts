@@ -86,6 +86,11 @@ export function parseClusterFile(value: unknown, path: string): ClusterFile {
     'the file',
     'must be a JSON object with sites, redLog and keyFile',
   );
+  checkField(
+    value['partitions'] === undefined,
+    'partitions',
+    'must be left out: only the sites of one process, as serve has them, can have several partitions so far',
+  );
   checkFields('the file', value, FILE_FIELDS);
   const { keyFile, keepForMs } = value;
   const sites = parseSites(value['sites']);

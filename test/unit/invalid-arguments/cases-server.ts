@@ -42,6 +42,11 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
         ['one site without a list', 'sites', (f) => f(service(), { sites: 'ireland' })],
         ['a leader that is no site', 'redLeader', (f) => f(service(), { sites: ['ireland'], redLeader: 'frankfurt' })],
         [
+          'a leader of a partition that is no site',
+          'partitions.us.leader',
+          (f) => f(service(), { sites: ['ireland'], partitions: { us: { leader: 'ohio' } } }),
+        ],
+        [
           'a bound of generators that is misspelt',
           'generators.steps',
           (f) => f(service(), { sites: ['ireland'], generators: { steps: 5 } }),
@@ -68,6 +73,11 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
       ],
       parts: [
         ['no sites', 'sites', (f) => f({ service: service() })],
+        [
+          'a partition without its leader',
+          'partitions.us.leader',
+          (f) => f({ service: service(), sites: ['ireland'], partitions: { us: {} } }),
+        ],
         ['a port that is a text', 'port', (f) => f({ service: service(), sites: ['ireland'], port: '7420' })],
         [
           'a text for a switch',

@@ -18,7 +18,13 @@ import { requireService } from '../../service/service.ts';
  * Options of `createEmbedded` that the cluster file sets, or that have no
  * meaning between processes.
  */
-type FileOption = 'sites' | 'redLeader' | 'latency' | 'clusterKey' | 'dataDir';
+type FileOption =
+  | 'sites'
+  | 'redLeader'
+  | 'partitions'
+  | 'latency'
+  | 'clusterKey'
+  | 'dataDir';
 
 /** Options of a node. Those of `createEmbedded` mean the same. */
 export interface ClusterNodeOptions extends Omit<EmbeddedOptions, FileOption> {

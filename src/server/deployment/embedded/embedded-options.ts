@@ -17,6 +17,10 @@ import type { GeneratorLimits } from '../../generator/generator-budget.ts';
 import { requireService } from '../../service/service.ts';
 import type { SiteLatency } from '../../site/site-latency.ts';
 import { MIN_KEY_BYTES } from '../../storage/directory/data-directory.ts';
+import {
+  partitionsByName,
+  type PartitionsOption,
+} from '../partition-options.ts';
 import { SITE_OPTIONS } from '../site-options.ts';
 import { checkLatencyPairs } from './latency-pairs.ts';
 
@@ -29,6 +33,13 @@ export interface EmbeddedOptions<N extends string = string> {
    * it. Default: the first site.
    */
   readonly redLeader?: NoInfer<N> | undefined;
+  /**
+   * Parts of the rows, by name, that have a red log of their own with a leader
+   * near their users. All other rows are in the partition `main`, which
+   * `redLeader` leads. At most 15. They can never change once there is data,
+   * nor can their leaders and voters. Default: none
+   */
+  readonly partitions?: PartitionsOption<NoInfer<N>> | undefined;
   /** Delays between the sites. Default: `none` */
   readonly latency?: SiteLatency | undefined;
   /**
@@ -111,6 +122,7 @@ export interface EmbeddedOptions<N extends string = string> {
 export const EMBEDDED_OPTIONS = {
   sites: required(distinctNames("['ireland', 'frankfurt']")),
   redLeader: optional(anyValue),
+  partitions: optional(partitionsByName),
   latency: optional(
     matches(
       (value) => value === 'none' || value === 'eu-us' || isRecord(value),

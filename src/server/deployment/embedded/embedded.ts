@@ -13,6 +13,10 @@ import {
 } from './embedded-options.ts';
 import { createEmbeddedPolicy } from '../node-policy.ts';
 import {
+  reportWritesWithoutPartition,
+  resolvePartitions,
+} from '../partition-options.ts';
+import {
   createRunningSite,
   createSitePlan,
   type RunningSite,
@@ -22,6 +26,7 @@ import { computeMajorityLength } from '../../log/majority-commit.ts';
 import type { SiteStorage } from '../../log/site-storage.ts';
 import type { Envelope } from '../../messages/envelope.ts';
 import type { RetainedReplies } from '../../replica/exactly-once/id-table.ts';
+import { createPartitions } from '../../service/partitions.ts';
 import type { Service } from '../../service/service.ts';
 import { Link } from '../../site/link.ts';
 import { createLinkAlarm } from '../../site/replica-alarms.ts';
@@ -130,10 +135,14 @@ export function openEmbedded<const N extends string>(
   const { sites, latency, dataDir } = options;
   const origins = Origins.create(sites);
   const redLeader = findLeader(origins, options.redLeader ?? sites[0]);
+  const partitions = createPartitions(service, options.partitions);
+  const layouts = resolvePartitions(options.partitions, sites);
   const onAlarm = guardAlarmHandler(options.onAlarm ?? emitWarning);
   checkColorsIfEnabled(service, options, (message) =>
     onAlarm({ kind: 'color-check-failed', site: sites[0], message }),
   );
+  if (partitions.count > 1)
+    reportWritesWithoutPartition(service, sites[0], onAlarm);
   const sitesByOrigin = new Map<Origin, RunningSite>();
   // Before the storage is opened: if a delay is missing, no lock must stay
   // behind.
@@ -144,6 +153,7 @@ export function openEmbedded<const N extends string>(
     service,
     sites,
     redLeader: origins.getName(redLeader),
+    partitions: layouts,
     hasOwnKey: options.clusterKey !== undefined,
     onAlarm,
   });
