@@ -14,6 +14,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
   cluster: 'CLU',
   correctable: 'COR',
   'http-views': 'HV',
+  partitions: 'PART',
   'red-log-etcd': 'ETCD',
   redblue: 'RB',
   replicas: 'REPL',
