@@ -19,6 +19,7 @@ import { causal } from './causal/bench.ts';
 import { core } from './core/bench.ts';
 import { redblueLatency } from './microbenchmark/latency.ts';
 import { redblueThroughput } from './microbenchmark/throughput.ts';
+import { redNearUsers } from './partitions/bench.ts';
 import { react } from './react/bench.ts';
 import { redblueOverhead } from './redblue-overhead/bench.ts';
 import { rights } from './rights/bench.ts';
@@ -47,6 +48,7 @@ const benches: readonly Bench[] = [
   failoverEtcd,
   redblueLatency,
   redblueThroughput,
+  redNearUsers,
   labels,
   tpcw,
   rubis,

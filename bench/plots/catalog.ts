@@ -2,6 +2,7 @@
 import type { Report } from '../harness/results.ts';
 import { drawCausal } from './causal.ts';
 import { drawPage } from './page.ts';
+import { drawPartitions } from './partitions.ts';
 import { drawCluster, drawEtcdFailover, drawFailover } from './processes.ts';
 import { drawCore, drawCrowd, drawOverhead, drawServer, drawWire } from './ratios.ts';
 import { drawRights, drawTickets } from './sales.ts';
@@ -31,6 +32,7 @@ const DRAW: Readonly<Record<string, Draw>> = {
   'redblue-latency': drawLatency,
   'redblue-throughput': drawThroughput,
   'redblue-overhead': drawOverhead,
+  'red-near-users': drawPartitions,
   transactions: drawTransactions,
   causal: drawCausal,
   tpcw: drawShop,
